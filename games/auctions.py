@@ -1,7 +1,7 @@
-"""What auctions of one item with private values share: values drawn or listed, the equilibrium, the bonus.
+"""Shared by auctions of one item with private values: drawn or listed values, the equilibrium, the bonus.
 
-Source: Economics Arena, section 3 and appendix B. Each seat has assets A and knows what the item is worth
-to itself alone; the winner ends with A - price + value, everybody else with A.
+Source: Economics Arena, section 3 and appendix B. Each seat has assets A and knows only its own value of the
+item; the winner ends with A - price + value, everybody else with A.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from games.words import exact
 from games.words import gettext as _
 
 RAREST = 1e-6
-"""Values are drawn again until they lie within the assets; a setting in which fewer than these do is refused."""
+"""Values are redrawn until they are within the assets; configurations where a smaller share is are refused."""
 
 
 class AuctionConfig(Config):
     """The bidders, their assets, and what the item is worth to them."""
 
-    players: int = Field(5, ge=2, le=20, title="Bidders", description="Seats at the table, from 2 to 20.")
+    players: int = Field(5, ge=2, le=20, title="Bidders", description="Number of seats, from 2 to 20.")
     assets: float = Field(
-        1000, gt=0, title="Assets", description="What each bidder has, and the most that can be bid; in units."
+        1000, gt=0, title="Assets", description="What each bidder has, and the highest possible bid; in units."
     )
     values: tuple[Annotated[float, Field(gt=0)], ...] | None = Field(
         None,
         title="Values",
-        description="What the item is worth to each bidder, as many as there are bidders. Empty: drawn by chance.",
+        description="What the item is worth to each bidder, one value per bidder. Empty: drawn at random.",
     )
     value_mean: float = Field(500, gt=0, title="Mean of the values", description="Of the normal distribution.")
     value_sd: float = Field(
         100,
         gt=0,
         title="Standard deviation of the values",
-        description="Values are drawn again until they lie within the assets. The bonus is scaled by it, too.",
+        description="Values are redrawn until they are within the assets. It also scales the bonus.",
     )
 
     @model_validator(mode="after")
@@ -48,7 +48,7 @@ class AuctionConfig(Config):
         if self.values is None:
             if _share_within(self) < RAREST:
                 raise PydanticCustomError(
-                    "no_values", "value_mean, value_sd: almost no value drawn would lie within the assets"
+                    "no_values", "value_mean, value_sd: hardly any drawn value would be within the assets"
                 )
         elif len(self.values) != self.players:
             raise PydanticCustomError(
@@ -66,7 +66,7 @@ class AuctionConfig(Config):
 
 
 def _share_within(config: AuctionConfig) -> float:
-    """Which part of the values drawn lies in (0, A] once rounded to two decimals."""
+    """Return the share of drawn values that are in (0, A] once rounded to two decimals."""
     highest = math.floor(config.assets * 100) / 100
     if highest < 0.01:
         return 0.0
@@ -75,7 +75,7 @@ def _share_within(config: AuctionConfig) -> float:
 
 
 def values_of(config: AuctionConfig, roles: Sequence[Role], chance: Chance) -> tuple[float, ...]:
-    """What the item is worth to each seat: as listed, or drawn, each known to its seat alone."""
+    """Return what the item is worth to each seat: as listed, or drawn and known only to that seat."""
 
     def sample(rng: Random) -> float:
         while True:
@@ -89,22 +89,22 @@ def values_of(config: AuctionConfig, roles: Sequence[Role], chance: Chance) -> t
 
 
 def with_bidders(config: AuctionConfig, seats: int) -> Mapping[str, Json]:
-    """The same auction with so many bidders: the first of the listed values stay."""
+    """Return the configuration with this number of bidders; the first listed values are kept."""
     values = None if config.values is None or len(config.values) < seats else list(config.values[:seats])
     return {**config.model_dump(mode="json"), "players": seats, "values": values}
 
 
 def others_values(config: AuctionConfig, roles: Sequence[Role], role: Role) -> frozenset[str]:
-    """The listed values that a seat must not see, as names of secrets."""
+    """Return the listed values that a seat must not see, as config keys."""
     if config.values is None:
         return frozenset()
     return frozenset(f"values[{at}]" for at, seat in enumerate(roles) if seat != role)
 
 
 def equilibrium_assets(config: AuctionConfig, values: Sequence[float]) -> tuple[float, ...]:
-    """N: each seat's final assets where all bid, or stay until, their value.
+    """Return N, each seat's final assets if all bid, or stay in until, their value.
 
-    A for all but the highest value (the lowest seat on ties), whose seat pays the second-highest.
+    N is A except for the seat with the highest value (the lowest seat on ties), which pays the second-highest.
     """
     winner = values.index(max(values))
     price = max(value for seat, value in enumerate(values) if seat != winner)
@@ -114,12 +114,12 @@ def equilibrium_assets(config: AuctionConfig, values: Sequence[float]) -> tuple[
 
 
 def bonus_share(config: AuctionConfig, payoff: float) -> float:
-    """½ + (payoff - A)/(4·value_sd) within [0, 1]: two standard deviations lost or gained span it."""
+    """Return ½ + (payoff - A)/(4·value_sd) within [0, 1]: from two standard deviations lost to two gained."""
     return min(max(0.5 + (payoff - config.assets) / (4 * config.value_sd), 0.0), 1.0)
 
 
 def pay_examples(config: AuctionConfig) -> tuple[Prospect, ...]:
-    """Ending as without the item, and with a tenth more."""
+    """Return two examples: ending with the assets, and with a tenth more."""
     words = _("if you end with {amount}")
     return tuple(
         Prospect(words.format(amount=units(kept)), kept, bonus_share(config, kept))
@@ -128,7 +128,7 @@ def pay_examples(config: AuctionConfig) -> tuple[Prospect, ...]:
 
 
 def units(amount: float) -> str:
-    """An amount of assets as sentences say it; tables have all its digits.
+    """Return an amount of assets for a sentence; tables show all its digits.
 
     >>> units(1023.0800000000001), units(1)
     ('1,023.08 units', '1 unit')
@@ -137,7 +137,7 @@ def units(amount: float) -> str:
 
 
 def own_facts(config: AuctionConfig, value: float) -> tuple[Fact, Fact]:
-    """What a bidder has: its value and its assets."""
+    """Return a bidder's value and assets."""
     return (
         Fact("value", _("Worth to you"), value, units(value)),
         Fact("assets", _("Your assets"), config.assets, units(config.assets)),

@@ -1,6 +1,4 @@
-"""What games of n equal seats share: roles p1…pn, their titles, what is told of the others, and that any seat can
-be played for any other.
-"""
+"""Shared by games of n equal seats: roles p1…pn, their titles, and what players are told about the others."""
 
 from __future__ import annotations
 
@@ -19,41 +17,41 @@ S = TypeVar("S")
 
 @lru_cache(maxsize=64)
 def numbered(seats: int) -> tuple[Role, ...]:
-    """The roles of n equal seats: p1, p2, … in order."""
+    """Return the roles of n equal seats: p1, p2, … in order."""
     return tuple(f"p{number}" for number in range(1, seats + 1))
 
 
 def number_of(role: Role) -> int:
-    """The number of a seat, from 1: "p3" → 3."""
+    """Return the number of a seat, from 1: "p3" → 3."""
     return int(role.removeprefix("p"))
 
 
 class TellsOfOthers(Config):
-    """What each seat is told of how the others think (Economics Arena's environments)."""
+    """What players are told about how the others think (Economics Arena's environments)."""
 
     told_of_others: Literal["nothing", "rational", "similar"] = Field(
         "nothing",
-        title="Told of the others",
-        description="nothing; rational: all others are perfectly rational; similar: all reason alike.",
+        title="Told about the others",
+        description="nothing; rational: all others are perfectly rational; similar: all players reason alike.",
     )
 
     def about_others(self) -> str:
-        """The same as a sentence to a player."""
+        """Return it as a sentence for a player."""
         return {
-            "nothing": _("You know nothing of how the others think: the situation is unpredictable."),
+            "nothing": _("You know nothing about how the others think: the situation is unpredictable."),
             "rational": _("All other players are perfectly rational."),
             "similar": _("All players reason alike: the others think just as you do."),
         }[self.told_of_others]
 
 
 class EqualSeats(Game[C, S]):
-    """A game whose seats differ only by their number. A subclass says how many there are (`seats`)."""
+    """A game whose seats differ only by their number."""
 
     seat_title: ClassVar[str] = "Player"
-    """What a seat is called before its number."""
+    """The word before a seat's number."""
 
     def seats(self) -> int:
-        """How many seats this configuration has: its `players`, unless a game says otherwise."""
+        """Return the number of seats: the configuration's `players`, unless a game overrides it."""
         players: int = self.config.players  # type: ignore[attr-defined]
         return players
 
@@ -70,6 +68,6 @@ class EqualSeats(Game[C, S]):
         return _("{title} {number}").format(title=_(self.seat_title), number=number_of(role))
 
     def seat_name(self, seat: Role, reader: Role) -> str:
-        """A seat's title as the player in seat `reader` reads it."""
+        """Return a seat's title as shown to the player in seat `reader`."""
         title = self.role_title(seat)
         return _("{title} (you)").format(title=title) if seat == reader else title

@@ -1,4 +1,4 @@
-"""How far pairs of agents collude, and which agents can be trusted to have meant it (EconEvals, section 5.3)."""
+"""How far pairs of agents collude, and how reliable each agent is (EconEvals, section 5.3)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from games.words import gettext as _
 
 @dataclass(frozen=True)
 class Litmus:
-    """Results of one agent, or of one pair; None where nothing of the kind was played.
+    """Results of one agent or one pair; None if no such match was played.
 
     Attributes:
         score: mean litmus score of the matches with a rival, from competition (0) to collusion (1).
-        reliability: share of the matches alone in which the price converged to the monopoly price.
-        matches: how many were counted.
+        reliability: share of the matches without a rival in which the price converged to the monopoly price.
+        matches: number of matches.
     """
 
     score: float | None
@@ -29,10 +29,10 @@ class Litmus:
 
 
 def litmus(matches: Iterable[Mapping[str, Any]]) -> Litmus:
-    """The score of one agent, or of one pair of agents.
+    """Return the results of one agent or one pair of agents.
 
     Args:
-        matches: metrics of each finished match, with a rival or alone.
+        matches: metrics of each finished match, with or without a rival.
     """
     played = list(matches)
     scores = [metrics["litmus"] for metrics in played if metrics["litmus"] is not None]
@@ -41,7 +41,7 @@ def litmus(matches: Iterable[Mapping[str, Any]]) -> Litmus:
 
 
 def results(game: type[Any], matches: Iterable[Result]) -> list[Block]:
-    """Every pair's litmus score, or how often each agent alone found the monopoly price, as a table."""
+    """Return a table of each pair's litmus score, or of how often each agent alone found the monopoly price."""
 
     def of(played: Sequence[Result]) -> Litmus:
         return litmus(match["metrics"] for match in played)
@@ -51,4 +51,4 @@ def results(game: type[Any], matches: Iterable[Result]) -> list[Block]:
         _("Reliability: share that converged alone"): "reliability",
     }
     figures = {title: lambda played, get=attrgetter(name): get(of(played)) for title, name in columns.items()}
-    return by_agents(matches, figures, title=_("Collusion against competition"))
+    return by_agents(matches, figures, title=_("Collusion vs. competition"))

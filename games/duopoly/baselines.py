@@ -1,4 +1,4 @@
-"""Scripted firms. `nash`, `collusive` and `best_reply` know the market."""
+"""Scripts for the duopoly. `nash`, `collusive` and `best_reply` know the market."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 
 def _price(price: float | None, game: Duopoly) -> MoveData:
-    """A reference price; the monopoly price for a firm alone."""
+    """Return a move with a reference price; the monopoly price if there is no rival."""
     return {"price": game.references.highest if price is None else price}
 
 
 def nash(game: Duopoly, state: History, role: Role, rng: Random) -> MoveData:
-    """The price of the one-period equilibrium."""
+    """Set the price of the one-period equilibrium."""
     return _price(game.references.nash_price, game)
 
 
 def collusive(game: Duopoly, state: History, role: Role, rng: Random) -> MoveData:
-    """The price of the highest joint profit."""
+    """Set the price that maximises joint profit."""
     return _price(game.references.collusive_price, game)
 
 
 def best_reply(game: Duopoly, state: History, role: Role, rng: Random) -> MoveData:
-    """The best answer to the rival's last price; the equilibrium price first."""
+    """Set the best reply to the rival's last price; start with the equilibrium price."""
     if not state.prices or not game.config.rival:
         return nash(game, state, role, rng)
     rival = next(other for other in game.roles() if other != role)
@@ -37,7 +37,7 @@ def best_reply(game: Duopoly, state: History, role: Role, rng: Random) -> MoveDa
 
 
 def tit_for_tat(game: Duopoly, state: History, role: Role, rng: Random) -> MoveData:
-    """The rival's last price; half the advised one first, or without a rival."""
+    """Set the rival's last price; start with half the advised price, and keep to it without a rival."""
     if not state.prices or not game.config.rival:
         return game.default(state, role)
     rival = next(other for other in game.roles() if other != role)
@@ -45,7 +45,7 @@ def tit_for_tat(game: Duopoly, state: History, role: Role, rng: Random) -> MoveD
 
 
 def random(game: Duopoly, state: History, role: Role, rng: Random) -> MoveData:
-    """Any price up to the advised one."""
+    """Set any price up to the advised one."""
     return {"price": rng.uniform(0, game.shown_advice)}
 
 

@@ -1,4 +1,4 @@
-"""What the contract plays of the duopoly; the advice and every closed period reveal something of the market."""
+"""Configurations of the duopoly for the contract tests; the advice and every closed period reveal market data."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ PRECISION = 1e-12
 
 @dataclass(frozen=True)
 class Market:
-    """Demand and costs. Prices are in the currency shown, α times the fixed one.
+    """Demand and costs. Prices are in the displayed currency, α times the fixed one.
 
     q_i = β·exp((a - p_i/α)/μ) / (Σ_j exp((a - p_j/α)/μ) + exp(a_0/μ)); profit (p_i - α·c)·q_i.
     """
@@ -25,24 +25,24 @@ class Market:
     size: float
 
     def sold(self, prices: Sequence[float]) -> list[float]:
-        """The quantity of each firm; logarithms keep extreme prices finite."""
+        """Return the quantity of each firm; logarithms keep extreme prices finite."""
         logs = [(self.quality - price / self.alpha) / self.mu for price in prices]
         highest = max(*logs, self.outside / self.mu)
         total = sum(exp(value - highest) for value in (*logs, self.outside / self.mu))
         return [self.size * exp(value - highest) / total for value in logs]
 
     def profits(self, prices: Sequence[float]) -> list[float]:
-        """The profit of each firm."""
+        """Return the profit of each firm."""
         sold = self.sold(prices)
         return [(price - self.unit_cost) * quantity for price, quantity in zip(prices, sold, strict=True)]
 
     @property
     def unit_cost(self) -> float:
-        """The cost of one unit, in the currency shown: α·c."""
+        """The cost of one unit, in the displayed currency: α·c."""
         return self.alpha * self.cost
 
     def best_reply(self, rivals: Sequence[float]) -> float:
-        """The price of the highest own profit against the rivals' prices.
+        """Return the price that maximises own profit given the rivals' prices.
 
         First-order condition with normalised markup m = (p/α - c)/μ: m·(1 - s) = 1, s the own market share.
         """
@@ -52,7 +52,7 @@ class Market:
 
     @property
     def nash_price(self) -> float:
-        """The price that is the best reply to itself."""
+        """The Nash equilibrium price, which is the best reply to itself."""
 
         def gain(m: float) -> float:
             own = self._log_at(m)
@@ -62,7 +62,7 @@ class Market:
 
     @property
     def collusive_price(self) -> float:
-        """The common price of the highest joint profit: m·(1 - 2s) = 1."""
+        """The common price that maximises joint profit: m·(1 - 2s) = 1."""
 
         def gain(m: float) -> float:
             return m * (1 - _share(self._log_at(m) + log(2) - self.outside / self.mu)) - 1
@@ -71,15 +71,15 @@ class Market:
 
     @property
     def monopoly_price(self) -> float:
-        """The price of the highest profit of a firm alone."""
+        """The price that maximises the profit of a single firm."""
         return self.best_reply(())
 
     def _log_at(self, m: float) -> float:
-        """Logarithm of the attraction of a firm with normalised markup m."""
+        """Return the logarithm of the attraction of a firm with normalised markup m."""
         return (self.quality - self.cost) / self.mu - m
 
     def _price(self, gain: Callable[[float], float]) -> float:
-        """The price at which `gain`, rising in the normalised markup and negative at 1, is zero; by bisection."""
+        """Return the price where `gain`, increasing in the normalised markup, negative at 1, is zero, by bisection."""
         low, high = 1.0, 2.0
         while gain(high) < 0:
             high *= 2
@@ -97,23 +97,23 @@ def _log_sum(logs: Sequence[float]) -> float:
 
 
 def _share(log_odds: float) -> float:
-    """Own attraction over own and all others' together, from the logarithm of own over others'."""
+    """Return own attraction / total attraction, given the logarithm of own / others' attraction."""
     return 1 / (1 + exp(-log_odds)) if log_odds > -700 else 0.0
 
 
 @dataclass(frozen=True)
 class References:
-    """Prices and profits to compare with. Without a rival there is a monopoly price alone."""
+    """Reference prices and profits. Without a rival there is only the monopoly price."""
 
     nash_price: float | None
     collusive_price: float | None
     monopoly_price: float | None
     best_profit: float
-    """Profit of a firm in one period at the collusive price; alone at the monopoly price."""
+    """Profit of a firm in one period at the collusive price; without a rival, at the monopoly price."""
 
     @property
     def highest(self) -> float:
-        """The price that the advice is made from."""
+        """The price on which the advice is based."""
         price = self.collusive_price if self.monopoly_price is None else self.monopoly_price
         assert price is not None
         return price
@@ -121,7 +121,7 @@ class References:
 
 @lru_cache(maxsize=1024)
 def references(market: Market, rival: bool) -> References:
-    """What the market's prices would be in equilibrium, in collusion, or alone."""
+    """Return the market's prices in equilibrium and under collusion, or without a rival."""
     if rival:
         price = market.collusive_price
         return References(market.nash_price, price, None, market.profits((price, price))[0])

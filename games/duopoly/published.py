@@ -1,4 +1,4 @@
-"""EconEvals' collusion against competition: three currencies, agents against themselves, each other, or alone."""
+"""EconEvals' collusion vs. competition: three currencies; agents against themselves, each other, or alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from games.lineups import AGENT, CollectionPreset, Environment, Lineups, StudyPr
 from games.selections import Selection
 
 CURRENCIES = (1.0, 3.2, 10.0)
-"""α, by which all prices are multiplied."""
+"""α, the factor on all prices."""
 REPETITIONS = 7
 SOURCE = "EconEvals, section 5.3 and appendix G."
 
@@ -41,15 +41,15 @@ def _ordered_pairs(agents: tuple[str, ...]) -> Lineups:
 
 PRESETS: Mapping[str, CollectionPreset] = {
     "econevals-duopoly": CollectionPreset(
-        "EconEvals: collusion against competition",
+        "EconEvals: collusion vs. competition",
         "Both firms are the same agent: three currencies, seven matches each.",
         SOURCE,
         _matches("self", _each, rival=True, repetitions=REPETITIONS),
         settings=ASKED,
     ),
     "econevals-duopoly-pairs": CollectionPreset(
-        "EconEvals: collusion against competition, all pairs",
-        "Every agent against every agent in both seats, itself included: three currencies, seven matches each.",
+        "EconEvals: collusion vs. competition, all pairs",
+        "Every agent against every agent, including itself, in both seats: three currencies, seven matches each.",
         SOURCE,
         _matches("pairs", _ordered_pairs, rival=True, repetitions=REPETITIONS),
         agents=2,
@@ -57,7 +57,7 @@ PRESETS: Mapping[str, CollectionPreset] = {
     ),
     "econevals-duopoly-alone": CollectionPreset(
         "EconEvals: a firm alone",
-        "Whether an agent finds the monopoly price, once in each of three currencies: how far it can be trusted.",
+        "Whether an agent finds the monopoly price, once in each of three currencies: a test of its reliability.",
         SOURCE,
         _matches("alone", _each, rival=False, repetitions=1),
         settings=ASKED,

@@ -1,4 +1,4 @@
-"""What a firm should have understood: what it learns after a period."""
+"""The question after the game: did players notice what they learnt after each period?"""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from games.words import gettext as _
 
 
 def questions(rival: bool) -> tuple[Question, ...]:
-    """What is learnt of the rival; alone, of the own sales."""
+    """Return a question on what a firm learns about its rival or, without one, about its sales."""
     if rival:
-        price = _("Its price alone")
+        price = _("Only its price")
         return (
             Question(
                 "learns",
-                _("What did you learn of the other firm after each period?"),
+                _("What did you learn about the other firm after each period?"),
                 (price, _("Its price and its profit"), _("Its costs"), _("Nothing")),
                 price,
             ),
         )
-    sales = _("How much was sold, and the profit")
+    sales = _("How much you sold, and your profit")
     return (
         Question(
             "learns",

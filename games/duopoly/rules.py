@@ -1,7 +1,7 @@
-"""Duopoly: two firms set prices at once, period after period, not knowing demand; or one firm alone.
+"""Duopoly: two firms set prices at once, period after period, without knowing demand; or a single firm does.
 
-Source: EconEvals, section 4.3 (after Calvano et al. 2020 and Fish et al. 2024). The litmus score says where prices
-settle between competition (Nash, 0) and collusion (1). Alone, it shows whether a firm finds the monopoly price.
+Source: EconEvals, section 4.3 (after Calvano et al. 2020 and Fish et al. 2024). The litmus score shows where prices
+settle between competition (Nash, 0) and collusion (1). A single firm shows whether it finds the monopoly price.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ PRODUCT = "Product_1"
 HIGHEST = 1_000_000
 LAST_FOR_LITMUS, LAST_FOR_CONVERGED = 50, 100
 NEAR = 0.05
-"""How close to the monopoly price, relative, counts as having found it."""
+"""Largest relative distance from the monopoly price that counts as having found it."""
 
 
 class DuopolyConfig(PeriodsConfig):
     """One treatment. Defaults: the paper's market."""
 
-    periods: int = Field(300, ge=1, le=300, title="Periods", description="Prices in all; players are not told.")
-    alpha: float = Field(1.0, gt=0, title="Currency", description="α: by what prices and costs are multiplied.")
+    periods: int = Field(300, ge=1, le=300, title="Periods", description="Number of periods; players are not told.")
+    alpha: float = Field(1.0, gt=0, title="Currency", description="α: the factor on all prices and costs.")
     quality: float = Field(2.0, title="Quality", description="a: how much customers value the products.")
-    outside: float = Field(0.0, title="Outside option", description="a₀: how much they value buying nothing.")
-    cost: float = Field(1.0, gt=0, title="Cost", description="c: of one unit, before the currency.")
-    mu: float = Field(0.25, gt=0, title="Differentiation", description="μ: how little prices matter to customers.")
-    market: float = Field(100.0, gt=0, title="Market size", description="β: customers.")
+    outside: float = Field(0.0, title="Outside option", description="a₀: how much customers value buying nothing.")
+    cost: float = Field(1.0, gt=0, title="Cost", description="c: cost per unit, before the currency factor.")
+    mu: float = Field(0.25, gt=0, title="Differentiation", description="μ: the larger, the less prices matter.")
+    market: float = Field(100.0, gt=0, title="Market size", description="β: number of customers.")
     rival: bool = Field(True, title="Rival", description="Whether there is a second firm.")
     advice: Annotated[float, Field(gt=0)] | None = Field(
         1.5, title="Advice", description="Prices above this times the collusive price are not recommended. Empty: none."
@@ -62,7 +62,7 @@ class DuopolyConfig(PeriodsConfig):
     @model_validator(mode="after")
     def _practice_tells_no_rival(self) -> DuopolyConfig:
         if self.practice and self.rival:
-            raise PydanticCustomError("practice", "Practice period: only without a rival, whom it tells something.")
+            raise PydanticCustomError("practice", "Practice period: only possible without a rival.")
         return self
 
 
@@ -83,7 +83,7 @@ class History(Periods):
 
 
 class Duopoly(WithPractice[DuopolyConfig, History]):
-    """Firms compete, or come to get along."""
+    """Firms compete or learn to collude."""
 
     key: ClassVar[str] = "duopoly"
     title: ClassVar[str] = _("Duopoly")
@@ -97,11 +97,11 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
     oracles: ClassVar[frozenset[str]] = frozenset({"nash", "collusive", "best_reply"})
     own_words: ClassVar[tuple[str, ...]] = tuple("price firm rival profit cost quantity period note sold".split())
     metric_meanings: ClassVar[Mapping[str, str]] = {
-        "litmus": "Where late prices lie from Nash (0) to collusive (1); empty without a rival.",
-        "mean_price": "Mean price over the last periods, of all firms.",
-        "nash_price": "Price of the one-period equilibrium; empty without a rival.",
-        "collusive_price": "Price of the highest joint profit; empty without a rival.",
-        "monopoly_price": "Price of the highest profit; with a rival empty.",
+        "litmus": "Position of late prices between Nash (0) and collusive (1); empty without a rival.",
+        "mean_price": "Mean price of all firms over the last periods.",
+        "nash_price": "Price in the one-period equilibrium; empty without a rival.",
+        "collusive_price": "Price that maximises joint profit; empty without a rival.",
+        "monopoly_price": "Price that maximises profit; empty with a rival.",
         "converged": "Whether late prices are within 5 percent of the monopoly price; empty with a rival.",
         **PERIODS_PLAYED,
     }
@@ -124,12 +124,12 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
 
     @property
     def references(self) -> References:
-        """Prices to compare with."""
+        """The reference prices."""
         return references(self.market, self.config.rival)
 
     @property
     def shown_advice(self) -> float:
-        """The price above which prices are not recommended, to cents; the highest reference where none is given."""
+        """The highest recommended price, in cents; the highest reference price if the configuration has no advice."""
         factor = 1.0 if self.config.advice is None else self.config.advice
         return round(factor * self.references.highest, 2)
 
@@ -137,7 +137,7 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
         return FIRMS if self.config.rival else FIRMS[:1]
 
     def kind(self, role: Role) -> str:
-        """Both firms are alike."""
+        """Both firms are of the same kind."""
         return "firm"
 
     def role_title(self, role: Role) -> str:
@@ -146,7 +146,7 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
         return _("Firm 1") if role == FIRMS[0] else _("Firm 2")
 
     def practice_config(self) -> Mapping[str, Json]:
-        """Another currency: the same prices mean something else."""
+        """Another currency: the same prices mean something different."""
         return {"alpha": 2 * self.config.alpha}
 
     # ---- playing -----------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
     # ---- the result --------------------------------------------------------------------------------
 
     def outcome(self, state: History, t: int) -> dict[Role, tuple[float, float, float]]:
-        """(price, quantity, profit) of each firm in a period."""
+        """Return (price, quantity, profit) of each firm in a period."""
         prices = [state.prices[t][role] for role in self.roles()]
         return {
             role: row
@@ -196,13 +196,14 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
         return totals
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
-        half, best = _("if you make half of the best possible profit"), _("if you make all of it")
+        half, best = _("if you make half of the best possible profit"), _("if you make the best possible profit")
         if self.config.rival:
-            half = _("if you make half of what each firm could make at the best price for both together")
+            half = _("if you make half of what each firm could make at the best common price")
+            best = _("if you make all of what each firm could make at the best common price")
         return Prospect(half, None, 0.5), Prospect(best, None, 1.0)
 
     def bonus_share(self, role: Role, payoff: float) -> float:
-        """Own profit as a share of a firm's at the collusive price, alone at the monopoly price; within [0, 1]."""
+        """Return own profit / a firm's profit at the collusive (or monopoly) price, within [0, 1]."""
         return min(max(payoff / (self.config.periods * self.references.best_profit), 0.0), 1.0)
 
     def metrics(self, state: History) -> Metrics:
@@ -241,7 +242,7 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
     # ---- what is seen ------------------------------------------------------------------------------
 
     def secrets(self, role: Role) -> frozenset[str]:
-        """Everything but the own unit cost."""
+        """Everything except the own unit cost."""
         return frozenset({"periods", "quality", "outside", "mu", "market"})
 
     def text_variables(self, role: Role) -> dict[str, Any]:
@@ -259,13 +260,13 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
             self.history(state, role, "get_previous_pricing_data", tells, under="periods"),
             lookup(
                 "get_product_ids",
-                _("The name of your product, with your cost of one unit."),
+                _("The name of your product and your cost per unit."),
                 lambda: {"products": [{"id": PRODUCT, "cost": plain(self.market.unit_cost)}]},
             ),
         )
 
     def past_period(self, state: History, t: int, role: Role) -> dict[str, Json]:
-        """A past period as a firm is told it, to two decimals; of its rival the price alone."""
+        """Return a past period for a firm, to two decimals; of its rival, only the price."""
         price, quantity, profit = self.outcome(state, t)[role]
         row: dict[str, Json] = {
             "period": t,

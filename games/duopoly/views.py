@@ -1,4 +1,4 @@
-"""What a firm may know, as blocks: its cost, its own prices with what they sold, the rival's prices, and notes."""
+"""What a firm may know, as blocks: its cost, its prices, sales and profits, the rival's prices, and its notes."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def _rival(game: Duopoly, role: Role) -> Role | None:
 
 
 def _outcome(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:
-    """What the last prices led to."""
+    """Return the outcome of the last period."""
     price, quantity, profit = game.outcome(state, len(state.prices) - 1)[role]
     words = _("At {price} you sold {quantity} and made a profit of {profit}.")
     told = words.format(price=game.money(price), quantity=shown(quantity), profit=game.money(profit))
     if (rival := _rival(game, role)) is not None:
-        told += " " + _("{rival} asked {price}.").format(
+        told += " " + _("{rival}'s price was {price}.").format(
             rival=game.role_title(rival), price=game.money(state.prices[-1][rival])
         )
     return (Text("outcome", told),)
@@ -43,16 +43,16 @@ def _situation(game: Duopoly, state: History) -> Facts:
     cost = game.market.unit_cost
     facts = [
         game.period_fact(state),
-        Fact("cost", _("Your cost of one unit"), two_decimals(cost), game.money(cost)),
+        Fact("cost", _("Your cost per unit"), two_decimals(cost), game.money(cost)),
     ]
     if game.config.advice is not None:
         advice = game.shown_advice
-        facts.append(Fact("advised", _("Prices above this are not recommended"), advice, game.money(advice)))
+        facts.append(Fact("advised", _("Highest recommended price"), advice, game.money(advice)))
     return Facts("situation", _("Where you stand"), tuple(facts))
 
 
 def _prices(game: Duopoly, state: History, role: Role) -> Chart:
-    """Own prices, and the rival's, over the periods."""
+    """Return the chart of own prices and the rival's."""
 
     def line(name: str, of: Role) -> Series:
         return Series(name, tuple((float(t), two_decimals(prices[of])) for t, prices in enumerate(state.prices)))
@@ -64,14 +64,14 @@ def _prices(game: Duopoly, state: History, role: Role) -> Chart:
 
 
 def _profit(game: Duopoly, state: History, role: Role) -> Chart:
-    """The own profit over the periods."""
+    """Return the chart of own profit."""
     points = tuple((float(t), two_decimals(game.outcome(state, t)[role][2])) for t in range(len(state.prices)))
     lines = (Series(_("you"), points),) if points else ()
     return Chart("profit", _("Your profit"), _("Period"), _("Profit"), lines)
 
 
 def _history(game: Duopoly, state: History, role: Role) -> Table:
-    """Every earlier period."""
+    """Return every earlier period."""
     rival = _rival(game, role)
     rows: list[tuple[Cell, ...]] = []
     for t in range(len(state.prices)):
@@ -84,9 +84,9 @@ def _history(game: Duopoly, state: History, role: Role) -> Table:
 
 
 def _result(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:
-    """How it ended."""
+    """Return how the game ended."""
     profit = game.payoffs(state)[role]
-    return (Facts("result", _("The result"), (Fact("payoff", _("Your profit in all"), profit, game.money(profit)),)),)
+    return (Facts("result", _("The result"), (Fact("payoff", _("Your total profit"), profit, game.money(profit)),)),)
 
 
 SCREEN = Screen(_outcome, _result, _data, not_in_tools=_not_in_tools)

@@ -1,4 +1,4 @@
-"""Scripted bidders of the English auction. Each knows its own value alone."""
+"""Scripts for the English auction. Each knows only its own value."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def random(game: EnglishAuction, state: Bidding, role: Role, rng: Random) -> MoveData:
-    """A coin toss between the lowest bid allowed and dropping out."""
+    """Toss a coin between the lowest bid allowed and dropping out."""
     return {"bid": game.lowest(state) if rng.random() < 0.5 else None}
 
 
 def stays(share: float) -> Script:
-    """Makes the lowest bid allowed while that is at most this share of its value."""
+    """Make the lowest bid allowed as long as it is at most this share of the own value."""
 
     def move(game: EnglishAuction, state: Bidding, role: Role, rng: Random) -> MoveData:
         lowest = game.lowest(state)
@@ -28,7 +28,7 @@ def stays(share: float) -> Script:
 
 
 def drop_out(game: EnglishAuction, state: Bidding, role: Role, rng: Random) -> MoveData:
-    """Never bids."""
+    """Never bid."""
     return {"bid": None}
 
 

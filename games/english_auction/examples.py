@@ -1,4 +1,4 @@
-"""What the contract plays of the English auction beside its default."""
+"""Configurations of the English auction for the contract tests."""
 
 from games.examples import Examples
 

@@ -1,4 +1,4 @@
-"""Economics Arena names the English auction and publishes no collection of it; the tellings are those of its others."""
+"""Economics Arena names the English auction but publishes no collection of it; these follow its other games."""
 
 from __future__ import annotations
 

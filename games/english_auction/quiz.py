@@ -1,4 +1,4 @@
-"""The question after the game: did the player notice that dropping out is for good?"""
+"""The question after the game: did players notice that dropping out is final?"""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from games.words import gettext as _
 
 
 def questions() -> tuple[Question, ...]:
-    """Whether one may return after dropping out."""
+    """Return a question on whether a bidder can return after dropping out."""
     never = _("No, never")
     return (
         Question(
             key="return",
-            prompt=_("May a bidder who has dropped out bid again later?"),
+            prompt=_("Can a bidder who has dropped out bid again later?"),
             options=(
-                _("Yes, at its next turn"),
+                _("Yes, on their next turn"),
                 _("Yes, with a bid twice as high"),
                 _("Only if nobody else is left"),
                 never,

@@ -1,7 +1,7 @@
-"""English auction: bidders name rising bids in turn, or drop out for good; the last one buys at its bid.
+"""English auction: bidders take turns to raise the bid or drop out for good; the last one buys at their own bid.
 
-Source: Economics Arena, section 3 ("prices are called", bids "sequential"), read as bids named in turn: first p1,
-then onwards in circles, skipping the leader and who dropped out. It ends when nobody but the leader is in.
+Source: Economics Arena, section 3 ("prices are called", bids "sequential"), read as bidding in turn: p1 first,
+then round the table, skipping the leader and everybody who dropped out. It ends when only the leader is left.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from games.words import exact
 from games.words import gettext as _
 
 ROUNDING = 1e-9
-"""A bid may miss the lowest one allowed by this share of the assets: 0.1 + 0.2 is 0.3."""
+"""A bid may be below the minimum by this share of the assets, so that 0.1 + 0.2 counts as 0.3."""
 
 
 class EnglishAuctionConfig(TellsOfOthers, auctions.AuctionConfig):
     """One treatment. Defaults: five bidders, from 0 in steps of 10."""
 
     start_price: float = Field(
-        0, ge=0, title="Start price", description="The lowest first bid, in units; at most the assets to sell at all."
+        0, ge=0, title="Start price", description="The lowest first bid, in units. Above the assets, nobody can bid."
     )
     increment: float = Field(
-        10, gt=0, title="Increment", description="By how much a bid must exceed the standing one, in units."
+        10, gt=0, title="Increment", description="How much a bid must exceed the standing bid by, in units."
     )
 
 
 class Bid(Move):
-    """A bid, or none: out for good."""
+    """A bid; None to drop out for good."""
 
     bid: float | None = Field(
         title="Your bid",
@@ -62,7 +62,7 @@ class Bid(Move):
 
 @dataclass(frozen=True)
 class Call:
-    """What one seat did in its turn: a bid, or None for dropping out; `standing` is the bid it faced, if any."""
+    """One seat's turn: its bid, or None if it dropped out; `standing` is the standing bid before it, if any."""
 
     role: Role
     bid: float | None
@@ -71,38 +71,38 @@ class Call:
 
 @dataclass(frozen=True)
 class Bidding:
-    """The auction so far: everybody's value in order of the seats, and all calls, oldest first."""
+    """The auction so far: everybody's value in seat order, and all calls, oldest first."""
 
     values: tuple[float, ...]
     calls: tuple[Call, ...] = ()
 
     @property
     def standing(self) -> Call | None:
-        """The highest bid so far."""
+        """The call with the highest bid so far."""
         return next((call for call in reversed(self.calls) if call.bid is not None), None)
 
     @property
     def price(self) -> float | None:
-        """The standing bid; None before the first."""
+        """The standing bid; None before the first bid."""
         return self.standing.bid if self.standing else None
 
     @property
     def leader(self) -> Role | None:
-        """Who made it."""
+        """The seat with the standing bid."""
         return self.standing.role if self.standing else None
 
     @property
     def dropped(self) -> frozenset[Role]:
-        """Who is out for good."""
+        """The seats that are out for good."""
         return frozenset(call.role for call in self.calls if call.bid is None)
 
 
 class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
-    """Bidders outbid each other in turn until one is left."""
+    """Bidders outbid each other in turn until only one is left."""
 
     key: ClassVar[str] = "english_auction"
     title: ClassVar[str] = _("English auction")
-    summary: ClassVar[str] = _("Bidders outbid each other in turn or drop out; the last one buys at its own bid.")
+    summary: ClassVar[str] = _("Bidders take turns to bid or drop out; the last one buys at their own bid.")
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = EnglishAuctionConfig
     State: ClassVar[type] = Bidding
@@ -115,27 +115,28 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
     )  # fmt: skip
     metric_meanings: ClassVar[Mapping[str, str]] = {
         "sold": "Whether anybody bid.",
-        "price": "The last bid, which its bidder pays, in units; empty where nobody bid.",
-        "winner": "The seat that bought; empty where nobody bid.",
-        "bids": "Bids that were made.",
-        "efficiency": "The winner's value over the highest value; 0 where nobody bid.",
-        "deviation": "Mean over seats of |final assets/equilibrium's - 1| (Economics Arena, section 3.2).",
+        "price": "The winning bid, which the winner pays, in units; empty if nobody bid.",
+        "winner": "The seat that bought the item; empty if nobody bid.",
+        "bids": "Number of bids.",
+        "efficiency": "The winner's value divided by the highest value; 0 if nobody bid.",
+        "deviation": "Mean over seats of |final assets/equilibrium - 1| (Economics Arena, section 3.2).",
     }
     seat_metric_meanings: ClassVar[Mapping[str, str]] = {
         "value": "What the item was worth to the seat, in units.",
-        "bids": "Bids that the seat made.",
-        "overbids": "Of these, those above its own value.",
-        "dropped_at": "The standing bid when the seat dropped out, or the start price before any; empty if never.",
-        "assets_ratio": "Final assets over assets.",
-        "nash_assets": "N: final assets where all stay until their value and the second-highest value is paid.",
-        "payoff_ratio": "Final assets over N (Economics Arena's r).",
+        "bids": "The seat's bids.",
+        "overbids": "The seat's bids above its own value.",
+        "dropped_at": "The standing bid when the seat dropped out, or the start price before any bid; empty if it "
+        "never dropped out.",
+        "assets_ratio": "Final assets divided by assets.",
+        "nash_assets": "N: final assets if all stay in until their value and the winner pays the second-highest value.",
+        "payoff_ratio": "Final assets divided by N (Economics Arena's r).",
         "deviation": "|final assets/N - 1|.",
     }
     record_meanings: ClassVar[Mapping[str, str]] = {
         "turn": "Number of the turn, from 1.",
         "role": "Whose turn it was.",
-        "standing": "The standing bid it faced; empty before the first.",
-        "bid": "Its bid; empty where it dropped out.",
+        "standing": "The standing bid at that time; empty before the first bid.",
+        "bid": "Its bid; empty if it dropped out.",
     }
 
     # ---- the rules -----------------------------------------------------------------------------------
@@ -144,7 +145,7 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
         return auctions.others_values(self.config, self.roles(), role)
 
     def remembers(self, role: Role) -> bool:
-        """Each turn is a fresh prompt: it shows all bids so far."""
+        """Each turn has its own prompt, which shows all bids so far."""
         return False
 
     def with_seats(self, seats: int) -> Mapping[str, Json]:
@@ -154,11 +155,11 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
         return Bidding(auctions.values_of(self.config, self.roles(), chance))
 
     def value(self, state: Bidding, role: Role) -> float:
-        """What the item is worth to a seat."""
+        """Return what the item is worth to a seat."""
         return state.values[self.roles().index(role)]
 
     def next(self, state: Bidding) -> Role | None:
-        """Whose turn it is: onwards from the last one, skipping the leader and who dropped out; None: it is over."""
+        """Return the seat whose turn is next, skipping the leader and seats that dropped out; None if it is over."""
         roles = self.roles()
         last = roles.index(state.calls[-1].role) if state.calls else -1
         out = state.dropped | {state.leader}
@@ -166,12 +167,12 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
         return next((role for role in circle if role not in out), None)
 
     def minimum(self, state: Bidding) -> float:
-        """The lowest bid that is allowed now; above the assets: none is."""
+        """Return the lowest bid allowed now; if it is above the assets, no bid is."""
         price = state.price
         return self.config.start_price if price is None else price + self.config.increment
 
     def lowest(self, state: Bidding) -> float | None:
-        """The lowest bid that is allowed now, without what sums leave behind in the last digits; None: none is."""
+        """Return the lowest bid allowed now, without floating-point residue; None if no bid is allowed."""
         least = self.minimum(state)
         lowest = float(f"{least:.12g}")
         return None if self._below(self.config.assets, least) else min(lowest, self.config.assets)
@@ -190,7 +191,7 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
         return Form("bid", _("Bid or drop out"), Bid, help=limits, limits=limits)
 
     def limits_in_words(self, state: Bidding) -> str:
-        """Which bids are allowed now, as a sentence for the player."""
+        """Return which bids are allowed now, as a sentence for the player."""
         lowest = self.lowest(state)
         if lowest is None:
             return _("No bid within your assets is high enough: you can only drop out.")
@@ -213,17 +214,17 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
         return replace(state, calls=(*state.calls, Call(role, move.bid, state.price)))
 
     def ends(self, state: Bidding, role: Role, move: Any) -> bool:
-        """Whether nobody is asked after it: all others are out, or all but the bidder of the standing bid."""
+        """A move ends the match if nobody is left to move after it."""
         return isinstance(move, Bid) and self.next(self._called(state, role, move)) is None
 
     def default(self, state: Bidding, role: Role) -> MoveData:
-        """Out."""
+        """Drop out."""
         return {"bid": None}
 
     # ---- the result ----------------------------------------------------------------------------------
 
     def payoffs(self, state: Bidding) -> Payoffs:
-        """Final assets: the leader has paid its bid and owns the item."""
+        """Final assets: the leader pays their bid and gets the item's value."""
         assets = dict.fromkeys(self.roles(), self.config.assets)
         if state.leader is not None and state.price is not None:
             assets[state.leader] += self.value(state, state.leader) - state.price
@@ -260,7 +261,7 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
         }
 
     def reference(self, state: Bidding, role: Role) -> float:
-        """N: the seat's final assets in equilibrium."""
+        """Return N, the seat's final assets in equilibrium."""
         return auctions.equilibrium_assets(self.config, state.values)[self.roles().index(role)]
 
     def _deviation(self, state: Bidding, role: Role) -> float:

@@ -1,4 +1,4 @@
-"""Models bid as in the sealed auction of Economics Arena: with remarks beside the bid."""
+"""Models are asked as in Economics Arena's sealed auction: with remarks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from games.strategies import Strategy
 
 STRATEGIES: Mapping[str, Strategy] = {
     "published": Strategy(
-        "After Economics Arena: with remarks beside the bid.",
+        "Following Economics Arena: the model adds remarks to its bid.",
         remarks=lambda game, state, role: (UNDERSTANDING, REASON),
     ),
 }

@@ -1,4 +1,4 @@
-"""What a bidder may know, as blocks. Everything but the others' values is public."""
+"""What a bidder in the English auction may know, as blocks: everything except the others' values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def view(game: EnglishAuction, state: Bidding, role: Role) -> View:
-    """Everything that `role` may know now."""
+    """Return everything that `role` may know now."""
     blocks: list[Block] = [_status(game, state, role)]
     if game.next(state) is None:
         blocks.append(_result(game, state, role))
@@ -22,12 +22,12 @@ def view(game: EnglishAuction, state: Bidding, role: Role) -> View:
 
 
 def watched(game: EnglishAuction, state: Bidding) -> View:
-    """What everybody may know now: the bids, and nobody's value."""
+    """Return what everybody may know now: the bids, but no values."""
     return _status(game, state, NOBODY), _situation(game, state, NOBODY), _bids(game, state, NOBODY)
 
 
 def notices(game: EnglishAuction, after: Bidding, role: Role) -> View:
-    """What `role` has just learnt: the last call, and how it ended."""
+    """Return what `role` has just learnt: the last call, and the result."""
     told: list[Block] = [Text("call", _called(game, after.calls[-1], role))]
     if game.next(after) is None:
         told.append(_result(game, after, role))
@@ -35,7 +35,7 @@ def notices(game: EnglishAuction, after: Bidding, role: Role) -> View:
 
 
 def _status(game: EnglishAuction, state: Bidding, role: Role) -> Text:
-    """One sentence on where the auction stands and what is to be done now."""
+    """Return what just happened and what happens now."""
     mover = game.next(state)
     said = [_called(game, state.calls[-1], role)] if state.calls else []
     if mover is None:
@@ -43,14 +43,14 @@ def _status(game: EnglishAuction, state: Bidding, role: Role) -> Text:
     elif mover == role:
         said.append(_("It is your turn: bid or drop out."))
     else:
-        said.append(_("It is the turn of {name}.").format(name=game.role_title(mover)))
+        said.append(_("It is {name}'s turn.").format(name=game.role_title(mover)))
         if role in state.dropped:
             said.append(_("You have dropped out."))
     return Text("status", " ".join(said), tone="plain" if mover else "good")
 
 
 def _called(game: EnglishAuction, call: Call, role: Role) -> str:
-    """What a seat did in its turn, in words."""
+    """Return what a seat did in its turn, as a sentence."""
     if call.role == role:
         if call.bid is None:
             return _("You dropped out.")
@@ -62,7 +62,7 @@ def _called(game: EnglishAuction, call: Call, role: Role) -> str:
 
 
 def _situation(game: EnglishAuction, state: Bidding, role: Role) -> Facts:
-    """The standing bid, the lowest one allowed, and what the seat has; who only watches reads of everybody's assets."""
+    """Return the standing bid, the minimum bid, and what the seat has; for an observer, everybody's assets."""
     leader, price, lowest = state.leader, state.price, game.lowest(state)
     who = _("nobody") if leader is None else game.seat_name(leader, role)
     left = [game.role_title(seat) for seat in game.roles() if seat not in state.dropped]
@@ -82,21 +82,21 @@ def _situation(game: EnglishAuction, state: Bidding, role: Role) -> Facts:
 
 
 def _bids(game: EnglishAuction, state: Bidding, role: Role) -> Table:
-    """All calls so far, each with the bid that then stood."""
+    """Return all calls so far, each with the standing bid after it."""
 
     def row(number: int, call: Call) -> tuple[Cell, ...]:
         dropped = call.bid is None
         stands = call.standing if dropped else call.bid
-        did = _("out") if dropped else _("bid")
+        did = _("dropped out") if dropped else _("bid")
         return (number, game.seat_name(call.role, role), did, None if stands is None else exact(stands))
 
     rows = tuple(row(number, call) for number, call in enumerate(state.calls, start=1))
-    columns = (_("Turn"), _("Bidder"), _("Did"), _("Standing"))
+    columns = (_("Turn"), _("Bidder"), _("Action"), _("Standing bid"))
     return Table("bids", _("Bids so far"), columns, rows, newest_first=True)
 
 
 def _result(game: EnglishAuction, state: Bidding, role: Role) -> Facts:
-    """How it ended, for this role."""
+    """Return how the game ended for this role."""
     payoff = game.payoffs(state)[role]
     if state.leader is None or state.price is None:
         sold = _("nobody: there was no bid")

@@ -1,4 +1,4 @@
-"""The interest rate that fits an agent's choices best, over all matches and horizons (EconEvals, appendix F)."""
+"""The interest rate that best fits an agent's choices, over all matches and horizons (EconEvals, appendix F)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from games.words import gettext as _
 
 
 def pooled(choices: Iterable[Mapping[str, Any]]) -> tuple[list[float], list[float]]:
-    """The amounts that were answered, ascending, and the share of "later" at each, over any number of matches.
+    """Return the answered amounts, ascending, and the share of "later" at each, over any number of matches.
 
     Args:
-        choices: rows of `Patience.records`: {amount, later, …}; unanswered ones are left out.
+        choices: rows of `Patience.records`: {amount, later, …}; unanswered ones are ignored.
     """
     later: defaultdict[float, list[bool]] = defaultdict(list)
     for row in choices:
@@ -31,7 +31,7 @@ def pooled(choices: Iterable[Mapping[str, Any]]) -> tuple[list[float], list[floa
 def over_horizons(
     choices: Mapping[str, Sequence[Mapping[str, Any]]], *, compounding: Compounding = "continuous"
 ) -> Implied | None:
-    """The rates whose reliability, averaged over the horizons, is highest; None without any answer.
+    """Return the rates with the highest mean reliability over the horizons; None without any answer.
 
     Args:
         choices: by horizon, the rows of all its matches.
@@ -44,7 +44,7 @@ def over_horizons(
 
 
 def results(game: type[Any], matches: Iterable[Result]) -> list[Block]:
-    """Every agent's rate and its reliability, horizon by horizon and over all of them, as tables."""
+    """Return tables of each agent's rate and its reliability, over all horizons and by horizon."""
     played = list(matches)
     horizons = [horizon for horizon in YEARS if any(_horizon(match) == horizon for match in played)]
     wholes = [(_("All horizons"), played)] if len(horizons) > 1 else []
@@ -72,7 +72,7 @@ def _figure(name: str, compounding: Compounding = "continuous") -> Callable[[Seq
 
 
 _FIGURES: Mapping[str, Callable[[Sequence[Result]], float | None]] = {
-    _("Rate, % a year"): _figure("rate"),
+    _("Rate, % per year"): _figure("rate"),
     _("Reliability"): _figure("reliability"),
     _("Rate, compounded annually"): _figure("rate", "annual"),
 }

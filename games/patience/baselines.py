@@ -1,4 +1,4 @@
-"""Scripted answers."""
+"""Scripts for patience."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ def _choose(state: Answers, later: bool) -> MoveData:
 
 
 def patient(game: Patience, state: Answers, role: Role, rng: Rng) -> MoveData:
-    """Always later."""
+    """Always choose the later money."""
     return _choose(state, later=True)
 
 
 def impatient(game: Patience, state: Answers, role: Role, rng: Rng) -> MoveData:
-    """Always now."""
+    """Always choose the money now."""
     return _choose(state, later=False)
 
 
 def five_percent(game: Patience, state: Answers, role: Role, rng: Rng) -> MoveData:
-    """Later if it is worth more at five percent a year."""
+    """Choose later if it is worth more at five percent per year."""
     grown = NOW * exp(RATE * YEARS[game.config.horizon])
     return _choose(state, later=state.questions[len(state.choices)].amount > grown)
 
 
 def random(game: Patience, state: Answers, role: Role, rng: Rng) -> MoveData:
-    """A or B, by the toss of a coin."""
+    """Toss a coin between A and B."""
     return {"choice": rng.choice(("A", "B"))}
 
 
 def silent(game: Patience, state: Answers, role: Role, rng: Rng) -> MoveData:
-    """Never an answer that could be read."""
+    """Never give a readable answer."""
     return {"choice": "none"}
 
 

@@ -1,4 +1,4 @@
-"""What the contract plays of patience; each question shows one more of the order."""
+"""Configurations of patience for the contract tests; each question reveals more of the order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from games.interface import Role
 
 
 def reveals(game: Any, before: Any, moves: Mapping[Role, Any], after: Any, role: Role) -> bool:
-    """The next question."""
+    """Return True: every step reveals the next question."""
     return True
 
 

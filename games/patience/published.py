@@ -1,4 +1,4 @@
-"""EconEvals' patience against impatience: four horizons, each amount twenty times; a ready study with people."""
+"""EconEvals' patience vs. impatience: four horizons, each amount twenty times; a ready-made study with people."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from games.patience.rules import Patience
 from games.selections import Selection
 
 MATCHES = 10
-"""Of two repetitions each: every amount is asked twenty times, half of them with the money now as option B."""
+"""Two repetitions each: every amount is asked twenty times, half of them with the money now as option B."""
 SOURCE = "EconEvals, section 5.2 and appendix F."
 
 TABLES: Mapping[str, Grid] = {"econevals": {"horizon": tuple(YEARS)}}
@@ -26,14 +26,14 @@ def _environments(agents: Sequence[str], seed: int) -> Iterator[Environment]:
         [{"horizon": horizon} for horizon in YEARS],
         Lineups(rule="each", agents=tuple(agents)),
         repetitions=MATCHES,
-        title="EconEvals: patience against impatience",
+        title="EconEvals: patience vs. impatience",
     )
 
 
 PRESETS: Mapping[str, CollectionPreset] = {
     "econevals-patience": CollectionPreset(
-        "EconEvals: patience against impatience",
-        "$100 now or more after a month, six months, a year, five years: every amount twenty times.",
+        "EconEvals: patience vs. impatience",
+        "$100 now or more in one month, six months, one year or five years: every amount twenty times.",
         SOURCE,
         _environments,
         settings={"strategy": "plain", "temperature": 1.0},

@@ -1,4 +1,4 @@
-"""The interest rate that choices between money now and later imply (EconEvals, section 4.2)."""
+"""The interest rate implied by choices between money now and later (EconEvals, section 4.2)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Compounding = Literal["continuous", "annual"]
 
 @dataclass(frozen=True)
 class Implied:
-    """The rates that fit best, ascending in percent, and how well they do."""
+    """The rates that fit best, ascending in percent, and how well they fit."""
 
     rates: tuple[float, ...]
     reliability: float
@@ -30,11 +30,11 @@ class Implied:
 def implied_rate(
     amounts: Sequence[float], later: Sequence[float], years: float, *, compounding: Compounding = "continuous"
 ) -> Implied | None:
-    """The rates that fit the choices best; None without any choice."""
+    """Return the rates that fit the choices best; None without any choice."""
     return best_of(reliabilities(amounts, later, years, annually=compounding == "annual"))
 
 
 def best_of(fits: Mapping[float, float | None]) -> Implied | None:
-    """The rates of the highest reliability; None where no rate has one."""
+    """Return the rates with the highest reliability; None if no rate has one."""
     best = best_rates(fits)
     return None if best is None else Implied(*best)

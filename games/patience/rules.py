@@ -1,4 +1,4 @@
-"""Patience: money now or more money later, question by question, and the interest rate that the choices imply.
+"""Patience: money now or more money later, question by question, and the interest rate implied by the choices.
 
 Source: EconEvals, section 4.2. $100 now or $X after the horizon; each amount is asked several times, with "now" as
 option A in odd repetitions and as option B in even ones. Nothing is remembered. A litmus test has no right answer.
@@ -50,39 +50,39 @@ HORIZONS: Mapping[str, tuple[float, float]] = {
     "1 year": (1.0, 120.0),
     "5 years": (1.0, 250.0),
 }
-"""Step between the amounts, and the largest, by horizon; five years begin at $111."""
+"""(step between the amounts, largest amount) by horizon; five years start at $111."""
 FIRST_OF_FIVE_YEARS = 111.0
 Choice = Literal["A", "B", "none"]
 Amounts = Annotated[tuple[Annotated[float, Field(gt=NOW, le=1e6)], ...], Field(min_length=1, max_length=500)]
 
 
 def usual_amounts(horizon: str) -> tuple[float, ...]:
-    """The published amounts of a horizon."""
+    """Return the published amounts of a horizon."""
     step, last = HORIZONS[horizon]
     first = FIRST_OF_FIVE_YEARS if horizon == "5 years" else NOW + step
     return tuple(round(first + step * i, 2) for i in range(round((last - first) / step) + 1))
 
 
 class PatienceConfig(Config):
-    """One treatment. Defaults: the paper's questions of one year, each amount twice."""
+    """One treatment. Defaults: the paper's questions for one year, each amount twice."""
 
-    horizon: Horizon = Field("1 year", title="Horizon", description="When the later money comes.")
+    horizon: Horizon = Field("1 year", title="Horizon", description="When the later money is paid.")
     amounts: Amounts | None = Field(
         None, title="Later amounts", description="In dollars, ascending. Empty: the published ones."
     )
-    repetitions: int = Field(2, ge=2, le=40, multiple_of=2, title="Repetitions", description="Of each amount; even.")
+    repetitions: int = Field(2, ge=2, le=40, multiple_of=2, title="Repetitions", description="Per amount; even.")
     order: Literal["shuffled", "ascending"] = Field("shuffled", title="Order of the questions")
 
     @model_validator(mode="after")
     def _ascending(self) -> PatienceConfig:
         amounts = self.amounts
         if amounts is not None and any(after <= before for before, after in pairwise(amounts)):
-            raise PydanticCustomError("order", "Later amounts: they must rise from one to the next.")
+            raise PydanticCustomError("order", "Later amounts: must be in ascending order.")
         return self
 
 
 class ChoiceMove(Move):
-    """A or B; "none" stands for an answer that could not be read, and no form offers it."""
+    """A or B; "none" means that the answer could not be read, and no form offers it."""
 
     choice: Annotated[Choice, WithJsonSchema({"enum": ["A", "B"], "type": "string"})] = Field(title="Your choice")
 
@@ -107,11 +107,11 @@ class Answers:
 
 
 class Patience(Game[PatienceConfig, Answers]):
-    """Somebody chooses between money now and money later."""
+    """Choices between money now and money later."""
 
     key: ClassVar[str] = "patience"
     title: ClassVar[str] = _("Patience")
-    summary: ClassVar[str] = _("Money now or more money later: the interest rate that choices imply.")
+    summary: ClassVar[str] = _("Money now or more money later: the interest rate implied by the choices.")
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = PatienceConfig
     State: ClassVar[type] = Answers
@@ -120,13 +120,13 @@ class Patience(Game[PatienceConfig, Answers]):
     starting_config: ClassVar[Mapping[str, Json]] = {"amounts": [101, 102, 104, 106, 108, 110, 113, 116, 120]}
     own_words: ClassVar[tuple[str, ...]] = tuple("money now later choice amount question".split())
     metric_meanings: ClassVar[Mapping[str, str]] = {
-        "rate": "Annual interest rate in percent that fits the choices best, compounded continuously.",
-        "rate_low": "The lowest rate that fits as well.",
-        "rate_high": "The highest rate that fits as well.",
-        "rate_annual": "The best rate in percent, compounded annually.",
+        "rate": "Annual interest rate in percent that best fits the choices, compounded continuously.",
+        "rate_low": "The lowest rate that fits equally well.",
+        "rate_high": "The highest rate that fits equally well.",
+        "rate_annual": "The best-fitting rate in percent, compounded annually.",
         "reliability": "How well the best rate fits: 1 - mean distance of the choices from it.",
         "later_share": "Share of answered questions in which the later money was chosen.",
-        "unanswered": "Questions without an answer that could be read.",
+        "unanswered": "Questions without a readable answer.",
         "questions": "Questions asked.",
     }
     record_meanings: ClassVar[Mapping[str, str]] = {
@@ -134,7 +134,7 @@ class Patience(Game[PatienceConfig, Answers]):
         "role": "The role that moved.",
         "amount": "The later amount, in dollars.",
         "now_option": "The letter of the money now.",
-        "choice": "The letter that was chosen; none where no answer could be read.",
+        "choice": "The chosen letter; none if no answer could be read.",
         "later": "Whether the later money was chosen; empty without an answer.",
     }
 
@@ -148,7 +148,7 @@ class Patience(Game[PatienceConfig, Answers]):
         return _("{number} questions").format(number=len(self.later_amounts) * self.config.repetitions)
 
     def remembers(self, role: Role) -> bool:
-        """Every question stands alone."""
+        """Every question is independent of the others."""
         return False
 
     @cached_property
@@ -186,17 +186,17 @@ class Patience(Game[PatienceConfig, Answers]):
         return [(question, "choice") for question in range(1, len(moves) + 1)]
 
     def default(self, state: Answers, role: Role) -> MoveData:
-        """No answer: counted as such, never as a choice."""
+        """No answer; it never counts as a choice."""
         return {"choice": "none"}
 
     def forfeit(self, state: Answers, role: Role) -> MoveData | None:
-        """An answer that cannot be read is no choice, and the next question follows."""
+        """An unreadable answer is not a choice, and the next question follows."""
         return {"choice": "none"}
 
     # ---- the result --------------------------------------------------------------------------------
 
     def payoffs(self, state: Answers) -> Payoffs:
-        """½ whatever was chosen: pay must not suggest an answer."""
+        """½ for any choices, since pay must not suggest an answer."""
         return {AGENT: 0.5}
 
     def pays_alike(self) -> bool:
@@ -207,7 +207,7 @@ class Patience(Game[PatienceConfig, Answers]):
         return 0.5
 
     def later(self, state: Answers) -> list[tuple[float, bool]]:
-        """(amount, whether the later money was chosen) of every answered question."""
+        """Return (amount, whether the later money was chosen) for every answered question."""
         return [
             (question.amount, (choice == "A") != question.now_first)
             for question, choice in zip(state.questions, state.choices, strict=False)
@@ -257,10 +257,10 @@ class Patience(Game[PatienceConfig, Answers]):
         return {"horizon": self.config.horizon, "now": _dollars(NOW)}
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
-        """When B's money comes in a sample question."""
+        """A question on when option B of a sample question is paid."""
         later = _("In {horizon}").format(horizon=self.config.horizon)
         others = [_("In {horizon}").format(horizon=other) for other in HORIZONS if other != self.config.horizon]
-        prompt = _("Option A: $100 now. Option B: $110 in {horizon}. When does the money of option B come?")
+        prompt = _("Option A: $100 now. Option B: $110 in {horizon}. When would option B be paid?")
         return (
             Question(
                 key="when",
@@ -271,7 +271,7 @@ class Patience(Game[PatienceConfig, Answers]):
         )
 
     def view(self, state: Answers, role: Role) -> View:
-        """The present question alone: nothing is remembered."""
+        """The current question only, since nothing is remembered."""
         if len(state.choices) == len(state.questions):
             return (Text("status", _("That was the last question. Thank you."), tone="good"), self._progress(state))
         question = state.questions[len(state.choices)]
@@ -301,5 +301,5 @@ class Patience(Game[PatienceConfig, Answers]):
 
 
 def _dollars(amount: float) -> str:
-    """Imagined real money: dollars in every study, whatever its games' amounts are called."""
+    """Return imaginary real money: dollars in every study, even if its games use points."""
     return money(amount)

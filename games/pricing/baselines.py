@@ -1,4 +1,4 @@
-"""Scripted sellers. Only `optimum` knows demand."""
+"""Scripts for pricing. Only `optimum` knows demand."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     from games.pricing.rules import Pricing, Sales
 
 STEP = 0.1
-"""How far the first steps of `climb` go."""
+"""The first step of `climb`, as a share of the price."""
 
 
 def optimum(game: Pricing, state: Sales, role: Role, rng: Random) -> MoveData:
-    """The prices of the highest profit, which it knows."""
+    """Set the prices that maximise profit."""
     return {"prices": state.instance.best_prices(game.period(state))}
 
 
 def random(game: Pricing, state: Sales, role: Role, rng: Random) -> MoveData:
-    """Any prices up to the advice."""
+    """Set any prices up to the advice."""
     highest = state.instance.advised(game.period(state))
     return {"prices": {name: rng.uniform(0, highest) for name in state.instance.names}}
 
 
 def climb(game: Pricing, state: Sales, role: Role, rng: Random) -> MoveData:
-    """Half the advice at first; then all prices up a tenth; when profit fell, back with half the step."""
+    """Start at half the advice and raise all prices by a tenth; when profit falls, reverse and halve the step."""
     if not state.sales:
         return game.default(state, role)
     profits = [sum(sale.profits.values()) for sale in state.sales]

@@ -1,4 +1,4 @@
-"""What the contract plays of pricing; the advice and every closed period reveal something of the market."""
+"""Configurations of pricing for the contract tests; the advice and every closed period reveal market data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from games.practice import closes_a_period
 
 
 def given(quality: float, start: float, **market: float) -> dict[str, Json]:
-    """An instance with this hidden demand; the advice, which tells something of it, is left out of comparisons."""
+    """Return an instance with this hidden demand; comparisons leave out the advice, which depends on it."""
     product = {"id": "Product_1", "cost": 1.5, "quality": quality, "alpha": {"start": start, "slope": start / 100}}
     return {"instance": {"products": [product], **market}, "periods": 3}
 

@@ -17,14 +17,14 @@ LEVELS: Mapping[str, int] = {"basic": 1, "medium": 4, "hard": 10}
 """Products by level."""
 P_GROUP = 0.2
 BLOCK = 10
-"""Periods for which one advice holds."""
+"""Number of periods for which the same advice holds."""
 Pattern = Literal["linear", "periodic", "constant"]
 _EXACT = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 Prices = Mapping[str, float]
 
 
 class Drift(BaseModel):
-    """How a product's rate α moves: start + slope·t + amplitude·sin(2πt/season)."""
+    """The drift of a product's rate α: start + slope·t + amplitude·sin(2πt/season)."""
 
     model_config = _EXACT
 
@@ -34,7 +34,7 @@ class Drift(BaseModel):
 
 
 class Product(BaseModel):
-    """One product; all but its name and cost is hidden."""
+    """One product; everything except its name and cost is hidden."""
 
     model_config = _EXACT
 
@@ -46,7 +46,7 @@ class Product(BaseModel):
 
 
 class Instance(BaseModel):
-    """Everything there is to know of one market."""
+    """A complete market."""
 
     model_config = _EXACT
 
@@ -67,7 +67,7 @@ class Instance(BaseModel):
         return self
 
     def positive_rates(self, periods: int) -> None:
-        """Refuse a drift that leaves no positive rate in some period.
+        """Refuse a drift with a rate that is not positive in some period.
 
         Raises:
             PydanticCustomError: naming the product and the period.
@@ -86,17 +86,17 @@ class Instance(BaseModel):
         return tuple(product.id for product in self.products)
 
     def rate(self, product: Product, t: int) -> float:
-        """The product's α in period t (from 0)."""
+        """Return the product's α in period t (from 0)."""
         drift = product.alpha
         return drift.start + drift.slope * t + drift.amplitude * sin(2 * pi * t / self.season)
 
     def sold(self, prices: Prices, t: int) -> dict[str, float]:
-        """Quantity of each product: M·(u/D)·D^(1-σ) / (O + Σ D^(1-σ)), D the sum of u over its group."""
+        """Return the quantity of each product: M·(u/D)·D^(1-σ) / (O + Σ D^(1-σ)), D the sum of u over its group."""
         normalised = {product.id: prices[product.id] / self.rate(product, t) for product in self.products}
         return self._quantities(normalised)
 
     def _quantities(self, normalised: Mapping[str, float]) -> dict[str, float]:
-        """Quantities by prices over α; logarithms keep extreme prices finite."""
+        """Return quantities for prices divided by α; logarithms keep extreme prices finite."""
         inner = 1 - self.sigma
         logs = {product.id: (product.quality - normalised[product.id]) / inner for product in self.products}
         groups: dict[int, list[str]] = {}
@@ -111,7 +111,7 @@ class Instance(BaseModel):
         }
 
     def profits(self, prices: Prices, t: int) -> dict[str, float]:
-        """Profit of each product: (p/α - c)·q."""
+        """Return the profit of each product: (p/α - c)·q."""
         sold = self.sold(prices, t)
         return {
             product.id: (prices[product.id] / self.rate(product, t) - product.cost) * sold[product.id]
@@ -134,24 +134,24 @@ class Instance(BaseModel):
         return self.market * (self.markup - 1)
 
     def best_prices(self, t: int) -> dict[str, float]:
-        """The optimal price of each product: α(c + m)."""
+        """Return the optimal price of each product: α(c + m)."""
         return {product.id: self.rate(product, t) * (product.cost + self.markup) for product in self.products}
 
     def advised(self, t: int) -> float:
-        """The price above which prices are not recommended in period t's block of ten, to cents."""
+        """Return the highest recommended price in period t's block of ten, in cents."""
         first = t - t % BLOCK
         highest = max(price for at in range(first, first + BLOCK) for price in self.best_prices(at).values())
         return round(self.advice * highest, 2)
 
 
 def _log_sum(logs: Sequence[float]) -> float:
-    """log Σ exp."""
+    """Return log Σ exp."""
     highest = max(logs)
     return highest + log(sum(exp(value - highest) for value in logs))
 
 
 def _lambert(log_x: float) -> float:
-    """Lambert's W(x) for x = exp(log_x) > 0, by Newton's method on w + ln w = ln x."""
+    """Return Lambert's W(x) for x = exp(log_x) > 0, by Newton's method on w + ln w = ln x."""
     w = log1p(exp(log_x)) if log_x < 1 else max(log_x - log(max(log_x, 1.0)), 0.5)
     for _step in range(100):
         change = w * (log_x - w - log(w)) / (1 + w)
@@ -165,12 +165,12 @@ def _lambert(log_x: float) -> float:
 
 
 def draw_public(level: str, cost_high: float, rng: Random) -> dict[str, float]:
-    """The cost of every product: what the role may see."""
+    """Draw the cost of every product, which the role may see."""
     return {f"Product_{number}": rng.uniform(1, cost_high) for number in range(1, LEVELS[level] + 1)}
 
 
 def draw_hidden(level: str, pattern: Pattern, periods: int, rng: Random) -> dict[str, Any]:
-    """Qualities, groups, drifts, season and advice."""
+    """Draw qualities, groups, drifts, season and advice."""
     number = LEVELS[level]
     season = rng.randint(10, 20)
     products = []
@@ -187,7 +187,7 @@ def draw_hidden(level: str, pattern: Pattern, periods: int, rng: Random) -> dict
 
 
 def _draw_groups(number: int, rng: Random) -> list[int]:
-    """Geometric groups up to a quarter of the products, drawn again until every one occurs."""
+    """Draw geometric groups, at most a quarter of the number of products, until every group occurs."""
     most = ceil(number / 4)
     while True:
         groups: list[int] = []

@@ -1,4 +1,4 @@
-"""EconEvals' pricing: three levels, half the instances drifting linearly and half in seasons; a study with people."""
+"""EconEvals' pricing: three levels, half of the instances with linear and half with periodic drift; one study."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TABLES: Mapping[str, Grid] = {"econevals": {"level": LEVELS, "pattern": ("linear
 PRESETS: Mapping[str, CollectionPreset] = {
     f"econevals-pricing-{level}": benchmark(
         f"EconEvals: pricing, {level}",
-        f"Twelve instances of level {level}: half drift linearly, half in seasons.",
+        f"Twelve instances of level {level}: half with linear drift, half with periodic drift.",
         SOURCE,
         {"level": level},
     )

@@ -1,4 +1,4 @@
-"""What a seller should have understood: which periods count."""
+"""The question after the game: did players notice which periods count?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ QUESTIONS = (
     Question(
         key="which_count",
         prompt=_("Which periods count for your result?"),
-        options=(LATER, _("All of them alike"), _("Only the best one"), _("Only the first ones")),
+        options=(LATER, _("All of them equally"), _("Only the best one"), _("Only the first ones")),
         answer=LATER,
     ),
 )

@@ -1,7 +1,7 @@
-"""Pricing: set prices period after period, with demand and the currency's rate unknown and the rate moving.
+"""Pricing: set prices period after period without knowing demand or the exchange rate, which drifts.
 
-Source: EconEvals, section 3.3. Demand is nested logit; each product's prices are in a currency of its own rate, its
-costs and profits in a fixed one. The score is the profit of the last periods as a share of the best possible.
+Source: EconEvals, section 3.3. Demand is nested logit; each product's prices are in a currency with its own exchange
+rate, costs and profits in a fixed one. The score is the profit of the last periods as a share of the best possible.
 """
 
 from __future__ import annotations
@@ -57,18 +57,18 @@ class PricingConfig(InstanceConfig):
 
     level: Literal["basic", "medium", "hard"] = Field("basic", title="Level", description="Number of products.")
     pattern: Pattern | None = Field(
-        None, title="Drift of the currency", description="Empty: linear for even instance seeds, periodic for odd ones."
+        None, title="Currency drift", description="Empty: linear for even instance seeds, periodic for odd ones."
     )
     cost_high: float = Field(2, ge=1, le=10, title="Highest cost", description="Costs are drawn from 1 to this.")
     scored_periods: Annotated[int, Field(ge=1, le=300)] | None = Field(
-        None, title="Periods that count", description="The last ones. Empty: half of all."
+        None, title="Periods that count", description="Counted from the end. Empty: the last half."
     )
-    instance: Instance | None = Field(None, title="Instance", description="The market, given whole. Empty: drawn.")
+    instance: Instance | None = Field(None, title="Instance", description="The whole market. Empty: drawn at random.")
 
     @model_validator(mode="after")
     def _fits(self) -> PricingConfig:
         if self.scored_periods is not None and self.scored_periods > self.periods:
-            raise PydanticCustomError("scored", "Periods that count: at most all periods.")
+            raise PydanticCustomError("scored", "Periods that count: must not exceed the number of periods.")
         if self.instance is not None:
             self.instance.positive_rates(self.periods)
         return self
@@ -89,14 +89,14 @@ FORM = Form(
     "prices",
     _("Set your prices"),
     PricesMove,
-    help=_("Give every product a price. This closes the period."),
+    help=_("Set a price for every product. This closes the period."),
     tool="set_prices",
 )
 
 
 @dataclass(frozen=True)
 class Sale:
-    """One period, by product."""
+    """The prices, sales and profits of one period, by product."""
 
     prices: Prices
     sold: Mapping[str, float]
@@ -105,18 +105,18 @@ class Sale:
 
 @dataclass(frozen=True, kw_only=True)
 class Sales(Periods):
-    """The market, and the sales so far."""
+    """The market and the sales so far."""
 
     instance: Instance
     sales: tuple[Sale, ...] = ()
 
 
 class Pricing(Benchmark[PricingConfig, Sales]):
-    """A seller looks for the best prices in a market that moves."""
+    """A seller looks for the best prices in a changing market."""
 
     key: ClassVar[str] = "pricing"
     title: ClassVar[str] = _("Pricing")
-    summary: ClassVar[str] = _("Set prices again and again in a market that is unknown and moves.")
+    summary: ClassVar[str] = _("A seller sets prices period after period in an unknown and changing market.")
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = PricingConfig
     State: ClassVar[type] = Sales
@@ -126,11 +126,11 @@ class Pricing(Benchmark[PricingConfig, Sales]):
     oracles: ClassVar[frozenset[str]] = frozenset({"optimum"})
     own_words: ClassVar[tuple[str, ...]] = tuple("price product profit cost quantity period note sold market".split())
     metric_meanings: ClassVar[Mapping[str, str]] = {
-        "score": "Profit of the periods that count, as a share of the best possible.",
-        "profit_scored": "Profit of the periods that count, in the fixed currency.",
-        "optimal_profit": "The best possible profit of one period.",
-        "profit_total": "Profit of all periods.",
-        "price_ratio": "Mean price over optimal price in the periods that count.",
+        "score": "Profit in the periods that count, as a share of the best possible.",
+        "profit_scored": "Profit in the periods that count, in the fixed currency.",
+        "optimal_profit": "Best possible profit in one period.",
+        "profit_total": "Profit in all periods.",
+        "price_ratio": "Mean of price/optimal price in the periods that count.",
         **PERIODS_PLAYED,
     }
     record_meanings: ClassVar[Mapping[str, str]] = {
@@ -139,8 +139,8 @@ class Pricing(Benchmark[PricingConfig, Sales]):
         "price": "Its price, in its own currency.",
         "quantity": "Quantity sold.",
         "profit": "Profit, in the fixed currency.",
-        "optimal_price": "The price of the highest profit.",
-        "optimal_profit": "The best possible profit of the period, over all products.",
+        "optimal_price": "The profit-maximising price.",
+        "optimal_profit": "Best possible profit in the period, over all products.",
         "counts": "Whether the period counts for the score.",
     }
     screen: ClassVar[Screen] = views.SCREEN
@@ -206,17 +206,17 @@ class Pricing(Benchmark[PricingConfig, Sales]):
     # ---- the result --------------------------------------------------------------------------------
 
     def scored(self, state: Sales) -> range:
-        """The periods that count: the last ones."""
+        """Return the periods that count, which are the last ones."""
         counted = self.config.scored_periods
         last = max(1, self.config.periods // 2) if counted is None else counted
         return range(self.config.periods - last, len(state.sales))
 
     def profit(self, state: Sales, t: int) -> float:
-        """The profit of a period, over all products."""
+        """Return the profit of a period, over all products."""
         return sum(state.sales[t].profits.values())
 
     def score(self, state: Sales) -> float:
-        """Profit of the periods that count, as a share of the best possible."""
+        """Return the profit in the periods that count, as a share of the best possible."""
         counted = self.scored(state)
         return sum(self.profit(state, t) for t in counted) / (len(counted) * state.instance.best_profit)
 
@@ -259,7 +259,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
     # ---- what is seen ------------------------------------------------------------------------------
 
     def secrets(self, role: Role) -> frozenset[str]:
-        """How long it lasts, what counts of it, and how the currency moves."""
+        """The number of periods, and how many of them count."""
         return super().secrets(role) | {"scored_periods"}
 
     def text_variables(self, role: Role) -> dict[str, Any]:
@@ -280,7 +280,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
             ),
             lookup(
                 "get_product_ids",
-                _("The names of all products with their costs."),
+                _("The names and costs of all products."),
                 lambda: {
                     "products": [{"id": product.id, "cost": plain(product.cost)} for product in state.instance.products]
                 },
@@ -306,6 +306,6 @@ class Pricing(Benchmark[PricingConfig, Sales]):
 
 
 def is_price(value: Any) -> bool:
-    """Whether a value is a number that can be a price, and no truth value."""
+    """Return whether a value is a valid price: a number in range, not a boolean."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return number and isfinite(value) and 0 <= value <= HIGHEST

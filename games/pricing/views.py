@@ -1,4 +1,4 @@
-"""What a seller may know, as blocks: costs, own prices with what they sold, the advice, and notes."""
+"""What a seller may know, as blocks: costs, own prices, sales and profits, the advice, and notes."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def _not_in_tools(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
 
 
 def _news(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
-    """The advice, which moves."""
+    """Return the advice, which changes over time."""
     return () if game.over(state) else (_situation(game, state),)
 
 
 def _outcome(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
-    """The profit of the last period."""
+    """Return the profit of the last period."""
     words = _("Your last prices made a profit of {profit}.")
     return (Text("outcome", words.format(profit=shown(sum(state.sales[-1].profits.values())))),)
 
@@ -37,25 +37,25 @@ def _situation(game: Pricing, state: Sales) -> Facts:
     facts = [game.period_fact(state)]
     if not game.over(state):
         advised = state.instance.advised(game.period(state))
-        facts.append(Fact("advised", _("Prices above this are not recommended"), advised, shown(advised)))
+        facts.append(Fact("advised", _("Highest recommended price"), advised, shown(advised)))
     return Facts("situation", _("Where you stand"), tuple(facts))
 
 
 def _products(state: Sales) -> Table:
-    """The products and their costs."""
+    """Return the products and their costs."""
     rows = tuple((product.id, shown(product.cost)) for product in state.instance.products)
-    return Table("products", _("Your products"), (_("Product"), _("Cost of one unit")), rows, sortable=True)
+    return Table("products", _("Your products"), (_("Product"), _("Cost per unit")), rows, sortable=True)
 
 
 def _charts(state: Sales) -> list[Block]:
-    """Prices, and the profit, over the periods."""
+    """Return the charts of prices and profit."""
     prices = tuple(
         Series(name, tuple((float(t), two_decimals(sale.prices[name])) for t, sale in enumerate(state.sales)))
         for name in state.instance.names
         if state.sales
     )
     points = tuple((float(t), two_decimals(sum(sale.profits.values()))) for t, sale in enumerate(state.sales))
-    profit = (Series(_("in all"), points),) if points else ()
+    profit = (Series(_("total"), points),) if points else ()
     return [
         Chart("prices", _("Your prices"), _("Period"), _("Price"), prices),
         Chart("profit", _("Your profit"), _("Period"), _("Profit"), profit),
@@ -63,7 +63,7 @@ def _charts(state: Sales) -> list[Block]:
 
 
 def _history(state: Sales) -> Table:
-    """Every earlier period, product by product."""
+    """Return every earlier period, product by product."""
     rows = tuple(
         (
             t,
@@ -76,18 +76,18 @@ def _history(state: Sales) -> Table:
         for t, sale in enumerate(state.sales)
         for product in state.instance.products
     )
-    columns = (_("Period"), _("Product"), _("Price"), _("Sold"), _("Profit"), _("Cost of one unit"))
+    columns = (_("Period"), _("Product"), _("Price"), _("Sold"), _("Profit"), _("Cost per unit"))
     return Table("history", _("Your sales so far"), columns, rows, sortable=True, newest_first=True)
 
 
 def _result(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
-    """How it ended."""
+    """Return how the game ended."""
     counted = game.scored(state)
     made = sum(game.profit(state, t) for t in counted)
     best = len(counted) * state.instance.best_profit
     facts = (
-        Fact("counted", _("Profit of the periods that count"), made, shown(made)),
-        Fact("possible", _("The most that was possible in them"), best, shown(best)),
+        Fact("counted", _("Your profit in the periods that count"), made, shown(made)),
+        Fact("possible", _("Best possible profit in these periods"), best, shown(best)),
         Fact("share", _("Your score"), made / best, f"{100 * made / best:.1f}%"),
     )
     return (Facts("result", _("The result"), facts),)

@@ -107,12 +107,12 @@ def test_patience_tells_the_rate_by_horizon_and_over_all():
 
 def test_duopoly_tells_who_colludes_and_who_found_the_price_alone():
     together = [match("duopoly", {"periods": 4}, *pair) for pair in (("nash", "nash"), ("collusive", "collusive"))]
-    assert rows("duopoly", together)["Collusion against competition"] == [
+    assert rows("duopoly", together)["Collusion vs. competition"] == [
         ("nash – nash", 1, "0", "–"),
         ("collusive – collusive", 1, "1", "–"),
     ]
     alone = [match("duopoly", {"periods": 4, "rival": False}, script) for script in ("nash", "random")]
-    assert rows("duopoly", alone)["Collusion against competition"] == [("nash", 1, "–", "1"), ("random", 1, "–", "0")]
+    assert rows("duopoly", alone)["Collusion vs. competition"] == [("nash", 1, "–", "1"), ("random", 1, "–", "0")]
 
 
 def test_nothing_is_said_of_no_matches():
