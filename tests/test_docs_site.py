@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from deploy.docs.reference import commands, games, settings
 from games import registry
 
 ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("games", "llm_agents", "platform", "templates", "static", "deploy", "docs", "tests")
 
 
 @pytest.mark.slow
@@ -72,3 +74,16 @@ def test_a_wrong_link_and_a_load_from_the_network_are_reported(tmp_path: Path):
         "links to c.html, which does not exist.",
         "loads https://example.org/x.js from the network.",
     ]
+
+
+def test_the_files_that_architecture_names_exist():
+    """Paths begin at the root or in platform/; bare names are files of the folder named before."""
+    listed = [
+        p.relative_to(ROOT).as_posix() for f in FOLDERS for p in (ROOT / f).rglob("*") if "__pycache__" not in p.parts
+    ]
+    known = {f"/{path}" for path in listed} | {f"/{path}/" for path in listed} | {f"/{folder}/" for folder in FOLDERS}
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w./-]+(?:/|\.(?:py|js|html|md|yaml|conf)))`", page))
+    assert len(named) > 100
+    missing = {name for name in named if not any(path.endswith(f"/{name}") for path in known)}
+    assert missing == set()
