@@ -99,31 +99,33 @@ def test_a_closed_study_sends_whoever_comes_back_as_over_quota(panel_of):
 
 @pytest.mark.django_db
 def test_full_study_sends_people_who_consent_too_late_back_as_over_quota(panel_of):
-    _panel, twin = panel_of(study={"quota": 1})
-    first, late = (Visitor(twin, guest) for guest in twin.guests[:2])
+    _panel, standin = panel_of(study={"quota": 1})
+    first, late = (Visitor(standin, guest) for guest in standin.guests[:2])
     people = [first.enter(), late.enter()]  # nobody holds a place before they consent
     first.client.post(people[0].get_absolute_url(), {"position": "0", "agree": "yes"})
     refused = late.client.post(people[1].get_absolute_url(), {"position": "0", "agree": "yes"})
     assert refused.status_code == 303
     page = late.last_page(people[1])
     assert "All places of this study are taken" in page
-    assert late.go_back(page) == f"/full?id={twin.guests[1].person}"
+    assert late.go_back(page) == f"/full?id={standin.guests[1].person}"
     assert [Enrolment.objects.get(pk=one.pk).state for one in people] == ["consented", "arrived"]
     assert "All places" not in late.last_page(people[1])  # asked again, the page offers to begin
 
 
 @pytest.mark.django_db
 def test_over_quota_address_can_be_a_form_and_the_page_may_post_it(panel_of):
-    _panel, twin = panel_of(study={"quota": 1})
-    Panel.objects.update(to_over_quota=f"POST {twin.address}/full?id={{person}}")
-    first, late, last = (Visitor(twin, guest) for guest in twin.guests[:3])
+    _panel, standin = panel_of(study={"quota": 1})
+    Panel.objects.update(to_over_quota=f"POST {standin.address}/full?id={{person}}")
+    first, late, last = (Visitor(standin, guest) for guest in standin.guests[:3])
     people = [first.enter(), late.enter()]
     for visitor, person in zip((first, late), people, strict=True):
         visitor.client.post(person.get_absolute_url(), {"position": "0", "agree": "yes"})
     for answer, guest in ((late.client.get(people[1].get_absolute_url()), 1), (last.arrive(), 2)):
         page = answer.content.decode()
-        assert f'action="{twin.address}/full"' in page and f'name="id" value="{twin.guests[guest].person}"' in page
-        assert twin.address in answer["Content-Security-Policy"]
+        assert (
+            f'action="{standin.address}/full"' in page and f'name="id" value="{standin.guests[guest].person}"' in page
+        )
+        assert standin.address in answer["Content-Security-Policy"]
 
 
 @pytest.mark.django_db
