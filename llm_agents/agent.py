@@ -194,7 +194,9 @@ async def decide(
     ladder = ladder or Ladder(tries_after_first=tries_after_first, call_seconds=timeout)
     deadline = None if ladder.total_seconds is None else time.monotonic() + ladder.total_seconds
     policy = Policy(ladder.call_seconds, ladder.retries, deadline=deadline)
-    asking = Deciding(play, role, events, calls, template, prompts, answers, provider, on_text, on_retract, hooks)
+    asking = DecisionProcess(
+        play, role, events, calls, template, prompts, answers, provider, on_text, on_retract, hooks
+    )
     rungs = ladder.rungs if ladder.rungs[:1] == (spec,) else (spec, *ladder.rungs)
     left = list(enumerate(rungs))
     failure: AgentError | None = None
@@ -212,8 +214,8 @@ async def decide(
                 if isinstance(failed, CircuitOpen | RateLimited | Unavailable):
                     away.append((rung, agent))
             finally:
-                await asking.keep_all()
-        left = away if await _waited(away, rounds, policy, wanted) else []
+                await asking.store_calls()
+        left = away if await _wait_for_endpoint(away, rounds, policy, wanted) else []
         rounds += 1
     forfeit = play.game.forfeit(asking.play.state, role) if unusable else None
     if forfeit is not None:
@@ -224,7 +226,7 @@ async def decide(
     raise failure
 
 
-async def _waited(
+async def _wait_for_endpoint(
     away: Sequence[tuple[int, AgentSpec]], rounds: int, policy: Policy, wanted: Callable[[], bool] | None
 ) -> bool:
     """Wait until an agent whose endpoint is unavailable may be asked again; False if nobody waits that long."""
@@ -280,10 +282,10 @@ def first_request(
 
 def due(play: Play, role: Role, agent: AgentSpec) -> tuple[Question, ...]:
     """Return the calls before the move that the agent's strategy makes at this point of the match, in order."""
-    return tuple(module for module in modules_of(agent, play.game) if _is_due(module, play, role))
+    return tuple(module for module in extra_calls_of(agent, play.game) if _is_due(module, play, role))
 
 
-def modules_of(agent: AgentSpec, game: Game[Any, Any]) -> tuple[Question, ...]:
+def extra_calls_of(agent: AgentSpec, game: Game[Any, Any]) -> tuple[Question, ...]:
     """Return the calls before the move that the agent makes at some point of a match."""
     modules = strategies.called(agent.strategy, game).modules
     return tuple(module for module in modules if module.purpose not in agent.left_out)
@@ -332,7 +334,7 @@ def _no_legal_move(tries: int) -> str:
     return _("No legal move in {tries} tries.").format(tries=tries)
 
 
-class Deciding:
+class DecisionProcess:
     """One decision, put to one agent after another: what they are asked, and the calls kept."""
 
     def __init__(
@@ -371,7 +373,7 @@ class Deciding:
         if strategies.layout_of(self.play.game, self.role, agent.strategy) == "tools":
             move, tries, text = await looping.play_turn(self, agent, rung, policy)
             return self._decision(move, tries, text, by, rung)
-        for module in modules_of(agent, self.play.game):
+        for module in extra_calls_of(agent, self.play.game):
             if not _is_due(module, self.play, self.role):
                 continue
             try:
@@ -404,7 +406,7 @@ class Deciding:
             **worded,
         )
         for number in range(1, tries_after_first + 2):
-            keep = Keep(self, agent, request.messages, rung, number, purpose=asking.asked.purpose)
+            keep = CallRecorder(self, agent, request.messages, rung, number, purpose=asking.asked.purpose)
             completion = await self.call(agent, request, policy, keep)
             try:
                 move, remarks = legal_move(completion.text, asking)
@@ -427,13 +429,13 @@ class Deciding:
             )
         raise NoLegalMove(f"{_no_legal_move(number)} {problem}", self._kept)
 
-    async def call(self, agent: AgentSpec, request: Request, policy: Policy, keep: Keep) -> Completion:
+    async def call(self, agent: AgentSpec, request: Request, policy: Policy, keep: CallRecorder) -> Completion:
         """Make one call, if another may be paid for, after storing the earlier ones.
 
         Raises:
             AgentError
         """
-        await self.keep_all()
+        await self.store_calls()
         if self._hooks is not None and self._kept:
             await self._hooks.allow()
         return await call(agent.kind, request, policy=policy, keep=keep, provider=self._provider)
@@ -444,7 +446,7 @@ class Deciding:
         Raises:
             GameError
         """
-        await self.keep_all()
+        await self.store_calls()
         if self._hooks is not None:
             self.play = await self._hooks.note(move)
             return
@@ -468,7 +470,7 @@ class Deciding:
         if self._calls is not None:
             self._calls.append(record)
 
-    async def keep_all(self) -> None:
+    async def store_calls(self) -> None:
         """Store the calls made so far, if there are hooks for it."""
         fresh, self._written = self._kept[self._written :], len(self._kept)
         if fresh and self._hooks is not None:
@@ -519,12 +521,12 @@ class _Draft:
         self._shown = False
 
 
-class Keep:
+class CallRecorder:
     """Records the attempts of one try: failed ones at once, the answer once it has been read."""
 
     def __init__(
         self,
-        deciding: Deciding,
+        deciding: DecisionProcess,
         agent: AgentSpec,
         said: Sequence[ChatMessage],
         rung: int,

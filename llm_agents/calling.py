@@ -84,7 +84,7 @@ async def call(
         try:
             return await _attempt(place, asked, request, policy, number, keep)
         except ProviderError as error:
-            wait = _wait(error, number, policy)
+            wait = _wait_seconds(error, number, policy)
             if wait is None or BREAKERS.state(place.name) == "open":
                 raise
         await asyncio.sleep(wait)
@@ -105,7 +105,7 @@ async def _attempt(
         try:
             completion = await provider.complete(replace(request, timeout=seconds))
         except ProviderError as error:
-            known = _tell_breaker(place.name, error, cut_short=seconds < policy.call_seconds)
+            known = _report_to_breaker(place.name, error, cut_short=seconds < policy.call_seconds)
             keep(Attempt(number, time.monotonic() - began, error=error))
             raise
         else:
@@ -118,7 +118,7 @@ async def _attempt(
     return completion
 
 
-def _tell_breaker(name: str, error: ProviderError, *, cut_short: bool) -> bool:
+def _report_to_breaker(name: str, error: ProviderError, *, cut_short: bool) -> bool:
     """Report a failure to the breaker; return False if it says nothing about whether the endpoint is up."""
     if isinstance(error, Unavailable) or (isinstance(error, TimedOut) and not cut_short):
         BREAKERS.failed(name)
@@ -129,7 +129,7 @@ def _tell_breaker(name: str, error: ProviderError, *, cut_short: bool) -> bool:
     return True
 
 
-def _wait(error: ProviderError, number: int, policy: Policy) -> float | None:
+def _wait_seconds(error: ProviderError, number: int, policy: Policy) -> float | None:
     """Return the seconds until the next attempt; None if there is none."""
     passing = isinstance(error, RateLimited | Unavailable) or (isinstance(error, TimedOut) and policy.retry_timeouts)
     if not passing or isinstance(error, CircuitOpen) or number > policy.retries:

@@ -120,11 +120,11 @@ PRESETS: Mapping[str, Endpoint] = {preset.name: preset for preset in _ALL}
 Source = Callable[[str], Endpoint | None]
 
 
-def _nothing(name: str) -> Endpoint | None:
+def _no_endpoint(name: str) -> Endpoint | None:
     return None
 
 
-_source: Source = _nothing
+_source: Source = _no_endpoint
 
 
 def use_endpoints(source: Source) -> None:

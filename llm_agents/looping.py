@@ -26,7 +26,7 @@ from llm_agents.providers.base import ChatMessage, Completion, OfferedTool, Requ
 from llm_agents.strategies.asking import Asking
 
 if TYPE_CHECKING:
-    from llm_agents.agent import AgentSpec, Deciding
+    from llm_agents.agent import AgentSpec, DecisionProcess
 
 OPENING = (
     "It is your turn. This conversation lasts until you submit; then it is wiped. What you want to know later must "
@@ -58,12 +58,12 @@ class Offer:
         return isinstance(self.source, Form) and self.source.ends_turn
 
     @property
-    def told(self) -> OfferedTool:
+    def as_tool(self) -> OfferedTool:
         return OfferedTool(self.name, self.help, self.parameters)
 
 
 @dataclass
-class Round:
+class CallResults:
     """The results of the tool calls in one answer."""
 
     tools: list[dict[str, Any]] = field(default_factory=list)
@@ -95,7 +95,7 @@ def first_request(agent: AgentSpec, asking: Asking, on_text: Callable[[str], Non
     return _Conversation(agent, asking, on_text, plain=agent.plain_tools).request()
 
 
-async def play_turn(deciding: Deciding, agent: AgentSpec, rung: int, policy: Policy) -> tuple[MoveData, int, str]:
+async def play_turn(process: DecisionProcess, agent: AgentSpec, rung: int, policy: Policy) -> tuple[MoveData, int, str]:
     """Return the agent's submission, the number of calls it took, and its last text; looks and notes happen on the way.
 
     Raises:
@@ -104,10 +104,10 @@ async def play_turn(deciding: Deciding, agent: AgentSpec, rung: int, policy: Pol
     """
     calls, plain = 0, agent.plain_tools
     for _conversation in range(agent.restarts + 1):
-        talk = _Conversation(agent, _asking(deciding, agent), deciding.draft.discards, plain=plain)
+        talk = _Conversation(agent, _asking(process, agent), process.draft.discards, plain=plain)
         while talk.calls < agent.calls:
             try:
-                done = await talk.go_on(deciding, rung, policy)
+                done = await talk.go_on(process, rung, policy)
             except NoTools:
                 if plain:
                     raise
@@ -116,13 +116,13 @@ async def play_turn(deciding: Deciding, agent: AgentSpec, rung: int, policy: Pol
             calls += 1
             if done.move is not None:
                 return done.move, calls, done.text
-    raise NoSubmission("no submission", deciding.kept)
+    raise NoSubmission("no submission", process.kept)
 
 
-def _asking(deciding: Deciding, agent: AgentSpec) -> Asking:
+def _asking(process: DecisionProcess, agent: AgentSpec) -> Asking:
     from llm_agents.strategies import asking
 
-    return asking(deciding.play, deciding.role, **deciding.wording(agent))
+    return asking(process.play, process.role, **process.wording(agent))
 
 
 class _Conversation:
@@ -139,33 +139,35 @@ class _Conversation:
         self._said: list[ChatMessage] = list(self._messages)
         self.calls = 0
 
-    async def go_on(self, deciding: Deciding, rung: int, policy: Policy) -> Round:
+    async def go_on(self, process: DecisionProcess, rung: int, policy: Policy) -> CallResults:
         """Call the model once and answer its tool calls.
 
         Raises:
             AgentError: the call failed.
         """
-        from llm_agents.agent import Keep
+        from llm_agents.agent import CallRecorder
 
         request, self._offered = self.request(), self._offered_next()
         offered = [offer.name for offer in self._offered]
         self.calls += 1
-        keep = Keep(deciding, self._agent, self._said, rung, self.calls, conversation=self._name, offered=offered)
-        completion = await deciding.call(self._agent, request, policy, keep)
+        keep = CallRecorder(
+            process, self._agent, self._said, rung, self.calls, conversation=self._name, offered=offered
+        )
+        completion = await process.call(self._agent, request, policy, keep)
         self._said = []
-        done = await self._answer(deciding, completion)
+        done = await self._answer(process, completion)
         problem = done.problems[0] if done.problems else None
         fault = next((tool["fault"] for tool in done.tools if tool["fault"]), "unreadable") if problem else None
         keep.answer(problem, fault, tools=done.tools, purpose=done.purpose)
-        await deciding.keep_all()
+        await process.store_calls()
         return done
 
     def request(self) -> Request:
         """Return the next request."""
         parameters = self._agent.parameters
         if not self._plain:
-            told = [offer.told for offer in self._offered_next()]
-            return Request(self._agent.name, list(self._messages), parameters, tools=told, on_text=self._on_text)
+            tools = [offer.as_tool for offer in self._offered_next()]
+            return Request(self._agent.name, list(self._messages), parameters, tools=tools, on_text=self._on_text)
         schema = _call_schema(self._offered_next()) if self._agent.structured else None
         return Request(self._agent.name, list(self._messages), parameters, schema=schema, on_text=self._on_text)
 
@@ -179,41 +181,41 @@ class _Conversation:
         own = asking.strategy.opening
         words = own(play.game, play.state, asking.role) if own else OPENING.format(submit=submit)
         here = render(play.game.before_lookups(play.state, asking.role))
-        how = _in_json(self._offers) if self._plain else BY_CALLS
+        how = _tools_in_json(self._offers) if self._plain else BY_CALLS
         return "\n\n".join(part for part in (here, words, how) if part)
 
-    async def _answer(self, deciding: Deciding, completion: Completion) -> Round:
+    async def _answer(self, process: DecisionProcess, completion: Completion) -> CallResults:
         """Answer the tool calls in order and add them to the conversation."""
-        done, calls = Round(text=completion.text), completion.calls
+        done, calls = CallResults(text=completion.text), completion.calls
         if self._plain:
             calls = self._calls_in_text(completion.text, done)
         for call in calls:
-            await self._use(deciding, call, done)
+            await self._call_tool(process, call, done)
         said = completion.text.strip()
         if self._plain or not calls:
-            self._tell({"role": "assistant", "content": said or "(no answer)"}, kept=True)
+            self._append({"role": "assistant", "content": said or "(no answer)"}, kept=True)
         else:
-            self._tell({"role": "assistant", "content": said, "calls": list(calls)}, kept=True)
+            self._append({"role": "assistant", "content": said, "calls": list(calls)}, kept=True)
         if not calls and not done.problems:
             done.problems.append(NO_CALL.format(names=", ".join(offer.name for offer in self._offered)))
         for call, tool in zip(calls, done.tools, strict=True):
             if self._plain:
-                self._tell({"role": "user", "content": f"Result of {call.name}: {tool['result']}"}, kept=True)
+                self._append({"role": "user", "content": f"Result of {call.name}: {tool['result']}"}, kept=True)
             else:
-                self._tell({"role": "tool", "content": tool["result"], "answers": call.id}, kept=True)
+                self._append({"role": "tool", "content": tool["result"], "answers": call.id}, kept=True)
         if not calls:
-            self._tell({"role": "user", "content": done.problems[0]})
+            self._append({"role": "user", "content": done.problems[0]})
         if self.calls == self._agent.calls - 1:
-            self._tell({"role": "user", "content": LAST_CALL})
+            self._append({"role": "user", "content": LAST_CALL})
         return done
 
-    def _tell(self, message: ChatMessage, *, kept: bool = False) -> None:
+    def _append(self, message: ChatMessage, *, kept: bool = False) -> None:
         """Add to the conversation; what this call's record already contains is not stored with the next one's."""
         self._messages.append(message)
         if not kept:
             self._said.append(message)
 
-    def _calls_in_text(self, text: str, done: Round) -> tuple[ToolCall, ...]:
+    def _calls_in_text(self, text: str, done: CallResults) -> tuple[ToolCall, ...]:
         try:
             read = parsing.last_object(text)
             if isinstance(read.get("call"), dict):
@@ -226,7 +228,7 @@ class _Conversation:
             return ()
         return (ToolCall(f"call_{self.calls}", name, json.dumps(arguments, ensure_ascii=False)),)
 
-    async def _use(self, deciding: Deciding, call: ToolCall, done: Round) -> None:
+    async def _call_tool(self, process: DecisionProcess, call: ToolCall, done: CallResults) -> None:
         """Answer one tool call."""
         offer = next((offer for offer in self._offered if offer.name == call.name), None)
         kind, fault = ("move" if offer is None or offer.submits else "note"), None
@@ -240,9 +242,9 @@ class _Conversation:
                 names = ", ".join(one.name for one in self._offered)
                 result = f"There is no tool {quoted(call.name)} now; there are {names}."
             elif isinstance(offer.source, Tool):
-                result = in_words(use_tool(deciding.play, deciding.role, offer.name, arguments_of(call, offer)))
+                result = as_text(use_tool(process.play, process.role, offer.name, arguments_of(call, offer)))
             else:
-                result = await self._fill_in(deciding, offer.source, arguments_of(call, offer), done)
+                result = await self._fill_in(process, offer.source, arguments_of(call, offer), done)
         except (BadAnswer, Refused) as wrong:
             result, fault = f"Refused. {wrong}", "unreadable" if isinstance(wrong, BadAnswer) else "illegal"
         if fault not in (None, "ignored"):
@@ -258,12 +260,12 @@ class _Conversation:
             }
         )
 
-    async def _fill_in(self, deciding: Deciding, form: Form, arguments: MoveData, done: Round) -> str:
-        move = plain_move(checked(deciding.play, deciding.role, form, arguments))
+    async def _fill_in(self, process: DecisionProcess, form: Form, arguments: MoveData, done: CallResults) -> str:
+        move = plain_move(checked(process.play, process.role, form, arguments))
         if form.ends_turn:
             done.move = move
             return "Submitted."
-        await deciding.note(move)
+        await process.note(move)
         return KEPT
 
 
@@ -306,7 +308,7 @@ def checked(play: Play, role: Role, form: Form, arguments: MoveData) -> Move:
     return move
 
 
-def in_words(answer: Json) -> str:
+def as_text(answer: Json) -> str:
     """Return a look's result as a model reads it: JSON, with other players' words between their marks."""
     return json.dumps(answer, ensure_ascii=False, default=_fenced)
 
@@ -334,10 +336,10 @@ def _parameters(model: type[Move], keys: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _in_json(offered: Sequence[Offer]) -> str:
+def _tools_in_json(offered: Sequence[Offer]) -> str:
     """Return the list of tools, and how to call them, for a model that is not offered any natively."""
-    told = [f'Tool "{offer.name}": {offer.help} {worded_fields(offer.parameters)}' for offer in offered]
-    return "\n\n".join([IN_JSON, *told])
+    described = [f'Tool "{offer.name}": {offer.help} {worded_fields(offer.parameters)}' for offer in offered]
+    return "\n\n".join([IN_JSON, *described])
 
 
 def _call_schema(offered: Sequence[Offer]) -> dict[str, Any]:

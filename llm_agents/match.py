@@ -88,7 +88,7 @@ def play_match(
     providers = {agent.kind for agent in asked_of if not agent.scripted and known(agent.kind)}
     with asyncio.Runner() if any(not agent.scripted for agent in agents.values()) else nullcontext() as runner:
         while not running.play.over and failed is None:
-            roles = asked(running.play)
+            roles = roles_to_ask(running.play)
             thinkers = [role for role in roles if not agents[role].scripted]
             decided = runner.run(think_together(thinkers)) if runner and thinkers else {}
             for role in roles:
@@ -145,7 +145,7 @@ class _SeatHooks:
         return next((call for call in kept if call.purpose in purposes and call.moved), None)
 
 
-def asked(play: Play) -> tuple[Role, ...]:
+def roles_to_ask(play: Play) -> tuple[Role, ...]:
     """Return the roles to ask now: everyone awaited, or one drawn at random if the first move closes the turn."""
     waiting = play.waiting_for()
     if play.turn is not None and play.turn.closes == "first":

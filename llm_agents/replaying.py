@@ -129,7 +129,7 @@ def _called_again(play: Play, called: _Called) -> tuple[MoveData | None, str]:
             return None, "" if tool["fault"] else "this tool no longer exists"
         arguments = looping.arguments_of(ToolCall("", tool["name"], tool["arguments"]), offer)
         if isinstance(offer.source, Tool):
-            said = looping.in_words(use_tool(play, role, offer.name, arguments))
+            said = looping.as_text(use_tool(play, role, offer.name, arguments))
             return None, "" if said == tool["result"] else "its result is now different"
         made = plain_move(looping.checked(play, role, offer.source, arguments))
     except (BadAnswer, Refused) as refusal:

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 CUT = "[key]"
 NO_KEY = "none"
 """Sent to endpoints that need no key; not a secret."""
-TELLING = 8
+SHORTEST_RUN = 8
 """Runs of this many characters that also occur in a key are removed; a shorter key is removed where it occurs whole."""
 
-_LOOKS_LIKE_ONE = re.compile(r"\b(?:sk|xai|gsk|AIza)[-_]?[\w*.-]{8,}|(?i:bearer)\s+\S+|(?i:basic)\s+[\w+/=]{12,}")
+_KEY_PATTERN = re.compile(r"\b(?:sk|xai|gsk|AIza)[-_]?[\w*.-]{8,}|(?i:bearer)\s+\S+|(?i:basic)\s+[\w+/=]{12,}")
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
@@ -27,13 +27,13 @@ def without_key(words: str, key: str | None) -> str:
     if key and key != NO_KEY:
         for form in _forms(key):
             words = _cut(words, form)
-    return _LOOKS_LIKE_ONE.sub(CUT, words)
+    return _KEY_PATTERN.sub(CUT, words)
 
 
 def _forms(key: str) -> Iterator[str]:
     """Yield the key as it is and as it is sent: in a URL, and in base 64 at each offset it may start from."""
     yield key
-    if len(key) < TELLING:
+    if len(key) < SHORTEST_RUN:
         return
     yield urllib.parse.quote(key, safe="")
     for before in range(3):
@@ -44,7 +44,7 @@ def _forms(key: str) -> Iterator[str]:
 
 def _cut(words: str, form: str) -> str:
     lower, looked_for = words.translate(_LOWER), form.translate(_LOWER)
-    size = min(TELLING, len(looked_for))
+    size = min(SHORTEST_RUN, len(looked_for))
     parts = {looked_for[at : at + size] for at in range(len(looked_for) - size + 1)}
     kept: list[str] = []
     at = end = 0

@@ -65,7 +65,7 @@ def launch_again(slug: str, values: dict[str, Any]) -> None:
     launch(study)
 
 
-def hire(name: str, password: str) -> int:
+def create_superuser(name: str, password: str) -> int:
     """Create a superuser; return their key."""
     return User.objects.create_superuser(name, password=password).pk
 
@@ -185,7 +185,7 @@ def agent_score(path: str) -> tuple[float, tuple[str, ...], dict[str, int]]:
     return found.value, found.reasons, dict(total)
 
 
-def pages_heard_of(path: str) -> list[str]:
+def pages_reported(path: str) -> list[str]:
     """Return the kinds of page that have reported their use by hand, in order."""
     return [row.kind for row in _by(path).behaviour.order_by("position", "pk")]
 
@@ -235,7 +235,7 @@ def examine_collection(slug: str) -> dict[str, int]:
     return found
 
 
-def keep_endpoint(name: str, address: str, protocol: str = "openai") -> None:
+def add_endpoint(name: str, address: str, protocol: str = "openai") -> None:
     """Add an endpoint of this name at the address, without a key."""
     Endpoint.objects.create(name=name, protocol=protocol, base_url=address, structured="json_schema")
     MEMORY.grow_old()
@@ -299,7 +299,7 @@ def export_dataset(slug: str, folder: str, formats: list[str]) -> str:
     return folder
 
 
-def table_of(slug: str) -> dict[str, dict[str, Any]]:
+def lineups_of(slug: str) -> dict[str, dict[str, Any]]:
     """Return who sits where in the study as it would be launched, by line-up."""
     return {cell.lineup: dict(cell.seats) for cell in cells_wanted(Study.objects.get(slug=slug))}
 

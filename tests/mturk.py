@@ -25,7 +25,7 @@ def key_of(slug: str) -> int:
     return Study.objects.get(slug=slug).pk
 
 
-def fall_silent(worker: str, minutes: int) -> None:
+def backdate_activity(worker: str, minutes: int) -> None:
     """Backdate the worker's last sign of life by this long, and their arrival before it."""
     then = timezone.now() - timedelta(minutes=minutes)
     Enrolment.objects.filter(identity__worker=worker).update(last_seen_at=then, arrived_at=then)
@@ -37,7 +37,7 @@ def states(slug: str) -> dict[str, int]:
     return dict(Counter(found))
 
 
-def await_gone(slug: str) -> dict[str, int]:
+def await_drop_out(slug: str) -> dict[str, int]:
     """Wait until a participant has dropped out; return the counts by state."""
     until = time.monotonic() + PATIENCE
     while not (found := states(slug)).get(State.RETURNED):

@@ -30,7 +30,7 @@ PER_MINUTE = 1400
 SEEDS = (1, 2)
 
 
-class Somebody:
+class Participant:
     """Goes through the study; each kind fills in, clicks and reads differently."""
 
     options: dict[str, Any] = {}
@@ -81,7 +81,7 @@ class Somebody:
 # ---- programs --------------------------------------------------------------------------------------------
 
 
-class FillsAndClicks(Somebody):
+class FillsAndClicks(Participant):
     """Like most browser agents: sets fields and clicks the centre; the stand-in model writes the message."""
 
     def fill(self, field: Locator, text: str) -> None:
@@ -135,7 +135,7 @@ class FillsEverything(RunsScripts):
             trap.evaluate(SET, "assistant")
 
 
-class ActsLikeAPerson(Somebody):
+class ActsLikeAPerson(Participant):
     """Moves, types and reads like a person: made to be missed."""
 
     def fill(self, field: Locator, text: str) -> None:
@@ -228,7 +228,7 @@ class DictatesByKeyboard(ScreenReader):
         self.page.keyboard.insert_text(text)
 
 
-class OnAPhone(Somebody):
+class OnAPhone(Participant):
     """A person on a touch screen; the phone's keyboard completes words."""
 
     options = {"has_touch": True, "is_mobile": True, "viewport": {"width": 360, "height": 740}}
@@ -258,15 +258,15 @@ def join(stack) -> str:
 
 
 @pytest.fixture
-def seen(stack, browser: Browser, join: str) -> Callable[[type[Somebody], int], tuple[float, tuple[str, ...]]]:
+def seen(stack, browser: Browser, join: str) -> Callable[[type[Participant], int], tuple[float, tuple[str, ...]]]:
     """Send a participant through the study to the quiz; return the score and its reasons."""
 
-    def walk(kind: type[Somebody], seed: int) -> tuple[float, tuple[str, ...]]:
+    def walk(kind: type[Participant], seed: int) -> tuple[float, tuple[str, ...]]:
         context = browser.new_context(**kind.options)
         page = context.new_page()
         kind(page, seed).walk(join)
         path = page.url.removeprefix(stack.url)
-        told(stack, path, lambda _views: "match" in stack.call("tests.actions.pages_heard_of", path))
+        told(stack, path, lambda _views: "match" in stack.call("tests.actions.pages_reported", path))
         value, reasons, figures = stack.call("tests.actions.agent_score", path)
         context.close()
         print(f"\n{kind.__name__} {seed}: {value} {', '.join(reasons)} {figures}")

@@ -67,8 +67,8 @@ def bidder(request: Mapping[str, Any]) -> str:
 def test_person_bids_against_models_of_both_protocols_for_ten_items(stack, phone: Open, tmp_path: Path):
     """The whole auction on a phone: each item's first round has three equal bids, then two of them withdraw."""
     with OpenAIStandIn(bidder) as one, AnthropicStandIn(bidder) as other:
-        stack.call("tests.actions.keep_endpoint", "bidder-one", f"http://127.0.0.1:{one.port}/v1")
-        stack.call("tests.actions.keep_endpoint", "bidder-other", f"http://127.0.0.1:{other.port}", "anthropic")
+        stack.call("tests.actions.add_endpoint", "bidder-one", f"http://127.0.0.1:{one.port}/v1")
+        stack.call("tests.actions.add_endpoint", "bidder-other", f"http://127.0.0.1:{other.port}", "anthropic")
         stack.call(
             "tests.bidding.launch_auction",
             "models",

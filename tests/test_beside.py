@@ -23,7 +23,7 @@ SOON = 10_000
 def hung(stack) -> Iterator[str]:
     """Run a study against a model that gives no answer for a minute, in which 20 people have just moved."""
     with OpenAIStandIn([Hang(60)]) as standin:
-        stack.call("tests.actions.keep_endpoint", "never", f"http://127.0.0.1:{standin.port}/v1")
+        stack.call("tests.actions.add_endpoint", "never", f"http://127.0.0.1:{standin.port}/v1")
         stack.launch_study(
             {
                 "slug": "beside-hung",

@@ -112,7 +112,7 @@ def test_chime_rings_if_allowed_and_the_tab_title_announces_the_start(stack, bro
 
 def test_four_people_and_a_model_play_to_the_end(stack, phone: Open):
     with OpenAIStandIn(['{"answer": 20}'] * 10) as standin:
-        stack.call("tests.actions.keep_endpoint", "table-model", f"http://127.0.0.1:{standin.port}/v1")
+        stack.call("tests.actions.add_endpoint", "table-model", f"http://127.0.0.1:{standin.port}/v1")
         launch(stack, "table", agent="table-model:m", config={"runs": 2})
         waiting = come(stack, phone, "table", 3)
         first = waiting[0][1]
@@ -175,7 +175,7 @@ def signing(request: dict[str, Any]) -> str:
 def test_contract_of_two_people_and_a_model_counts_only_if_all_sign(stack, phone: Open, signed: bool):
     name = "contract" if signed else "contract-void"
     with OpenAIStandIn(signing) as standin:
-        stack.call("tests.actions.keep_endpoint", f"{name}-model", f"http://127.0.0.1:{standin.port}/v1")
+        stack.call("tests.actions.add_endpoint", f"{name}-model", f"http://127.0.0.1:{standin.port}/v1")
         agent = f"{name}-model:m"
         seats = [{"name": "", "seats": {"p1": "person", "p2": "person", "p3": agent}}]
         config = {"mechanism": "contract", "base_game": "public_goods"}
@@ -250,7 +250,7 @@ def test_withdrawing_leaves_the_lobby_at_once(stack, phone: Open):
     expect(other.locator("#missing")).to_have_text("2 more players are needed.")
 
 
-class TestNobodyCame:
+class TestIncompleteGroup:
     @pytest.mark.slow
     def test_waiting_is_paid(self, stack, phone: Open):
         launch(stack, "in-vain", lobby_seconds=10, waiting_rate="36.00")
@@ -274,7 +274,7 @@ class TestNobodyCame:
         expect(other.locator("[data-seat]")).to_have_count(3)
 
 
-class TestSomebodyFallsSilent:
+class TestUnresponsivePlayer:
     """Three people and a script; one person stops answering. The clock gives three seconds and no extra time."""
 
     @pytest.fixture
@@ -344,8 +344,8 @@ RECALLED = '{"goal": "to be closest", "previous_answer": 20, "reason": "lower", 
 def test_a_contest_of_people_models_of_both_protocols_and_a_script(stack, phone: Open, tmp_path: Path):
     """Five seats over six runs; one person fouls once, as the study allows."""
     with OpenAIStandIn([REMARKED, *[RECALLED] * 5]) as one, AnthropicStandIn([REMARKED, *[RECALLED] * 5]) as other:
-        stack.call("tests.actions.keep_endpoint", "arena-one", f"http://127.0.0.1:{one.port}/v1")
-        stack.call("tests.actions.keep_endpoint", "arena-other", f"http://127.0.0.1:{other.port}", "anthropic")
+        stack.call("tests.actions.add_endpoint", "arena-one", f"http://127.0.0.1:{one.port}/v1")
+        stack.call("tests.actions.add_endpoint", "arena-other", f"http://127.0.0.1:{other.port}", "anthropic")
         published = {"settings": {"strategy": "published", "cap_study": 1.0}}
         agents = {
             "one": {"spec": "arena-one:m", **published},

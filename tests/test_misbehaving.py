@@ -73,7 +73,7 @@ def sit_opposite(stack, standins: dict[str, str], game: str, kind: str, **asking
     Each study has an endpoint of its own: what failed in one neither opens another's circuit nor closes its door.
     """
     slug = f"{kind}-{game}-{'script' if asking else 'end'}".replace("_", "-")
-    stack.call("tests.actions.keep_endpoint", slug, standins[kind])
+    stack.call("tests.actions.add_endpoint", slug, standins[kind])
     stack.launch_study(
         {
             "slug": slug,

@@ -40,7 +40,7 @@ def slug(stack: Any) -> str:
 def desk(stack: Any, browser: Browser, slug: str) -> Iterator[Page]:
     """The study's monitor, open on a researcher's screen."""
     name = f"boss-{os.urandom(3).hex()}"
-    stack.call("tests.actions.hire", name, PASSWORD)
+    stack.call("tests.actions.create_superuser", name, PASSWORD)
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
     page.goto(f"{stack.url}/admin/login/")

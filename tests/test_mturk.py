@@ -306,7 +306,7 @@ def test_a_whole_study_of_twenty_workers(browser, stack, desk, standin, tmp_path
     arrived, paths["AARRIVED"] = come(standin, "AARRIVED")
     gone, paths["AGONE"] = come(standin, "AGONE")
     standin.market.leave(gone)
-    stack.call("tests.mturk.fall_silent", "AGONE", 30)
+    stack.call("tests.mturk.backdate_activity", "AGONE", 30)
     (task,) = standin.market.hits.values()
     again = standin.market.accept(standin.market.worker("AAGAIN"), task, reuse=gone.id)
     paths["AAGAIN"] = follow(again, standin).headers["location"]
@@ -325,7 +325,7 @@ def test_a_whole_study_of_twenty_workers(browser, stack, desk, standin, tmp_path
     expect(desk.page.get_by_text("does not answer sensibly").first).to_be_visible(timeout=SLOW_MACHINE)
     standin.behave()
     desk.ask()
-    found = stack.call("tests.mturk.await_gone", desk.slug)
+    found = stack.call("tests.mturk.await_drop_out", desk.slug)
     alone = [str(state) for state in State if state not in OF_GROUPS]
     assert found == {**dict.fromkeys(alone, 1), "completed": 6}
     assert sum(found.values()) == 20

@@ -123,7 +123,7 @@ def test_line_up_of_people_and_agents_is_composed(stack, desk: Page):
     desk.get_by_role("button", name="Save").click()
     expect(desk.get_by_text("Saved as a draft")).to_be_visible(timeout=PATIENCE)
     expect(card.get_by_label("How many")).to_have_value("2")
-    assert stack.call("tests.actions.table_of", "five-at-one-table") == {
+    assert stack.call("tests.actions.lineups_of", "five-at-one-table") == {
         "two and three": {role: "person" if role in ("p1", "p2") else "calm" for role in ("p1", "p2", "p3", "p4", "p5")}
     }
 

@@ -32,7 +32,7 @@ def asked(stack, name: str) -> Iterator[OpenAIStandIn]:
         return Slow(0.4, CALLS[made])
 
     with OpenAIStandIn(answer) as standin:
-        stack.call("tests.actions.keep_endpoint", name, standin.environment["OPENAI_BASE_URL"])
+        stack.call("tests.actions.add_endpoint", name, standin.environment["OPENAI_BASE_URL"])
         yield standin
 
 

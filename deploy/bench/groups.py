@@ -96,7 +96,7 @@ async def _rounds(stack: Stack, tables: int) -> list[float]:
     """Return the seconds from each round's last move to each person's new page, table after table."""
     times: list[float] = []
     for number in range(tables):
-        paths = stack.call("deploy.bench.study.sitting_together", f"bench-round-{number}", TABLE, ROUNDS)
+        paths = stack.call("deploy.bench.study.seated_group", f"bench-round-{number}", TABLE, ROUNDS)
         times += await _table(stack, paths)
     return times
 

@@ -72,19 +72,19 @@ def matches(
             yield play_match(game, session, agents, ladders={seat: ladder}), seat
 
 
-def tell_decisions() -> None:
+def print_decisions() -> None:
     """Print each decision of the model as it is made: a match may take very long."""
 
     async def decide(*args: Any, **more: Any) -> Decision:
         decision = await agent.decide(*args, **more)
         if decision.calls:
-            print(" ", decision.by or "model", json.dumps(decision.move), said_of(decision.calls), flush=True)
+            print(" ", decision.by or "model", json.dumps(decision.move), summary_of(decision.calls), flush=True)
         return decision
 
     match.decide = decide
 
 
-def said_of(calls: Sequence[CallRecord]) -> str:
+def summary_of(calls: Sequence[CallRecord]) -> str:
     """Return, for each purpose: answers, unreadable and illegal ones, and the median seconds."""
     purposes = dict.fromkeys(call.purpose for call in calls)
     parts = []
@@ -114,7 +114,7 @@ def main() -> None:
     environment = next(one for one in preset.made(named, 1) if one.name == options.environment)
     calls: list[CallRecord] = []
     began = time.monotonic()
-    tell_decisions()
+    print_decisions()
     with local_model(options.threads):
         ladder = ladder_of({**preset.settings, **environment.settings})
         for played, seat in matches(kind, environment, ladder, options.matches, options.treatments):
@@ -124,8 +124,8 @@ def main() -> None:
             by_fallback = sum(event.data.get("by") is not None for event in played.events)
             said = {"seat": seat, "payoffs": others, "by_fallback": by_fallback, "failed": played.failed, **own}
             print(json.dumps(said), flush=True)
-            print(" ", said_of(played.calls), flush=True)
-    print(f"all in {time.monotonic() - began:.0f} s:", said_of(calls))
+            print(" ", summary_of(played.calls), flush=True)
+    print(f"all in {time.monotonic() - began:.0f} s:", summary_of(calls))
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def before_the_lobby(slug: str, people: int, together: int) -> list[tuple[str, i
     return [_walk(slug, until="instructions") for _one in range(people)]
 
 
-def sitting_together(slug: str, people: int, runs: int) -> list[str]:
+def seated_group(slug: str, people: int, runs: int) -> list[str]:
     """Seat one group at its first question; return the paths of their pages."""
     _contest(slug, players=people, runs=runs)
     return [_walk(slug, until="match")[0] for _one in range(people)]

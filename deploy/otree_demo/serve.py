@@ -21,7 +21,7 @@ def main() -> int:
     try:
         with Stack(DATA, web_port=8000, say=print) as stack:
             made = stack.call("deploy.otree_demo.study.make_study", experiment.url, experiment.rest_key)
-            stack.hang_up()
+            stack.close_calls()
             experiment.prepare(parley=stack.url, **made)
             experiment.start()
             print(f"oTree: {experiment.url}/demo (choose the session, then open the participants' links)")

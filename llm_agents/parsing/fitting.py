@@ -21,7 +21,7 @@ _NUMBER = re.compile(
 _SEPARATORS = re.compile("[, \u00a0\u2009\u202f]")
 _LONGEST = 300
 """Digits of the longest integer that is read as one."""
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def fit(move: Mapping[str, Json], model: type[Move]) -> dict[str, Json]:
@@ -48,10 +48,10 @@ def fit(move: Mapping[str, Json], model: type[Move]) -> dict[str, Json]:
 def _fit(value: Json, schema: Mapping[str, Any], definitions: Mapping[str, Any], where: str) -> Json:
     options = options_of(schema, definitions)
     if isinstance(value, str) and not any(_allows_text(option) for option in options):
-        value = _untexted(value, {option.get("type") for option in options}, where)
+        value = _parsed(value, {option.get("type") for option in options}, where)
     if isinstance(value, int) and abs(value) > MOST_EXACT:
         raise BadAnswer(f'The value of "{where}" is too large a number.')
-    if isinstance(value, str) and _HALF_CHARACTER.search(value):
+    if isinstance(value, str) and _LONE_SURROGATE.search(value):
         raise BadAnswer(f'The text of "{where}" holds half of a \\u surrogate pair, which is no character.')
     for option in options:
         if option.get("type") == "object" and "properties" not in option and isinstance(value, list):
@@ -78,7 +78,7 @@ def _allows_text(option: Mapping[str, Any]) -> bool:
     return option.get("type", "string") == "string" or any(isinstance(value, str) for value in values)
 
 
-def _untexted(text: str, wanted: set[Any], where: str) -> Json:
+def _parsed(text: str, wanted: set[Any], where: str) -> Json:
     if wanted & {"number", "integer"}:
         return _number(text, where)
     if wanted & {"object", "array"}:

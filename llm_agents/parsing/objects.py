@@ -14,34 +14,34 @@ from llm_agents.errors import BadAnswer
 NO_OBJECT = "There is no complete JSON object in your answer"
 
 _MAY_BEGIN_ONE = re.compile(r"""\{(?=\s*["}'“‘„\w])""")
-_BEGINS_LIKE_ONE = re.compile(
+_OPENING = re.compile(
     r"""\{\s{0,200}(?:"(?:[^"\\]|\\.){0,200}"|'[^'{}]{0,200}'|[“‘„][^”’{}]{0,200}[”’“]|[^\W\d]\w{0,200})\s{0,200}[:=]"""
 )
 _BRACES_OUTSIDE_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
 _THINKING_BEGINS = re.compile(r"\s*<(think|thinking|thought|reasoning)>", re.IGNORECASE)
 _THINKING_ENDS = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-_MOST_DRAFTS = 50
+_MOST_OPENINGS = 50
 """Broken openings that are examined; more are skipped, so that no text takes long to read."""
 
 
-class _Unfit(ValueError):
+class _Ambiguous(ValueError):
     """The text follows JSON's grammar but is ambiguous."""
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     read = dict(pairs)
     if len(read) < len(pairs):
         keys = [key for key, _value in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise _Unfit(f"the key {json.dumps(twice, ensure_ascii=False)} is in it twice")
+        raise _Ambiguous(f"the key {json.dumps(twice, ensure_ascii=False)} is in it twice")
     return read
 
 
-def _no_number(word: str) -> NoReturn:
-    raise _Unfit(f"{word} is no JSON number")
+def _refuse_constant(word: str) -> NoReturn:
+    raise _Ambiguous(f"{word} is no JSON number")
 
 
-_decoder = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number)
+_decoder = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _last(text: str) -> _Found | None:
             return found or _Found(at, len(text), wrong=f"{NO_OBJECT}: it is nested too deeply.")
         except ValueError as error:
             end = at + 1
-            if drafts < _MOST_DRAFTS and _BEGINS_LIKE_ONE.match(text, at):
+            if drafts < _MOST_OPENINGS and _OPENING.match(text, at):
                 drafts += 1
                 closed = _closing(text, at)
                 if closed is not None:
@@ -137,7 +137,7 @@ _LITERALS = {"True": "true", "False": "false", "None": "null", "NaN": "null", "u
 
 def _reason(error: ValueError, text: str) -> str:
     """Return what is wrong with the object, for the model."""
-    if isinstance(error, _Unfit):
+    if isinstance(error, _Ambiguous):
         return str(error)
     if not isinstance(error, json.JSONDecodeError):
         return "a number in it is too long"

@@ -16,17 +16,17 @@ from llm_agents.endpoints import Endpoint
 from llm_agents.errors import NoTools, ProviderError, RateLimited, Rejected, TimedOut, Unavailable, Unreadable
 from llm_agents.providers.base import (
     CONNECT_SECONDS,
-    UNKNOWN,
+    UNSUPPORTED,
     ChatMessage,
     Clients,
     Completion,
     Draft,
     Request,
     ToolCall,
-    does_not_know,
+    error_text,
     failed,
     refuse_tools,
-    said_by,
+    unsupported_parameter,
 )
 from llm_agents.scrubbing import NO_KEY
 
@@ -34,7 +34,7 @@ from llm_agents.scrubbing import NO_KEY
 for name in ("anthropic", "httpx2", "httpcore2"):
     logging.getLogger(name).setLevel(logging.WARNING)
 
-MOST_TOKENS = 4096
+DEFAULT_MAX_TOKENS = 4096
 """Maximum tokens of an answer if no `max_tokens` is given; the API requires one."""
 UNREADABLE = "The provider's answer is not a message."
 CUT = "The answer was cut off."
@@ -108,7 +108,7 @@ class Anthropic:
             "model": request.model,
             **({"system": system} if system else {}),
             "messages": _turns(request.messages),
-            "max_tokens": MOST_TOKENS,
+            "max_tokens": DEFAULT_MAX_TOKENS,
             **({} if request.on_text is None else {"stream": True}),
             **self._tools(request),
             **request.parameters,
@@ -122,12 +122,12 @@ class Anthropic:
             try:
                 return await self._ask(client, request, "tool" if "structured" in sent else "none")
             except anthropic.APIStatusError as error:
-                parameter = does_not_know(error.status_code, error.body, sent)
+                parameter = unsupported_parameter(error.status_code, error.body, sent)
                 if parameter is None:
                     raise
-                UNKNOWN.add(self._endpoint, request.model, parameter)
+                UNSUPPORTED.add(self._endpoint, request.model, parameter)
                 if parameter == "tools":
-                    raise NoTools(f"Tools are not supported: {said_by(error.body, client.api_key)}") from None
+                    raise NoTools(f"Tools are not supported: {error_text(error.body, client.api_key)}") from None
 
     def _tools(self, request: Request) -> dict[str, Any]:
         if request.tools:
@@ -138,7 +138,7 @@ class Anthropic:
         if request.tools:
             return {"tools"}
         wanted = request.schema is not None and self._endpoint.structured != "none"
-        known = not UNKNOWN.holds(self._endpoint, request.model, "structured")
+        known = not UNSUPPORTED.holds(self._endpoint, request.model, "structured")
         return {"structured"} if wanted and known else set()
 
     async def _ask(self, client: anthropic.AsyncAnthropic, request: Request, how: str) -> Completion:
@@ -221,7 +221,7 @@ def _failed(error: anthropic.APIStatusError, key: str | None) -> ProviderError:
         return failed(error.status_code, error.body, key, error.response.headers)
     inner = error.body.get("error") if isinstance(error.body, dict) else None
     kind = _IN_STREAM.get(inner.get("type", ""), Unavailable) if isinstance(inner, dict) else Unavailable
-    return kind(f"The provider failed while answering: {said_by(error.body, key)}")
+    return kind(f"The provider failed while answering: {error_text(error.body, key)}")
 
 
 def _timed_out(error: anthropic.APITimeoutError, request: Request) -> ProviderError:

@@ -227,7 +227,7 @@ class Draft:
         return "".join(self._pieces)
 
 
-class Unknown:
+class Unsupported:
     """Parameters that a model of an endpoint was found not to support, for the life of the process."""
 
     def __init__(self) -> None:
@@ -244,7 +244,7 @@ class Unknown:
         self._found.clear()
 
 
-UNKNOWN = Unknown()
+UNSUPPORTED = Unsupported()
 
 
 def refuse_tools(endpoint: Endpoint, request: Request) -> None:
@@ -253,14 +253,14 @@ def refuse_tools(endpoint: Endpoint, request: Request) -> None:
     Raises:
         NoTools
     """
-    if request.tools and (not endpoint.tools or UNKNOWN.holds(endpoint, request.model, "tools")):
+    if request.tools and (not endpoint.tools or UNSUPPORTED.holds(endpoint, request.model, "tools")):
         raise NoTools(f"Endpoint “{endpoint.name}” does not support tools for model “{request.model}”.")
 
 
 # ---- failures ----------------------------------------------------------------------------------
 
 
-def said_by(body: object, key: str | None) -> str:
+def error_text(body: object, key: str | None) -> str:
     """Return a failed call's message from its body: one line, at most 500 characters, without any part of a key."""
     inner = body[0] if isinstance(body, list) and body else body
     inner = inner.get("error", inner) if isinstance(inner, dict) else inner
@@ -273,7 +273,7 @@ def failed(status: int, body: object, key: str | None, headers: Mapping[str, str
     if status in (401, 403):
         return Rejected(f"The provider did not accept the key (HTTP {status}).")
     kind = RateLimited if status == 429 else Unavailable if status >= 500 or status in (408, 409) else Rejected
-    said = said_by(body, key)
+    said = error_text(body, key)
     return kind(f"HTTP {status}: {said}" if said else f"HTTP {status}", retry_after=retry_after(headers or {}))
 
 
@@ -300,7 +300,7 @@ _PARAMETERS: Mapping[str, re.Pattern[str]] = {
 }
 
 
-def does_not_know(status: int, body: object, sent: set[str]) -> str | None:
+def unsupported_parameter(status: int, body: object, sent: set[str]) -> str | None:
     """Return which of the parameters `sent` ("structured", "stream_options") a failed call is about, if any."""
     if status not in (400, 404, 422):
         return None

@@ -14,17 +14,17 @@ from llm_agents.endpoints import Endpoint
 from llm_agents.errors import NoTools, ProviderError, Rejected, TimedOut, Unavailable, Unreadable
 from llm_agents.providers.base import (
     CONNECT_SECONDS,
-    UNKNOWN,
+    UNSUPPORTED,
     ChatMessage,
     Clients,
     Completion,
     Draft,
     Request,
     ToolCall,
-    does_not_know,
+    error_text,
     failed,
     refuse_tools,
-    said_by,
+    unsupported_parameter,
 )
 from llm_agents.scrubbing import NO_KEY
 
@@ -79,7 +79,7 @@ class OpenAI:
         except openai.APIResponseValidationError:
             failure = Unreadable(UNREADABLE)
         except openai.APIError as error:
-            failure = Unavailable(f"The provider failed while answering: {said_by(error.body, client.api_key)}")
+            failure = Unavailable(f"The provider failed while answering: {error_text(error.body, client.api_key)}")
         except httpx2.HTTPError:
             failure = Unavailable(CUT)
         except (openai.OpenAIError, json.JSONDecodeError, UnicodeDecodeError):
@@ -123,12 +123,12 @@ class OpenAI:
             try:
                 return await self._ask(client, request, self._how(sent))
             except openai.APIStatusError as error:
-                parameter = does_not_know(error.status_code, error.body, sent)
+                parameter = unsupported_parameter(error.status_code, error.body, sent)
                 if parameter is None:
                     raise
-                UNKNOWN.add(self._endpoint, request.model, parameter)
+                UNSUPPORTED.add(self._endpoint, request.model, parameter)
                 if parameter == "tools":
-                    raise NoTools(f"Tools are not supported: {said_by(error.body, client.api_key)}") from None
+                    raise NoTools(f"Tools are not supported: {error_text(error.body, client.api_key)}") from None
 
     def _sent(self, request: Request) -> set[str]:
         wanted = {
@@ -139,7 +139,7 @@ class OpenAI:
         return {
             name
             for name, applies in wanted.items()
-            if applies and not UNKNOWN.holds(self._endpoint, request.model, name)
+            if applies and not UNSUPPORTED.holds(self._endpoint, request.model, name)
         }
 
     def _how(self, sent: set[str]) -> str:

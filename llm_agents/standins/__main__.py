@@ -1,6 +1,6 @@
 """Serve a stand-in for OpenAI and Anthropic on 127.0.0.1 that plays every game: for developing without a key.
 
-Usage: python -m llm_agents.standins [--port N] [--seed N] [--delay SECONDS] [--prose] [--misbehave KIND[:EVERY]]
+Usage: python -m llm_agents.standins [--port N] [--seed N] [--delay SLOW_SECONDS] [--prose] [--misbehave KIND[:EVERY]]
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from llm_agents.standins.player import answer, fingerprint, tool_misbehaviours
 from llm_agents.standins.server import BothStandIn
 
 PORT = 8900
-TRIED = 50
+PORTS_TRIED = 50
 """Ports to try, starting with the requested one."""
-SECONDS = 2.0
+SLOW_SECONDS = 2.0
 """Delay of slow misbehaviours if none is given."""
 MODELS = ("stand-in",)
 KEY = "sk-stand-in-not-a-key"
 NOTHING_CALLED = Calls((("submit", "{}"),))
 TOOL_KINDS = tuple(tool_kinds(NOTHING_CALLED, NOTHING_CALLED, ""))
 """Misbehaviours of a model that should call tools; on other requests it behaves."""
-KINDS = (*kinds("{}", SECONDS), *TOOL_KINDS)
+KINDS = (*kinds("{}", SLOW_SECONDS), *TOOL_KINDS)
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class StandInModel:
         elif due:
             bare = answer(request, seed=self._seed, time=time)
             if isinstance(bare, Calls) or bare.startswith("{") or due[0] != "types":
-                return kinds(bare, self._delay or SECONDS)[due[0]]
+                return kinds(bare, self._delay or SLOW_SECONDS)[due[0]]
         return Slow(self._delay, said) if self._delay else said
 
 
@@ -72,7 +72,7 @@ def serve(answers: Callable[[dict[str, Any]], Answer], port: int) -> BothStandIn
     Raises:
         OSError: none is free.
     """
-    for candidate in range(port, min(port + TRIED, 65536)):
+    for candidate in range(port, min(port + PORTS_TRIED, 65536)):
         try:
             return BothStandIn(answers, models=MODELS, tokens=_tokens, keeps=False, port=candidate)
         except OSError as failure:
@@ -126,7 +126,7 @@ def _options() -> argparse.Namespace:
         default=[],
         metavar="KIND[:EVERY]",
         help=f"misbehave on every n-th call, or on each; may be repeated; KIND: {', '.join(KINDS)}. "
-        f"Slow kinds take --delay, or {SECONDS:g} seconds",
+        f"Slow kinds take --delay, or {SLOW_SECONDS:g} seconds",
     )
     options: argparse.Namespace = parser.parse_args()
     return options

@@ -13,7 +13,7 @@ from uuid import uuid4
 from llm_agents.standins.misbehaviours import Failure
 
 Json = Any
-EVERYTHING = frozenset({"json_schema", "json_object", "tools", "stream_options"})
+ALL_FEATURES = frozenset({"json_schema", "json_object", "tools", "stream_options"})
 """Features a server may lack: ways of enforcing a schema, and usage in a stream."""
 
 

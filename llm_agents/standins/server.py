@@ -30,7 +30,7 @@ from llm_agents.standins.misbehaviours import (
     WrongTypes,
 )
 from llm_agents.standins.openai import OpenAI
-from llm_agents.standins.protocols import EVERYTHING, Protocol, Reply, Sent, new_id
+from llm_agents.standins.protocols import ALL_FEATURES, Protocol, Reply, Sent, new_id
 
 KEY = "sk-stand-in-0123456789"
 """The key of tests' calls to stand-in servers; it must appear nowhere else."""
@@ -46,7 +46,7 @@ class StandIn:
 
     Args:
         answers: in order of the calls, or a function of a call's body. It may block: it runs beside the server.
-        knows: the features of `EVERYTHING` that the server supports; it refuses the rest with HTTP 400.
+        knows: the features of `ALL_FEATURES` that the server supports; it refuses the rest with HTTP 400.
         key: the only accepted key; None: any, or none.
         models: the list of models.
         tokens: (read, written) of each answer, or a function of the call's body and the text.
@@ -65,7 +65,7 @@ class StandIn:
         self,
         answers: Sequence[Answer] | Callable[[dict[str, Any]], Answer],
         *,
-        knows: frozenset[str] = EVERYTHING,
+        knows: frozenset[str] = ALL_FEATURES,
         key: str | None = None,
         models: Sequence[str] = ("stand-in-large", "stand-in-small"),
         tokens: tuple[int, int] | Callable[[Mapping[str, Any], str], tuple[int, int]] = (11, 7),
@@ -155,7 +155,7 @@ class StandIn:
             case WrongModel():
                 await call.fail(Failure(404, call.protocol.wrong_model(str(call.request["model"])), None))
             case Malformed():
-                await call.say_anything(answer.body)
+                await call.send_malformed(answer.body)
             case Refusal():
                 await call.say(self._reply(call, answer.words, refused=True))
             case Empty():
@@ -207,7 +207,7 @@ class _Call:
             headers["retry-after-ms"] = str(failure.retry_after_ms)
         await self.http.send(failure.status, headers, _encoded(self.protocol.error(failure, self._id)))
 
-    async def say_anything(self, body: str) -> None:
+    async def send_malformed(self, body: str) -> None:
         """Send something that violates the protocol."""
         if not self._streams:
             return await self.http.send(200, {**JSON, **self._named}, body.encode(errors="replace"))

@@ -132,10 +132,10 @@ def round_words(view: View) -> str:
         if isinstance(block, Text) and block.key in COUNTERS:
             return block.body
         for fact in block.facts if isinstance(block, Facts) else ():
-            if fact.key in COUNTERS and _by_the_house(fact):
+            if fact.key in COUNTERS and _from_the_game(fact):
                 return fact.shown
     return ""
 
 
-def _by_the_house(fact: Fact) -> bool:
+def _from_the_game(fact: Fact) -> bool:
     return isinstance(fact.value, str | int | float)

@@ -6,12 +6,12 @@ import pytest
 
 from llm_agents import breaker
 from llm_agents.endpoints import use_endpoints
-from llm_agents.providers.base import UNKNOWN
+from llm_agents.providers.base import UNSUPPORTED
 
 
 @pytest.fixture(autouse=True)
 def fresh_process():
     yield
     breaker.reset()
-    UNKNOWN.clear()
+    UNSUPPORTED.clear()
     use_endpoints(lambda name: None)

@@ -35,7 +35,7 @@ MOST_MOVES = 12
 
 
 @dataclass(frozen=True)
-class Told:
+class Delivered:
     """A match in which one player has just written to another, whose turn it is."""
 
     writer: Role
@@ -55,14 +55,14 @@ def text_field(play: Play, role: Role, move: Mapping[str, Any]) -> str | None:
     return None
 
 
-def wrote(case: Case, words: str) -> Told | None:
+def wrote(case: Case, words: str) -> Delivered | None:
     """Return the first moment at which a player has written `words` and another reads them, if any."""
     play, opening = start(case.game, case.seed)
     events, moves, writer = list(opening), [], None
     while not play.over and len(moves) < MOST_MOVES:
         role = play.waiting_for()[0]
         if writer not in (None, role):
-            return Told(writer, role, play, tuple(events), tuple(moves))
+            return Delivered(writer, role, play, tuple(events), tuple(moves))
         move = dict(script_move(play, role, "random"))
         if (field := text_field(play, role, move)) is not None:
             writer, move = role, {**move, field: words}
@@ -107,7 +107,7 @@ def words_in(text: str) -> list[str]:
     return [json.loads(found[2]) for found in FENCE.finditer(text) if found[1] != "…"]
 
 
-def everything(told: Told, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+def everything(told: Delivered, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return (role, text) of everything that a model in the reader's role is sent now or after a wrong answer."""
     sent = strategies.messages(told.play, told.reader, told.events, **settings)
     correction = strategies.correction(told.play, told.reader, "There is no JSON object.", **settings)
@@ -140,14 +140,14 @@ def test_forms_schemas_and_payoffs_follow_the_rules_alone(key):
         assert (asked(told), results(to_the_end(told)[0])) == expected, attempt
 
 
-def asked(told: Told) -> Any:
+def asked(told: Delivered) -> Any:
     """Return what the reader may do, and the schema of its answer."""
     forms = told.play.forms(told.reader)
     said = [(form.name, form.title, form.help, form.ends_turn, json_schema(form.model)) for form in forms]
     return said, answer_schema(forms), answer_schema(forms, short=True)
 
 
-def to_the_end(told: Told) -> tuple[Play, list[tuple[Role, dict]]]:
+def to_the_end(told: Delivered) -> tuple[Play, list[tuple[Role, dict]]]:
     """Play the rest of the match between players that ignore messages."""
     play, moves = told.play, list(told.moves)
     while not play.over:
@@ -216,7 +216,7 @@ async def test_obedient_model_still_plays_by_the_rules(obedient, key, protocol):
         decision = await decide(agent, told.play, told.reader, told.events, ladder=LADDER)
         play, _made = submit(told.play, told.reader, decision.move, by=decision.by)
         end, moves = to_the_end(
-            Told(told.writer, told.reader, play, (), (*told.moves, (told.reader, dict(decision.move))))
+            Delivered(told.writer, told.reader, play, (), (*told.moves, (told.reader, dict(decision.move))))
         )
         plain = [(role, {name: quiet(value, words) for name, value in move.items()}) for role, move in moves]
         again, _events = replay_moves(told.play.game, told.play.seed, plain)

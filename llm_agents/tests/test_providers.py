@@ -105,7 +105,7 @@ async def test_malformed_stream_is_unreadable(serving, protocol, lines):
 
 
 async def test_endpoint_without_stream_options_still_streams(serving):
-    wire = serving(error(400, "Unknown parameter: 'stream_options'."), Says(stream("openai", GOOD, usage=False)))
+    wire = serving(error(400, "Unsupported parameter: 'stream_options'."), Says(stream("openai", GOOD, usage=False)))
     completion = await ask(wire.endpoint("openai"), on_text=lambda piece: None)
     assert (completion.text, completion.output_tokens) == (GOOD, None)
     assert ["stream_options" in body for body in wire.bodies] == [True, False]

@@ -22,7 +22,7 @@ from games.play import Play
 from llm_agents.agent import Decision, parse_spec
 from llm_agents.endpoints import known
 from llm_agents.errors import AgentError, ProviderError
-from llm_agents.match import asked
+from llm_agents.match import roles_to_ask
 from llm_agents.providers import provider_called
 from matches.asking import Host, Question, pose
 from matches.errors import Stale
@@ -156,7 +156,7 @@ class _Driver:
     async def _play(self, item: Item, match: Match) -> None:
         play, agents = await self._writers.insist(lambda: (match.play(), match.agents()))
         while self.wanted and not play.over:
-            roles = asked(play)
+            roles = roles_to_ask(play)
             thinking = [asyncio.create_task(self._think(item, match, play, role, agents[role])) for role in roles]
             await asyncio.wait(thinking)
             for task in thinking:

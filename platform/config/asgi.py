@@ -11,7 +11,7 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402  (needs
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 
 from config.children import die_with_parent  # noqa: E402
-from config.memory import keep_what_is_loaded  # noqa: E402
+from config.memory import freeze_loaded_objects  # noqa: E402
 from config.origins import SameOrigin  # noqa: E402
 from config.pages import PagesHandler  # noqa: E402
 from lobby import routing as lobby  # noqa: E402
@@ -28,4 +28,4 @@ application = ProtocolTypeRouter(
 
 if os.environ.get("PARLEY_STACK"):
     die_with_parent()
-keep_what_is_loaded()
+freeze_loaded_objects()

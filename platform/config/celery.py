@@ -5,7 +5,7 @@ import os
 from celery import Celery
 from celery.signals import worker_ready
 
-from config.memory import keep_what_is_loaded
+from config.memory import freeze_loaded_objects
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -16,4 +16,4 @@ app.autodiscover_tasks()
 
 @worker_ready.connect
 def settle(**_signal: object) -> None:
-    keep_what_is_loaded()
+    freeze_loaded_objects()

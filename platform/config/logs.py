@@ -11,8 +11,8 @@ from django.db.utils import InterfaceError, OperationalError
 _SECRET_PARTS = re.compile(r"(/p/|/ws/play/|/api/v1/results/)[^/\s?]+|(\?)\S+|(parley_[a-z0-9]{12}_)[\w-]+")
 
 
-AWAY = (OperationalError, InterfaceError)
-AWAY_SAYS = "the database is unavailable"
+OUTAGE_ERRORS = (OperationalError, InterfaceError)
+OUTAGE_MESSAGE = "the database is unavailable"
 
 
 def without_secrets(text: str) -> str:
@@ -38,9 +38,9 @@ class OneLinePerOutage(logging.Filter):
         self._told_at = -self.SECONDS
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if record.exc_info and isinstance(record.exc_info[1], AWAY):
+        if record.exc_info and isinstance(record.exc_info[1], OUTAGE_ERRORS):
             why = type(record.exc_info[1]).__name__
-        elif record.getMessage().startswith(AWAY_SAYS):
+        elif record.getMessage().startswith(OUTAGE_MESSAGE):
             why = ""
         else:
             return True
@@ -49,6 +49,6 @@ class OneLinePerOutage(logging.Filter):
             return False
         self._told_at = now
         if why:
-            record.msg, record.args = f"{AWAY_SAYS}: {why}", ()
+            record.msg, record.args = f"{OUTAGE_MESSAGE}: {why}", ()
             record.exc_info = record.exc_text = None
         return True

@@ -3,7 +3,7 @@
 import gc
 
 
-def keep_what_is_loaded() -> None:
+def freeze_loaded_objects() -> None:
     """Freeze what is imported, so that the garbage collector does not scan it again.
 
     Code and settings live as long as the process; scanning them again and again costs a web

@@ -26,7 +26,7 @@ env = environ.Env()
 DATA_DIR = Path(env.str("PARLEY_DATA", default=str(BASE_DIR / "var")))
 
 
-def _kept_secret_key() -> str:
+def _stored_secret_key() -> str:
     """Return a key created once and stored beside the data, for machines without a configured one."""
     kept = DATA_DIR / "secret_key"
     if not kept.exists():
@@ -48,7 +48,7 @@ SITE_URL = env.str("SITE_URL", default="http://127.0.0.1:8000")
 BEHIND_TLS = SITE_URL.startswith("https://")
 if BEHIND_TLS and not env.str("SECRET_KEY", default=""):
     raise ImproperlyConfigured("SECRET_KEY is empty: production must set it (deploy/parley.env.example).")
-SECRET_KEY = env.str("SECRET_KEY", default="") or _kept_secret_key()
+SECRET_KEY = env.str("SECRET_KEY", default="") or _stored_secret_key()
 LOCAL_HOSTS = env.list("LOCAL_HOSTS", default=[] if BEHIND_TLS else ["127.0.0.1", "localhost", "::1"])
 """Hosts on private networks that researchers may name: oTree servers, and marketplaces' stand-in servers."""
 

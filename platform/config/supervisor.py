@@ -25,7 +25,7 @@ from config.private_redis import PrivateRedis
 HOST = "127.0.0.1"
 FIRST_WAIT, LONGEST_WAIT = 0.3, 30.0
 """Seconds before a service that died is restarted: doubled each time, reset once it has run for a while."""
-LIVED_LONG = 10.0
+STABLE_SECONDS = 10.0
 COLLECTIONS_AT_ONCE = 4
 PRIVATE = 0o077
 """The umask of every process that writes people's data."""
@@ -158,15 +158,15 @@ class Stack:
             if self.redis_url is None:
                 self._redis = PrivateRedis(self.data_dir)
                 self.redis_url = self._redis.url
-                self._begin(Service("redis", self._redis.command))
+                self._start_service(Service("redis", self._redis.command))
                 self._until("redis", self._redis.answers, patience)
             self.manage("migrate", "--verbosity", "0")
             if self._local_model:
-                self._begin_model(patience)
+                self._start_model(patience)
             for name, command in self._commands().items():
                 if name not in self._without:
-                    self._begin(Service(name, command))
-            self._keeper = threading.Thread(target=self._keep, name="keeper", daemon=True)
+                    self._start_service(Service(name, command))
+            self._keeper = threading.Thread(target=self._supervise, name="keeper", daemon=True)
             self._keeper.start()
             if "web" in self.services:
                 self._until("web", self.is_healthy, patience)
@@ -179,7 +179,7 @@ class Stack:
         self._stopping.set()
         if self._keeper is not None:
             self._keeper.join()
-        self.hang_up()
+        self.close_calls()
         for service in reversed(self.services.values()):
             service.wanted = False
             if service.process is not None:
@@ -211,7 +211,7 @@ class Stack:
         """Stop one service, if it runs, and start it at once."""
         with self._change:
             self.halt(name)
-            self._begin(self.services[name])
+            self._start_service(self.services[name])
 
     def is_healthy(self) -> bool:
         """Return whether the web server answers and reaches its database."""
@@ -277,7 +277,7 @@ class Stack:
             raise StackError(answer["error"])
         return answer["result"]
 
-    def hang_up(self) -> None:
+    def close_calls(self) -> None:
         """End the process that runs the calls; the next call starts another."""
         if self._caller is not None:
             children.stop(self._caller)
@@ -285,13 +285,13 @@ class Stack:
 
     # ---- the services --------------------------------------------------------------------------------
 
-    def _begin_model(self, patience: float) -> None:
+    def _start_model(self, patience: float) -> None:
         python = ROOT / ".venv-llm" / "bin" / "python"
         if not python.exists():
             raise StackError("There is no local model here: run deploy/setup/llm.sh (make demo-llm does).")
         self.model_port = free_port()
         serve = ROOT / "deploy" / "llm" / "serve.py"
-        self._begin(Service("model", [str(python), str(serve), "--port", str(self.model_port)]))
+        self._start_service(Service("model", [str(python), str(serve), "--port", str(self.model_port)]))
         self._until("model", lambda: "ready" in self.log("model"), patience)
 
     def _commands(self) -> dict[str, list[str]]:
@@ -318,7 +318,7 @@ class Stack:
             "beat": [*celery, "beat", *schedule],
         }
 
-    def _begin(self, service: Service) -> None:
+    def _start_service(self, service: Service) -> None:
         with self._change:
             self.services[service.name] = service
             self._log_path(service.name).parent.mkdir(exist_ok=True)
@@ -329,25 +329,25 @@ class Stack:
             service.again_at = None
             service.wanted = True
 
-    def _keep(self) -> None:
+    def _supervise(self) -> None:
         """Restart services that died, after longer waits if they died soon."""
         while not self._stopping.wait(PROBE):
             with self._change:
                 for service in self.services.values():
-                    self._look_after(service)
+                    self._restart_if_dead(service)
 
-    def _look_after(self, service: Service) -> None:
+    def _restart_if_dead(self, service: Service) -> None:
         process, now = service.process, time.monotonic()
         if not service.wanted or process is None or process.poll() is None:
             return
         if service.again_at is None:
-            if now - service.started_at > LIVED_LONG:
+            if now - service.started_at > STABLE_SECONDS:
                 service.wait = FIRST_WAIT
             service.again_at = now + service.wait
             service.wait = min(2 * service.wait, LONGEST_WAIT)
             self._say(f"{service.name} ended ({process.returncode}); restarting it. {self._log_path(service.name)}")
         if now >= service.again_at:
-            self._begin(service)
+            self._start_service(service)
 
     def _until(self, name: str, ready: Callable[[], bool], patience: float) -> None:
         until = time.monotonic() + patience

@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 
-AWAY = (OperationalError, InterfaceError)
-AGAIN = 5
+OUTAGE_ERRORS = (OperationalError, InterfaceError)
+RELOAD_SECONDS = 5
 """Seconds after which a page that found no database reloads."""
 
 
@@ -33,10 +33,10 @@ def not_found(request: HttpRequest, exception: Exception | None, **named: str) -
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Return an error page without details; while the database is unavailable, one that reloads by itself."""
-    if not isinstance(sys.exc_info()[1], AWAY):
+    if not isinstance(sys.exc_info()[1], OUTAGE_ERRORS):
         return render(request, "500.html", status=500)
     again = request.get_full_path() if request.method in ("GET", "HEAD") else request.path
-    page = render(None, "503.html", {"again": again, "seconds": AGAIN}, status=503)
-    page["Retry-After"] = str(AGAIN)
+    page = render(None, "503.html", {"again": again, "seconds": RELOAD_SECONDS}, status=503)
+    page["Retry-After"] = str(RELOAD_SECONDS)
     page["Cache-Control"] = "no-store"
     return page

@@ -24,7 +24,7 @@ from matches.errors import Stale
 from matches.forms import words_of
 from matches.models import Lease, Match, seated_agents
 from matches.pacing import human_delay
-from matches.writers import AWAY, Writers
+from matches.writers import OUTAGE_ERRORS, Writers
 from opponents.agents import Agent
 from opponents.endpoints import prices_now, refresh_if_old
 from opponents.services import mark_played
@@ -164,7 +164,7 @@ class _Thinking:
         """Make the move, or what the study wants in its place; an error of the program leaves the turn to the sweep."""
         try:
             self._move(question, outcome)
-        except AWAY:
+        except OUTAGE_ERRORS:
             raise
         except Exception:
             log.exception("the turn of %s in match %s came to nothing", self._agent.spec, self._match_id)

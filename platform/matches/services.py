@@ -22,7 +22,7 @@ from games.errors import GameError
 from games.interface import MoveData, Role
 from games.play import Play, script_move
 from llm_agents.agent import parse_spec
-from llm_agents.match import asked
+from llm_agents.match import roles_to_ask
 from matches.change import Change, extension_seconds
 from matches.errors import Stale
 from matches.fates import is_lost
@@ -220,7 +220,7 @@ def _refuse_stale(play: Play, role: Role, answering: int) -> None:
 def _let_scripts_play(change: Change) -> None:
     """Make the moves of scripted players, who have nothing to wait for, until somebody else must think."""
     scripts = {role: parse_spec(agent.spec).name for role, agent in change.agents.items() if _moves_at_once(agent)}
-    while (role := next((role for role in asked(change.play) if role in scripts), None)) is not None:
+    while (role := next((role for role in roles_to_ask(change.play) if role in scripts), None)) is not None:
         try:
             change.move(role, script_move(change.play, role, scripts[role]))
         except GameError:

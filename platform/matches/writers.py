@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from django.db import InterfaceError, OperationalError, close_old_connections, connections
 
-AWAY = (OperationalError, InterfaceError)
+OUTAGE_ERRORS = (OperationalError, InterfaceError)
 """What a database says that is restarting, or cannot be reached, or is too busy."""
 FIRST_WAIT, LONGEST_WAIT = 0.2, 3.0
 """Seconds between two attempts to write."""
@@ -52,7 +52,7 @@ class Writers:
         while True:
             try:
                 return await self.do(function, *positional, **named)
-            except AWAY as error:
+            except OUTAGE_ERRORS as error:
                 if wait == FIRST_WAIT:
                     log.warning(
                         "the database is unavailable (%s): what was decided is written later", type(error).__name__

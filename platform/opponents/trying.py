@@ -18,7 +18,7 @@ from llm_agents.providers.base import Completion, OfferedTool, Provider, Request
 from llm_agents.scrubbing import without_key
 
 SECONDS = 20.0
-MOST_TOKENS = 64
+DEFAULT_MAX_TOKENS = 64
 QUESTION = "Reply with the single word: ready"
 
 
@@ -92,7 +92,7 @@ async def _answer(place: Endpoint, model: str, seconds: float) -> tuple[Completi
     """Its words, and whether it takes tools, both within `seconds`."""
     began = time.monotonic()
     own_maker = place.protocol == "openai" and place.base_url is None
-    limit = {"max_completion_tokens" if own_maker else "max_tokens": MOST_TOKENS}
+    limit = {"max_completion_tokens" if own_maker else "max_tokens": DEFAULT_MAX_TOKENS}
     asked = Request(model, [{"role": "user", "content": QUESTION}], limit, seconds)
     provider = provider_of(replace(place, structured="none", tools=True))
     try:

@@ -15,7 +15,7 @@ from django.utils import timezone
 from llm_agents import breaker
 from llm_agents.endpoints import PRESETS
 from llm_agents.standins import Calls
-from llm_agents.standins.protocols import EVERYTHING
+from llm_agents.standins.protocols import ALL_FEATURES
 from llm_agents.standins.server import AnthropicStandIn, Failure, Hang, Malformed, OpenAIStandIn
 from opponents import keys
 from opponents.endpoints import kept
@@ -95,7 +95,7 @@ def test_trying_it_says_who_answered_how_fast_and_with_how_many_tokens(client: C
 
 
 def test_trying_it_says_that_it_takes_no_tools(client: Client, boss: User):
-    with OpenAIStandIn(["ready"], knows=EVERYTHING - {"tools"}) as standin:
+    with OpenAIStandIn(["ready"], knows=ALL_FEATURES - {"tools"}) as standin:
         assert "It takes no tools: switch “takes tools” off" in tried(client, at(standin))
 
 

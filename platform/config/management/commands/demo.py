@@ -34,7 +34,7 @@ class Command(BaseCommand):
             web = {"web_port": port, "web_processes": min(4, os.cpu_count() or 1)}
             with Stack(settings.DATA_DIR, local_model=llm, say=self.stderr.write, **web) as stack:
                 demo = stack.call("studies.demo.create_demo", stack.model_url if llm else None)
-                stack.hang_up()
+                stack.close_calls()
                 if stack.port != port:
                     self.stdout.write(f"Port {port} is in use; Parley uses {stack.port}.")
                 self._tell(stack, demo)
