@@ -93,7 +93,7 @@ def first_game() -> Iterator[None]:
     """The game of the tutorial "Your first game", in the folder games/ for as long as this lasts.
 
     Raises:
-        FileExistsError: somebody follows the tutorial here.
+        FileExistsError: someone is following the tutorial here.
     """
     folder = ROOT / "games" / "public_goods"
     page = TUTORIAL.read_text(encoding="utf-8")

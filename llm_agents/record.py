@@ -29,7 +29,7 @@ class CallRecord:
         endpoint: the name of the endpoint that was called.
         strategy: how the model was asked; None: as the game has it.
         seed: the sampling seed sent along.
-        prompt_sha256: version of all texts in force (rules, persona, prompts), whoever wrote them.
+        prompt_sha256: version of all texts in force (rules, persona, prompts).
         structured: how the answer was held to a schema: "json_schema", "json_object", "tool" or "none".
         rung: 0 for the seat's own agent, 1 for its first fallback, and so on.
         attempt: 1 for the first call of a try, 2 for its first retry after a failure.

@@ -48,7 +48,7 @@ class LiveStack(Stack):
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run browser tests on a stack with each kind of database, or the module's STACKS; others on TEST_DATABASE's.
 
-    By day browsers are shown SQLite, and everything else that needs a stack PostgreSQL; the rest is slow.
+    Quick runs use SQLite for browsers and PostgreSQL for other tests with a stack; the rest is slow.
     """
     if "stack" in metafunc.fixturenames:
         browsing = metafunc.definition.get_closest_marker("browser")

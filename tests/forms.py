@@ -18,7 +18,7 @@ def filled_in(response: Any, **changes: Any) -> dict[str, Any]:
 def made_from(client: Client, address: str, **changes: Any) -> dict[str, Any]:
     """Return the data of the form for a new object at `address`, with some fields changed.
 
-    The page is fetched once for all tests, as an empty form is the same whoever asks for it.
+    The page is fetched once for all tests, as an empty form is the same for every user.
     """
     if address not in _empty:
         _empty[address] = _values(client.get(address).context["adminform"].form)

@@ -1,7 +1,7 @@
-"""How somebody comes to each state of a participant, by what people, clock and researchers do; run by `Stack.call`.
+"""Bring participants into each state through what people, the clock and researchers do; run by `Stack.call`.
 
-Whoever is screened out or waits needs the study's second version (`launch_second_version`), which asks a question
-before the game and lets the opponent take its time.
+Screen-outs and waiting need the study's second version (`launch_second_version`), which asks a question
+before the game and has a slow opponent.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def launch_second_version(slug: str) -> None:
 def walk(path: str, until: str) -> str:
     """The person of this page goes on until they are in this state; returns the one they are in then.
 
-    Who withdraws or returns their place goes on to their first turn: the rest is done at the pages and the recruiter's.
+    For withdrawing or returning a place, go on to the first turn: the rest happens on the pages and at the recruiter.
     """
     person = Enrolment.objects.get(token=path.split("/")[2])
     _walk(person, State(until))

@@ -202,7 +202,7 @@ def test_opening_and_saving_changes_nothing_for_any_agent(client, boss):
     Endpoint.objects.all().delete()
     MEMORY.read()
     kept = client.post(page_of(study), filled_in(client.get(page_of(study))))
-    assert "lab:stand-in" in kept.context["adminform"].form.errors["agents"][0], "refused, and never replaced"
+    assert "lab:stand-in" in kept.context["adminform"].form.errors["agents"][0], "refused, not replaced"
     assert Study.objects.values().get() == after
 
 

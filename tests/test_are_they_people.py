@@ -1,7 +1,7 @@
 """Known programs and known kinds of people play our own game in a browser: the agent score of each.
 
-It is measured here and told in docs/data-quality.md. Whoever reads reads at 1,400 words a minute, which is far faster
-than people read and just below the line, so that the test does not take as long as a study.
+docs/data-quality.md reports the results. Simulated people read 1,400 words a minute, far faster than real ones
+and just below the limit, so that the test does not take as long as a study.
 """
 
 from __future__ import annotations

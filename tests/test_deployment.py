@@ -21,7 +21,7 @@ def production(folder: Path) -> dict[str, str]:
     """Return the template as an administrator fills it in."""
     lines = [line for line in TEMPLATE.read_text().splitlines() if line and not line.startswith("#")]
     given = dict(line.split("=", 1) for line in lines)
-    assert given["SECRET_KEY"] == "", "a template with a key would be used with it"
+    assert given["SECRET_KEY"] == "", "a key in the template would be used in production"
     return {**given, "SECRET_KEY": secrets.token_urlsafe(50), "PARLEY_DATA": str(folder)}
 
 

@@ -1,7 +1,7 @@
 """docs/operating.md verbatim: its commands, run in order in a folder that represents the machine.
 
-What would change the machine (packages, users, units, the proxy) is a stub that writes down that it was called;
-parley, the database's own programs and everything that writes files are real. Containers are not tried.
+Commands that would change the machine (packages, users, units, the proxy) are stubs that record their calls;
+parley, the database's own programs and everything that writes files are real. Containers are not tested.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def test_chime_rings_if_allowed_and_the_tab_title_announces_the_start(stack, bro
         if allowed:
             page.locator("#chime").click()
             expect(page.locator("#chime")).to_have_attribute("aria-pressed", "true")
-            assert page.evaluate("sessionStorage.tones") == "2", "so it sounds"
+            assert page.evaluate("sessionStorage.tones") == "2", "the chime has played"
     for page, tones in zip(pages, ("4", None), strict=True):
         expect_asked(page)
         if tones:

@@ -76,7 +76,7 @@ class Person:
 async def everything_is_killed(stack, people: list[Person], last: asyncio.Event) -> None:
     """Kill each service while people are in the lobby, and again while they are in rounds.
 
-    `last` lets in whoever the last group waits for: until then somebody is in the lobby.
+    `last` lets in the person the last group waits for: until then someone is in the lobby.
     """
     for where in ("lobby", "round"):
         for name in KILLED:

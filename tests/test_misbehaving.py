@@ -70,7 +70,7 @@ def standins() -> Iterator[dict[str, str]]:
 def sit_opposite(stack, standins: dict[str, str], game: str, kind: str, **asking) -> str:
     """Make a person's first move against this model; return the path of their page.
 
-    Each study has an endpoint of its own: what failed in one neither opens another's circuit nor closes its door.
+    Each study has its own endpoint: failures in one neither open another's circuit nor close it to participants.
     """
     slug = f"{kind}-{game}-{'script' if asking else 'end'}".replace("_", "-")
     stack.call("tests.actions.add_endpoint", slug, standins[kind])

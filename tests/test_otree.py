@@ -49,7 +49,7 @@ class Experiment:
     """oTree and Parley, configured for each other.
 
     Attributes:
-        alone: oTree's own wide export while there is nothing but a session of the app `parley`.
+        alone: oTree's own wide export while the only session is one of the app `parley`.
     """
 
     server: Otree
@@ -200,7 +200,7 @@ def test_two_participants_go_from_otree_through_parley_and_back(browser, stack, 
         for name in ("role", "payoff", *(name[7:] for name in row if name.startswith("player.parley_"))):
             assert ours[f"parley.1.player.{name}"] == row[f"player.{name}"], name
         assert ours["participant.payoff"] == row["participant.payoff"]
-        assert row["participant.code"] not in written.read_text(), "who somebody is in oTree stays there"
+        assert row["participant.code"] not in written.read_text(), "oTree's participant codes stay in oTree"
 
 
 @pytest.fixture
@@ -248,7 +248,7 @@ def test_two_otree_participants_meet_in_one_lobby_and_each_has_a_result(browser,
 def killed_and_back(browser: Browser, stack: Any, experiment: Experiment, *, away: float) -> tuple[int, float]:
     """Kill oTree before a game ends, and restart it after at least `away` seconds and two failed attempts.
 
-    Returns how many attempts the result took, and how long oTree was away.
+    Return how many attempts the result took, and how long oTree was down.
     """
     link = experiment.session()
     page, waiting = begin(browser, link), begin(browser, link)
@@ -418,7 +418,7 @@ def test_late_results_of_advanced_participants_are_paid_in_full_or_not_at_all(po
     advance(points_server, made["code"], early, pages=1)
     assert "$1.93" in shown(points_server, early)
     report = f"/AdminReport/{made['code']}"
-    assert "could not be asked" in asked(points_server, "GET", report).text, "nothing has come for the other one"
+    assert "could not be asked" in asked(points_server, "GET", report).text, "no result has arrived for the other one"
     tell(points_server, late, {**TOLD, "turns": [TURN, {"number": 2}]})
     assert asked(points_server, "GET", report).status_code == 500
     tell(points_server, late, TOLD)

@@ -1,7 +1,7 @@
 """Every URL of the admin, for every kind of visitor: what their role allows, and nothing without a role.
 
-The addresses are read from the resolver, so a page added later is tried too: with what PAGES says of it, or
-else with the least that holds of any page (`UNKNOWN`).
+The URLs are read from the resolver, so a page added later is tested too: with its entry in PAGES, or
+else with the minimum for any page (`UNKNOWN`).
 """
 
 from __future__ import annotations
@@ -474,7 +474,7 @@ class House:
                 return str(self.key(model))
             if name in OTHER_PARTS:
                 return OTHER_PARTS[name]
-            pytest.fail(f"What stands for <{name}> in {address.route}? Say it in House.path.")
+            pytest.fail(f"No value for <{name}> in {address.route}: add one to House.path.")
 
         return "/" + re.sub(r"<([^>]+)>", filled, address.route)
 
@@ -534,9 +534,9 @@ def test_every_page_allows_what_the_visitors_role_allows(house: House, visitor: 
                 wrong.append(f"{visitor}: {method} {path} ({address.name}): {came}, not {' or '.join(sorted(right))}")
             if visitor != "superuser" and came == SERVED and not response.streaming:
                 page = response.content.decode(errors="replace")
-                wrong += [f"{visitor}: {method} {path} tells “{text}”" for text in house.untold if text in page]
+                wrong += [f"{visitor}: {method} {path} reveals “{text}”" for text in house.untold if text in page]
     assert not wrong, "\n".join(wrong)
-    assert tried > 150, "the admin has many more addresses than that"
+    assert tried > 150, "the admin has many more URLs than that"
 
 
 @pytest.mark.parametrize("visitor", VISITORS[1:])

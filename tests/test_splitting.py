@@ -34,4 +34,4 @@ def test_typed_amounts_are_read_as_the_server_reads_them(page: Page, typed: str)
     if isinstance(counts, int | float):
         assert float(other) == pytest.approx(10_000 - counts)
     else:
-        assert other == "1", "what the server will refuse changes nothing"
+        assert other == "1", "values the server refuses change nothing"

@@ -46,7 +46,7 @@ def killed_inside(stack, service: str, standin: OpenAIStandIn, over: Callable[[]
             time.sleep(0.05)
         stack.kill(service)
     while not over():
-        assert time.monotonic() < until, "it did not go on"
+        assert time.monotonic() < until, "the match did not continue"
         time.sleep(0.3)
 
 
@@ -74,6 +74,6 @@ def assert_whole(found: dict, made: int) -> None:
     assert found["status"] == "finished"
     assert found["submissions"] == PERIODS and not found["by_others"]
     assert found["replayed"] and found["differences"] == []
-    assert found["played"] == PERIODS, "one call a period is the move"
+    assert found["played"] == PERIODS, "one call per period is the move"
     assert PERIODS <= found["notes"] <= PERIODS + KILLS
     assert made - KILLS <= found["calls"] <= made

@@ -27,7 +27,7 @@ def consent_and_name(page: Page, name: str = "Robin") -> None:
 def hidden_code_word(page: Page) -> str:
     """Return the word that the instructions ask to remember."""
     found = re.search(r"remember the word (\w+):", page.locator("main").inner_text())
-    assert found, "the instructions hide no code word"
+    assert found, "the instructions contain no code word"
     return found[1]
 
 

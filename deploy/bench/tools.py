@@ -1,7 +1,7 @@
 """Turns played by calling tools: many loops at once, and one long match whose turns must not get slower.
 
-The stand-in server runs in its own process. Each of its periods takes eight calls: it looks seven times, by each tool
-without arguments in turn, and submits.
+The stand-in server runs in its own process. Each of its periods takes eight calls: it looks seven times, with each
+tool without arguments in turn, and submits.
 """
 
 from __future__ import annotations

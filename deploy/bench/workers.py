@@ -99,7 +99,7 @@ async def run(
 ) -> Measured:
     """Run `workers` participants at once, measured for `seconds` once all have entered and begun to play.
 
-    `begin` is called when the measuring begins.
+    `begin` is called when the measurement begins.
     """
     measured = Measured()
     gate = asyncio.Semaphore(4)

@@ -137,7 +137,7 @@ def prompts_sha256(
     prompts: Texts | None = None,
     short: bool = False,
 ) -> str:
-    """Return the version, as hex, of all texts worded for a model: the texts in force, whoever wrote them.
+    """Return the version, as hex, of all texts in force for a model, defaults and the study's own.
 
     Two studies with the same hash, game and configuration send the same messages in the same situation.
     """

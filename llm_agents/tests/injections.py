@@ -1,6 +1,6 @@
 """Messages that try to turn a model, its reader or a page against the game: our own collection.
 
-Every entry is a message that a player may send: at most `games.interface.MESSAGE_LIMIT` characters, storable.
+Every entry is a message that a player may send: at most `games.interface.MESSAGE_LIMIT` characters, all storable.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def test_it_plays_every_game_legally_to_its_end(mode, played):
 def test_it_plays_sensibly_with_people(key):
     """Two stand-ins do not lose on average, in any of the game's own configurations with equal chances.
 
-    Scheduling is left out: a plan made without knowing anything scores 0 on average, and often less.
+    Scheduling is excluded: an uninformed plan scores 0 on average, and often less.
     """
     with BothStandIn(lambda request: answer(request, seed=1), keeps=False) as standin:
         use_endpoints(lambda name: Endpoint("stand-in", "openai", standin.environment["OPENAI_BASE_URL"]))

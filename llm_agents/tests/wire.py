@@ -37,7 +37,7 @@ class Wire:
 
     Attributes:
         requests: (headers, body) of the calls.
-        most_at_once: calls that were under way together.
+        most_at_once: maximum concurrent calls.
     """
 
     def __init__(self, *answers: Says):
