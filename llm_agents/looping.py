@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from llm_agents.agent import AgentSpec, DecisionProcess
 
 OPENING = (
-    "It is your turn. This conversation lasts until you submit; then it is wiped. What you want to know later must "
-    "stand in what you submit or, where there is a tool for it, in your notes.\n\n"
+    "It is your turn. This conversation lasts until you submit; then it is wiped. Put what you want to know later into "
+    "what you submit or, if there is a tool for it, into your notes.\n\n"
     "Look at whatever you like, and then submit by calling {submit}."
 )
-BY_CALLS = "Every one of your answers must call at least one tool; several are answered in order."
+BY_CALLS = "Each of your answers must call at least one tool; several calls are answered in order."
 IN_JSON = (
     "Call tools by answering with exactly one JSON object, one call at a time: "
     '{"tool": "name of the tool", "arguments": {…}}. Its result comes as the next message.\n\nThe tools:'
 )
 NO_CALL = "Nothing was done: an answer must call a tool, and yours called none. The tools are {names}."
 LAST_CALL = "This is the last call of this conversation: only submitting is possible now."
-KEPT = "Kept."
-IGNORED = "Not looked at: the turn was over with the submission before it."
+KEPT = "Saved."
+IGNORED = "Ignored: an earlier call has submitted and ended the turn."
 
 
 @dataclass(frozen=True)

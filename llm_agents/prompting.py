@@ -25,7 +25,7 @@ REASON_FIRST = (
     'Reason step by step first, before the JSON object or as text under a first key "reasoning" in it. Then, as the '
     "last thing you write, answer with exactly one JSON object"
 )
-WORDING = 2
+WORDING = 3
 """Raised whenever the wording changes: of `render`, `task`, `format_help`, `situation` or a layout."""
 
 _UNSAFE = re.compile("[<>\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")

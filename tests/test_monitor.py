@@ -101,7 +101,7 @@ def test_ending_a_stuck_match_records_a_reason_and_pays_the_participant(stack, p
         row.get_by_role("link", name="End …").click()
         dialog = desk.get_by_role("dialog")
         dialog.get_by_role("button", name="End and pay").click()
-        expect(dialog, "without a reason nothing is sent").to_be_visible()
+        expect(dialog, "nothing is sent without a reason").to_be_visible()
         dialog.get_by_label("Reason (recorded)").fill("The worker <b>died</b>")
         dialog.get_by_role("button", name="End and pay").click()
         expect(desk.locator("#m-failures li").first).to_contain_text("ended by a researcher: The worker <b>died</b>")
