@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from llm_agents.standins import AnthropicStandIn, OpenAIStandIn
+from tests.photographs import photograph
 from tests.researching import sign_in
 from tests.test_meeting import PHONE, Open, check, come, phone
 from tests.walking import consent_and_name, read_instructions
@@ -22,19 +22,6 @@ pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
 """What pages show does not depend on the database."""
-
-
-def photograph(page: Page, name: str) -> None:
-    """Keep screenshots, if DRAFT_PICTURES names a folder, in both colour schemes, on a phone and a desktop."""
-    if folder := os.environ.get("DRAFT_PICTURES"):
-        size = page.viewport_size
-        for width in (PHONE, {"width": 1280, "height": 800}):
-            page.set_viewport_size(width)
-            for scheme in ("light", "dark"):
-                page.emulate_media(color_scheme=scheme)
-                page.screenshot(path=Path(folder) / f"{name}-{width['width']}-{scheme}.png")
-        page.emulate_media(color_scheme="light")
-        page.set_viewport_size(size)
 
 
 def bids(page: Page):

@@ -154,7 +154,7 @@ def see_played(page: Page) -> None:
 
 def export(page: Page, folder: Path) -> Path:
     """Export the dataset from the study's page; return its unpacked folder."""
-    page.get_by_role("link", name="Set-up").click()
+    page.get_by_role("link", name="Setup").click()
     page.get_by_role("link", name="Datasets").click()
     page.get_by_role("button", name="Create dataset").click()
     with page.expect_download(timeout=researching.PATIENCE) as begun:

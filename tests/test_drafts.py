@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from opponents.agents import named
+from tests.photographs import photograph
 
 pytestmark = pytest.mark.browser
 STACKS = ("sqlite",)
@@ -34,12 +34,6 @@ def path(stack: Any) -> Iterator[str]:
     )
     yield stack.sit_down(slug, role="bob")
     stack.restart("worker")
-
-
-def photograph(page: Page, name: str) -> None:
-    """Keep a screenshot if DRAFT_PICTURES names a folder."""
-    if folder := os.environ.get("DRAFT_PICTURES"):
-        page.screenshot(path=Path(folder) / f"{name}.png")
 
 
 def call(stack: Any, name: str, *arguments: Any) -> None:

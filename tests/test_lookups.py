@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +16,7 @@ from matches.models import Match
 from participants.models import Enrolment
 from participants.services import lifetime
 from tests.accessibility import violations
+from tests.photographs import DESKTOP, photograph
 
 pytestmark = [pytest.mark.browser, pytest.mark.services, pytest.mark.django_db(transaction=True)]
 STACKS = ("sqlite",)
@@ -78,14 +77,6 @@ def moves() -> list[dict[str, Any]]:
     return [event.data["move"] for event in match.events.filter(kind="move").order_by("number")]
 
 
-def photograph(page: Page, name: str) -> None:
-    """Keep a screenshot if DRAFT_PICTURES names a folder."""
-    for size in ({"width": 360, "height": 740}, {"width": 1280, "height": 800}):
-        page.set_viewport_size(size)
-        if folder := os.environ.get("DRAFT_PICTURES"):
-            page.screenshot(path=Path(folder) / f"{name}-{size['width']}.png", full_page=True)
-
-
 def test_note_is_saved_before_the_answer_and_tables_are_sortable(page_of_somebody: Page) -> None:
     page = page_of_somebody
     amount = page.get_by_label("amount", exact=False).first
@@ -107,6 +98,7 @@ def test_note_is_saved_before_the_answer_and_tables_are_sortable(page_of_somebod
     page.get_by_role("button", name="Litres").click()
     litres = page.locator("table[data-sortable] tbody td:nth-child(2)")
     assert litres.all_text_contents() == sorted(litres.all_text_contents())
+    page.set_viewport_size(DESKTOP)
     photograph(page, "looking")
     page.get_by_label("Show only rows with").fill("4")
     expect(cells).to_have_count(page.locator("table[data-sortable] tbody tr", has_text="4").count())

@@ -14,6 +14,7 @@ from opponents.agents import named
 from participants.states import ENDINGS
 from tests import walking
 from tests.accessibility import DARK, described, violations
+from tests.photographs import photograph
 
 pytestmark = pytest.mark.browser
 
@@ -58,6 +59,7 @@ class Inspector:
 
     def look(self, page: Page, name: str) -> None:
         """Check the current page, and once per address its first load in a new browser."""
+        photograph(page, name)
         for scheme, size, rules in LOOKS:
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             page.set_viewport_size(size)

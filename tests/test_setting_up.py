@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from opponents.agents import named
 from tests import walking
 from tests.accessibility import DARK, described, violations
+from tests.photographs import photograph
 from tests.researching import PATIENCE, expect_size, several, sign_in, step
 
 pytestmark = pytest.mark.browser
@@ -162,6 +163,8 @@ def test_a_studys_own_pages_are_accessible_and_fit_a_phone(stack, desk: Page, sc
     wrong = []
     for name, path in stack.call("tests.actions.own_pages", slug, OWN_PAGES).items():
         desk.goto(stack.url + path)
+        if scheme == "light":
+            photograph(desk, name)
         wrong += described(violations(desk, rules=rules), name)
         desk.set_viewport_size({"width": 360, "height": 740})
         width = desk.evaluate("document.scrollingElement.scrollWidth")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +12,7 @@ from games import registry
 from games.play import configure
 from opponents.agents import named
 from tests import walking
+from tests.photographs import photograph
 from tests.test_meeting import PHONE, Open, check, phone
 from tests.test_pages import TOO_WIDE
 
@@ -23,21 +22,8 @@ pytestmark = pytest.mark.browser
 STACKS = ("sqlite",)
 """What pages show does not depend on the database."""
 PERIODS = 5
-WIDE = {"width": 1280, "height": 800}
 Act = Callable[[Page, int], None]
 """Functions that submit the period with this number, from 0."""
-
-
-def photograph(page: Page, name: str) -> None:
-    """Keep screenshots of a phone and a desktop, if DRAFT_PICTURES names a folder, in both colour schemes."""
-    if folder := os.environ.get("DRAFT_PICTURES"):
-        for size in (PHONE, WIDE):
-            page.set_viewport_size(size)
-            for scheme in ("light", "dark"):
-                page.emulate_media(color_scheme=scheme)
-                page.screenshot(path=Path(folder) / f"{name}-{size['width']}-{scheme}.png", full_page=True)
-        page.emulate_media(color_scheme="light")
-        page.set_viewport_size(PHONE)
 
 
 def check_large_text(page: Page, where: str) -> None:

@@ -24,14 +24,14 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_the_word_is_on_the_page_once(text):
+def test_word_appears_once(text):
     html = to_html(code_word.hide(text, "zebra"))
     assert html.count("<strong>zebra</strong>") == 1
     assert html.count("<table>") == to_html(text.replace("\r\n", "\n")).count("<table>")
 
 
 @pytest.mark.parametrize("game", registry.keys())
-def test_the_word_stands_inside_the_running_text_of_every_games_instructions(game):
+def test_word_is_inside_running_text_of_every_games_instructions(game):
     from games.play import configure
 
     configured = configure(registry.get(game), {})
@@ -59,20 +59,20 @@ def test_the_word_stands_inside_the_running_text_of_every_games_instructions(gam
         "zebra zebra",
     ],
 )
-def test_the_word_counts_however_it_is_written(typed):
+def test_word_matches_in_any_spelling(typed):
     assert code_word.matches(typed, "zebra")
 
 
 @pytest.mark.parametrize("typed", ["", "horse", ".", "zeb", "zxbrq", "one two three " * 5 + "zebra"])
-def test_another_word_does_not(typed):
+def test_other_words_do_not_match(typed):
     assert not code_word.matches(typed, "zebra")
 
 
-def test_another_persons_word_is_another_word_though_one_letter_away():
+def test_other_code_word_one_letter_away_does_not_match():
     assert not code_word.matches("paddle", "saddle")
 
 
-def test_the_sentence_interrupts_no_list():
+def test_sentence_does_not_interrupt_a_list():
     parts = ["Rules.", "There are two answers:", "- yes", "- no", "It goes like this:", "1. You ask.", "2. They say."]
     text = "\n\n".join([*parts, "That is all."])
     hidden = code_word.hide(text, "zebra").split("\n\n")
@@ -81,7 +81,7 @@ def test_the_sentence_interrupts_no_list():
 
 
 @pytest.mark.parametrize("game", registry.keys())
-def test_the_sentence_leads_to_no_list_in_any_games_instructions(game):
+def test_sentence_does_not_precede_a_list_in_any_games_instructions(game):
     from games.play import configure
 
     configured = configure(registry.get(game), {})

@@ -282,7 +282,7 @@ def test_its_matches_are_left_alone_by_the_sweep_of_live_ones():
         (Status.RUNNING, services.retry_failed),
     ],
 )
-def test_what_makes_no_sense_now_is_refused_and_changes_nothing(status, action):
+def test_impossible_action_is_refused_and_changes_nothing(status, action):
     collection = running()
     Collection.objects.update(status=status)
     with pytest.raises(WrongMoment, match="One cannot"):

@@ -78,7 +78,7 @@ def sat(collection: Collection, *judges: str, cap: str | None = None) -> Sitting
     return sitting
 
 
-def test_two_judges_label_each_text_once_and_their_calls_are_kept_and_paid_for(standin, played):
+def test_two_judges_label_each_text_once_and_calls_are_stored_with_cost(standin, played):
     texts = {one.text for one in of_collection(played)}
     assert texts <= set(REASONS) and texts
     sitting = sat(played, FIRST, SECOND)
@@ -96,7 +96,7 @@ def test_two_judges_label_each_text_once_and_their_calls_are_kept_and_paid_for(s
     assert len(standin.requests) == 2 * len(texts)
 
 
-def test_a_dataset_of_the_collection_is_judged_without_asking_again(standin, played, tmp_path, capsys):
+def test_dataset_is_judged_without_repeated_calls(standin, played, tmp_path, capsys):
     sat(played, FIRST, SECOND)
     asked = len(standin.requests)
     call_command("export_dataset", "reasons", "--to", str(tmp_path / "data"))
@@ -114,7 +114,7 @@ def test_a_dataset_of_the_collection_is_judged_without_asking_again(standin, pla
         call_command("judge", str(tmp_path), "--judge", FIRST)
 
 
-def test_nothing_more_is_asked_once_the_cap_is_reached(standin, played):
+def test_judging_stops_at_the_cap(standin, played):
     sitting = sat(played, FIRST, SECOND, cap="0.01")
     texts = len({one.text for one in of_collection(played)})
     assert sitting.status == "done"
@@ -125,7 +125,7 @@ def test_nothing_more_is_asked_once_the_cap_is_reached(standin, played):
     assert "cap" in stopped.problem
 
 
-def test_the_page_asks_shows_and_gives_out_labels(client, standin, played):
+def test_page_starts_judging_and_offers_labels(client, standin, played):
     client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
     address = reverse("judging:page", args=[played.pk])
     assert (
@@ -153,7 +153,7 @@ def test_the_page_asks_shows_and_gives_out_labels(client, standin, played):
         (["openai:unpriced"], "1", "The price of openai:unpriced"),
     ],
 )
-def test_a_judge_that_cannot_be_is_refused(played, judges, cap, says):
+def test_invalid_judge_is_refused(played, judges, cap, says):
     with pytest.raises(sittings.JudgingError, match=re.escape(says)):
         sat(played, *judges, cap=cap)
     assert not Sitting.objects.exists()
@@ -170,11 +170,11 @@ def test_a_judge_that_cannot_be_is_refused(played, judges, cap, says):
         ('\'=1+1 is two, and so I choose this. {"action": "A0"}', None, "=1+1 is two, and so I choose this."),
     ],
 )
-def test_reasons_are_what_stands_around_a_move(answer, remarks, text):
+def test_justification_is_the_text_around_a_move(answer, remarks, text):
     assert justification(answer, remarks) == text
 
 
-def test_the_fifteen_labels_are_held_by_an_enumeration():
+def test_labels_are_enforced_by_an_enumeration():
     rubric = rubric_of("social_dilemma")
     assert rubric is not None and len(rubric.labels) == 15
     assert rubric_of("bargaining") is None

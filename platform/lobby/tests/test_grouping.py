@@ -22,7 +22,7 @@ def people(draw: st.DrawFn) -> list[Waiting]:
 
 
 @given(people(), NEEDED)
-def test_a_group_has_exactly_who_is_needed_and_nobody_twice(waiting: list[Waiting], needed: dict[str, int]):
+def test_group_has_exactly_the_needed_participants_once(waiting: list[Waiting], needed: dict[str, int]):
     group = group_of(waiting, needed)
     if group is not None:
         assert Counter(one.kind for one in group) == needed
@@ -30,15 +30,13 @@ def test_a_group_has_exactly_who_is_needed_and_nobody_twice(waiting: list[Waitin
 
 
 @given(people(), NEEDED)
-def test_nobody_of_a_group_has_met_another_of_it(waiting: list[Waiting], needed: dict[str, int]):
+def test_members_of_a_group_have_never_met(waiting: list[Waiting], needed: dict[str, int]):
     group = group_of(waiting, needed) or []
     assert not any(other.key in one.met for one in group for other in group)
 
 
 @given(people(), NEEDED)
-def test_strangers_in_sufficient_number_are_always_grouped_in_the_order_of_their_coming(
-    waiting: list[Waiting], needed: dict[str, int]
-):
+def test_enough_strangers_are_grouped_in_order_of_arrival(waiting: list[Waiting], needed: dict[str, int]):
     strangers = [Waiting(one.key, one.kind) for one in waiting]
     here = Counter(one.kind for one in strangers)
     group = group_of(strangers, needed)
@@ -51,9 +49,7 @@ def test_strangers_in_sufficient_number_are_always_grouped_in_the_order_of_their
 
 
 @given(people(), NEEDED)
-def test_whoever_has_waited_longest_is_in_the_part_that_begins_without_the_others(
-    waiting: list[Waiting], needed: dict[str, int]
-):
+def test_longest_waiting_participant_is_in_the_incomplete_group(waiting: list[Waiting], needed: dict[str, int]):
     for first in waiting:
         if first.kind in needed:
             part = part_of(waiting, needed, first)
@@ -62,7 +58,7 @@ def test_whoever_has_waited_longest_is_in_the_part_that_begins_without_the_other
 
 
 @given(st.lists(st.integers(1, 6), unique=True, min_size=1), st.data())
-def test_everybody_gets_one_seat_and_the_kept_one_where_it_is_free(keys: list[int], data: st.DataObject):
+def test_everyone_gets_one_seat_and_the_reserved_one_if_free(keys: list[int], data: st.DataObject):
     seats = {f"p{number}": "p" for number in range(1, 7)}
     group = [Waiting(key, "p") for key in keys]
     kept = {key: data.draw(st.sampled_from(sorted(seats))) for key in keys}

@@ -87,7 +87,7 @@ def gone(enrolment: Enrolment) -> None:
 
 
 class TestGroups:
-    def test_four_people_and_a_script_begin_with_the_fourth_arrival(self):
+    def test_match_of_four_and_a_script_starts_at_the_fourth_arrival(self):
         enrolments = arrive(3)
         assert again(enrolments) == [State.WAITING] * 3
         enrolments += arrive(1)
@@ -97,7 +97,7 @@ class TestGroups:
             ("p1", ""), ("p2", ""), ("p3", ""), ("p4", ""), ("p5", "script:rational"),
         ]  # fmt: skip
 
-    def test_everybody_has_a_seat_of_their_own_and_is_asked_about_it_afterwards(self):
+    def test_each_participant_has_an_own_seat_and_quiz(self):
         enrolments = arrive(4)
         again(enrolments)
         for one in enrolments:
@@ -109,18 +109,18 @@ class TestGroups:
         arrive(8)
         assert Match.objects.values("seed").distinct().count() == 2
 
-    def test_different_kinds_of_seats_need_one_person_each(self):
+    def test_each_kind_of_seat_needs_its_own_participant(self):
         alices = [come(newcomer(TWO, "alice")) for _one in range(3)]
         assert again(alices) == [State.WAITING] * 3
         bob = come(newcomer(TWO, "bob"))
         assert again([*alices, bob]) == [State.PLAYING, State.WAITING, State.WAITING, State.PLAYING]
 
-    def test_people_of_other_pools_are_not_taken(self):
+    def test_pools_are_not_mixed(self):
         assert again(arrive(2, pool="1") + arrive(2, pool="2")) == [State.WAITING] * 4
 
 
 class TestPresence:
-    def test_a_group_waits_for_nobody_who_has_gone(self):
+    def test_absent_participants_join_no_group(self):
         away, *others = arrive(3)
         gone(away)
         others += arrive(1)
@@ -128,7 +128,7 @@ class TestPresence:
         others += arrive(1)
         assert again([away, *others]) == [State.WAITING, *[State.PLAYING] * 4]
 
-    def test_whoever_comes_back_by_the_link_has_their_place_and_completes_the_group(self):
+    def test_returning_participant_keeps_the_place_and_completes_the_group(self):
         away, *others = arrive(3)
         gone(away)
         others += arrive(1)
@@ -136,20 +136,20 @@ class TestPresence:
         assert again([away, *others]) == [State.PLAYING] * 4
         assert Place.objects.filter(enrolment=away).count() == 1
 
-    def test_a_page_that_asks_is_here(self):
+    def test_polling_page_counts_as_present(self):
         away, *others = arrive(3)
         gone(away)
         others += arrive(1)
         assert asked(away.token) == {"type": "begin"}
         assert again([away, *others]) == [State.PLAYING] * 4
 
-    def test_whoever_withdraws_leaves_at_once(self):
+    def test_withdrawn_participant_leaves_the_lobby_at_once(self):
         leaver, *others = arrive(3)
         people.withdraw(enrolment_id=leaver.pk)
         assert again([*others, *arrive(1)]) == [State.WAITING] * 3
         assert again([*others, *arrive(1)])[:2] == [State.PLAYING] * 2
 
-    def test_a_second_tab_and_a_reload_change_nothing(self):
+    def test_second_tab_and_reload_change_nothing(self):
         one, other = arrive(2)
         for _load in range(3):
             come(one)
@@ -158,14 +158,14 @@ class TestPresence:
 
 
 class TestWaitingInVain:
-    def test_where_the_study_says_so_they_leave_with_their_waiting_known(self):
+    def test_waiting_in_vain_ends_with_the_waiting_time_recorded(self):
         one, other = arrive(2)
         late(one)
         services.sweep()
         assert again([one, other]) == [State.NO_PARTNER, State.WAITING]
         assert services.waited_seconds(one) == pytest.approx(300, abs=0.1)
 
-    def test_agents_take_the_free_seats_and_are_flagged(self):
+    def test_agents_take_free_seats_and_are_flagged(self):
         enrolments = arrive(2, after="agents")
         late(enrolments[0])
         services.sweep()
@@ -174,7 +174,7 @@ class TestWaitingInVain:
             ("", False), ("", False), ("script:rational", False), ("script:rational", True), ("script:rational", True),
         ]  # fmt: skip
 
-    def test_the_game_is_played_by_fewer_where_its_rules_allow_it(self):
+    def test_smaller_game_is_played_if_the_rules_allow_it(self):
         enrolments = arrive(2, after="fewer")
         late(enrolments[0])
         services.sweep()
@@ -184,19 +184,19 @@ class TestWaitingInVain:
         assert sorted(Seat.objects.values_list("role", "agent")) == [("p1", ""), ("p2", ""), ("p3", "script:rational")]
         assert all(one.steps[2]["config"]["players"] == 3 for one in enrolments)
 
-    def test_a_game_of_two_cannot_be_played_by_fewer(self):
+    def test_game_of_two_cannot_be_smaller(self):
         alice = come(newcomer(TWO, "alice", after="fewer"))
         late(alice)
         services.sweep()
         assert again([alice]) == [State.NO_PARTNER]
 
-    def test_their_own_page_notices_it_too(self):
+    def test_own_page_ends_the_wait(self):
         (one,) = arrive(1)
         late(one)
         assert asked(one.token) == {"type": "begin"}
         assert again([one]) == [State.NO_PARTNER]
 
-    def test_whoever_has_gone_is_given_nothing_until_they_return(self):
+    def test_absent_participant_is_not_ended_until_they_return(self):
         (one,) = arrive(1)
         late(one)
         gone(one)
@@ -218,18 +218,18 @@ class TestStrangers:
             seat.save()
         return [come(one) for one in pair]
 
-    def test_they_are_kept_apart_and_meet_others(self, acquainted: list[Enrolment]):
+    def test_acquainted_participants_are_kept_apart(self, acquainted: list[Enrolment]):
         assert again(acquainted) == [State.WAITING] * 2
         stranger = come(newcomer(TWO, "bob", strangers=True, pool="2"))
         assert again([*acquainted, stranger]) == [State.PLAYING, State.WAITING, State.PLAYING]
 
-    def test_when_nobody_else_comes_they_meet_again(self, acquainted: list[Enrolment]):
+    def test_acquainted_participants_meet_again_after_waiting(self, acquainted: list[Enrolment]):
         Place.objects.update(since=timezone.now() - timedelta(seconds=150))
         services.sweep()
         assert again(acquainted) == [State.PLAYING] * 2
 
 
-def test_the_page_shows_who_is_here_and_how_many_miss(client: Client):
+def test_page_shows_who_is_present_and_how_many_are_missing(client: Client):
     one, _other = arrive(2)
     page = client.get(one.get_absolute_url()).content.decode()
     assert page.count('class="seat-1 here"') == page.count('class="seat-2 here"') == 1
@@ -237,7 +237,7 @@ def test_the_page_shows_who_is_here_and_how_many_miss(client: Client):
     assert "you are paid for waiting" in page
 
 
-def test_arrivals_at_the_same_moment_are_in_one_group_each(transactional_db: None):
+def test_simultaneous_arrivals_join_one_group_each(transactional_db: None):
     enrolments = [newcomer(role=f"p{number % 4 + 1}") for number in range(16)]
 
     def load(one: Enrolment) -> None:

@@ -64,7 +64,7 @@ def call(match: Match, *, ago: timedelta = timedelta(), **columns) -> Call:
 
 
 @pytest.mark.parametrize("tallied", [False, True])
-def test_everybody_is_counted_once_whether_tallied_or_not(tallied):
+def test_each_participant_is_counted_once_tallied_or_not(tallied):
     study = building.new_study(quota=10)
     building.complete(study, worker="A1")
     playing(study, "A2")
@@ -91,7 +91,7 @@ def test_everybody_is_counted_once_whether_tallied_or_not(tallied):
         ("random", {1: (2, 1, 1), 2: (2, 0, 0), 3: (2, 0, 0)}),
     ],
 )
-def test_a_session_fills_every_cell_that_it_leads_through(order, cells):
+def test_session_fills_every_cell_it_visits(order, cells):
     study = building.new_study(design={"grid": {"rounds": [2, 3, 4]}}, quota=3, session_matches=2, session_order=order)
     first = study.latest_version().cells.get(number=1)
     one, _other = building.arrive(study, worker="A1"), building.arrive(study, worker="A2")
@@ -102,7 +102,7 @@ def test_a_session_fills_every_cell_that_it_leads_through(order, cells):
     assert (people.quota, people.filled) == (3 if order == "fixed" else 6, 1), "nobody is counted twice"
 
 
-def test_only_what_is_over_is_tallied():
+def test_only_ended_enrolments_are_tallied():
     study = building.new_study()
     building.complete(study, worker="A1")
     match = playing(study, "A2")
@@ -115,14 +115,14 @@ def test_only_what_is_over_is_tallied():
     assert now(study).people.completed == 2
 
 
-def test_cells_are_named_by_what_sets_them_apart():
+def test_cell_titles_name_what_differs():
     study = building.new_study(design={"grid": {"rounds": [1, 12]}}, roles=["alice"], quota=3)
     titles = [cell.title for cell in now(study).people.cells]
     assert [title.split()[0] for title in titles] == ["alice", "alice"]
     assert titles[0].endswith(" 1") and titles[1].endswith(" 12")
 
 
-def test_many_cells_are_a_map_with_the_emptiest_listed(client, boss):
+def test_many_cells_are_shown_as_a_map_with_the_emptiest_listed(client, boss):
     study = building.new_study(design={"grid": {"rounds": list(range(1, 31))}}, quota=1)
     shown = now(study)
     assert len(shown.cell_map.squares) == 30
@@ -130,7 +130,7 @@ def test_many_cells_are_a_map_with_the_emptiest_listed(client, boss):
     assert client.get(url("page", study)).status_code == 200
 
 
-def test_it_says_who_is_waited_for_and_since_when():
+def test_monitor_shows_who_is_awaited_and_since_when():
     study = building.new_study()
     waiting, other = playing(study, "A1"), playing(study, "A2")
     building.move(other, "alice", building.OFFER)
@@ -154,7 +154,7 @@ def shift(match: Match, by: timedelta) -> None:
     Match.objects.filter(pk=match.pk).update(turns=turns)
 
 
-def test_latencies_are_those_of_the_last_minutes_of_people_and_models():
+def test_response_times_cover_the_last_minutes():
     study = building.new_study()
     match = building.match_of(building.complete(study, worker="A1", messages=["a", "b"]))
     at = timezone.now()
@@ -170,7 +170,7 @@ def test_latencies_are_those_of_the_last_minutes_of_people_and_models():
     assert (shown.models_lately.number, shown.models_lately.p50) == (1, 4.0)
 
 
-def test_models_are_judged_by_this_studys_calls():
+def test_model_health_uses_only_this_studys_calls():
     study, other = building.new_study(), building.new_study(slug="other")
     match = building.match_of(building.complete(study, worker="A1"))
     for outcome in ["move", "move", "rule_break", "failed"]:
@@ -185,7 +185,7 @@ def test_models_are_judged_by_this_studys_calls():
 
 
 @pytest.mark.parametrize("tallied", [False, True])
-def test_spend_is_what_all_calls_cost_against_the_caps(settings, tallied):
+def test_spending_is_the_cost_of_all_calls_against_the_caps(settings, tallied):
     settings.SPEND_CAP_PER_DAY = "5.00"
     study = building.new_study(agents=named("openai:m", settings={"cap_study": 0.10, "cap_match": 0.05}))
     match = playing(study, "A1")
@@ -207,7 +207,7 @@ def test_spend_is_what_all_calls_cost_against_the_caps(settings, tallied):
     assert spending.study.percent == (50 if tallied else 30)
 
 
-def test_failures_come_newest_first_with_their_reasons(client, boss):
+def test_failures_are_listed_newest_first_with_reasons(client, boss):
     study = building.new_study()
     match = playing(study, "A1")
     call(match, outcome="failed", ago=timedelta(minutes=2), record={"error": "Timeout: <b>60 s</b>"})
@@ -219,7 +219,7 @@ def test_failures_come_newest_first_with_their_reasons(client, boss):
     assert "Timeout: &lt;b&gt;60 s&lt;/b&gt;" in page and "<b>60 s" not in page and "<i>hangs" not in page
 
 
-def test_no_identity_token_or_code_is_on_it(client, boss):
+def test_monitor_shows_no_identity_token_or_code(client, boss):
     study = building.new_study()
     match = playing(study, "A1WORKERID")
     person = match.seats.get(role="alice").enrolment
@@ -230,7 +230,7 @@ def test_no_identity_token_or_code_is_on_it(client, boss):
         assert secret not in page
 
 
-def test_the_changing_part_needs_no_inline_script_or_style(client, boss):
+def test_refreshed_part_has_no_inline_script_or_style(client, boss):
     study = building.new_study()
     playing(study, "A1")
     part = client.get(url("now", study)).content.decode()
@@ -240,7 +240,7 @@ def test_the_changing_part_needs_no_inline_script_or_style(client, boss):
 # ---- what can be done ------------------------------------------------------------------------------------
 
 
-def test_pausing_keeps_newcomers_out_and_going_on_lets_them_into_the_launched_version(client, boss):
+def test_paused_study_admits_nobody_and_resumes_with_the_launched_version(client, boss):
     study = building.new_study()
     Study.objects.filter(pk=study.pk).update(quota=7)
     page = client.post(url("pause", study), follow=True).content.decode()
@@ -259,7 +259,7 @@ def test_pausing_keeps_newcomers_out_and_going_on_lets_them_into_the_launched_ve
 
 
 @pytest.mark.parametrize(("action", "status"), [("resume", "closed"), ("resume", "draft"), ("pause", "closed")])
-def test_what_makes_no_sense_now_is_refused_and_changes_nothing(client, boss, action, status):
+def test_impossible_action_is_refused_and_changes_nothing(client, boss, action, status):
     study = building.new_study()
     Study.objects.filter(pk=study.pk).update(status=status)
     page = client.post(url(action, study), follow=True).content.decode()
@@ -268,7 +268,7 @@ def test_what_makes_no_sense_now_is_refused_and_changes_nothing(client, boss, ac
     assert not LogEntry.objects.exists()
 
 
-def test_a_stuck_match_is_ended_with_pay_and_a_reason_that_stays(client, boss):
+def test_stuck_match_is_ended_with_pay_and_a_permanent_reason(client, boss):
     study = building.new_study()
     match = playing(study, "A1")
     building.move(match, "alice", building.OFFER)
@@ -291,7 +291,7 @@ def test_a_stuck_match_is_ended_with_pay_and_a_reason_that_stays(client, boss):
 
 
 @pytest.mark.parametrize("reason", ["", "  \n ", "x" * 501, "\x00"])
-def test_without_a_proper_reason_the_match_goes_on(client, boss, reason):
+def test_match_is_not_ended_without_a_valid_reason(client, boss, reason):
     study = building.new_study()
     match = playing(study, "A1")
     page = client.post(url("end_match", study), {"match": match.pk, "reason": reason}, follow=True).content.decode()
@@ -300,7 +300,7 @@ def test_without_a_proper_reason_the_match_goes_on(client, boss, reason):
     assert not HandEnding.objects.exists() and not LogEntry.objects.exists()
 
 
-def test_a_match_that_is_over_stays_as_it_ended(client, boss):
+def test_ended_match_cannot_be_ended_again(client, boss):
     study = building.new_study()
     person = building.complete(study, worker="A1")
     match = building.match_of(person)
@@ -311,7 +311,7 @@ def test_a_match_that_is_over_stays_as_it_ended(client, boss):
     assert "already over" in page and not HandEnding.objects.exists()
 
 
-def test_only_matches_of_the_study_can_be_ended_from_its_monitor(client, boss):
+def test_matches_of_other_studies_cannot_be_ended(client, boss):
     study, other = building.new_study(), building.new_study(slug="other")
     match = playing(other, "A1")
     for given in [str(match.pk), "", "1; drop", "٣", "9" * 30, str(match.uid)]:
@@ -332,7 +332,7 @@ def test_get_requests_change_nothing(client, boss, action):
 
 
 @pytest.mark.parametrize(("role", "seen", "done"), [("", 404, 404), ("viewer", 200, 403)])
-def test_who_may_not_change_the_study_changes_nothing(client, role, seen, done):
+def test_viewers_change_nothing(client, role, seen, done):
     study = building.new_study()
     match = playing(study, "A1")
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
@@ -349,7 +349,7 @@ def test_who_may_not_change_the_study_changes_nothing(client, role, seen, done):
     assert (study.status, match.status) == ("launched", "live")
 
 
-def test_an_editor_pauses_goes_on_and_ends_a_match_of_this_study_alone(client):
+def test_editor_pauses_resumes_and_ends_only_this_studys_matches(client):
     study, other = building.new_study(), building.new_study(slug="other")
     match, elsewhere = playing(study, "A1"), playing(other, "A2")
     user = User.objects.create_user("staff", is_staff=True)
@@ -364,7 +364,7 @@ def test_an_editor_pauses_goes_on_and_ends_a_match_of_this_study_alone(client):
     assert (match.status, elsewhere.status) == ("abandoned", "live")
 
 
-def test_strangers_are_sent_to_the_login_and_what_is_not_there_is_not_found(client):
+def test_strangers_must_sign_in_and_unknown_studies_are_not_found(client):
     study = building.new_study()
     for name in ["page", "now"]:
         response = client.get(url(name, study))
@@ -373,7 +373,7 @@ def test_strangers_are_sent_to_the_login_and_what_is_not_there_is_not_found(clie
     assert client.get(reverse("monitoring:page", args=[study.pk + 1])).status_code == 404
 
 
-def test_states_are_shown_as_going_on_ended_well_or_otherwise():
+def test_states_are_coloured_by_kind():
     kinds = {row.state: row.kind for row in now(building.new_study()).states}
     assert kinds[State.COMPLETED] == "good" and kinds[State.WAITING] == "live"
     assert all(kinds[state] == "bad" for state in ENDED if state != State.COMPLETED)

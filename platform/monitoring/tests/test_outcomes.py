@@ -25,7 +25,7 @@ def preview(study: Study) -> Preview | None:
     return status_of(study, WINDOWS["hours"]).preview
 
 
-def test_each_finished_match_counts_once_in_its_cell():
+def test_finished_match_counts_once_in_its_cell():
     study = building.new_study(design={"grid": {"rounds": [1, 12]}}, roles=["alice"], quota=3)
     assert preview(study) is None, "nothing before the first match is over"
     people = [building.complete(study, worker=f"A{number}") for number in range(4)]
@@ -47,7 +47,7 @@ def test_each_finished_match_counts_once_in_its_cell():
     assert found["efficiency"].meaning
 
 
-def test_a_match_of_somebody_who_did_not_complete_does_not_count():
+def test_match_with_an_incomplete_participant_does_not_count():
     study = building.new_study()
     first = building.complete(study, worker="A1")
     Enrolment.objects.filter(pk=first.pk).update(state="failed_quiz")
@@ -56,7 +56,7 @@ def test_a_match_of_somebody_who_did_not_complete_does_not_count():
     assert OutcomeTally.objects.get(outcome="payoff").number == 1
 
 
-def test_the_page_warns_against_stopping_by_it(client):
+def test_page_warns_against_optional_stopping(client):
     study = building.new_study()
     building.complete(study, worker="A1")
     tally_everything()

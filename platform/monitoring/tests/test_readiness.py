@@ -35,13 +35,13 @@ def test_readiness_names_what_is_missing(client):
     assert page.json()["processes"] == {"worker": 1, "collector": 0, "beat": 1}
 
 
-def test_who_says_nothing_for_a_while_counts_as_dead(client):
+def test_silent_process_counts_as_dead(client):
     alive.say("beat")
     alive._redis().zadd(alive.KEY, {"worker@elsewhere:1": 1.0})
     assert client.get("/health/ready").json()["problems"] == ["no worker lives"]
 
 
-def test_metrics_are_for_those_who_have_the_token(client, settings):
+def test_metrics_require_the_token(client, settings):
     assert client.get("/metrics").status_code == 404
     settings.METRICS_TOKEN = "open sesame"
     assert client.get("/metrics", headers={"Authorization": "Bearer other"}).status_code == 404
@@ -52,7 +52,7 @@ def test_metrics_are_for_those_who_have_the_token(client, settings):
     assert "parley_ready 0.0" in lines and "parley_oldest_waiting_turn_seconds 0.0" in lines
 
 
-def test_the_monitor_says_that_no_worker_lives(client):
+def test_monitor_reports_missing_workers(client):
     client.force_login(get_user_model().objects.create_superuser("boss", password="…"))
     study = Study.objects.create(slug="watched", title="Watched", game="bargaining")
     assert 'id="m-no-worker"' in client.get(f"/admin/monitor/{study.pk}/").content.decode()
@@ -68,7 +68,7 @@ def test_workers_wait_for_migrations():
         call_command("await_migrations", patience=0)
 
 
-def test_an_outage_of_the_database_is_one_line_a_minute():
+def test_database_outage_logs_one_line_per_minute():
     one_line = OneLinePerOutage()
     errors = [
         logging.LogRecord("x", logging.ERROR, "", 0, "failed", (), (OperationalError, OperationalError("gone"), None))

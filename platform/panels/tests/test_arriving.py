@@ -149,7 +149,7 @@ class TestSigned:
         query = standin.link(standin.guests[0]).partition("?")[2]
         assert refused(join(change(query)), says)
 
-    def test_an_expired_one_says_so(self, standin):
+    def test_expired_code_is_refused(self, standin):
         query = urlencode({"id": "A1", "expires": int(time.time()) - 1})
         assert refused(join(f"{query}&signature={standin.sign(query)}"), "it is new")
 

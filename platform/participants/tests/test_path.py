@@ -30,7 +30,7 @@ def state_of(visitor: Visitor) -> tuple[str, int]:
     return now.state, now.position
 
 
-def test_the_whole_way_ends_with_the_code_and_the_pay(visitor):
+def test_full_path_ends_with_code_and_pay(visitor):
     visitor.walk_to("quiz")
     assert state_of(visitor) == (State.QUIZ, 4)
     assert visitor.send(loss_rate="10%").status_code == 302
@@ -43,7 +43,7 @@ def test_the_whole_way_ends_with_the_code_and_the_pay(visitor):
 
 
 @pytest.mark.parametrize("kind", WAY)
-def test_every_page_says_how_far_the_person_has_come_and_offers_help_and_the_way_out(visitor, kind):
+def test_every_page_shows_progress_help_and_the_exit(visitor, kind):
     page = text_of(visitor.walk_to(kind).see())
     assert f"Step {WAY.index(kind) + 1} of {len(WAY)}" in page
     assert "Report a problem" in page
@@ -51,12 +51,12 @@ def test_every_page_says_how_far_the_person_has_come_and_offers_help_and_the_way
 
 
 class TestConsent:
-    def test_it_is_needed(self, visitor):
+    def test_consent_is_required(self, visitor):
         page = visitor.refused()
         assert "tick the box" in text_of(page)
         assert state_of(visitor) == (State.ARRIVED, 0)
 
-    def test_it_is_given_by_the_box_alone(self, visitor):
+    def test_only_the_ticked_box_gives_consent(self, visitor):
         assert visitor.send(agree="no").status_code == 303
         assert visitor.send(agree="yes").status_code == 302
         assert state_of(visitor) == (State.CONSENTED, 1)
@@ -82,7 +82,7 @@ class TestName:
             pytest.param("42", "letters", id="digits"),
         ],
     )
-    def test_a_bad_one_is_refused_with_the_reason_at_the_field(self, visitor, name, reason):
+    def test_invalid_name_is_refused_with_the_reason_at_the_field(self, visitor, name, reason):
         page = visitor.walk_to("name").refused(name=name)
         html = page.content.decode()
         assert 'id="name-error"' in html and reason in html.split('id="name-error"')[1].split("</p>")[0]
@@ -92,31 +92,31 @@ class TestName:
         assert visitor.now().display_name == ""
 
     @pytest.mark.parametrize("name", ["Jo", "Ana María", "O'Neil", "O’Neil", "Jean-Luc", "Łukasz", "佐藤", "मैरी"])
-    def test_people_have_many_kinds_of_name(self, visitor, name):
+    def test_names_of_many_scripts_are_accepted(self, visitor, name):
         assert visitor.walk_to("name").send(name=f" {name} ").status_code == 302
         assert visitor.now().display_name == name
 
 
 class TestInstructions:
-    def test_they_hide_the_persons_own_word(self, visitor):
+    def test_instructions_contain_the_participants_code_word(self, visitor):
         visitor.walk_to("instructions")
         assert f"remember the word {visitor.enrolment.code_word} :" in text_of(visitor.see())
 
     @pytest.mark.parametrize("typed", ["{}", " {} ", "“{}”", "{}."])
-    def test_the_right_word_opens_the_game_however_it_is_written(self, visitor, typed):
+    def test_correct_word_is_accepted_in_any_spelling(self, visitor, typed):
         visitor.walk_to("instructions")
         assert visitor.send(code_word=typed.format(visitor.enrolment.code_word.upper())).status_code == 302
         assert state_of(visitor) == (State.INSTRUCTED, 3)
         assert Verdict.objects.get().passed
 
-    def test_no_word_is_asked_for_again_and_costs_nothing(self, visitor):
+    def test_empty_word_does_not_count_as_a_try(self, visitor):
         page = visitor.walk_to("instructions").refused(code_word=" ")
         assert "enter the word" in text_of(page)
         assert state_of(visitor) == (State.CONSENTED, 2)
         assert not Verdict.objects.exists()
 
     @pytest.mark.parametrize("typed", ["wrong", "x" * 5000, "no\x00"])
-    def test_a_wrong_word_ends_the_way_before_a_match_was_opened(self, visitor, typed):
+    def test_second_wrong_word_ends_the_enrolment_before_any_match(self, visitor, typed):
         assert "one more try" in text_of(visitor.walk_to("instructions").refused(code_word=typed))
         assert not Verdict.objects.exists()
         assert visitor.send(code_word=typed).status_code == 302
@@ -128,26 +128,26 @@ class TestInstructions:
         assert "\x00" not in verdict.answered
         assert not Match.objects.exists()
 
-    def test_a_second_try_is_enough_and_a_third_is_none(self, visitor):
+    def test_correct_second_try_passes(self, visitor):
         visitor.walk_to("instructions").refused(code_word="wrong")
         assert visitor.send(code_word=visitor.enrolment.code_word).status_code == 302
         assert state_of(visitor) == (State.INSTRUCTED, 3)
 
-    def test_a_third_try_is_no_try(self, visitor):
+    def test_third_try_is_ignored(self, visitor):
         visitor.walk_to("instructions").refused(code_word="wrong")
         visitor.send(code_word="wrong")
         visitor.send(position=2, code_word=visitor.enrolment.code_word)
         assert visitor.now().state == State.FAILED_CODE_WORD
         assert Verdict.objects.count() == 1
 
-    def test_the_last_page_says_which_word_it_was(self, visitor):
+    def test_last_page_shows_the_code_word(self, visitor):
         visitor.walk_to("instructions").refused(code_word="wrong")
         visitor.send(code_word="wrung")
         page = text_of(visitor.see())
         assert visitor.enrolment.code_word in page and "wrung" in page
 
 
-def test_an_error_is_said_once_and_a_reload_asks_nothing_again(visitor):
+def test_error_is_shown_once_and_a_reload_clears_it(visitor):
     visitor.walk_to("name").refused(name="R")
     assert "at least two letters" not in text_of(visitor.see())
     page = visitor.send(name="")
@@ -155,16 +155,16 @@ def test_an_error_is_said_once_and_a_reload_asks_nothing_again(visitor):
 
 
 class TestQuiz:
-    def test_no_answer_is_asked_for_again(self, visitor):
+    def test_missing_answer_is_asked_for_again(self, visitor):
         page = visitor.walk_to("quiz").refused()
         assert "choose one answer" in text_of(page)
         assert state_of(visitor) == (State.QUIZ, 4)
 
-    def test_an_answer_that_was_not_offered_is_none(self, visitor):
+    def test_answer_outside_the_options_is_refused(self, visitor):
         assert visitor.walk_to("quiz").send(loss_rate="55%").status_code == 303
         assert not Verdict.objects.filter(check_name="quiz").exists()
 
-    def test_a_wrong_answer_ends_the_way_paid_by_the_base_alone(self, visitor):
+    def test_wrong_answer_ends_the_enrolment_with_base_pay_only(self, visitor):
         visitor.walk_to("quiz").send(loss_rate="20%")
         page = visitor.see()
         assert visitor.now().state == State.FAILED_QUIZ
@@ -175,13 +175,13 @@ class TestQuiz:
         assert verdict.answered == {"loss_rate": "20%"}
         assert "20%" in verdict.shown["loss_rate"]["options"]
 
-    def test_the_options_keep_their_order_over_reloads(self, visitor):
+    def test_options_keep_their_order_after_reloads(self, visitor):
         first, second = visitor.walk_to("quiz").see(), visitor.see()
         assert first.content == second.content
 
 
 class TestGoingBack:
-    def test_a_reload_shows_the_same_page_and_changes_nothing(self, visitor):
+    def test_reload_shows_the_same_page_and_changes_nothing(self, visitor):
         visitor.walk_to("match")
         before = Enrolment.objects.values_list("state", "position", "seed", "code_word").get()
         visitor.see()
@@ -205,7 +205,7 @@ class TestGoingBack:
             ("9" * 5000, {}),
         ],
     )
-    def test_a_post_from_any_other_page_changes_nothing_and_shows_where_the_person_is(self, visitor, position, fields):
+    def test_post_from_another_step_changes_nothing_and_shows_the_current_step(self, visitor, position, fields):
         visitor.walk_to("match")
         answer = visitor.send(position=position, **fields)
         assert answer.status_code == 302
@@ -214,7 +214,7 @@ class TestGoingBack:
         assert visitor.now().display_name == "Robin"
         assert Verdict.objects.count() == 1
 
-    def test_a_second_press_is_one_press(self, visitor):
+    def test_double_click_counts_once(self, visitor):
         visitor.send(position=0, agree="yes")
         visitor.send(position=0, agree="yes")
         assert state_of(visitor) == (State.CONSENTED, 1)
@@ -224,7 +224,7 @@ class TestGoingBack:
         assert "still going on" in text_of(page)
         assert state_of(visitor) == (State.PLAYING, 3)
 
-    def test_after_the_end_no_form_moves_anybody(self, visitor):
+    def test_forms_after_the_end_change_nothing(self, visitor):
         visitor.walk_to("quiz").send(loss_rate="10%")
         visitor.send(position=4, loss_rate="20%")
         visitor.send(position=5)
@@ -234,16 +234,16 @@ class TestGoingBack:
 class TestLinks:
     @pytest.mark.parametrize("page", ["", "leave/", "problem/"])
     @pytest.mark.parametrize("token", ["forged", "x" * 500, "%3Cscript%3E", "%00", "..%2f"])
-    def test_a_forged_one_gets_a_clear_page(self, db, page, token):
+    def test_forged_link_gets_an_explanatory_page(self, db, page, token):
         answer = Client().get(f"/p/{token}/{page}")
         assert answer.status_code == 404
         assert "link" in text_of(answer)
         assert b"<script>" not in answer.content
 
-    def test_a_posted_form_to_a_forged_one_as_well(self, db):
+    def test_post_to_a_forged_link_is_not_found(self, db):
         assert Client().post("/p/forged/leave/").status_code == 404
 
-    def test_an_expired_one_shows_that_the_place_was_given_away(self, visitor):
+    def test_expired_link_says_that_the_place_was_given_away(self, visitor):
         visitor.walk_to("name")
         Enrolment.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
         page = visitor.see()
@@ -251,20 +251,20 @@ class TestLinks:
         assert heading_of(page) == ENDINGS[State.DROPPED_OUT].title
         assert visitor.now().state == State.DROPPED_OUT
 
-    def test_an_answer_after_expiry_is_not_taken(self, visitor):
+    def test_answer_after_expiry_is_refused(self, visitor):
         visitor.walk_to("name")
         Enrolment.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
         visitor.send(name="Robin")
         assert state_of(visitor) == (State.DROPPED_OUT, 1)
 
-    def test_expiry_does_not_touch_those_who_are_through(self, visitor):
+    def test_expiry_does_not_affect_ended_enrolments(self, visitor):
         visitor.walk_to("quiz").send(loss_rate="10%")
         Enrolment.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
         services.drop_absent()
         assert heading_of(visitor.see()) == ENDINGS[State.COMPLETED].title
 
 
-def test_one_persons_error_keeps_nobody_elses_place():
+def test_one_enrolments_error_does_not_block_the_others():
     long_ago = timezone.now() - timedelta(hours=1)
     people = [Enrolment.objects.create(expires_at=long_ago) for _i in range(3)]
 
@@ -282,7 +282,7 @@ def test_one_persons_error_keeps_nobody_elses_place():
 
 
 class TestLeaving:
-    def test_looking_at_the_page_changes_nothing(self, visitor):
+    def test_opening_the_page_changes_nothing(self, visitor):
         visitor.walk_to("name")
         page = visitor.client.get(f"{visitor.url}leave/")
         assert page.status_code == 200
@@ -290,7 +290,7 @@ class TestLeaving:
         assert state_of(visitor) == (State.CONSENTED, 1)
 
     @pytest.mark.parametrize("kind", WAY)
-    def test_the_posted_answer_withdraws_at_every_step(self, visitor, kind, django_capture_on_commit_callbacks):
+    def test_post_withdraws_at_every_step(self, visitor, kind, django_capture_on_commit_callbacks):
         visitor.walk_to(kind)
         with django_capture_on_commit_callbacks(execute=True):
             assert visitor.client.post(f"{visitor.url}leave/").status_code == 302
@@ -298,7 +298,7 @@ class TestLeaving:
         assert heading_of(visitor.see()) == ENDINGS[State.WITHDREW].title
         assert not Match.objects.filter(status=Match.Status.LIVE).exists()
 
-    def test_nobody_withdraws_from_a_way_that_has_ended(self, visitor):
+    def test_ended_enrolment_cannot_be_withdrawn(self, visitor):
         visitor.walk_to("quiz").send(loss_rate="10%")
         visitor.client.post(f"{visitor.url}leave/")
         assert visitor.now().state == State.COMPLETED
@@ -306,7 +306,7 @@ class TestLeaving:
 
 
 class TestProblemReport:
-    def test_it_is_kept_and_the_place_too(self, visitor):
+    def test_report_is_stored_and_the_step_is_kept(self, visitor):
         visitor.walk_to("match")
         page = visitor.client.post(f"{visitor.url}problem/", {"text": " The <b>button</b> is gone. "})
         assert "Thank you" in text_of(page)
@@ -314,19 +314,19 @@ class TestProblemReport:
         assert (report.enrolment, report.text) == (visitor.enrolment, "The <b>button</b> is gone.")
         assert state_of(visitor) == (State.PLAYING, 3)
 
-    def test_looking_or_sending_nothing_keeps_nothing(self, visitor):
+    def test_empty_report_is_not_stored(self, visitor):
         visitor.client.get(f"{visitor.url}problem/")
         visitor.client.post(f"{visitor.url}problem/", {"text": "  "})
         assert not ProblemReport.objects.exists()
 
-    def test_any_text_can_be_kept(self, visitor):
+    def test_any_text_can_be_stored(self, visitor):
         answer = visitor.client.post(f"{visitor.url}problem/", {"text": "x\x00y" * 3000})
         assert answer.status_code == 200
         text = ProblemReport.objects.get().text
         assert len(text) == 2000
         assert "\x00" not in text
 
-    def test_it_can_be_sent_after_the_end(self, visitor):
+    def test_report_can_be_sent_after_the_end(self, visitor):
         visitor.walk_to("instructions").send(code_word="wrong")
         visitor.client.post(f"{visitor.url}problem/", {"text": "I typed the right word."})
         assert ProblemReport.objects.count() == 1
@@ -353,13 +353,13 @@ PAYS = {
 """What the last page names, by default, where it names anything: base, and everything together."""
 
 
-def test_every_state_goes_on_or_has_a_last_page():
+def test_every_state_is_an_ending_or_has_a_step():
     assert set(CONTINUING) | set(ENDINGS) == set(State)
     assert not set(CONTINUING) & set(ENDINGS)
 
 
 @pytest.mark.parametrize(("state", "kind"), CONTINUING.items())
-def test_who_has_not_ended_finds_the_page_to_go_on_with(visitor, state, kind):
+def test_unfinished_enrolment_shows_its_current_step(visitor, state, kind):
     visitor.walk_to(kind)
     Enrolment.objects.update(state=state)
     page = visitor.see()
@@ -370,7 +370,7 @@ def test_who_has_not_ended_finds_the_page_to_go_on_with(visitor, state, kind):
 
 
 @pytest.mark.parametrize("state", ENDINGS)
-def test_every_last_page_says_what_happened_what_is_paid_and_what_to_do(visitor, state):
+def test_every_last_page_explains_ending_pay_and_next_steps(visitor, state):
     visitor.walk_to("quiz")
     services.end(visitor.now(), State(state))
     page = visitor.see()
@@ -391,7 +391,7 @@ def test_every_last_page_says_what_happened_what_is_paid_and_what_to_do(visitor,
 
 
 @pytest.mark.parametrize("state", ENDINGS)
-def test_an_ending_is_final(visitor, state):
+def test_endings_are_final(visitor, state):
     visitor.walk_to("name")
     services.end(visitor.now(), State(state))
     ended_at = visitor.now().ended_at
@@ -402,7 +402,7 @@ def test_an_ending_is_final(visitor, state):
     assert visitor.now().ended_at == ended_at
 
 
-def test_what_people_did_is_evidence_with_times(visitor):
+def test_visits_record_when_steps_were_shown_and_answered(visitor):
     visitor.walk_to("quiz").send(loss_rate="10%")
     visits = list(Visit.objects.filter(enrolment=visitor.enrolment).order_by("position"))
     assert [visit.kind for visit in visits] == list(WAY)

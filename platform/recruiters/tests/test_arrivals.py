@@ -36,47 +36,47 @@ class TestLabCodes:
     def code(self) -> str:
         return LabCode.objects.create(study="splitting").code
 
-    def test_a_code_opens_the_way(self, code):
+    def test_code_starts_the_study(self, code):
         answer = join(code=f" {code} ")
         assert answer.status_code == 302
         assert answer["Location"] == Enrolment.objects.get().get_absolute_url()
         assert code not in answer["Location"]
 
-    def test_the_same_code_leads_back_to_where_the_person_was(self, code):
+    def test_same_code_resumes_the_enrolment(self, code):
         visitor = Visitor(Enrolment.objects.get(token=join(code=code)["Location"].split("/")[2])).walk_to("match")
         assert join(code=code)["Location"] == visitor.url
         assert "Step 4 of 5" in text_of(visitor.see())
         assert Enrolment.objects.count() == 1
 
-    def test_it_leads_back_to_the_last_page_when_the_study_is_closed_or_the_code_is_used_up(self, study, code):
+    def test_code_leads_to_the_last_page_of_a_closed_study(self, study, code):
         first = join(code=code)["Location"]
         Study.objects.update(status=Study.Status.CLOSED)
         assert join(code=code)["Location"] == first
 
-    def test_each_code_is_one_person(self, code):
+    def test_each_code_is_one_participant(self, code):
         other = LabCode.objects.create(study="splitting").code
         assert join(code=code)["Location"] != join(code=other)["Location"]
 
     @pytest.mark.parametrize("link", [{}, {"code": ""}, {"code": "  "}])
-    def test_without_one_the_person_is_asked_for_it(self, link):
+    def test_missing_code_is_asked_for(self, link):
         answer = join(**link)
         assert answer.status_code == 400
         assert 'name="code"' in answer.content.decode()
         assert nothing_kept()
 
     @pytest.mark.parametrize("code", ["NOSUCHCODE", "x" * 5000, "<script>", "' OR 1=1 --", "a\x00b"])
-    def test_an_unknown_one_opens_nothing(self, code):
+    def test_unknown_code_is_refused(self, code):
         answer = join(code=code)
         assert answer.status_code == 404
         assert "Invalid code" in heading_of(answer)
         assert b"<script>" not in answer.content
         assert nothing_kept()
 
-    def test_a_code_of_another_study_opens_nothing_here(self):
+    def test_code_of_another_study_is_refused(self):
         launched(slug="other")
         assert join(code=LabCode.objects.create(study="other").code).status_code == 404
 
-    def test_an_expired_one_says_so(self, code):
+    def test_expired_code_is_refused(self, code):
         LabCode.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
         answer = join(code=code)
         assert answer.status_code == 410
@@ -84,7 +84,7 @@ class TestLabCodes:
         assert "ask for a new one" in text_of(answer)
         assert nothing_kept()
 
-    def test_one_that_expires_later_still_opens(self, code):
+    def test_code_works_until_it_expires(self, code):
         LabCode.objects.update(expires_at=timezone.now() + timedelta(minutes=1))
         assert join(code=code).status_code == 302
 
@@ -94,7 +94,7 @@ class TestMechanicalTurk:
     def study(self) -> Study:
         return launched(entry=Study.Entry.MTURK)
 
-    def test_a_complete_link_opens_the_way_and_keeps_who_came(self):
+    def test_complete_link_starts_the_study_and_stores_the_identity(self):
         answer = join(**{**COMPLETE, "workerId": "AWORKER1"}, turkSubmitTo="https://workersandbox.mturk.com")
         enrolment = Enrolment.objects.get()
         assert answer["Location"] == enrolment.get_absolute_url()
@@ -106,13 +106,13 @@ class TestMechanicalTurk:
         }
         assert "AWORKER1" not in enrolment.pseudonym + enrolment.token
 
-    def test_following_it_again_leads_back(self):
+    def test_same_link_resumes_the_enrolment(self):
         assert join(**COMPLETE)["Location"] == join(**COMPLETE)["Location"]
         assert Enrolment.objects.count() == 1
 
     @pytest.mark.parametrize("missing", COMPLETE)
     @pytest.mark.parametrize("how", ["absent", "empty", "too long", "unstorable"])
-    def test_an_incomplete_one_says_where_to_open_the_study(self, missing, how):
+    def test_incomplete_link_says_where_to_open_the_study(self, missing, how):
         link = {**COMPLETE, missing: {"empty": " ", "too long": "x" * 500, "unstorable": "a\x00"}.get(how, "")}
         if how == "absent":
             del link[missing]
@@ -121,14 +121,14 @@ class TestMechanicalTurk:
         assert "Mechanical Turk" in text_of(answer)
         assert nothing_kept()
 
-    def test_the_longest_link_that_is_let_in_fits_the_tables(self):
+    def test_longest_accepted_link_fits_the_database(self):
         from marketplaces.mturk.arriving import LONGEST
 
         assert join(workerId="w" * LONGEST, assignmentId="a" * LONGEST, hitId="h" * LONGEST).status_code == 302
         identity = Identity.objects.get()
         identity.full_clean()
 
-    def test_a_preview_shows_what_is_asked_and_keeps_nothing(self):
+    def test_preview_shows_the_consent_and_stores_nothing(self):
         answer = join(assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE", hitId="H1")
         assert answer.status_code == 200
         assert heading_of(answer).startswith("Preview")
@@ -136,12 +136,12 @@ class TestMechanicalTurk:
         assert b"<form" not in answer.content
         assert nothing_kept()
 
-    def test_a_worker_id_alone_opens_nobodys_session(self):
+    def test_worker_id_alone_opens_no_enrolment(self):
         join(**COMPLETE)
         for link in ({"workerId": "W1"}, {"workerId": "W1", "hitId": "H1"}):
             assert join(**link).status_code == 400
 
-    def test_the_same_worker_with_another_assignment_is_refused_and_sees_nothing_of_the_first(self):
+    def test_second_assignment_of_a_worker_is_refused(self):
         first = join(**COMPLETE)["Location"]
         answer = join(**{**COMPLETE, "assignmentId": "A2"})
         assert answer.status_code == 403
@@ -149,7 +149,7 @@ class TestMechanicalTurk:
         assert first not in answer.content.decode()
         assert Enrolment.objects.count() == 1
 
-    def test_the_same_assignment_by_another_worker_is_another_person(self):
+    def test_same_assignment_of_another_worker_is_another_participant(self):
         first = join(**COMPLETE)["Location"]
         second = join(**{**COMPLETE, "workerId": "W2"})
         assert second.status_code == 302
@@ -157,7 +157,7 @@ class TestMechanicalTurk:
 
 
 class TestOpenLinks:
-    def test_every_browser_is_a_person_and_comes_back_to_its_own_way(self):
+    def test_each_browser_is_a_participant_and_resumes_its_enrolment(self):
         launched(entry=Study.Entry.OPEN)
         one, other = Client(), Client()
         assert one.get("/join/splitting").status_code == 200
@@ -167,7 +167,7 @@ class TestOpenLinks:
         assert one.get("/join/splitting")["Location"] == first
         assert not Identity.objects.exists()
 
-    def test_a_demonstration_lets_people_choose_their_role(self):
+    def test_demonstration_lets_visitors_choose_their_role(self):
         launched(entry=Study.Entry.OPEN, purpose="demo", roles=["alice", "bob"])
         for role in ("bob", "bob", "alice"):
             Client().post("/join/splitting", {"role": role})
@@ -175,18 +175,18 @@ class TestOpenLinks:
         assert list(roles) == ["bob", "bob", "alice"]
 
     @pytest.mark.parametrize("role", ["", "carol", "a\x00b"])
-    def test_a_role_that_nobody_plays_is_no_choice(self, role):
+    def test_invalid_role_cannot_be_chosen(self, role):
         launched(entry=Study.Entry.OPEN, purpose="demo")
         assert Client().post("/join/splitting", {"role": role}).status_code == 302
         assert Placement.objects.get().cell.role == "alice"
 
-    def test_outside_demonstrations_nobody_chooses(self):
+    def test_role_cannot_be_chosen_outside_demonstrations(self):
         launched(entry=Study.Entry.OPEN, roles=["alice", "bob"], quota=1)
         for _time in range(2):
             assert Client().post("/join/splitting", {"role": "bob"}).status_code == 302
         assert sorted(Placement.objects.values_list("cell__role", flat=True)) == ["alice", "bob"]
 
-    def test_a_forged_cookie_opens_nobodys_session(self):
+    def test_forged_cookie_opens_no_enrolment(self):
         launched(entry=Study.Entry.OPEN)
         mine, forger = Client(), Client()
         token = mine.post("/join/splitting")["Location"].split("/")[2]

@@ -41,11 +41,11 @@ def problems_of(data: bytes) -> list[tuple[int, str]]:
     ],
     ids=["plain", "BOM", "UTF-16", "semicolons", "tabs", "sep=", "other order and empty lines"],
 )
-def test_files_are_read_as_spreadsheets_write_them(data):
+def test_csv_dialects_of_spreadsheets_are_read(data):
     assert [(one.code, one.label) for one in lab_codes.read(data)] == [("ANTON-01", "row 1"), ("BERTA-02", "")]
 
 
-def test_labels_are_any_words():
+def test_labels_may_contain_any_text():
     (found,) = lab_codes.read("code;label\nANTON-01;Zoë, „Platz 3“ <b>\n".encode())
     assert found == Brought(2, "ANTON-01", "Zoë, „Platz 3“ <b>")
 
@@ -73,12 +73,12 @@ def test_labels_are_any_words():
         ("ANTON-01,a,b", "more cells"),
     ],
 )
-def test_each_wrong_line_is_named_with_its_reason(line, reason):
+def test_invalid_line_is_reported_with_its_reason(line, reason):
     ((number, says),) = problems_of(f"code,label\nGOODCODE1,fine\n{line}\nGOODCODE2,fine\n".encode())
     assert number in (3, 4) and reason in says
 
 
-def test_every_problem_is_named_at_once():
+def test_all_problems_are_reported_at_once():
     found = problems_of(b"code\nGOODCODE1\nx\ngoodcode1\nGOODCODE2\n=1+1\n")
     assert [line for line, _reason in found] == [3, 4, 6]
     assert "Line 2 has the same code" in found[1][1]
@@ -101,11 +101,11 @@ def test_every_problem_is_named_at_once():
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_no_list_of_codes_is_refused(data, reason):
+def test_invalid_file_is_refused(data, reason):
     assert reason in " ".join(says for _line, says in problems_of(data))
 
 
-def test_ten_thousand_lines_are_the_most():
+def test_file_has_at_most_ten_thousand_codes():
     lines = [f"CODE{i:06}" for i in range(lab_codes.MOST)]
     assert len(lab_codes.read("\n".join(["code", *lines]).encode())) == lab_codes.MOST
     (found,) = problems_of("\n".join(["code", *lines, "ONE-MORE"]).encode())
@@ -117,14 +117,14 @@ class TestTaking:
     def take(self, data: bytes = GOOD, study: str = "splitting") -> int:
         return lab_codes.take_in(study=study, brought=lab_codes.read(data), kind=LabCode.Kind.ONCE, expires_at=None)
 
-    def test_a_list_is_kept_with_its_labels_and_kind(self):
+    def test_list_is_stored_with_labels_and_kind(self):
         assert self.take() == 2
         assert set(LabCode.objects.values_list("code", "label", "kind")) == {
             ("ANTON-01", "row 1", "once"),
             ("BERTA-02", "", "once"),
         }
 
-    def test_a_code_that_is_there_refuses_the_whole_list(self):
+    def test_duplicate_code_refuses_the_whole_list(self):
         LabCode.objects.create(study="splitting", code="Berta-02")
         with pytest.raises(BadFile) as refused:
             self.take()
@@ -133,11 +133,11 @@ class TestTaking:
         ]
         assert LabCode.objects.count() == 1
 
-    def test_other_studies_may_have_the_same_codes(self):
+    def test_studies_may_share_codes(self):
         self.take()
         assert self.take(study="other") == 2
 
-    def test_ten_thousand_are_taken_and_listed(self):
+    def test_ten_thousand_codes_are_stored_and_listed(self):
         data = "\n".join(["code,label", *(f"CODE{i:06},seat {i}" for i in range(lab_codes.MOST))]).encode()
         began = time.monotonic()
         assert self.take(data) == lab_codes.MOST
@@ -145,7 +145,7 @@ class TestTaking:
         assert len(rows) == lab_codes.MOST + 1
         assert time.monotonic() - began < 60
 
-    def test_the_file_to_hand_out_has_links_and_states_and_no_label(self):
+    def test_downloaded_file_has_links_and_states_but_no_labels(self):
         study = launched(entry=Study.Entry.CODES)
         self.take(b"code,label\nANTON-01,Anton Meier\nBERTA-02,Berta\n")
         LabCode.objects.create(study=study.slug, code="=1+1")
@@ -181,12 +181,12 @@ class TestOnce:
         launched(entry=Study.Entry.CODES)
         return LabCode.objects.create(study="splitting", code="ANTON-01", kind=LabCode.Kind.ONCE)
 
-    def test_looking_at_the_link_begins_nothing(self):
+    def test_opening_the_link_starts_nothing(self):
         page = Client().get(DOOR)
         assert page.status_code == 200 and "Begin" in text_of(page)
         assert not Enrolment.objects.exists()
 
-    def test_the_browser_that_began_comes_back(self):
+    def test_same_browser_resumes(self):
         mine = Client()
         address = mine.post(DOOR)["Location"]
         assert mine.get(DOOR)["Location"] == address
@@ -194,7 +194,7 @@ class TestOnce:
         assert Enrolment.objects.count() == 1
 
     @pytest.mark.parametrize("method", ["get", "post"])
-    def test_another_browser_does_not_and_sees_nothing_of_the_way(self, method):
+    def test_other_browser_is_refused_and_learns_nothing(self, method):
         address = Client().post(DOOR)["Location"]
         answer = getattr(Client(), method)(DOOR)
         assert answer.status_code == 403
@@ -202,17 +202,17 @@ class TestOnce:
         assert address not in answer.content.decode() and "tell the people who invited you" in text_of(answer)
         assert Enrolment.objects.count() == 1
 
-    def test_the_address_of_the_persons_page_opens_everywhere(self):
+    def test_participants_own_url_works_in_every_browser(self):
         address = Client().post(DOOR)["Location"]
         assert Client().get(address).status_code == 200
 
-    def test_a_forged_cookie_does_not_open_it(self):
+    def test_forged_cookie_does_not_resume(self):
         address = Client().post(DOOR)["Location"]
         forger = Client()
         forger.cookies["parley-splitting"] = address.split("/")[2]
         assert forger.get(DOOR).status_code == 403
 
-    def test_one_browser_may_use_one_code_after_another(self):
+    def test_one_browser_may_use_several_codes(self):
         LabCode.objects.create(study="splitting", code="BERTA-02", kind=LabCode.Kind.ONCE)
         shared = Client()
         first = shared.post(DOOR)["Location"]
@@ -220,7 +220,7 @@ class TestOnce:
         assert first != second
         assert shared.get(DOOR).status_code == 403
 
-    def test_after_the_end_the_same_browser_sees_the_last_page_and_begins_no_other_game(self):
+    def test_ended_enrolment_shows_the_last_page_and_starts_no_other_game(self):
         Study.objects.update(most_participations=None)
         mine = Client()
         visitor = Visitor(Enrolment.objects.get(token=mine.post(DOOR)["Location"].split("/")[2]))
@@ -228,13 +228,13 @@ class TestOnce:
         assert mine.post(DOOR, {"again": "yes"})["Location"] == visitor.url
         assert Enrolment.objects.count() == 1
 
-    def test_a_closed_study_says_so_before_anybody_begins(self):
+    def test_closed_study_refuses_new_codes(self):
         Study.objects.update(status=Study.Status.CLOSED)
         assert "not open" in heading_of(Client().get(DOOR))
 
 
 @pytest.mark.django_db
-def test_an_expired_code_leads_back_who_has_begun_and_begins_nothing_else():
+def test_expired_code_resumes_but_starts_nothing():
     study = launched(entry=Study.Entry.CODES, most_participations=None)
     for code in ("ANTON-01", "BERTA-02"):
         LabCode.objects.create(study=study.slug, code=code, expires_at=timezone.now() + timedelta(hours=1))
@@ -250,7 +250,7 @@ def test_an_expired_code_leads_back_who_has_begun_and_begins_nothing_else():
 
 
 @pytest.mark.django_db
-def test_a_label_leaves_in_no_dataset(tmp_path):
+def test_labels_are_in_no_dataset(tmp_path):
     study = launched(entry=Study.Entry.CODES)
     LabCode.objects.create(study=study.slug, code="ANTON-01", label="Meierchen Zoë")
     Client().get(DOOR)

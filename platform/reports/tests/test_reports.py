@@ -57,7 +57,7 @@ def page(client, dataset: Dataset) -> str:
     return client.get(reverse("exports:page", args=[dataset.study_id])).content.decode()
 
 
-def test_a_report_is_made_read_and_downloaded_and_goes_with_its_dataset(client, dataset, asked):
+def test_report_is_made_read_downloaded_and_deleted_with_its_dataset(client, dataset, asked):
     assert "Analyse" in page(client, dataset)
     client.post(address("analyse", dataset))
     client.post(address("analyse", dataset))
@@ -82,7 +82,7 @@ def test_a_report_is_made_read_and_downloaded_and_goes_with_its_dataset(client, 
     assert not Report.objects.exists() and not report.file.storage.exists(report.file.name)
 
 
-def test_one_that_is_stopped_stays_stopped(client, dataset, asked):
+def test_stopped_report_stays_stopped(client, dataset, asked):
     client.post(address("analyse", dataset))
     client.post(address("stop", dataset))
     background.make(asked[0])
@@ -91,7 +91,7 @@ def test_one_that_is_stopped_stays_stopped(client, dataset, asked):
     assert "The last analysis failed: Stopped by a researcher." in page(client, dataset)
 
 
-def test_one_whose_process_is_gone_can_be_asked_for_again(client, dataset, asked):
+def test_report_of_a_dead_process_can_be_requested_again(client, dataset, asked):
     client.post(address("analyse", dataset))
     Report.objects.update(state="running", alive_at=timezone.now() - 2 * SILENT)
     assert "Stop" not in page(client, dataset).split("export-report")[1]
@@ -99,7 +99,7 @@ def test_one_whose_process_is_gone_can_be_asked_for_again(client, dataset, asked
     assert Report.objects.get().state == "queued"
 
 
-def test_a_dataset_that_cannot_be_read_fails_with_the_reason(client, dataset, asked):
+def test_unreadable_dataset_fails_with_the_reason(client, dataset, asked):
     path = f"{dataset}/manifest.json"
     with zipfile.ZipFile(dataset.file.path) as archive:
         rest = {name: archive.read(name) for name in archive.namelist() if name != path}
@@ -113,7 +113,7 @@ def test_a_dataset_that_cannot_be_read_fails_with_the_reason(client, dataset, as
     assert report.state == "failed" and "manifest" in report.reason
 
 
-def test_a_server_without_the_libraries_says_what_to_run(client, dataset, asked, monkeypatch):
+def test_missing_libraries_are_reported_with_the_command(client, dataset, asked, monkeypatch):
     monkeypatch.setattr(background, "NEEDED", ("a_library_that_is_not_here",))
     client.post(address("analyse", dataset))
     assert not Report.objects.exists()

@@ -62,7 +62,7 @@ def set_up(client: Client) -> tuple[TOTPDevice, list[str]]:
 # ---- guessing passwords ----------------------------------------------------------------------------------
 
 
-def test_after_five_failures_one_is_told_when_to_come_back(client, ada):
+def test_five_failures_block_sign_in_and_say_until_when(client, ada):
     for _i in range(4):
         assert sign_in(client, "wrong").status_code == 200
     response = sign_in(client, "wrong")
@@ -73,27 +73,27 @@ def test_after_five_failures_one_is_told_when_to_come_back(client, ada):
     assert not AccessAttempt.objects.filter(post_data__contains=PASSWORD).exists()
 
 
-def test_when_the_time_is_over_the_right_password_lets_in_again(client, ada):
+def test_correct_password_works_after_the_block(client, ada):
     for _i in range(5):
         sign_in(client, "wrong")
     AccessAttempt.objects.update(attempt_time=timezone.now() - timedelta(minutes=16))
     assert sign_in(client)["Location"] == INDEX
 
 
-def test_others_are_not_barred_with_one_who_guesses(client, ada):
+def test_other_users_are_not_blocked(client, ada):
     for _i in range(6):
         sign_in(client, "wrong", REMOTE_ADDR="203.0.113.9")
     assert sign_in(client, REMOTE_ADDR="203.0.113.10")["Location"] == INDEX
 
 
-def test_one_address_that_tries_many_names_is_barred(client, ada):
+def test_address_that_tries_many_usernames_is_blocked(client, ada):
     for number in range(20):
         client.post(LOGIN, {"username": f"name-{number}", "password": "wrong"}, REMOTE_ADDR="203.0.113.9")
     assert sign_in(client, REMOTE_ADDR="203.0.113.9").status_code == 429
     assert sign_in(client, REMOTE_ADDR="203.0.113.10")["Location"] == INDEX
 
 
-def test_one_name_that_is_tried_from_many_addresses_is_barred(client, ada):
+def test_username_tried_from_many_addresses_is_blocked(client, ada):
     for number in range(20):
         sign_in(client, "wrong", REMOTE_ADDR=f"203.0.113.{number}")
     answer = sign_in(client, REMOTE_ADDR="203.0.113.200")
@@ -111,13 +111,13 @@ def test_one_name_that_is_tried_from_many_addresses_is_barred(client, ada):
         (1, "", "127.0.0.1"),
     ],
 )
-def test_behind_proxies_the_visitors_address_is_what_the_trusted_ones_saw(proxies, told, address):
+def test_address_behind_proxies_comes_from_trusted_proxies(proxies, told, address):
     request = RequestFactory().get("/", HTTP_X_FORWARDED_FOR=told)
     with override_settings(TRUSTED_PROXIES=proxies):
         assert address_of(request) == address
 
 
-def test_signing_in_is_written_down_without_what_was_typed(client, ada):
+def test_sign_ins_are_logged_without_the_typed_text(client, ada):
     sign_in(client, "my old password")
     client.post(LOGIN, {"username": "password in the wrong field", "password": "x"})
     sign_in(client)
@@ -132,7 +132,7 @@ def test_signing_in_is_written_down_without_what_was_typed(client, ada):
     assert Record.objects.filter(action="sign_in_failed").count() <= 2 + 5
 
 
-def test_who_came_straight_to_the_login_lands_in_the_admin(client, ada):
+def test_sign_in_without_next_page_leads_to_the_admin(client, ada):
     assert client.post(LOGIN, {"username": "ada", "password": PASSWORD})["Location"] == INDEX
 
 
@@ -140,7 +140,7 @@ def test_who_came_straight_to_the_login_lands_in_the_admin(client, ada):
 
 
 @pytest.mark.parametrize("path", [INDEX, "/admin/studies/study/", "/admin/exports/studies/1/", "/admin/auth/user/"])
-def test_where_it_is_needed_a_password_leads_only_to_setting_it_up(client, ada, required, path):
+def test_required_second_factor_must_be_set_up_first(client, ada, required, path):
     sign_in(client)
     for response in (client.get(path), client.post(path)):
         assert (response.status_code, response["Location"]) == (302, SET_UP)
@@ -148,7 +148,7 @@ def test_where_it_is_needed_a_password_leads_only_to_setting_it_up(client, ada, 
     assert page.status_code == 200 and not TOTPDevice.objects.exists(), "looking makes nothing"
 
 
-def test_setting_it_up_shows_a_picture_and_the_secret_and_then_recovery_codes(client, ada, required):
+def test_setup_shows_qr_code_secret_and_recovery_codes(client, ada, required):
     sign_in(client)
     client.post(SET_UP, {"do": "begin"})
     page = client.get(SET_UP).content.decode()
@@ -164,7 +164,7 @@ def test_setting_it_up_shows_a_picture_and_the_secret_and_then_recovery_codes(cl
     assert Record.objects.filter(action="second_factor_set", by="ada").count() == 1
 
 
-def test_the_next_time_the_app_is_asked_and_a_code_works_once(client, ada, required):
+def test_app_code_is_asked_for_and_works_once(client, ada, required):
     sign_in(client)
     device, _codes = set_up(client)
     again = Client()
@@ -184,7 +184,7 @@ def test_the_next_time_the_app_is_asked_and_a_code_works_once(client, ada, requi
     assert third.get(INDEX).status_code == 302
 
 
-def test_guessing_codes_is_slow(client, ada, required):
+def test_guessing_codes_is_slowed_down(client, ada, required):
     sign_in(client)
     device, _codes = set_up(client)
     again = Client()
@@ -197,7 +197,7 @@ def test_guessing_codes_is_slow(client, ada, required):
     assert Record.objects.filter(action="second_factor_failed").count() == 5
 
 
-def test_a_recovery_code_lets_in_once(client, ada, required):
+def test_recovery_code_works_once(client, ada, required):
     sign_in(client)
     _device, codes = set_up(client)
     for status in (302, 200):
@@ -210,7 +210,7 @@ def test_a_recovery_code_lets_in_once(client, ada, required):
     assert not StaticToken.objects.filter(token__in=codes).exists()
 
 
-def test_it_leads_nowhere_else(client, ada, required):
+def test_next_page_must_be_on_this_site(client, ada, required):
     sign_in(client)
     _device, codes = set_up(client)
     again = Client()
@@ -218,7 +218,7 @@ def test_it_leads_nowhere_else(client, ada, required):
     assert again.post(VERIFY, {"code": codes[0], "next": "https://elsewhere.example/"})["Location"] == INDEX
 
 
-def test_where_it_is_not_required_whoever_has_one_shows_it(client, ada):
+def test_optional_second_factor_is_asked_for_if_set_up(client, ada):
     sign_in(client)
     assert client.get(INDEX).status_code == 200
     set_up(client)
@@ -227,7 +227,7 @@ def test_where_it_is_not_required_whoever_has_one_shows_it(client, ada):
     assert again.get(INDEX)["Location"] == f"{VERIFY}?next=/admin/"
 
 
-def test_an_administrator_removes_what_was_lost(client, ada, required):
+def test_administrator_resets_a_lost_second_factor(client, ada, required):
     sign_in(client)
     set_up(client)
     User.objects.create_user("bob", is_staff=True)
@@ -242,12 +242,12 @@ def test_an_administrator_removes_what_was_lost(client, ada, required):
         call_command("reset_second_factor", "nobody")
 
 
-def test_secrets_of_second_factors_are_on_no_page_of_the_admin(client, ada):
+def test_admin_shows_no_second_factor_secrets(client, ada):
     client.force_login(ada)
     for path in ("/admin/otp_totp/totpdevice/", "/admin/otp_static/staticdevice/"):
         assert client.get(path).status_code == 404
 
 
-def test_participants_are_asked_for_nothing(client, required):
+def test_participants_need_no_second_factor(client, required):
     assert client.get("/").status_code == 200
     assert client.get("/join/nowhere").status_code == 404

@@ -54,12 +54,12 @@ def to_the_last_questions(visitor: Visitor) -> None:
     visitor.send(loss_rate="10%")
 
 
-def test_the_way_has_a_page_for_each_survey(study):
+def test_path_has_a_page_for_each_survey(study):
     kinds = [step["kind"] for step in arriving(study).steps]
     assert kinds == ["consent", "name", "survey_before", "instructions", "match", "quiz", "survey_after"]
 
 
-def test_what_is_missing_or_wrong_is_said_at_its_question_and_nothing_is_kept(visitor):
+def test_errors_appear_at_their_questions_and_nothing_is_stored(visitor):
     page = visitor.refused(question_age="17", question_done="maybe")
     assert "at least 18" in text_of(page) and "choose one of the answers" in text_of(page)
     assert 'value="17"' in page.content.decode()
@@ -67,13 +67,13 @@ def test_what_is_missing_or_wrong_is_said_at_its_question_and_nothing_is_kept(vi
     assert heading_of(visitor.see()) == "A few questions first"
 
 
-def test_each_missing_answer_is_named_by_its_question(visitor):
+def test_missing_answers_are_named_by_question(visitor):
     page = text_of(visitor.refused())
     assert "Please answer: How old are you?" in page
     assert "Please answer: Have you bargained before?" in page
 
 
-def test_answers_are_kept_once_with_the_questions_as_they_were_shown(visitor):
+def test_answers_are_stored_once_with_the_questions_shown(visitor):
     position = visitor.now().position
     assert visitor.send(question_age="44", question_done="no").status_code == 302
     visitor.send(position=position, question_age="55", question_done="yes")
@@ -83,7 +83,7 @@ def test_answers_are_kept_once_with_the_questions_as_they_were_shown(visitor):
     assert "How the game works" in text_of(visitor.see())
 
 
-def test_the_last_survey_ends_the_way_and_the_last_page_debriefs(visitor):
+def test_last_survey_completes_the_enrolment_and_shows_the_debriefing(visitor):
     to_the_last_questions(visitor)
     page = visitor.see()
     assert heading_of(page) == "A few final questions" and "(optional)" in text_of(page)
@@ -96,17 +96,17 @@ def test_the_last_survey_ends_the_way_and_the_last_page_debriefs(visitor):
     assert not Visit.objects.filter(answered_at=None).exists()
 
 
-def test_the_default_consent_says_that_answers_are_kept(study):
+def test_default_consent_mentions_stored_answers(study):
     assert "your answers to our questions" in study.versions.get().content["texts"]["consent"]
     assert "answers to our questions" not in launched(slug="other").versions.get().content["texts"]["consent"]
 
 
-def test_only_who_began_the_game_is_debriefed(visitor):
+def test_debriefing_is_shown_only_after_the_game_started(visitor):
     visitor.client.post(f"{visitor.url}leave/")
     assert "What it was about" not in text_of(visitor.see())
 
 
-def test_a_new_version_changes_nobodys_questions(study, visitor):
+def test_new_version_does_not_change_running_surveys(study, visitor):
     Study.objects.update(survey_before=[{"kind": "text", "prompt": "Why?"}])
     launch(Study.objects.get())
     assert "How old are you?" in text_of(visitor.see())
@@ -123,7 +123,7 @@ def test_a_new_version_changes_nobodys_questions(study, visitor):
         ({"kind": "choice", "options": [" a ", "b"]}, "a", "a"),
     ],
 )
-def test_answers_are_read_as_their_question_says(question, text, answer):
+def test_answers_are_parsed_by_question_kind(question, text, answer):
     assert Question(prompt="?", **question).read(text) == answer
 
 
@@ -143,12 +143,12 @@ def test_answers_are_read_as_their_question_says(question, text, answer):
         ({"kind": "choice", "options": ["a", "b"]}, "c"),
     ],
 )
-def test_what_is_no_answer_is_refused(question, text):
+def test_invalid_answers_are_refused(question, text):
     with pytest.raises(BadAnswer):
         Question(prompt="?", **question).read(text)
 
 
-def test_answers_of_who_is_in_the_dataset_are_columns_of_it_without_names_and_defused(tmp_path):
+def test_answers_are_exported_without_names_and_safe_for_spreadsheets(tmp_path):
     study = building.new_study(survey_before=AFTER)
     person = building.arrive(study, worker="A1WORKER")
     building.consent(person, name="Robin")
@@ -172,7 +172,7 @@ def test_answers_of_who_is_in_the_dataset_are_columns_of_it_without_names_and_de
     assert verify(tmp_path / "data") == []
 
 
-def test_responses_are_read_in_the_admin_as_words_and_never_changed(visitor, admin_client):
+def test_responses_are_read_only_in_the_admin(visitor, admin_client):
     visitor.send(question_age="44", question_done="no")
     Response.objects.update(answers={"age": 44, "done": "<script>alert(1)</script>"})
     listed = admin_client.get(reverse("admin:surveys_response_changelist"))

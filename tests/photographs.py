@@ -1,0 +1,29 @@
+"""Screenshots of the pages that browser tests visit: `PHOTOGRAPHS=FOLDER pytest -m browser tests/test_pages.py`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+PHONE = {"width": 360, "height": 740}
+DESKTOP = {"width": 1280, "height": 800}
+
+
+def photograph(page: Page, name: str, *, sizes: Sequence[dict[str, int]] = (PHONE, DESKTOP)) -> None:
+    """Save the whole page in each size, in light and dark colours, if PHOTOGRAPHS names a folder."""
+    if not (folder := os.environ.get("PHOTOGRAPHS")):
+        return
+    before = page.viewport_size
+    file = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    for size in sizes:
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+            page.screenshot(path=Path(folder) / f"{file}-{size['width']}-{scheme}.png", full_page=True)
+    page.emulate_media(color_scheme="light")
+    if before:
+        page.set_viewport_size(before)
