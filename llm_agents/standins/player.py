@@ -247,7 +247,9 @@ class _Player:
         return words[:most]
 
 
-_WHOLE = re.compile(r"\b(?:sums?(?: up)?|adds? up) (?:to|of) (?:exactly )?\$?([0-9][0-9,]*(?:\.[0-9]+)?)")
+_WHOLE = re.compile(
+    r"\b(?:sums?(?: up)?|adds? up) (?:to|of) (?:exactly )?\$?([0-9][0-9,]*(?:\.[0-9]+)?)(?!.*\bmust add up)"
+)
 _LIMIT = re.compile(
     r"(at least|more than|from|at most|less than|up to|only|sum to|to) \$?(-?[0-9][0-9,]*(?:\.[0-9]+)?)"
 )
