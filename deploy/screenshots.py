@@ -7,12 +7,11 @@ Charts in docs/images (analysis-*.png) are not screenshots; `manage.py analyse` 
 from __future__ import annotations
 
 import argparse
-import re
+import os
 import shutil
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests import researching, walking
 from tests.conftest import CHROMIUM, LiveStack
+from tests.examples import blocks
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
@@ -71,7 +71,6 @@ def take(folder: Path) -> None:
     """Take every picture into `folder`."""
     with (
         tempfile.TemporaryDirectory(prefix="parley-pictures-") as data,
-        first_game(),
         LiveStack(Path(data), environment={"SECRET_KEY": "pictures"}) as stack,
         sync_playwright() as playwright,
     ):
@@ -88,26 +87,17 @@ def take(folder: Path) -> None:
         browser.close()
 
 
-@contextmanager
-def first_game() -> Iterator[None]:
-    """The game of the tutorial "Your first game", in the folder games/ for as long as this lasts.
-
-    Raises:
-        FileExistsError: someone is following the tutorial here.
-    """
-    folder = ROOT / "games" / "public_goods"
-    page = TUTORIAL.read_text(encoding="utf-8")
-    folder.mkdir()
-    try:
-        (folder / "texts").mkdir()
-        (folder / "__init__.py").touch()
-        for language, name in (("python", "rules.py"), ("markdown", "texts/instructions.md")):
-            found = re.search(rf"^```{language}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-            assert found
-            (folder / name).write_text(found[1], encoding="utf-8")
-        yield
-    finally:
-        shutil.rmtree(folder)
+def copy_with_first_game(to: Path) -> None:
+    """A copy of Parley's folder with the game of the tutorial "Your first game", which the tree does not hold."""
+    beside = shutil.ignore_patterns(".*", "var", "__pycache__")
+    shutil.copytree(ROOT, to, ignore=beside, dirs_exist_ok=True)
+    (to / ".venv").symlink_to(Path(sys.prefix))
+    for block in blocks(TUTORIAL):
+        if block.saved_as:
+            file = to / block.saved_as
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(block.code, encoding="utf-8")
+    (to / "games" / "public_goods" / "__init__.py").touch()
 
 
 def _participant(camera: Camera, stack: LiveStack) -> None:
@@ -197,10 +187,17 @@ def _endpoint(camera: Camera, desk: Page, stack: LiveStack) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Take the pictures of the documentation again.")
     parser.add_argument("--to", type=Path, default=IMAGES, help="folder for the pictures (docs/images)")
-    folder = parser.parse_args().to
+    parser.add_argument("--in-copy", action="store_true", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    folder = chosen.to.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    take(folder)
-    return 0
+    if chosen.in_copy:
+        take(folder)
+        return 0
+    with tempfile.TemporaryDirectory(prefix="parley-with-a-game-") as copy:
+        copy_with_first_game(Path(copy))
+        command = [sys.executable, "-m", "deploy.screenshots", "--in-copy", "--to", str(folder)]
+        return subprocess.run(command, cwd=copy, env={**os.environ, "PYTHONPATH": "platform:."}).returncode
 
 
 if __name__ == "__main__":

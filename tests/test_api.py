@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import zipfile
 from pathlib import Path
@@ -13,10 +12,11 @@ import pytest
 from config.supervisor import ROOT
 from exports.verify import verify
 from opponents.agents import named
+from tests.examples import executed
 
 pytestmark = pytest.mark.services
 
-EXAMPLES = re.findall(r"(?ms)^```sh\n(.*?)^```$", (ROOT / "docs" / "api.md").read_text())
+EXAMPLES = [block.code for block in executed(ROOT / "docs" / "api.md")]
 STUDY = {
     "title": "Examples",
     "slug": "api-examples",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,19 @@ def test_site_builds_without_warnings_and_its_links_work(tmp_path: Path):
     report = build.build(tmp_path)
     assert report.pages > 30 and report.links > 500
     assert (tmp_path / "html" / "index.html").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_screenshots_can_be_taken_again(tmp_path: Path):
+    """The script stops where a page of the tutorials has changed, or a picture is too large."""
+    taken = subprocess.run(
+        [sys.executable, "-m", "deploy.screenshots", "--to", str(tmp_path)],
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": "platform:."}, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert taken.returncode == 0, taken.stderr[-3000:]
+    charts = {path.name for path in (ROOT / "docs" / "images").glob("analysis-*.png")}
+    assert {path.name for path in tmp_path.iterdir()} | charts == {p.name for p in (ROOT / "docs" / "images").iterdir()}
 
 
 def test_every_command_and_option_is_in_the_reference():

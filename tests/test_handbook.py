@@ -14,19 +14,13 @@ from pathlib import Path
 import pytest
 
 from config.postgres import PrivatePostgres, _programs
+from tests.examples import executed
 from tests.test_deployment import HANDBOOK, ROOT, production
 
 pytestmark = pytest.mark.slow
 
 STUBS = ("apt-get", "useradd", "git", "createuser", "createdb", "systemctl", "nginx", "docker", "curl")
 ON_THE_MACHINE = re.compile(r"(?<![\w.:/-])/(?=(?:opt|etc|var/lib|usr/local)/)")
-CONTAINERS = "docker compose --env-file"
-
-
-def blocks() -> list[str]:
-    """Return the manual's shell blocks that need no containers."""
-    found = re.findall(r"```bash\n(.*?)```", HANDBOOK.read_text(), re.DOTALL)
-    return [block for block in found if CONTAINERS not in block]
 
 
 def program(folder: Path, name: str, does: str) -> None:
@@ -57,7 +51,7 @@ def test_operator_follows_it_from_installation_to_upgrade(machine: Path):
     try:
         given = {**production(machine / "var/lib/parley"), "DATABASE_URL": url, "SECRET_KEY": secrets.token_urlsafe(50)}
         (machine / "filled-in.env").write_text("\n".join(f"{name}={value}" for name, value in given.items()))
-        wanted = "\n".join(blocks())
+        wanted = "\n".join(block.code for block in executed(HANDBOOK))
         script = ON_THE_MACHINE.sub(f"{machine}/", wanted).replace("deploy/setup/venv.sh", "true ")
         someone = 'parley shell --no-imports -c "from django.contrib.auth.models import User; {}"\n'
         made, there = "User.objects.create_user('NAME')", "assert User.objects.filter(username='NAME').exists()"

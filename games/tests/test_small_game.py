@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -13,15 +11,14 @@ from games import contract, texts
 from games.examples import Examples, cases_of
 from games.interface import Game
 from games.play import configure, replay_moves
+from tests.examples import ROOT, blocks
 
-PAGE = (Path(__file__).parents[2] / "docs" / "tutorials" / "first-game.md").read_text(encoding="utf-8")
+PAGE = ROOT / "docs" / "tutorials" / "first-game.md"
 
 
 def block(language: str) -> str:
     """The first block of code of this language."""
-    found = re.search(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-    assert found
-    return found[1]
+    return blocks(PAGE, language)[0].code
 
 
 @pytest.fixture(scope="module")

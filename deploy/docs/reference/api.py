@@ -8,6 +8,9 @@ from typing import Any
 
 from deploy.docs.reference.markdown import code, line, table, text
 
+PROBLEM = "[Problem](#problem)"
+"""The answer of every refusal."""
+
 
 def page() -> str:
     from api.site import api
@@ -48,11 +51,15 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
     parts.append(table(("parameter", "in", "meaning", "type", "required"), rows))
     if body := operation.get("requestBody"):
         parts.append(f"Body: {_content(body)}\n\n")
+    refusals = [status for status, answer in operation["responses"].items() if _content(answer) == PROBLEM]
     answers = [
         (code(status), line(answer["description"]), _content(answer))
         for status, answer in operation["responses"].items()
+        if status not in refusals
     ]
     parts.append(table(("status", "meaning", "answer"), answers))
+    if refusals:
+        parts.append(f"Refusals: {', '.join(map(code, refusals))}, each with a {PROBLEM}.\n\n")
     return "".join(parts)
 
 

@@ -18,12 +18,12 @@ _LINE = re.compile(r"#?([A-Z_]+)=(.*)")
 
 def page() -> str:
     defaults = {**wrapper_defaults(), **code_defaults()}
-    rows = [(code(name), line(meaning), defaults.get(name, ""), code(value)) for name, meaning, value in entries()]
+    rows = [(code(name), line(meaning), defaults.get(name, "")) for name, meaning, _value in entries()]
     return (
         "# Settings\n\nParley reads its settings from the environment. On one machine every default works; a server "
         "sets them in /etc/parley.env, which begins as a copy of `deploy/parley.env.example`. Everything else is set "
         "in the admin.\n\n"
-        + table(("variable", "meaning", "default", "in the template"), rows)
+        + table(("variable", "meaning", "default"), rows)
         + "Model providers' keys may also be kept in the admin, with the endpoint.\n"
     )
 
