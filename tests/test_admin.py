@@ -217,7 +217,7 @@ def test_scripts_that_see_hidden_values_are_not_offered_against_people(client, b
 
 
 @pytest.mark.parametrize(
-    ("script", "follows"), [("", "people are paid"), ("fair", "the scripted player “fair” moves instead")]
+    ("script", "follows"), [("", "participants are paid"), ("fair", "The scripted player “fair” moves instead")]
 )
 @pytest.mark.parametrize("cap", ["study", "day"])
 def test_study_warns_when_a_cap_stops_its_models(client, boss, settings, cap, script, follows):
@@ -232,7 +232,7 @@ def test_study_warns_when_a_cap_stops_its_models(client, boss, settings, cap, sc
     )
     said = html.unescape(client.get(page_of(study)).content.decode())
     assert "have cost $1.2500" in said or "has cost $1.2500" in said
-    assert "No model is asked any more" in said and follows in said
+    assert "Model calls have stopped" in said and follows in said
 
 
 def test_match_shows_that_its_cap_was_reached(client, boss):

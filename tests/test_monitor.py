@@ -84,11 +84,11 @@ def test_pausing_takes_one_click_and_keeps_new_participants_out(stack, page: Pag
     desk.get_by_role("button", name="Pause").click()
     expect(desk.locator("#m-paused")).to_contain_text("closed to new participants")
     page.goto(f"{stack.url}/join/{slug}")
-    expect(page.locator("main")).to_contain_text("It is paused at the moment")
+    expect(page.locator("main")).to_contain_text("The study is paused at the moment")
     desk.get_by_role("button", name="Resume").click()
     expect(desk.get_by_role("button", name="Pause")).to_be_visible()
     page.goto(f"{stack.url}/join/{slug}")
-    expect(page.locator("main")).not_to_contain_text("It is paused")
+    expect(page.locator("main")).not_to_contain_text("The study is paused")
 
 
 def test_ending_a_stuck_match_records_a_reason_and_pays_the_participant(stack, page: Page, desk: Page, slug: str):

@@ -1,4 +1,4 @@
-"""What the cells of a version are called."""
+"""Readable titles for the cells of a version."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from studies.models import Cell, Version
 
 @lru_cache(maxsize=200)
 def cell_titles(version: int, sha256: str) -> dict[int, str]:
-    """What sets each cell of the version with this hash apart, in words, by its number; a version never changes."""
+    """Return each cell's title by its number: the values that set it apart. Cached, since versions never change."""
     content = Version.objects.values_list("content", flat=True).get(pk=version)
     configurations = content["configurations"]
     varied = [
@@ -29,7 +29,7 @@ def cell_titles(version: int, sha256: str) -> dict[int, str]:
     for cell in cells:
         values = configurations[cell.configuration]
         words = [f"{labels.get(name, name)} {_shown(values.get(name))}" for name in varied]
-        who = cell.role or _("{number} people").format(number=len(cell.people))
+        who = cell.role or _("{number} participants").format(number=len(cell.people))
         titles[cell.number] = " · ".join([who, *([cell.lineup] if cell.lineup else []), *words])
     return titles
 

@@ -1,4 +1,4 @@
-"""What differs between two versions of a study, or between two texts, for people to read."""
+"""Readable differences between two versions of a study, or between two texts."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from django.utils.translation import gettext_lazy as _
 from studies.freezing import parts_of
 
 AROUND = 2
-"""Unchanged lines shown on either side of a change in a text."""
+"""Number of unchanged lines shown on either side of a change."""
 MOST_VALUES = 12
-"""Different values of one parameter that are listed."""
+"""Maximum number of values listed for one parameter."""
 TITLES = {
     "game": _("Game"),
-    "rules_version": _("Version of the rules"),
+    "rules_version": _("Rules version"),
     "configurations": _("Parameters"),
     "cells": _("Cells: roles, quotas and opponents"),
     "purpose": _("Purpose"),
     "texts": _("Texts"),
     "surveys": _("Surveys"),
-    "tells_opponent": _("What is said about the opponent"),
-    "behaviour": _("What pages count"),
+    "tells_opponent": _("What participants are told about opponents"),
+    "behaviour": _("Page behaviour"),
     "checks": _("Checks"),
     "timers": _("Timers"),
-    "about_minutes": _("Minutes people are told"),
+    "about_minutes": _("Announced minutes"),
     "pay": _("Pay"),
-    "session": _("Games in a row"),
-    "further": _("Other games in a row"),
+    "session": _("Matches per session"),
+    "further": _("Other games in the session"),
     "entry": _("Who may enter"),
 }
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a text: in both, only before ("removed"), only after ("added"), or left out here ("gap")."""
+    """A line of a text: in both ("same"), only before ("removed"), only after ("added"), or skipped ("gap")."""
 
     kind: Literal["same", "removed", "added", "gap"]
     text: str
@@ -45,7 +45,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that differs: two values, or the lines of a text."""
+    """One difference: two values, or the lines of a text."""
 
     name: str
     before: str = ""
@@ -55,7 +55,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a version that differs, with its hash before and after; empty where it has no such part."""
+    """A part that differs, with its hash before and after; a hash is empty if the part is missing there."""
 
     name: str
     title: str
@@ -64,7 +64,7 @@ class Part:
 
 
 def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Part]:
-    """The parts of two versions' contents that differ; empty where the contents are the same."""
+    """Return the parts that differ between two versions' contents; empty if they are equal."""
     hashes = parts_of(before), parts_of(after)
     names = list(dict.fromkeys([*before, *after]))
     return [
@@ -80,7 +80,7 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Part]:
 
 
 def difference(before: str, after: str) -> tuple[Line, ...]:
-    """Two texts line by line, with a little of what stayed the same around each change; empty where they agree."""
+    """Return a line-by-line diff with some unchanged lines around each change; empty if the texts are equal."""
     old, new = before.strip().splitlines(), after.strip().splitlines()
     if old == new:
         return ()
@@ -111,11 +111,11 @@ def _changes(part: str, before: Any, after: Any) -> Iterator[Change]:
         else:
             yield Change(title, before=one, after=other)
     if not found:
-        yield Change(str(_("The same values in another order or combination.")))
+        yield Change(str(_("Same values, different order or combination.")))
 
 
 def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Every value by the way to it in words; of a list of objects, which values each key takes."""
+    """Yield every value with its path as text; for a list of objects, the values that each key takes."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _flat(f"{name} · {str(key).replace('_', ' ')}", inner)

@@ -1,4 +1,4 @@
-"""A study made anew from another: everything the same, but a draft that nobody has met."""
+"""Copy a study: the same settings as a new draft."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from django.utils.translation import gettext as _
 from studies.models import Study
 
 OWN = {"id", "slug", "title", "status", "created_at", "created_by"}
-"""What a copy does not take over."""
+"""Fields that a copy does not inherit."""
 
 
 def copy(study: Study, *, by: AbstractBaseUser | None = None) -> Study:
-    """A draft that is set up as `study` is now, under a short name that is still free; `study` stays as it is."""
+    """Return a new draft with the current settings of `study` and a short name that is still free."""
     taken_over = {field.name: getattr(study, field.name) for field in Study._meta.fields if field.name not in OWN}
     longest = Study._meta.get_field("title").max_length
     return Study.objects.create(
@@ -26,7 +26,7 @@ def copy(study: Study, *, by: AbstractBaseUser | None = None) -> Study:
 
 
 def _free(slug: str) -> str:
-    """`slug` with the first ending that makes it a short name nobody uses."""
+    """Return `slug` with the first suffix that makes it unused."""
     longest = Study._meta.get_field("slug").max_length or 50
     number = 1
     while True:

@@ -1,4 +1,4 @@
-"""The studies that a fresh installation shows: one of every game, open to anybody, paying nobody."""
+"""The demo studies of a fresh installation: one per game, open to anyone, unpaid."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ LOCAL_ASKING = {
     "call_seconds": 60.0,
     "limit_seconds": 180.0,
 }
-"""So small a model needs many tries and few numbers to name; a scripted player stands behind it."""
+"""A model this small needs many tries and few numbers to name; a scripted player is its fallback."""
 
 
 @dataclass(frozen=True)
 class Demo:
-    """What `make demo` prints: (title, path) of each demo study, and the admin login."""
+    """What `make demo` prints: the (title, path) of each demo study, and the admin login."""
 
     links: list[tuple[str, str]]
     admin: str
@@ -45,10 +45,10 @@ class Demo:
 
 
 def create_demo(model_url: str | None = None) -> Demo:
-    """Make the demo studies and the admin user where they are missing; keep what is there.
+    """Create missing demo studies and the admin user; keep existing ones.
 
     Args:
-        model_url: where a small model on this machine is asked; it then plays a study of every game too.
+        model_url: address of a small model on this machine, which then also plays a study of every game.
     """
     links = [link for key in registry.keys() for link in _of_game(key)]
     links += _with_somebody_else()
@@ -58,7 +58,7 @@ def create_demo(model_url: str | None = None) -> Demo:
 
 
 def _of_game(key: str) -> list[tuple[str, str]]:
-    """A study of each of the game's demonstrations."""
+    """Create a study for each of the game's demos."""
     game = registry.get(key)
     links = []
     for slug, title, config in _shown(key):
@@ -81,9 +81,9 @@ def _of_game(key: str) -> list[tuple[str, str]]:
 
 
 def _shown(key: str) -> Iterator[tuple[str, str, Mapping[str, Json]]]:
-    """Short name, title and configuration of a game's demonstrations.
+    """Yield the short name, title and configuration of each of the game's demos.
 
-    The starting configuration is one, and each that its folder adds (`published.DEMOS`).
+    These are the starting configuration and any that the game's folder adds (`published.DEMOS`).
     """
     game = registry.get(key)
     slug, title = f"demo-{key.replace('_', '-')}", str(game.title)
@@ -93,7 +93,7 @@ def _shown(key: str) -> Iterator[tuple[str, str, Mapping[str, Json]]]:
 
 
 def _with_somebody_else() -> list[tuple[str, str]]:
-    """A study for two people of every demonstration in which two may sit; scripted players take the other seats."""
+    """Create a two-participant study for every demo that allows it; scripted players take the other seats."""
     links = []
     for key, (slug, title, config) in ((one, shown) for one in registry.keys() for shown in _shown(one)):
         game = registry.get(key)
@@ -106,7 +106,7 @@ def _with_somebody_else() -> list[tuple[str, str]]:
         study, new = Study.objects.get_or_create(
             slug=together_with(slug),
             defaults={
-                "title": _("{game} with somebody else").format(game=title),
+                "title": _("{game} with another person").format(game=title),
                 "game": key,
                 "config": dict(config),
                 "purpose": Match.Purpose.DEMO,
@@ -127,7 +127,7 @@ def _with_somebody_else() -> list[tuple[str, str]]:
 
 
 def _against_the_local_model(url: str) -> list[tuple[str, str]]:
-    """A study of every game against the model at `url`."""
+    """Create a study of every game against the model at `url`."""
     Endpoint.objects.update_or_create(
         name=LOCAL,
         defaults={
@@ -164,7 +164,7 @@ def _against_the_local_model(url: str) -> list[tuple[str, str]]:
 
 
 def _admin_password() -> str:
-    """The demo administrator's password, made once and kept beside the data, readable by its owner only."""
+    """Return the demo administrator's password, created once and stored beside the data, readable only by its owner."""
     kept = Path(settings.DATA_DIR) / "admin_password"
     if not kept.exists():
         kept.touch(mode=0o600)

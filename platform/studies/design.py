@@ -1,20 +1,20 @@
-"""What a study varies: which configurations are played, in which line-ups, and how many matches of each.
+"""What a study varies: its configurations, their line-ups, and the number of matches of each.
 
-A study's `design` says it in one of these ways; the parameters of the study hold for all of them:
+A study's `design` has one of these forms; the study's own parameters apply to all of them:
 
-    {}                                           the study's parameters alone
+    {}                                           the study's parameters only
     {"grid": {"rounds": [1, 12]}}                every combination of these values
     {"table": "glee"}                            a published table of the game
     {"configurations": [{"config": {…}, "quota": 5, "roles": ["alice"], "kind": "main"}, …]}
-                                                 written by hand; quota and roles are the study's where not said.
-                                                 Line-ups with people in other seats are not played there
+                                                 custom configurations; quota and roles default to the study's.
+                                                 Line-ups with participants in other seats are not played there
     {"selection": "glee", "seed": 1}             GLEE's main, variant and random configurations (Appendix E)
 
-and, beside any of them, `"averages": {"by": "money", "amounts": {"100": "0.50", …}}`: the announced
-average bonus where it depends on a parameter.
+Any of them may add `"averages": {"by": "money", "amounts": {"100": "0.50", …}}`: the announced average
+bonus where it depends on a parameter.
 
-Every configuration is crossed with every line-up (`studies.lineups`). Without line-ups, a person plays each
-of the study's roles against each of its agents.
+Every configuration is crossed with every line-up (`studies.lineups`). Without line-ups, a participant plays
+each of the study's roles against each of its agents.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MOST_CELLS = 5000
 
 
 class ByHand(BaseModel):
-    """One configuration written by hand."""
+    """One custom configuration."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -63,7 +63,7 @@ class Averages(BaseModel):
 
 
 class Design(BaseModel):
-    """A study's design as it is written."""
+    """A study's parsed design."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -77,14 +77,14 @@ class Design(BaseModel):
 
 @dataclass(frozen=True)
 class WantedCell:
-    """One configuration in one line-up: how many matches, and what average bonus people are told.
+    """One configuration in one line-up: how many matches, and the announced average bonus.
 
     Attributes:
         seats: who takes each seat, see `opponents.agents.Seats`.
-        lineup: its name; empty where there is only one.
-        quota: matches, or groups of people; in sessions that lead through several cells, those that begin in it.
-        kind: what the researcher calls it ("main", "variant", "random"); may be empty.
-        average: None: the study's own.
+        lineup: its name; empty if there is only one.
+        quota: matches, that is, groups of participants; in sessions over several cells, those that begin here.
+        kind: the researcher's label ("main", "variant", "random"); may be empty.
+        average: None means the study's own.
     """
 
     config: Mapping[str, Json]
@@ -96,20 +96,20 @@ class WantedCell:
 
     @property
     def people(self) -> list[Role]:
-        """The seats that people take."""
+        """The seats that participants take."""
         return people_in(self.seats)
 
     @property
     def role(self) -> Role:
-        """The one seat for a person; empty where there are several."""
+        """The one seat for a participant; empty if there are several."""
         return self.people[0] if len(self.people) == 1 else ""
 
 
 def cells_wanted(study: Study) -> list[WantedCell]:
-    """The cells of a study, configuration by configuration.
+    """Return the cells of a study, ordered by configuration.
 
     Raises:
-        BadConfig: naming what is wrong with the design or with a parameter.
+        BadConfig: naming the problem with the design or a parameter.
         BadLineup: naming the line-up that does not fit.
     """
     design = _read(study.design)
@@ -128,10 +128,14 @@ def cells_wanted(study: Study) -> list[WantedCell]:
             for cell in cells
         ]
     if not cells:
-        raise BadConfig(_("People can take none of the chosen roles in these configurations."))
+        raise BadConfig(
+            _("None of the chosen roles can be played by participants in these configurations. Choose other roles.")
+        )
     if len(cells) > MOST_CELLS:
         raise BadConfig(
-            _("That would be {cells} cells; {most} are the most.").format(cells=len(cells), most=MOST_CELLS)
+            _("This design has {cells} cells; the maximum is {most}. Vary fewer values or use fewer line-ups.").format(
+                cells=len(cells), most=MOST_CELLS
+            )
         )
     return cells
 
@@ -139,7 +143,7 @@ def cells_wanted(study: Study) -> list[WantedCell]:
 def _fitted(
     game: Game[Any, Any], roles: Sequence[Role], written: Sequence[Lineup], labels: Sequence[str]
 ) -> Iterator[tuple[Lineup, dict[Role, str | list[str]]]]:
-    """The line-ups that are played in a configuration whose people take these roles."""
+    """Return the line-ups played in a configuration whose participants take these roles."""
     for lineup in written or usual(game, roles, labels):
         seats = lineup.fitted(game)
         if set(people_in(seats)) <= set(roles):
@@ -150,10 +154,10 @@ _Chosen = tuple[Mapping[str, Json], Sequence[Role], int, str]
 
 
 def _chosen(study: Study, game: type[Game[Any, Any]], design: Design) -> list[_Chosen]:
-    """(configuration, roles, quota, kind) in order."""
+    """Return (configuration, roles, quota, kind) in order."""
     given = [design.grid, design.table, design.configurations, design.selection]
     if sum(one is not None for one in given) > 1:
-        raise BadConfig(_("A design has one of grid, table, configurations and selection."))
+        raise BadConfig(_("A design has exactly one of grid, table, configurations and selection."))
     if design.selection is not None:
         chosen = selections.select_named(study.game, design.selection, design.seed)
         return [(one.config, one.roles, one.quota, one.kind) for one in chosen]
@@ -174,16 +178,16 @@ def _chosen(study: Study, game: type[Game[Any, Any]], design: Design) -> list[_C
 def _roles(
     study: Study, game: type[Game[Any, Any]], config: Mapping[str, Json], said: Sequence[Role] | None
 ) -> list[Role]:
-    """The roles of this configuration for people: what was said, else what of the study's roles can be played.
+    """Return the roles for participants: the configuration's own, or those of the study's that can be played.
 
-    Line-ups say themselves where people sit.
+    Line-ups determine the participants' seats themselves.
     """
     people = configure(game, config).people()
     if said is None:
         return [role for role in people if study.lineups or not study.roles or role in study.roles]
     if unknown := set(said) - set(people):
         raise BadConfig(
-            _("People cannot play {roles} here; they can play {people}.").format(
+            _("Participants cannot play {roles} here. They can play {people}.").format(
                 roles=", ".join(sorted(unknown)), people=", ".join(people)
             )
         )
@@ -194,18 +198,24 @@ def _average(averages: Averages | None, config: Mapping[str, Json]) -> Decimal |
     if averages is None:
         return None
     if averages.by not in config:
-        raise BadConfig(_("There is no parameter “{key}” for the averages to depend on.").format(key=averages.by))
+        raise BadConfig(
+            _("Averages: there is no parameter “{key}”. Enter the name of one of the game's parameters.").format(
+                key=averages.by
+            )
+        )
     by_value = {_plain(value): amount for value, amount in averages.amounts.items()}
     value = _plain(config[averages.by])
     if value not in by_value:
         raise BadConfig(
-            _("No average bonus is given for {key} = {value}.").format(key=averages.by, value=config[averages.by])
+            _("Averages: no average bonus is given for {key} = {value}. Add it to the amounts.").format(
+                key=averages.by, value=config[averages.by]
+            )
         )
     return by_value[value]
 
 
 def _plain(value: Any) -> str:
-    """A parameter's value as a key: 100 and 100.0 are the same."""
+    """Return a parameter's value as a key, so that 100 and 100.0 are the same."""
     try:
         return f"{float(value):.12g}"
     except (TypeError, ValueError):

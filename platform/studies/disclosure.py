@@ -1,7 +1,7 @@
-"""What people are told about the other players before they play, and what the last page says of what was kept back.
+"""What participants are told about the other players before the match, and afterwards about anything withheld.
 
-What is told is frozen with each enrolment, so that every match has it on record. It needs no work: unless a study
-switches it off, people are told that they play with a program, also where the consent text is the researchers' own.
+What is told is frozen with each participant's steps, so it is on record for every match. By default, participants
+are told that they play with a program, even if the consent text is the researchers' own.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from participants.models import Enrolment
 from studies.formats import seats_in
 
 TOLD, EITHER, NOTHING = "told", "either", "nothing"
-"""Who the others are was said; that they may be people or programs; nothing of it."""
+"""Told who the others are; told that they may be people or programs; told nothing."""
 
 
 def disclosed(lineups: Iterable[Mapping[str, Any]], *, tells: bool) -> dict[str, str]:
-    """What is said about the other players: {told, words}; empty where there are no others.
+    """Return what is said about the other players as {told, words}; empty if there are no others.
 
     Args:
-        lineups: who sits where, of every cell.
-        tells: False: no more than that both may be met, where both are.
+        lineups: who takes which seat in every cell.
+        tells: if False, say only that others may be people or programs, and only if both occur.
     """
     seated = [list(seats.values()) for seats in lineups]
     most = max((len(seats) - 1 for seats in seated), default=0)
@@ -72,19 +72,19 @@ def _of_both(most: int, *, tells: bool, always_both: bool) -> str:
 
 
 def of_version(content: Mapping[str, Any]) -> dict[str, str]:
-    """What a frozen version says about the other players, as `disclosed`."""
+    """Return what a frozen version says about the other players, as `disclosed` does."""
     cells = [cell for part in (content, *content.get("further", ())) for cell in part["cells"]]
     return disclosed(map(seats_in, cells), tells=content.get("tells_opponent", True))
 
 
 def recorded(enrolment: Enrolment) -> dict[str, str]:
-    """What this person was told: {told, words}; empty of those who came before it was recorded."""
+    """Return what this participant was told, as {told, words}; empty for enrolments from before it was recorded."""
     told: dict[str, str] = next((step.get("others", {}) for step in enrolment.steps if step["kind"] == "consent"), {})
     return told
 
 
 def kept_back(enrolment: Enrolment) -> list[str]:
-    """What the last page says to somebody who was not told who the others are: a sentence for each match."""
+    """Return the last page's sentences, one per match, for a participant who was not told who the others were."""
     told = recorded(enrolment).get("told", TOLD)
     if told == TOLD:
         return []
@@ -97,9 +97,9 @@ def kept_back(enrolment: Enrolment) -> list[str]:
     if not met:
         return []
     before = (
-        _("Before the game you were not told who the others are.")
+        _("Before the game, we did not tell you who the other players were.")
         if told == NOTHING
-        else _("Before the game you were told only that you may play with people or with computer programs.")
+        else _("Before the game, we told you only that the other players might be people or computer programs.")
     )
     if len(set(met)) == 1:
         return [before, _("You played with {others}.").format(others=met[0])]

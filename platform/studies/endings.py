@@ -1,4 +1,4 @@
-"""What follows when an enrolment ends: what is owed, what the last page says, whose place is free."""
+"""What happens when a participant's session ends: amounts due, the last page, and the freed place."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from studies.sessions import Result, counted, session_of
 
 @receiver(enrolment_ended)
 def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
-    """Write the ledger and the earnings of the last page; release the place of an enrolment without valid data."""
+    """Write the ledger and the last page's earnings; release the place of a session without valid data."""
     placement = Placement.objects.select_related("cell__version__study").filter(enrolment=enrolment).first()
     if placement is None:
         return
@@ -67,11 +67,11 @@ def show_earnings(
     entry: str,
     result: tuple[float | None, float | None],
 ) -> None:
-    """Write what the last page says is paid, and for those who played the debriefing and what was kept back.
+    """Write what the last page shows: the pay and, for those who played, the debriefing and the disclosure.
 
     Args:
-        entry: by which kind of link the person came, on which depends how they get what is paid.
-        result: payoff and share of the match, as `earned_by` gives them.
+        entry: the kind of link the participant came by, which determines how they are paid.
+        result: payoff and share of the match, from `earned_by`.
     """
     nothing = rules.cents(rule.base * 0)
     lines = [
@@ -103,7 +103,7 @@ def show_earnings(
 
 
 def _game_of(enrolment: Enrolment) -> Any:
-    """The game that the person played last; None where they played none."""
+    """Return the game the participant played last, or None."""
     seat = Seat.objects.select_related("match").filter(enrolment=enrolment).order_by("-step").first()
     return seat.match.configured() if seat is not None else None
 
@@ -111,7 +111,7 @@ def _game_of(enrolment: Enrolment) -> Any:
 def _lost(
     rule: rules.PayRule, enrolment: Enrolment, owed: Mapping[str, Decimal], result: tuple[float | None, float | None]
 ) -> Decimal:
-    """What a wrong answer after the game cost: what finishing would have paid, less what is paid."""
+    """Return what a wrong quiz answer cost: the pay for completing, less what is paid."""
     if enrolment.state != State.FAILED_QUIZ:
         return Decimal(0)
     right = rules.due(rule, ending=State.COMPLETED, payoff=result[0], share=result[1])
@@ -123,18 +123,18 @@ def _came_by(enrolment: Enrolment) -> str | None:
 
 
 def _as_shown(enrolment: Enrolment, reason: str) -> str:
-    """Waiting in vain is paid as a bonus and called what it is."""
+    """Return the reason as shown to the participant: waiting in vain is paid as a bonus with its own name."""
     return "waiting" if reason == "bonus" and enrolment.state == State.NO_PARTNER else reason
 
 
 def moved_by_others(enrolment: Enrolment, counts: Collection[str]) -> bool:
-    """Whether in a match of this enrolment the clock or an agent moved in this person's place, or in an agent's.
+    """Return whether the clock or an agent moved for this participant, or for an agent, in one of their matches.
 
-    Such a match is kept and paid, and stays out of the dataset (`exports.gate`): it fills no place. What was done
-    in another person's place is that person's affair.
+    Such a match is kept and paid but stays out of the dataset (`exports.gate`) and does not count towards the quota.
+    A move made for another participant concerns only that participant.
 
     Args:
-        counts: whose moves in another's place are data all the same (`opponents.agents.counted`).
+        counts: whose substitute moves still count as data (`opponents.agents.counted`).
     """
     seats = Seat.objects.filter(enrolment=enrolment)
     matches = seats.values("match")
@@ -146,12 +146,12 @@ def moved_by_others(enrolment: Enrolment, counts: Collection[str]) -> bool:
 
 @dataclass(frozen=True)
 class Earned:
-    """What somebody's pay is computed from.
+    """The results that a participant's pay is computed from.
 
     Attributes:
-        payoff, share: of the match or matches that count; None where none was finished.
+        payoff, share: of the matches that count; None if no match was finished.
         waited: seconds of waiting in vain for others.
-        games: where there are several matches, each one's number, payoff, share and whether it counts.
+        games: with several matches, each one's number, payoff, share and whether it counts.
     """
 
     payoff: float | None
@@ -160,12 +160,12 @@ class Earned:
     games: tuple[Mapping[str, Any], ...] = ()
 
     def numbers(self) -> dict[str, Any]:
-        """What `payouts.rules.due` reads."""
+        """Return the numbers that `payouts.rules.due` reads."""
         return {"payoff": self.payoff, "share": self.share, "waited": self.waited}
 
 
 def earned_by(enrolment: Enrolment, content: Mapping[str, Any]) -> Earned:
-    """What somebody's pay is computed from, by the version that they met."""
+    """Return the results that a participant's pay is computed from, under their version."""
     session = session_of(content)
     results = _results_of(enrolment)
     payoff, share, numbers = counted(results, session, seed=enrolment.seed)
@@ -180,7 +180,7 @@ def earned_by(enrolment: Enrolment, content: Mapping[str, Any]) -> Earned:
 
 
 def _results_of(enrolment: Enrolment) -> list[Result]:
-    """The finished matches of somebody, in the order in which they were played."""
+    """Return a participant's finished matches in the order they were played."""
     seats = Seat.objects.select_related("match").filter(enrolment=enrolment).order_by("step")
     results = []
     for number, seat in enumerate(seats, start=1):

@@ -1,4 +1,4 @@
-"""Letting people in: back to where they were, or into the emptiest cell."""
+"""Enrol arriving participants: resume their session, or place them in the emptiest cell."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ from studies.models import Cell, Placement, Study, Version
 from studies.sessions import Leg, Session, begins_in, legs_of, session_of
 
 NEAR = Q(released_at=None)
-"""Of placements, those of people who hold a place or were offered one: newcomers go where these are fewest."""
+"""Placements that hold a place or were offered one; newcomers go where these are fewest."""
 HELD = NEAR & ~Q(enrolment__state=State.ARRIVED)
-"""Of placements, those that hold a place: nobody does by opening a link, only by consenting."""
+"""Placements that hold a place: consenting takes it, opening the link does not."""
 
 
 class NotOpen(NotLetIn):
@@ -57,15 +57,15 @@ class Full(NotLetIn):
 def enrol(
     study: Study, arrival: Arrival, *, role: str | None = None, again: bool = False, token: str = ""
 ) -> Enrolment:
-    """The enrolment of whoever arrives: the one they began, or a new one in the emptiest open cell.
+    """Return the arriving participant's enrolment: the one they began, or a new one in the emptiest open cell.
 
     Args:
-        role: only cells of this role (demonstrations let people choose).
-        token: of the enrolment that may begin now; empty: any.
-        again: begin another enrolment where the one before, begun with the same lasting link, has ended.
+        role: use only cells of this role (demos let people choose).
+        token: of the enrolment that may begin now; empty for any.
+        again: begin another enrolment if the earlier one, begun with the same reusable link, has ended.
 
     Raises:
-        NotLetIn: with what to tell the person; nothing was changed.
+        NotLetIn: with the message for the participant; nothing was changed.
     """
     known = begun_before(study, arrival)
     if known is not None and not _another(known, arrival, again):
@@ -104,14 +104,14 @@ def enrol(
 
 
 def _let_back(known: Enrolment, arrival: Arrival) -> Enrolment:
-    """Raises UsedCode when the link opens once and this browser is not the one that began with it."""
+    """Raise UsedCode if the link can be used only once and a different browser began with it."""
     if arrival.once and not constant_time_compare(known.token, arrival.held):
         raise UsedCode
     return known
 
 
 def begun_before(study: Study, arrival: Arrival) -> Enrolment | None:
-    """The enrolment that was begun last with this link."""
+    """Return the latest enrolment begun with this link."""
     if not arrival.proof:
         return None
     identity = (
@@ -124,10 +124,10 @@ def begun_before(study: Study, arrival: Arrival) -> Enrolment | None:
 
 
 def may_begin_again(study: Study, arrival: Arrival) -> bool:
-    """Whether the holder of this link, whose enrolment has ended, may begin another one.
+    """Return whether the holder of this link, whose enrolment has ended, may begin another one.
 
     Raises:
-        TooSoon: they may, only later.
+        TooSoon: they may, but only later.
     """
     version = study.latest_version()
     if not arrival.lasting or version is None or study.status != Study.Status.LAUNCHED:
@@ -141,10 +141,10 @@ def may_begin_again(study: Study, arrival: Arrival) -> bool:
 
 @receiver(consented)
 def keep_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) -> None:
-    """Places are held from consent on; where the one at the door is gone by then, the emptiest other is taken.
+    """Hold the participant's place from consent on; if it has been taken, take the emptiest other one.
 
     Raises:
-        StepRefused: there is none; nothing was changed.
+        StepRefused: no place is left; nothing was changed.
     """
     placement = Placement.objects.select_related("cell").filter(enrolment=enrolment, released_at=None).first()
     if placement is None:
@@ -169,7 +169,7 @@ def _another(known: Enrolment, arrival: Arrival, again: bool) -> bool:
 
 
 def _place(version: Version, role: str | None, cell: int | None = None) -> tuple[Cell, Role, int]:
-    """The emptiest open seat; before everybody is sent away, the places of those who are gone are given back."""
+    """Return the emptiest open seat. If all are taken, first release the places of participants who have gone."""
     try:
         return emptiest_seat(version, role=role, cell=cell)
     except Full:
@@ -179,31 +179,31 @@ def _place(version: Version, role: str | None, cell: int | None = None) -> tuple
 
 
 def refuse_closed(study: Study) -> None:
-    """Raises NotOpen when nobody new is let in."""
+    """Raise NotOpen if the study is closed to new participants."""
     if study.status != Study.Status.LAUNCHED:
         raise NotOpen(_closed_reason(study))
 
 
 def _closed_reason(study: Study) -> str:
     if study.status == Study.Status.PAUSED:
-        return _("It is paused at the moment. Please try again later with the same link.")
+        return _("The study is paused at the moment. Please try again later with the same link.")
     if study.status == Study.Status.CLOSED:
-        return _("It has ended and takes nobody in any more. Thank you for your interest.")
-    return _("It has not begun yet. Please try again later with the same link.")
+        return _("The study has ended. Thank you for your interest.")
+    return _("The study has not started yet. Please try again later with the same link.")
 
 
 def emptiest_seat(version: Version, *, role: str | None = None, cell: int | None = None) -> tuple[Cell, Role, int]:
-    """The open cell with the lowest (completed + live) / places, the seat of it that fewest people hold, and a number.
+    """Return the open cell with the lowest (completed + live) / places, its least-held seat, and a number.
 
-    The number, from 1, is that of whoever is placed now among all who were ever placed in the cell.
+    The number, from 1, counts all participants ever placed in the cell.
 
-    Cells in which somebody still misses partners come first, so that nobody waits because others went elsewhere.
-    Ties between cells are broken at random from the version's seed. Of a cell's seats, the first of those with
-    the fewest people: four people who arrive one after the other can make a group of four.
+    Cells with incomplete groups come first, so that nobody waits because others were placed elsewhere. Ties between
+    cells are broken at random from the version's seed. Within a cell, the first of the seats with the fewest
+    participants is used, so that four successive arrivals can form a group of four.
 
     Args:
-        role: only this seat.
-        cell: only in the cell of this number; one that the version does not have is passed over.
+        role: consider only this seat.
+        cell: consider only the cell of this number; a number that the version does not have is ignored.
 
     Call under the version's lock.
 
@@ -218,7 +218,7 @@ def emptiest_seat(version: Version, *, role: str | None = None, cell: int | None
         seats = [(cell, seat) for cell, seat in seats if seat == role]
         if not seats:
             raise NoSuchRole(
-                _("The link asks for a role that this study does not have. Please tell who gave it to you.")
+                _("The link asks for a role that this study doesn't have. Please tell the person who gave it to you.")
             )
     placed = Placement.objects.filter(cell__version=version)
     held, near, ever = _by_seat(placed)
@@ -227,7 +227,7 @@ def emptiest_seat(version: Version, *, role: str | None = None, cell: int | None
     open_seats = [(cell, seat) for cell, seat in seats if held[cell.pk, seat] < cell.quota]
     if not open_seats:
         raise Full(
-            _("All places of this study are taken at the moment. A place may become free: please try again later.")
+            _("All places in this study are taken at the moment. A place may become free, so please try again later.")
         )
     filled = {cell.pk: sum(near[cell.pk, seat] for seat in cell.people) / cell.places for cell, _seat in open_seats}
     forming = _forming(placed.filter(released_at=None), [cell for cell, _seat in open_seats])
@@ -243,7 +243,7 @@ Placed = Counter[tuple[int, Role]]
 
 
 def _by_seat(placed: QuerySet[Placement]) -> tuple[Placed, Placed, Placed]:
-    """By cell and seat: the places that are held, those that are held or offered, and all that ever were."""
+    """Return counts by cell and seat: places held, places held or offered, and all placements ever."""
     counts = (Count("pk", filter=HELD), Count("pk", filter=NEAR), Count("pk"))
     rows = list(placed.values_list("cell", "role").annotate(held=counts[0], near=counts[1], ever=counts[2]).order_by())
     held, near, ever = (Counter({row[:2]: row[at] for row in rows}) for at in (2, 3, 4))
@@ -251,7 +251,7 @@ def _by_seat(placed: QuerySet[Placement]) -> tuple[Placed, Placed, Placed]:
 
 
 def _forming(placed: QuerySet[Placement], cells: Collection[Cell]) -> set[int]:
-    """Those of the cells in which people do not make up whole groups yet."""
+    """Return the cells in which participants do not form whole groups yet."""
     of_groups = {cell.pk: cell.group_size for cell in cells if cell.group_size > 1}
     if not of_groups:
         return set()
@@ -262,7 +262,7 @@ def _forming(placed: QuerySet[Placement], cells: Collection[Cell]) -> set[int]:
 
 
 def _filled_in(version: Version) -> Counter[tuple[int, Role]]:
-    """How often agents took seats for which nobody came, by cell and seat: they are not offered again."""
+    """Return how often agents took seats that nobody came for, by cell and seat; these are not offered again."""
     if "lobby" not in version.content:
         return Counter()
     numbers = dict(version.cells.values_list("number", "pk"))
@@ -275,15 +275,15 @@ def _filled_in(version: Version) -> Counter[tuple[int, Role]]:
 
 
 def hall_of(version: Version) -> str:
-    """The hall in which the version's people wait for each other."""
+    """Return the lobby in which the version's participants wait for each other."""
     return f"version-{version.pk}"
 
 
 def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1) -> list[dict[str, Any]]:
-    """The path through this version for somebody in this seat of this cell, as frozen steps.
+    """Return the frozen steps through this version for a participant in this seat of this cell.
 
     Args:
-        number: which of the cell's people this is, from 1.
+        number: the participant's number within the cell, from 1.
     """
     content = version.content
     session = session_of(content)
@@ -298,13 +298,13 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1) -> li
     met = texts.possible_endings(
         code_word=content["checks"]["code_word"],
         quiz=content["checks"]["quiz"],
-        screens=False,  # who reads the instructions has passed those questions
+        screens=False,  # participants who read the instructions have passed those questions
         several=any(leg.cell.group_size > 1 for leg in legs),
     )
     endings = texts.endings_table(rule, met)
 
     def told(leg: Leg) -> dict[str, Any]:
-        """What the instructions of a match say besides its rules."""
+        """Return what the instructions of a match say besides its rules."""
         game = _configured(leg)
         promise = texts.pay_promise(rule, alike=game.pays_alike())
         says = [sessions.promise(session, others="further" in content), promise]
@@ -349,23 +349,23 @@ def _configured(leg: Leg) -> Game[Any, Any]:
 
 
 def _about(version: Version, leg: Leg, rule: PayRule) -> dict[str, Any]:
-    """What steps say of the game that is played in a match."""
+    """Return what steps contain about the game played in a match."""
     pay = (leg.cell.pay() if leg.own else rule).model_dump(mode="json", exclude={"endings"})
     said = {**leg.part["texts"], "pay": pay}
     return {"game": leg.part["game"], "config": leg.config, "role": leg.role, "texts": said}
 
 
 def told_by_name(seats: Seats) -> bool:
-    """Whether players read each other's names: only where all are people, so that a name never tells who is one."""
+    """Return whether players see each other's names: only if all are people, so that names give nothing away."""
     return len(seats) > 1 and len(people_in(seats)) == len(seats)
 
 
 def _match_steps(
     version: Version, leg: Leg, rule: PayRule, session: Session, *, match: int, number: int, first: Cell
 ) -> list[dict[str, Any]]:
-    """One match and, where people play it together, the lobby before it.
+    """Return the steps of one match, preceded by the lobby if several participants play it together.
 
-    Its seed follows from the version's seed, the cell, the group's number and, in a session, the match's.
+    Its seed is derived from the version's seed, the cell, the group's number and, in a session, the match's number.
     """
     content, cell = version.content, leg.cell
     agents = version.agents()
@@ -397,7 +397,7 @@ def _match_steps(
 
 @receiver(group_made)
 def keep_seats(sender: type, group: Group, seats: Mapping[Role, Enrolment], **_signal: Any) -> None:
-    """The seats that people have got in their group are those that are kept for them, unless it plays another game."""
+    """Store the seats that participants got in their group, unless the group plays another game."""
     leg = group.pool.split("/")[1:2]
     if leg and not leg[0].isdigit():
         return
@@ -406,5 +406,5 @@ def keep_seats(sender: type, group: Group, seats: Mapping[Role, Enrolment], **_s
 
 
 def release(enrolment: Enrolment) -> None:
-    """Give the place back: somebody else may fill the cell."""
+    """Release the place, so that another participant can fill the cell."""
     Placement.objects.filter(enrolment=enrolment, released_at=None).update(released_at=timezone.now())

@@ -1,4 +1,4 @@
-"""A study whose models fail: nobody new comes in while they are known to be away, and what failing costs has an end."""
+"""Studies whose models fail: entry waits while a model is known to be unavailable, and failures have a cost limit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 class InAMoment(NotLetIn):
-    """The page goes on by itself."""
+    """The study's models are unavailable at the moment; the page retries automatically."""
 
     status = 503
     try_again = True
@@ -32,24 +32,24 @@ class InAMoment(NotLetIn):
     seconds = 10
 
     def __init__(self) -> None:
-        super().__init__(_("The program that plays with you is not ready just now. This page goes on by itself."))
+        super().__init__(_("The program that plays with you is not ready yet. This page will continue automatically."))
 
 
 def away(version: Version) -> list[str]:
-    """The endpoints that an agent of this version asks and that are known not to answer."""
+    """Return the endpoints used by this version that are known to be unavailable."""
     found = open_circuits()
     asked = {agent.spec.partition(":")[0] for agent in version.agents().values()}
     return sorted(asked & found.keys())
 
 
 def refuse_dead(version: Version) -> None:
-    """Raises InAMoment while agents of the version are known to be away."""
+    """Raise InAMoment while agents of the version are known to be unavailable."""
     if away(version):
         raise InAMoment
 
 
 def pause_after_failure(study: Study, enrolment: Enrolment) -> None:
-    """Pause a study that asks for it when this person's match ended because an agent gave no answer."""
+    """Pause the study, if it is set to, because this participant's match ended when an agent failed to answer."""
     if not study.pauses_on_failure or study.status != Study.Status.LAUNCHED:
         return
     ended = Event.objects.filter(match__seats__enrolment=enrolment, kind="abandoned", data__role__isnull=False)
@@ -61,7 +61,7 @@ def pause_after_failure(study: Study, enrolment: Enrolment) -> None:
 
 
 def cost_of_failures(study: Study) -> Decimal:
-    """What is owed and was paid to people whose opponent failed."""
+    """Return the amounts owed and paid to participants whose opponent failed."""
     rows = LedgerRow.objects.filter(study=study.slug, enrolment__state=State.OPPONENT_FAILED)
     return rows.exclude(state=LedgerRow.State.WRITTEN_OFF).aggregate(all=Sum("amount"))["all"] or Decimal(0)
 
@@ -71,7 +71,7 @@ def over_its_cap(study: Study) -> bool:
 
 
 def pause_over_cap(study: Study) -> None:
-    """Pause a study whose failed matches have cost too much; the audit log says why."""
+    """Pause a study whose failed matches have cost too much, and record why in the audit log."""
     if study.status != Study.Status.LAUNCHED or not over_its_cap(study):
         return
     if pausing.pause(study):

@@ -1,6 +1,6 @@
-"""What a study is likely to take and cost, before anybody has played it.
+"""Estimates of what a study will take and cost, before anyone has played it.
 
-Matches of its own cells are played here by scripted players, people's seats by the game's default script.
+Scripted players play matches of its own cells, with the game's sparring partner in the participants' seats.
 """
 
 from __future__ import annotations
@@ -28,37 +28,37 @@ from studies.design import WantedCell, cells_wanted
 from studies.models import Study
 
 MATCHES, MOVES = 24, 6000
-"""Matches played in all, and moves after which no further one is begun: somebody waits for the answer."""
+"""Number of matches simulated, and number of moves after which no further match is started, to keep it fast."""
 SAID = 2
-"""Matches played for the minutes that people are told."""
+"""Number of matches simulated for the announced minutes."""
 MOST_MOVES = 3000
-"""Moves of one match."""
+"""Maximum number of moves in one match."""
 PRICED, MOST_PRICED, MEASURED = 2, 8, 5
-"""Matches of the same models whose calls are measured, sets of models that are, and calls of a model in a match."""
+"""Limits: matches measured per set of models, sets of models measured, and calls of a model in a match."""
 WORDS_PER_MINUTE = 200
-"""How fast people read (an assumption, like the seconds below)."""
+"""Reading speed (an assumption, like the seconds below)."""
 SECONDS_PER_DECISION, SECONDS_PER_PAGE, SECONDS_PER_QUESTION, SECONDS_OF_A_MODEL = 20, 10, 10, 5
 LETTERS_PER_TOKEN = 4
 ANSWER_TOKENS, REASONED_TOKENS = 60, 400
 CALLS_WITH_TOOLS = 8
-"""Calls that a model with tools makes for one move (EconEvals, published forecast)."""
+"""Number of calls that a model with tools makes per move (EconEvals, published forecast)."""
 MILLION = Decimal(1_000_000)
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Means over the matches that were played.
+    """Means over the simulated matches.
 
     Attributes:
-        sampled: how many matches that were.
-        matches: how many the study wants in all.
-        people: how many people these need; each of them plays one match, or those of a session.
-        decisions: of a person.
-        minutes: of a person from the first page to the last, without waiting in a lobby.
-        pay: base and bonus of a person, as (least, mean, most); None where the pay rule is not complete.
-        model_calls: of a match; 0 where no model plays.
-        model_cost: US dollars of a match; None where a model's price is not known.
+        sampled: number of simulated matches.
+        matches: number of matches the study needs.
+        people: number of participants needed; each plays one match or one session.
+        decisions: per participant.
+        minutes: per participant from the first page to the last, excluding the lobby.
+        pay: base and bonus per participant, as (minimum, mean, maximum); None if the pay rule is incomplete.
+        model_calls: per match; 0 if no model plays.
+        model_cost: US dollars per match; None if a model's price is unknown.
     """
 
     sampled: int
@@ -76,12 +76,12 @@ class Forecast:
 
     @property
     def in_groups(self) -> bool:
-        """Whether people play with each other."""
+        """Whether participants play with each other."""
         return self.groups
 
     @property
     def hourly(self) -> Decimal | None:
-        """Mean pay for an hour at this pace."""
+        """Mean hourly pay at this pace."""
         return self.pay[1] * 60 / Decimal(self.minutes) if self.pay and self.minutes else None
 
     @property
@@ -95,12 +95,12 @@ class Forecast:
 
 @dataclass(frozen=True)
 class _Trial:
-    """One match that scripted players played.
+    """One match played by scripted players.
 
     Attributes:
-        decisions, waiting: of a person, and the seconds that it waited for the others.
-        pay: of each person.
-        calls, cost: that the models would have made and cost, where that was measured.
+        decisions, waiting: of a participant, and the seconds they waited for others.
+        pay: of each participant.
+        calls, cost: what the models would have needed, if measured.
     """
 
     moves: int
@@ -112,10 +112,10 @@ class _Trial:
 
 
 def forecast(study: Study) -> Forecast:
-    """What the study as it stands would take; nothing is saved and no model is asked.
+    """Return the forecast for the study's current settings; nothing is saved and no model is called.
 
     Raises:
-        GameError, AgentError: the study could not be played.
+        GameError, AgentError: the study cannot be played.
     """
     refresh_if_old()
     cells = cells_wanted(study)
@@ -147,7 +147,7 @@ def forecast(study: Study) -> Forecast:
 
 
 def _sample(study: Study, pay: PayRule | None) -> tuple[list[_Trial], float, Decimal | None]:
-    """Matches of the study's game, and a match's calls of models and what these cost, as `_of_models` gives them."""
+    """Return simulated matches, and the model calls and cost per match from `_of_models`."""
     cells, agents = cells_wanted(study), study.agents_by_label()
     trials: list[_Trial] = []
     measured: dict[tuple[str, ...], list[_Trial]] = {}
@@ -165,16 +165,16 @@ def _sample(study: Study, pay: PayRule | None) -> tuple[list[_Trial], float, Dec
 
 
 def _begun(study: Study, cells: Sequence[WantedCell]) -> Sequence[WantedCell]:
-    """The cells in which people begin: in sessions of a fixed order those of the first configuration."""
+    """Return the cells in which participants begin: with a fixed order, those of the first configuration."""
     if study.session_matches == 1 or study.session_order != "fixed" or study.session_games:
         return cells
     return [cell for cell in cells if cell.config == cells[0].config]
 
 
 def minutes_of(study: Study) -> int | None:
-    """About how long a person is busy, rounded up: what is said before they agree. None where nothing can be played.
+    """Return the announced duration in minutes, rounded up; None if nothing can be played.
 
-    Of a few cells one match each is played, so that launching a study stays quick.
+    Plays one match in each of a few cells, so that launching a study stays quick.
     """
     try:
         cells = cells_wanted(study)
@@ -193,14 +193,14 @@ def minutes_of(study: Study) -> int | None:
 
 
 def _models(cell: WantedCell, agents: Mapping[str, Agent]) -> tuple[str, ...]:
-    """The models that may play in a cell, by label."""
+    """Return the models that may play in a cell, by label."""
     return tuple(label for label in labels_in(cell.seats) if not agents[label].scripted)
 
 
 def _of_models(
     cells: Sequence[WantedCell], agents: Mapping[str, Agent], measured: Mapping[tuple[str, ...], Sequence[_Trial]]
 ) -> tuple[float, Decimal | None]:
-    """Calls and cost of a match, as means over all that are wanted; cells that were not played count as the others."""
+    """Return mean calls and cost per match over all cells; cells not simulated count as the mean of the others."""
     matches: dict[tuple[str, ...], int] = {}
     for cell in cells:
         models = _models(cell, agents)
@@ -227,7 +227,7 @@ def _pay_of(study: Study) -> PayRule | None:
 
 
 def _spread(things: Sequence[T], most: int) -> list[T]:
-    """At most so many of them, evenly taken from all."""
+    """Return at most `most` of the things, evenly spread over all."""
     if len(things) <= most:
         return list(things)
     return [things[i * len(things) // most] for i in range(most)]
@@ -236,7 +236,7 @@ def _spread(things: Sequence[T], most: int) -> list[T]:
 def _trial(
     study: Study, cell: WantedCell, agents: Mapping[str, Agent], pay: PayRule | None, seed: int, *, measured: bool
 ) -> _Trial:
-    """A match in the cell, with the calls that its models would need where they are `measured`."""
+    """Simulate a match in the cell, counting its models' calls if `measured`."""
     game = games.play.configure(registry.get(study.game), cell.config, amounts=study.amounts)
     seated = {role: agents[label] for role, label in drawn(cell.seats, seed).items()}
     play, opening = games.play.start(game, seed)
@@ -272,14 +272,14 @@ def _trial(
 
 
 def _script(game: Game[Any, Any], agent: Agent | None) -> str:
-    """The scripted player that moves for a person (None), for a scripted agent, or in place of a model."""
+    """Return the script that moves for a participant (None), for a scripted agent, or in place of a model."""
     if agent is None:
         return game.default_script
     return agent.spec.removeprefix("script:") if agent.scripted else agent.settings.script or game.default_script
 
 
 def _waits(turn: Sequence[Role], people: Collection[Role], seated: Mapping[Role, Agent]) -> float:
-    """Seconds that people wait in all while these roles decide at the same time."""
+    """Return the total seconds that participants wait while these roles decide at the same time."""
     seconds = {
         role: (0 if seated[role].scripted else SECONDS_OF_A_MODEL) + seated[role].delay
         if role in seated
@@ -293,10 +293,10 @@ def _waits(turn: Sequence[Role], people: Collection[Role], seated: Mapping[Role,
 def _cost(
     study: Study, agent: Agent, role: Role, asked: Sequence[tuple[Play, int]], log: Sequence[Event]
 ) -> Decimal | None:
-    """US dollars of a match whose model was `asked` at these moments; None where its price is not known.
+    """Return the US dollars for a model `asked` at these moments; None if its price is unknown.
 
     Args:
-        asked: the play, and how many events of the log there were then.
+        asked: the play, and the number of log events at that moment.
     """
     price = prices_now().of(agent.spec)
     if price is None:
@@ -315,7 +315,7 @@ def _cost(
 
 
 def _calls_in_a_turn(game: Game[Any, Any], role: Role, agent: Agent) -> int:
-    """How often a model is called for one move: by its strategy's modules, or by EconEvals' rule where it has tools."""
+    """Return the number of calls per move: from the strategy's modules, or EconEvals' rule for models with tools."""
     strategy = agent.settings.spec(agent.spec).strategy
     if strategies.layout_of(game, role, strategy) == "tools":
         return CALLS_WITH_TOOLS
@@ -333,7 +333,7 @@ def _paid(play: Play, game: Game[Any, Any], cell: WantedCell, pay: PayRule | Non
 
 
 def _around(study: Study, cell: WantedCell) -> float:
-    """Seconds that a person needs before and after the match."""
+    """Return the seconds a participant needs before and after the match."""
     game = games.play.configure(registry.get(study.game), cell.config, amounts=study.amounts)
     try:
         read = [

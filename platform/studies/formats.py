@@ -1,7 +1,7 @@
-"""Reading what versions froze, whichever format it has.
+"""Reading frozen versions of any format.
 
-Format 2 names its agents and line-ups. Before it, a version had no format: one person played against one
-agent, which each of its cells repeats for every seat that is not the person's.
+Format 2 names its agents and line-ups. Earlier versions have no format: one participant played against one
+agent, which each cell repeats for every seat that is not the participant's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Content = Mapping[str, Any]
 
 
 def agents_in(content: Content) -> dict[str, Agent]:
-    """The agents of a version by label; in earlier formats they are labelled by their specifications."""
+    """Return a version's agents by label; in earlier formats, the labels are their specifications."""
     if "format" in content:
         return agents_of(content["agents"])
     seated = (player for cell in content["cells"] for player in cell["agents"].values())
@@ -25,12 +25,12 @@ def agents_in(content: Content) -> dict[str, Agent]:
 
 
 def seats_in(cell: Content) -> dict[Role, str | list[str]]:
-    """The line-up of one of a version's cells."""
+    """Return the line-up of one of a version's cells."""
     if "seats" in cell:
         return dict(cell["seats"])
     return {cell["role"]: PERSON, **{role: player["agent"] for role, player in cell["agents"].items()}}
 
 
 def agent_of(player: Content) -> Agent:
-    """An agent as cells and steps of earlier formats wrote it."""
+    """Return an agent as cells and steps of earlier formats wrote it."""
     return Agent(spec=player["agent"], delay=player.get("delay", 0), settings=player.get("settings", {}))

@@ -1,4 +1,4 @@
-"""Launching a study: what it is becomes an immutable, hashed version."""
+"""Launch a study: freeze its settings as an immutable, hashed version."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from surveys.questions import questions_of
 
 @transaction.atomic
 def launch(study: Study) -> Version:
-    """Freeze the study as it stands and let people in; the same content is the same version.
+    """Freeze the current settings and open the study; identical content reuses the existing version.
 
     Raises:
         ValidationError: the study is not playable; nothing was launched.
@@ -54,19 +54,21 @@ def launch(study: Study) -> Version:
 
 
 def _refuse_without_cap(study: Study, content: Mapping[str, Any]) -> None:
-    """Anybody may play an open study as often as they like: what its models may cost has an end.
+    """Refuse an open study without a spending limit, since anyone may play it as often as they like.
 
     Raises:
         ValidationError
     """
     asked = [agent for agent in content["agents"].values() if not agent["spec"].startswith("script:")]
     if study.entry == study.Entry.OPEN and any(agent["settings"].get("cap_study") is None for agent in asked):
-        says = _("Anybody with the link may play: say what the study's models may cost in all (“Spend per study”).")
+        says = _(
+            "Anyone with the link can play, so set a spending limit: enter “Spend per study” for each model, such as 5."
+        )
         raise ValidationError({"agents": says})
 
 
 def content_of(study: Study) -> dict[str, Any]:
-    """Everything that a participant's path, match and pay depend on, as plain data."""
+    """Return everything that a participant's steps, match and pay depend on, as plain data."""
     agents = study.agents_by_label()
     game = registry.get(study.game)
     others = study.further()
@@ -112,7 +114,7 @@ def content_of(study: Study) -> dict[str, Any]:
 
 
 def _part_of(study: Study) -> dict[str, Any]:
-    """What a study says of its game: what is played by whom, what is told of it, and its clocks."""
+    """Return a study's part for its game: what is played by whom, the texts, and the timers."""
     agents = study.agents_by_label()
     configurations: list[Mapping[str, Any]] = []
     cells = []
@@ -152,24 +154,24 @@ def _part_of(study: Study) -> dict[str, Any]:
 
 
 def surveys_of(study: Study) -> dict[str, list[dict[str, Any]]]:
-    """The study's questions by survey; surveys without questions are left out."""
+    """Return the study's questions by survey, without empty surveys."""
     written = {"before": study.survey_before, "after": study.survey_after}
     return {name: [one.kept() for one in questions_of(asked)] for name, asked in written.items() if asked}
 
 
 def sha256_of(content: Any) -> str:
-    """The hash of plain data, independent of the order of keys."""
+    """Return the hash of plain data, independent of key order."""
     return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def parts_of(content: Mapping[str, Any]) -> dict[str, str]:
-    """The hash of each part of a version's content, by its name: configurations, texts, pay and so on."""
+    """Return the hash of each part of a version's content by name: configurations, texts, pay and so on."""
     return {name: sha256_of(part) for name, part in content.items()}
 
 
 @lru_cache(maxsize=1)
 def code_revision() -> str:
-    """The commit this code was checked out from; empty where there is no repository."""
+    """Return the commit this code was checked out from; empty without a repository."""
     try:
         found = subprocess.run(
             ["git", "rev-parse", "HEAD"], cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=5, check=True

@@ -1,7 +1,7 @@
-"""What keeps a launched version as it was: its rows are written once, whoever tries to write them again.
+"""Keep launched versions immutable: their rows are written once.
 
-The model refuses in Python, and a trigger refuses in the database, where no code of ours is asked. The
-trigger is put in place after every migration, since SQLite loses it when a migration rebuilds the table.
+The model refuses changes in Python, and a trigger refuses them in the database. The trigger is created after every
+migration, because SQLite loses it when a migration rebuilds the table.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ TRIGGERS = {"sqlite": _SQLITE, "postgresql": _POSTGRES}
 
 
 class Frozen(TypeError):
-    """Somebody tried to change or delete what was launched."""
+    """An attempt to change or delete a launched version."""
 
     def __init__(self) -> None:
-        super().__init__("A launched version is never changed or deleted; edit the study and launch it again.")
+        super().__init__("A launched version cannot be changed or deleted. Edit the study and launch it again.")
 
 
 def refuse(*_args: Any, **_kwargs: Any) -> NoReturn:
-    """Raises Frozen."""
+    """Raise Frozen."""
     raise Frozen
 
 
 class FrozenRows(models.QuerySet):
-    """Rows that can be added and read."""
+    """A queryset that allows adding and reading rows only."""
 
     update = refuse
     bulk_update = refuse
@@ -46,7 +46,7 @@ class FrozenRows(models.QuerySet):
 
 
 def put_trigger(sender: Any, using: str, **_signal: Any) -> None:
-    """Let the database refuse to change versions; harmless where it does so already."""
+    """Create the database trigger that refuses changes to versions, if it does not exist."""
     connection: BaseDatabaseWrapper = connections[using]
     table = sender.get_model("Version")._meta.db_table
     statement = TRIGGERS.get(connection.vendor)

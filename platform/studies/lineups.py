@@ -1,9 +1,9 @@
-"""Line-ups: who takes which seat of a match, as a study writes it.
+"""Line-ups: who takes which seat of a match.
 
     {"name": "two models", "weight": 1, "seats": {"p1": "person", "p2": "gpt", "*": ["gpt", "rational"]}}
 
 A seat is taken by a "person", by an agent (its label), or by one of a list of agents, drawn for each
-match. "*" stands for every seat that is not named, so that one line-up fits configurations with
+match. "*" stands for all seats that are not named, so that one line-up fits configurations with
 different numbers of seats. A line-up with weight 2 gets twice as many matches as one with weight 1.
 """
 
@@ -20,17 +20,17 @@ from games.words import gettext as _
 from opponents.agents import PERSON, among, labels_in, people_in
 
 OTHERS = "*"
-"""Every seat that a line-up does not name."""
+"""All seats that a line-up does not name."""
 MOST_LINEUPS = 200
 Label = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class BadLineup(GameError):
-    """A line-up that cannot be played; the message names it."""
+    """An invalid line-up; the message names it."""
 
 
 class Lineup(BaseModel):
-    """One line-up as it is written."""
+    """One line-up as written."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -39,50 +39,50 @@ class Lineup(BaseModel):
     seats: Annotated[dict[str, Label | Annotated[list[Label], Field(min_length=1)]], Field(min_length=1)]
 
     def fitted(self, game: Game[Any, Any]) -> dict[Role, str | list[str]]:
-        """Who takes each seat of this configuration.
+        """Return who takes each seat of this configuration.
 
         Raises:
-            BadLineup: it names seats that there are not, leaves some empty, or seats people where none may sit.
+            BadLineup: it names unknown seats, leaves some empty, or puts people in seats closed to them.
         """
         roles = game.roles()
         if unknown := [role for role in self.seats if role not in roles and role != OTHERS]:
             raise self._bad(
-                _("there is no seat {seats}; the seats are {roles}.").format(
+                _("there is no seat {seats}. The seats are {roles}.").format(
                     seats=", ".join(unknown), roles=", ".join(roles)
                 )
             )
         others = self.seats.get(OTHERS)
         if empty := [role for role in roles if role not in self.seats and others is None]:
-            raise self._bad(_("nobody takes the seat {seats}.").format(seats=", ".join(empty)))
+            raise self._bad(
+                _("seat {seats} is empty. Choose a participant or an agent for it.").format(seats=", ".join(empty))
+            )
         seats = {role: self.seats.get(role, others) for role in roles}
         fitted = {role: who if isinstance(who, str) else list(who or ()) for role, who in seats.items()}
         if closed := [role for role in people_in(fitted) if role not in game.people()]:
             raise self._bad(
-                _("people cannot play {roles} here; they can play {people}.").format(
+                _("participants cannot play {roles} here. They can play {people}.").format(
                     roles=", ".join(closed), people=", ".join(game.people())
                 )
             )
         if not people_in(fitted):
-            raise self._bad(_("no seat is for a person."))
+            raise self._bad(_("no seat is for a participant. Choose “a participant” for at least one seat."))
         return fitted
 
     def _bad(self, problem: str) -> BadLineup:
-        return BadLineup(
-            _("Line-up “{name}”: {problem}").format(name=self.name or _("without a name"), problem=problem)
-        )
+        return BadLineup(_("Line-up “{name}”: {problem}").format(name=self.name or _("unnamed"), problem=problem))
 
 
 def lineups_of(written: Sequence[Json], labels: Collection[str]) -> list[Lineup]:
-    """The line-ups that a study writes.
+    """Return the study's parsed line-ups.
 
     Args:
         labels: of the study's agents.
 
     Raises:
-        BadLineup: one cannot be read, has a name twice, or mentions an agent that there is not.
+        BadLineup: one cannot be parsed, repeats a name, or mentions an unknown agent.
     """
     if not isinstance(written, list) or len(written) > MOST_LINEUPS:
-        raise BadLineup(_("Line-ups are a list of at most {most}.").format(most=MOST_LINEUPS))
+        raise BadLineup(_("Line-ups must be a list of at most {most}.").format(most=MOST_LINEUPS))
     lineups = []
     for number, one in enumerate(written, start=1):
         try:
@@ -96,12 +96,12 @@ def lineups_of(written: Sequence[Json], labels: Collection[str]) -> list[Lineup]
     names = [one.name for one in lineups]
     for one in lineups:
         if names.count(one.name) > 1:
-            raise one._bad(_("its name is used twice."))
+            raise one._bad(_("another line-up has the same name. Rename one of them."))
         if any(PERSON in among(who) for who in one.seats.values() if not isinstance(who, str)):
-            raise one._bad(_("a seat is for a person or for one of several agents, not for either."))
+            raise one._bad(_("a seat is for a participant or for one of several agents, not both."))
         if unknown := [label for label in labels_in(one.seats) if label not in labels]:
             raise one._bad(
-                _("there is no agent “{unknown}”; the agents are {labels}.").format(
+                _("there is no agent “{unknown}”. The agents are {labels}.").format(
                     unknown="”, “".join(unknown), labels=", ".join(labels) or _("none")
                 )
             )
@@ -109,12 +109,12 @@ def lineups_of(written: Sequence[Json], labels: Collection[str]) -> list[Lineup]
 
 
 def one_person(role: Role, label: str | None, *, name: str = "") -> Lineup:
-    """A person in one seat, the same agent in all the others; None: there are no others."""
+    """Return a line-up with a person in one seat and the same agent in all others, if there are others."""
     return Lineup(name=name, seats={role: PERSON} if label is None else {role: PERSON, OTHERS: label})
 
 
 def one_of_each_kind(game: Game[Any, Any], roles: Sequence[Role]) -> list[Role]:
-    """The first of these seats of each kind: the others are played alike."""
+    """Return the first seat of each kind; the others are equivalent."""
     first: dict[str, Role] = {}
     for role in roles:
         first.setdefault(game.kind(role), role)
@@ -122,7 +122,7 @@ def one_of_each_kind(game: Game[Any, Any], roles: Sequence[Role]) -> list[Role]:
 
 
 def usual(game: Game[Any, Any], roles: Sequence[Role], agents: Sequence[str]) -> list[Lineup]:
-    """What a study plays that writes no line-ups: a person in each role against each agent."""
+    """Return the default line-ups: a person in each role against each agent."""
     opponents = agents if len(game.roles()) > 1 else [None]
     return [
         one_person(role, label, name=label if label is not None and len(opponents) > 1 else "")

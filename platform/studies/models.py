@@ -1,4 +1,4 @@
-"""Studies, their frozen versions, the cells people are placed in, and who was placed where."""
+"""Studies, their frozen versions, the cells of each version, and the placements of participants."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def game_choices() -> list[tuple[str, str]]:
 
 
 class Study(models.Model):
-    """A study as the researcher edits it. Launching freezes it into a `Version`; people meet only versions."""
+    """A study as the researcher edits it. Launching freezes it into a `Version`, which is all that participants see."""
 
     class Status(models.TextChoices):
         DRAFT = "draft", _("draft")
@@ -48,7 +48,7 @@ class Study(models.Model):
         CLOSED = "closed", _("closed")
 
     class Entry(StrEnum):
-        """The ways in that every installation has; marketplaces add theirs (`recruiters.arrivals`)."""
+        """Entry types of every installation; marketplaces add theirs (`recruiters.arrivals`)."""
 
         OPEN = "open"
         CODES = "codes"
@@ -57,7 +57,7 @@ class Study(models.Model):
 
     title = models.CharField(_("title"), max_length=120)
     slug = models.SlugField(
-        _("short name"), max_length=60, unique=True, help_text=_("Part of the link that people follow.")
+        _("short name"), max_length=60, unique=True, help_text=_("Part of the link that participants follow.")
     )
     status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.DRAFT)
     purpose = models.CharField(_("purpose"), max_length=12, choices=Match.Purpose.choices, default=Match.Purpose.STUDY)
@@ -65,193 +65,210 @@ class Study(models.Model):
     game = models.CharField(_("game"), max_length=40, choices=game_choices)
     config = models.JSONField(_("parameters"), default=dict, blank=True)
     design = models.JSONField(
-        _("what is varied"),
+        _("design"),
         default=dict,
         blank=True,
         help_text=_(
-            'Empty: nothing. Several values of a parameter: {"grid": {"rounds": [1, 12]}}. Configurations by hand: '
-            '{"configurations": [{"config": {…}, "quota": 5}]}. GLEE\'s table or its selection for people: '
-            '{"table": "glee"}, {"selection": "glee", "seed": 1}.'
+            'Leave empty to play the parameters as they are. Several values of a parameter: {"grid": '
+            '{"rounds": [1, 12]}}. Custom configurations: {"configurations": [{"config": {…}, "quota": '
+            '5}]}. GLEE\'s table or its selection for participants: {"table": "glee"}, {"selection": '
+            '"glee", "seed": 1}.'
         ),
     )
-    roles = models.JSONField(_("roles for people"), default=list, blank=True)
+    roles = models.JSONField(_("roles for participants"), default=list, blank=True)
     quota = models.PositiveIntegerField(
         _("matches per cell"),
         default=20,
         validators=[MinValueValidator(1)],
         help_text=_(
-            "Complete matches wanted of each line-up in each configuration. One in which the clock or a fallback "
-            "moved is paid, stays out of the dataset and fills no place."
+            "How many complete matches you need of each line-up in each configuration. Matches in which "
+            "the clock or a fallback moved are paid but stay out of the dataset and don't count."
         ),
     )
     agents = models.JSONField(
         _("agents"),
         default=dict,
         blank=True,
-        help_text=_("Models and scripted players by label, and how they are asked: see opponents.agents."),
+        help_text=_("The study's models and scripted players by label, with their settings (see opponents.agents)."),
     )
     lineups = models.JSONField(
         _("line-ups"),
         default=list,
         blank=True,
-        help_text=_("Who takes which seat: see studies.lineups. Empty: a person in each role against each agent."),
+        help_text=_(
+            "Who takes which seat (see studies.lineups). Leave empty for a participant in each role against each agent."
+        ),
     )
 
     tells_opponent = models.BooleanField(
-        _("say that the opponent is a program"),
+        _("tell participants about agents"),
         default=True,
         help_text=_(
-            "Before people agree, in the default consent text and beside one of your own. If you keep it back, the "
-            "last page says afterwards with whom they played. What each person was told is in the dataset."
+            "Participants are told before they consent which other players are computer programs: in the "
+            "default consent text, or beside your own. If you switch this off, the last page tells them "
+            "afterwards. The dataset records what each participant was told."
         ),
     )
     amounts = models.CharField(
-        _("amounts of the game"),
+        _("unit of payoffs"),
         max_length=10,
         default="points",
         choices=[("points", _("points")), ("dollars", _("dollars"))],
         help_text=_(
-            "How people and models read them. Points cannot be taken for the pay; the published studies say dollars."
+            "How participants and models see payoffs. Points cannot be mistaken for real pay. Choose "
+            "dollars to follow the published studies."
         ),
     )
-    consent = models.TextField(_("consent text"), blank=True, help_text=_("Markdown. Empty: a default text."))
+    consent = models.TextField(
+        _("consent text"), blank=True, help_text=_("Markdown. Leave empty for the default text.")
+    )
     instructions = models.TextField(
-        _("instructions"), blank=True, help_text=_("Markdown template. Empty: the game's own.")
+        _("instructions"), blank=True, help_text=_("Markdown template. Leave empty for the game's own instructions.")
     )
     survey_before = models.JSONField(_("questions before the game"), default=list, blank=True)
     survey_after = models.JSONField(_("questions after the game"), default=list, blank=True)
     debriefing = models.TextField(
         _("debriefing"),
         blank=True,
-        help_text=_("Markdown. Shown on the last page to everybody who began the game. Empty: nothing."),
+        help_text=_("Markdown. Shown on the last page to everyone who started the game. Leave empty for none."),
     )
     asks_code_word = models.BooleanField(_("hide a code word in the instructions"), default=True)
     code_word_again = models.BooleanField(
-        _("a second try at the code word"),
-        default=True,
-        help_text=_("Capitals, quotes, words around it and one wrong letter are forgiven anyway."),
-    )
-    counts_behaviour = models.BooleanField(
-        _("count how pages are used by hand"),
+        _("second try at the code word"),
         default=True,
         help_text=_(
-            "Rhythm of typing, text without typing, the pointer's path, a field that only programs fill in: for a "
-            "score of how much speaks for a program. People are told before they agree. It decides nothing."
+            "Participants who get the code word wrong may try once more. Capitals, quotation marks, extra "
+            "words and one wrong letter are always accepted."
+        ),
+    )
+    counts_behaviour = models.BooleanField(
+        _("record page behaviour"),
+        default=True,
+        help_text=_(
+            "Records typing rhythm, text that appears without typing, pointer movement, and a hidden field "
+            "that only programs fill in. From these, Parley scores how likely an answer came from a "
+            "program. Participants are told before they consent. The score has no effect on pay or data."
         ),
     )
     asks_quiz = models.BooleanField(_("ask the quiz after the game"), default=True)
 
     entry = models.CharField(_("who may enter"), max_length=12, choices=arrivals.choices, default="codes")
     most_participations = models.PositiveSmallIntegerField(
-        _("games per person"),
+        _("sessions per participant"),
         null=True,
         blank=True,
         default=1,
         validators=[MinValueValidator(1)],
-        help_text=_("How often the same person may take part. Empty: any number."),
+        help_text=_("How often the same person may take part. Leave empty for no limit."),
     )
     rest_hours = models.PositiveSmallIntegerField(
-        _("hours between two games"),
+        _("hours between sessions"),
         default=0,
         validators=[MaxValueValidator(24 * 366)],
         help_text=_(
-            "How long after beginning a game of this kind, in any study, the same person must wait. 0: not at all."
+            "How long the same person must wait after starting a game of this kind, in any study. Enter 0 for no wait."
         ),
     )
     turn_seconds = models.PositiveIntegerField(_("seconds per turn"), default=180, validators=[MinValueValidator(5)])
     extension_seconds = models.PositiveIntegerField(
-        _("extra seconds"), default=60, help_text=_("Given once per turn when the time is up.")
+        _("extra seconds per turn"),
+        default=60,
+        help_text=_("Added once per turn when the time is up. Enter 0 for none."),
     )
     report_seconds = models.PositiveIntegerField(
-        _("pause for a report"),
+        _("extra seconds for problem reports"),
         default=60,
-        help_text=_("Seconds that a turn waits longer, once, when somebody opens “Report a problem” during it."),
+        help_text=_("Added once per turn when a player opens “Report a problem”."),
     )
     on_timeout = models.CharField(
-        _("after that"),
+        _("when the time is up"),
         max_length=10,
         default="end",
         choices=[
-            ("end", _("end the game")),
+            ("end", _("end the match")),
             ("default", _("play a default move, flagged in the data")),
-            ("agent", _("an agent takes the seat, where others play on")),
+            ("agent", _("an agent takes over the seat, if others are playing")),
         ],
     )
     lobby_seconds = models.PositiveIntegerField(
         _("seconds in the lobby"),
         default=300,
         validators=[MinValueValidator(10), MaxValueValidator(3600)],
-        help_text=_("How long somebody waits for others at most."),
+        help_text=_("The longest a participant waits for others."),
     )
     lobby_after = models.CharField(
-        _("when too few have come by then"),
+        _("if too few participants arrive"),
         max_length=10,
         default="leave",
         choices=[
-            ("leave", _("the study ends for whoever waited, with pay")),
-            ("agents", _("an agent takes each free seat, flagged in the data")),
-            ("fewer", _("fewer seats are played, where the game allows it")),
+            ("leave", _("end the study for those who waited, with pay")),
+            ("agents", _("fill each free seat with an agent, flagged in the data")),
+            ("fewer", _("play with fewer seats, if the game allows it")),
         ],
     )
     fills_in = models.CharField(
-        _("agent that fills in"),
+        _("substitute agent"),
         max_length=200,
         blank=True,
-        help_text=_("It takes free seats of the lobby, and the seats of people who leave, where that is chosen."),
+        help_text=_(
+            "Fills free seats in the lobby and takes over from participants who leave, if you chose that above."
+        ),
     )
     waiting_rate = models.DecimalField(
-        _("pay for an hour of waiting in vain"),
+        _("hourly pay for waiting in vain"),
         max_digits=8,
         decimal_places=2,
         default=Decimal("6.00"),
         validators=[MinValueValidator(0)],
-        help_text=_("Paid in proportion to whoever found nobody to play with, beside what that ending pays."),
+        help_text=_(
+            "Paid pro rata to participants who found no one to play with, in addition to what that ending pays."
+        ),
     )
     whole_groups = models.BooleanField(
         _("keep whole groups only"),
         default=False,
-        help_text=_("One person who is excluded excludes everybody who played with them."),
+        help_text=_("If one participant is excluded, everyone who played with them is excluded too."),
     )
     session_matches = models.PositiveSmallIntegerField(
-        _("games in a row"), default=1, validators=[MinValueValidator(1), MaxValueValidator(MOST_MATCHES)]
+        _("matches per session"), default=1, validators=[MinValueValidator(1), MaxValueValidator(MOST_MATCHES)]
     )
     session_order = models.CharField(
-        _("which games"),
+        _("order of matches"),
         max_length=10,
         default="again",
         choices=[
-            ("again", _("the same configuration again")),
-            ("fixed", _("the configurations, or the games, in their order")),
-            ("random", _("the configurations, or the games, in a random order")),
+            ("again", _("the same configuration every time")),
+            ("fixed", _("the configurations, or games, in order")),
+            ("random", _("the configurations, or games, in random order")),
         ],
     )
     session_games = models.JSONField(
         _("other games"),
         default=list,
         blank=True,
-        help_text=_("The keys of studies whose games are played in the same session, in their order."),
+        help_text=_("Studies whose games are played in the same session, in order."),
     )
     session_partners = models.CharField(
-        _("with whom"),
+        _("partners"),
         max_length=10,
         default="new",
-        choices=[("new", _("new partners, as long as others may come")), ("any", _("whoever is there"))],
+        choices=[("new", _("new partners, as long as others may arrive")), ("any", _("anyone who is available"))],
     )
     session_pays = models.CharField(
-        _("which game pays"),
+        _("paid match"),
         max_length=10,
         default="all",
         choices=[
-            ("all", _("all: the average over them")),
+            ("all", _("all: the average of them")),
             ("last", _("the last one")),
-            ("random", _("one that is drawn at the end")),
+            ("random", _("one drawn at the end")),
         ],
     )
     minutes = models.PositiveIntegerField(
-        _("minutes in all"),
+        _("maximum minutes"),
         default=120,
         validators=[MinValueValidator(5)],
-        help_text=_("After this long a place is given back."),
+        help_text=_("After this time, a participant's place is given to someone else."),
     )
 
     currency = models.CharField(_("currency"), max_length=3, default="USD")
@@ -263,31 +280,36 @@ class Study(models.Model):
         choices=[
             ("share", _("share: twice the average × success")),
             ("linear", _("linear in the payoff")),
-            ("fixed", _("the same for everybody")),
+            ("fixed", _("the same for everyone")),
         ],
     )
     announced_average = models.DecimalField(
         _("announced average bonus"), max_digits=8, decimal_places=2, default=Decimal("1.00")
     )
     rate = models.DecimalField(_("rate per unit of payoff"), max_digits=12, decimal_places=6, default=Decimal(0))
-    cap = models.DecimalField(_("highest bonus"), max_digits=8, decimal_places=2, default=Decimal("10.00"))
+    cap = models.DecimalField(_("maximum bonus"), max_digits=8, decimal_places=2, default=Decimal("10.00"))
     failure_cap = models.DecimalField(
-        _("most for failed matches"),
+        _("spending limit for failed matches"),
         max_digits=8,
         decimal_places=2,
         null=True,
         blank=True,
         default=Decimal("50.00"),
         validators=[MinValueValidator(0)],
-        help_text=_("The study pauses itself once matches whose opponent failed have cost more. Empty: never."),
+        help_text=_(
+            "Pause the study when matches whose opponent failed have cost more than this. Leave empty for no limit."
+        ),
     )
     pauses_on_failure = models.BooleanField(
         _("pause when an opponent fails"),
         default=False,
-        help_text=_("The first match that ends because its model did not answer closes the door, until you go on."),
+        help_text=_(
+            "Close the study to new participants when a match fails because its model did not answer. You "
+            "reopen it yourself."
+        ),
     )
     endings = models.JSONField(
-        _("what other endings pay"), default=dict, blank=True, help_text=_("where it differs from payouts.rules")
+        _("what other endings pay"), default=dict, blank=True, help_text=_("only where it differs from payouts.rules")
     )
 
     created_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -305,7 +327,7 @@ class Study(models.Model):
         return reverse("studies:join", args=[self.slug])
 
     def configured(self) -> games.play.Game:
-        """The game with this study's parameters.
+        """Return the game with this study's parameters.
 
         Raises:
             GameError
@@ -313,17 +335,17 @@ class Study(models.Model):
         return games.play.configure(registry.get(self.game), self.config, amounts=self.amounts)
 
     def agents_by_label(self) -> dict[str, Agent]:
-        """Its agents; the game's default script where none were chosen and no line-up says that none play.
+        """Return its agents by label; the game's sparring partner if none were chosen and a line-up needs one.
 
         Raises:
-            ValueError: a label or an agent cannot be read.
+            ValueError: a label or an agent is invalid.
         """
         if self.agents or self.lineups:
             return agents_of(self.agents)
         return agents_of(named(f"script:{registry.get(self.game).default_script}"))
 
     def latest_version(self) -> Version | None:
-        """The version that whoever comes now meets; None where nothing was launched."""
+        """Return the version that new participants get; None if nothing was launched."""
         return self.versions.order_by("-number").first()
 
     def pay(self) -> PayRule:
@@ -339,7 +361,7 @@ class Study(models.Model):
         )
 
     def session(self) -> Session:
-        """How many matches a person plays, and what counts."""
+        """Return how many matches a participant plays, and which count."""
         return Session(
             matches=self.session_matches,
             order=self.session_order,
@@ -348,13 +370,13 @@ class Study(models.Model):
         )
 
     def further(self) -> list[Study]:
-        """The studies whose games are played in the same session, in their order; those that are gone are left out."""
+        """Return the studies whose games are played in the same session, in order, without deleted ones."""
         written = self.session_games if isinstance(self.session_games, list) else []
         found = Study.objects.in_bulk([key for key in written if isinstance(key, int)])
         return [found[key] for key in written if key in found]
 
     def clean(self) -> None:
-        """Refuse what could not be played, at the field that is wrong."""
+        """Raise ValidationError, by field, for settings that cannot be played."""
         errors: dict[str, Any] = {}
         refresh_if_old()
         try:
@@ -365,7 +387,7 @@ class Study(models.Model):
             self.roles = one_of_each_kind(game, game.roles() if self.design else game.people())
         known = game.roles() if self.design else game.people()
         if unknown := set(self.roles) - set(known):
-            errors["roles"] = _("People cannot play {roles} here; they can play {people}.").format(
+            errors["roles"] = _("Participants cannot play {roles} here. They can play {people}.").format(
                 roles=", ".join(sorted(unknown)), people=", ".join(known)
             )
         self.agents, self.lineups = self.agents or {}, self.lineups or []
@@ -396,7 +418,9 @@ class Study(models.Model):
         try:
             self.pay()
         except ValueError:
-            errors["currency"] = _("Pay needs a currency of three capital letters and amounts that are not negative.")
+            errors["currency"] = _(
+                "Enter the currency as three capital letters, such as USD, and amounts of 0 or more."
+            )
         for name in ("survey_before", "survey_after"):
             try:
                 asked = questions_of(getattr(self, name) or [], may_end=name == "survey_before")
@@ -407,32 +431,32 @@ class Study(models.Model):
             raise ValidationError(errors)
 
     def _problems_of_filling_in(self) -> dict[str, str]:
-        """What is wrong with the agent that takes seats in people's place."""
+        """Return the problem with the substitute agent; empty if there is none."""
         if self.fills_in and self.fills_in not in self.agents:
             return {
-                "fills_in": _("There is no agent “{label}”; the agents are {labels}.").format(
+                "fills_in": _("There is no agent “{label}”. The agents are {labels}.").format(
                     label=self.fills_in, labels=", ".join(self.agents) or _("none")
                 )
             }
         if not self.fills_in and "agent" in (self.on_timeout, self.lobby_after.removesuffix("s")):
-            return {"fills_in": _("Which agent? Seats of people are to be taken by one.")}
+            return {"fills_in": _("Choose the agent that takes over participants' seats.")}
         return {}
 
     def _problems_of_session(self) -> dict[str, str]:
-        """What is wrong with the other games of a session, at the field that says it."""
+        """Return the problems with the session's other games, by field."""
         self.session_games = self.session_games or []
         others = self.further()
         if len(others) < len(self.session_games) or len({other.pk for other in others}) < len(others):
-            return {"session_games": _("Each of the other games is a study that exists, named once.")}
+            return {"session_games": _("Choose existing studies as other games, each only once.")}
         if len(others) > MOST_OTHERS:
-            return {"session_games": _("At most {most} other games can be played.").format(most=MOST_OTHERS)}
+            return {"session_games": _("Choose at most {most} other games.").format(most=MOST_OTHERS)}
         if not others:
             return {}
         agents = {label: agent.kept() for label, agent in self.agents_by_label().items()}
         for other in others:
             says = _("“{title}”: {problem}")
             if other.pk == self.pk or other.session_matches > 1:
-                problem = _("it is itself a study of several games.")
+                problem = _("It already has several games of its own. Choose a study with one game.")
                 return {"session_games": says.format(title=other.title, problem=problem)}
             try:
                 cells_wanted(other)
@@ -440,18 +464,18 @@ class Study(models.Model):
                 return {"session_games": says.format(title=other.title, problem=error)}
             for label, agent in other.agents_by_label().items():
                 if agents.setdefault(label, agent.kept()) != agent.kept():
-                    problem = _("its agent “{label}” is asked in another way than the one of the same name here.")
+                    problem = _("Its agent “{label}” has different settings here. Rename one of the two agents.")
                     problem = problem.format(label=label)
                     return {"session_games": says.format(title=other.title, problem=problem)}
         if self.session_order == "again":
-            return {"session_order": _("Other games are played in their order, or in a random one.")}
+            return {"session_order": _("With other games, choose “in order” or “in random order”.")}
         if self.session_matches <= len(others):
-            says = _("There are {games} games: let people play at least as many in a row.")
+            says = _("This session has {games} games. Enter at least {games} matches per session.")
             return {"session_matches": says.format(games=len(others) + 1)}
         return {}
 
     def _problems_of_agents(self, game: games.play.Game) -> dict[str, Any]:
-        """What is wrong with the agents, in words that name them."""
+        """Return the problems with the agents, each named."""
         try:
             agents = agents_of(self.agents)
         except (ValueError, AttributeError, TypeError) as error:
@@ -461,7 +485,7 @@ class Study(models.Model):
 
 
 class Member(Membership):
-    """Somebody's part in a study."""
+    """A user's membership in a study."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="members")
 
@@ -472,7 +496,7 @@ class Member(Membership):
 
 
 class Version(models.Model):
-    """A study as it was launched: everything a match depends on, hashed. Never changed."""
+    """A launched study: everything its matches depend on, hashed and immutable."""
 
     study = models.ForeignKey(Study, models.PROTECT, related_name="versions")
     number = models.PositiveIntegerField(_("number"))
@@ -494,33 +518,33 @@ class Version(models.Model):
         return f"{self.study.slug} v{self.number}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Write the version once.
+        """Save the version for the first time.
 
         Raises:
-            Frozen: it was written before.
+            Frozen: it was saved before.
         """
         if not self._state.adding:
             refuse()
         super().save(*args, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Raises Frozen: versions are evidence."""
+        """Raise Frozen: versions are kept as evidence."""
         refuse()
 
     def pay(self) -> PayRule:
-        """The pay rule that it promises; a cell of it may announce another average."""
+        """Return its pay rule; a cell may announce a different average bonus."""
         return PayRule.model_validate(self.content["pay"])
 
     def agents(self) -> dict[str, Agent]:
-        """Its agents by label."""
+        """Return its agents by label."""
         return agents_in(self.content)
 
     def planned_cells(self) -> list[Cell]:
-        """The cells that its content says, not saved."""
+        """Return the cells defined by its content, unsaved."""
         return self.cells_of_part(self.content)
 
     def cells_of_part(self, part: Mapping[str, Any]) -> list[Cell]:
-        """The cells that its content, or the part of another game in it (`studies.sessions`), says; not saved."""
+        """Return the cells defined by its content, or by another game's part of it (`studies.sessions`), unsaved."""
         return [_planned(self, number, cell) for number, cell in enumerate(part["cells"], start=1)]
 
 
@@ -529,25 +553,25 @@ class Cell(models.Model):
 
     Attributes:
         seats: who takes each seat, see `opponents.agents.Seats`.
-        role: the person's, where one person plays; empty where several do.
-        quota: complete matches wanted, and so groups of `group_size` people.
+        role: the participant's, if only one plays; otherwise empty.
+        quota: complete matches needed, that is, groups of `group_size` participants.
     """
 
     version = models.ForeignKey(Version, models.PROTECT, related_name="cells")
     number = models.PositiveIntegerField()
     configuration = models.PositiveIntegerField(help_text=_("index into the version's configurations"))
-    kind = models.CharField(_("kind"), max_length=20, blank=True, help_text=_("main, variant or random, for instance"))
+    kind = models.CharField(_("kind"), max_length=20, blank=True, help_text=_("such as main, variant or random"))
     lineup = models.CharField(_("line-up"), max_length=200, blank=True)
     seats = models.JSONField(_("seats"))
     role = models.CharField(_("role"), max_length=40, blank=True)
-    group_size = models.PositiveSmallIntegerField(_("people in a match"), default=1)
+    group_size = models.PositiveSmallIntegerField(_("participants per match"), default=1)
     quota = models.PositiveIntegerField(_("quota"))
     announced_average = models.DecimalField(
         _("announced average bonus"),
         max_digits=8,
         decimal_places=2,
         null=True,
-        help_text=_("where it depends on the cell"),
+        help_text=_("if it depends on the cell"),
     )
 
     class Meta:
@@ -561,16 +585,16 @@ class Cell(models.Model):
 
     @property
     def people(self) -> list[Role]:
-        """The seats that people take."""
+        """The seats that participants take."""
         return people_in(self.seats)
 
     @property
     def places(self) -> int:
-        """How many people its quota is."""
+        """How many participants its quota needs."""
         return self.quota * self.group_size
 
     def pay(self) -> PayRule:
-        """The pay rule of whoever plays here."""
+        """Return the pay rule of participants in this cell."""
         rule = self.version.pay()
         if self.announced_average is None:
             return rule
@@ -595,11 +619,10 @@ def _planned(version: Version, number: int, written: Mapping[str, Any]) -> Cell:
 
 
 class Placement(models.Model):
-    """Who was placed in which cell. A released placement no longer counts towards the quota.
+    """A participant's placement in a cell. A released placement no longer counts towards the quota.
 
     Attributes:
-        role: the seat that is kept for the person. Where seats of one kind are filled by a group, the lobby may
-            still change it.
+        role: the participant's seat. Where a group fills several seats of one kind, the lobby may still change it.
     """
 
     enrolment = models.OneToOneField(Enrolment, models.CASCADE, related_name="placement")
@@ -607,7 +630,9 @@ class Placement(models.Model):
     role = models.CharField(_("role"), max_length=40, blank=True)
     placed_at = models.DateTimeField(default=timezone.now)
     released_at = models.DateTimeField(null=True, blank=True)
-    tallied = models.BooleanField(default=False, editable=False, help_text=_("counted in the sums of what is over"))
+    tallied = models.BooleanField(
+        default=False, editable=False, help_text=_("counted in the totals of finished sessions")
+    )
 
     class Meta:
         verbose_name = _("placement")

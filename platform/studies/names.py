@@ -1,4 +1,4 @@
-"""What hangs on a study's short name: links that were given out, and the codes, servers and limits that name it."""
+"""What refers to a study by its short name: links already shared, codes, server connections and pay limits."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from recruiters.models import LabCode, OtreeServer
 from studies.models import Study
 
 NAMED = (LabCode, OtreeServer, Limit)
-"""Rows that know their study by its short name."""
+"""Models that refer to a study by its short name."""
 
 
 def together_with(slug: str) -> str:
-    """The short name of the demonstration in which two people play the game of this one."""
+    """Return the short name of the two-participant version of this demo."""
     return f"{slug}-together"
 
 
 def is_given_out(study: Study) -> bool:
-    """Whether links, codes, servers or limits of pay exist that name the study: renaming it would cut them off."""
+    """Return whether links, codes, servers or pay limits refer to the study by its short name."""
     return study.versions.exists() or any(model.objects.filter(study=study.slug).exists() for model in NAMED)
 
 
 @receiver(post_delete, sender=Study)
 def forget_name(sender: type[Study], instance: Study, **_signal: object) -> None:
-    """Delete what named a deleted study, so that it opens no later study of the same name."""
+    """Delete what referred to a deleted study, so that it cannot open a later study of the same name."""
     for model in NAMED:
         model.objects.filter(study=instance.slug).delete()

@@ -1,7 +1,7 @@
-"""How often the same person may take part, and how long they rest between two games of one kind.
+"""How often the same person may take part, and how long they must wait between two games of one kind.
 
-A person is who the recruiter says they are. Only enrolments in studies proper count: pilots and demonstrations
-neither count nor are counted. Every enrolment that was begun counts, whatever became of it.
+People are identified by their recruiter. Only enrolments in real studies count, not pilots or demonstrations.
+Every enrolment counts, however it ended.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from studies.models import Version
 
 
 def lock_worker(arrival: Arrival) -> None:
-    """Let the same person arrive only once at a time, whichever studies they arrive at; until the transaction ends.
+    """Let the same person arrive only once at a time, in any study, until the transaction ends.
 
-    SQLite's transactions follow one another anyway. PostgreSQL is given a number made from the person's name.
+    SQLite runs transactions one at a time anyway. PostgreSQL gets an advisory lock derived from the person's ID.
     """
     if not arrival.worker or connection.vendor != "postgresql":
         return
@@ -37,12 +37,12 @@ def lock_worker(arrival: Arrival) -> None:
 
 
 def refuse(version: Version, arrival: Arrival) -> None:
-    """Refuse whoever may not begin another enrolment now; call under `lock_worker`.
+    """Raise an error if the person may not begin another enrolment now; call under `lock_worker`.
 
     Raises:
-        SomebodyElse: they are in the middle of one, begun with another link.
+        SomebodyElse: they have an unfinished one, begun with another link.
         NotAgain: they have taken part as often as the study allows.
-        TooSoon: saying when they may come back.
+        TooSoon: with the time from which they may come back.
     """
     if not arrival.worker or version.content["purpose"] != Match.Purpose.STUDY:
         return
@@ -59,7 +59,7 @@ def refuse(version: Version, arrival: Arrival) -> None:
 
 
 def _enrolments_of(arrival: Arrival) -> QuerySet[Enrolment]:
-    """The enrolments of this person that count."""
+    """Return this person's enrolments that count."""
     return Enrolment.objects.filter(
         identity__recruiter=arrival.recruiter,
         identity__worker=arrival.worker,
@@ -72,30 +72,33 @@ def _refuse_beside(others: QuerySet[Enrolment], *, most: int | None, recruiter: 
         raise NotAgain(_took_part(recruiter))
     if most == 1 and others.exists():
         raise SomebodyElse(
-            _("You have already begun this study with another link. Please use that one; each person takes part once.")
+            _(
+                "You have already started this study with another link. Please use that one; each person can "
+                "take part once."
+            )
         )
     if others.filter(ended_at=None).exists():
         raise SomebodyElse(
-            _("You have already begun a game of this study with another link. Please finish that one first.")
+            _("You have already started a game in this study with another link. Please finish that one first.")
         )
 
 
 def _took_part(recruiter: str) -> str:
-    """For whose only enrolment has ended, and who comes with another link: a task that was accepted again, mostly."""
+    """Return the message for a person who took part and comes back with another link, usually an accepted task."""
     if recruiter in WITHOUT_ASSIGNMENT:
         return _too_often(1)
     return _(
-        "You took part already, and each person takes part once: please return this task on the page that brought you "
-        "here."
+        "You have already taken part, and each person can take part once. Please return this task on "
+        "the page that brought you here."
     )
 
 
 def _too_often(most: int) -> str:
     if most == 1:
-        return _("Each person takes part in this study once, and you have. Thank you!")
+        return _("You have already taken part in this study, and each person can take part once. Thank you!")
     return ngettext(
-        "Each person takes part in this study at most {number} time, and you have. Thank you!",
-        "Each person takes part in this study at most {number} times, and you have. Thank you!",
+        "You have already taken part in this study, and each person can take part at most {number} time. Thank you!",
+        "You have already taken part in this study, and each person can take part at most {number} times. Thank you!",
         most,
     ).format(number=most)
 
@@ -106,20 +109,20 @@ def _refuse_unrested(enrolments: QuerySet[Enrolment], hours: int) -> None:
     if until is not None and until > timezone.now():
         raise TooSoon(
             _(
-                "You have begun a game of this kind within the last {hours} hours. You are welcome again in {wait}: "
-                "from {when} on, with the same link if it is still offered to you then."
+                "You started a game of this kind within the last {hours} hours. You can come back in {wait}, "
+                "from {when}, with the same link if it is still offered to you then."
             ).format(hours=hours, wait=in_words(until - timezone.now()), when=_moment(until))
         )
 
 
 def _moment(at: datetime) -> str:
-    """The first whole minute from a moment on, as people anywhere can read it: "22 November 2026, 03:15 UTC"."""
+    """Return the first whole minute at or after a moment, unambiguous worldwide: "22 November 2026, 03:15 UTC"."""
     at += timedelta(seconds=-at.timestamp() % 60)
     return f"{date_format(at, 'j F Y, H:i')} {timezone.get_current_timezone_name()}"
 
 
 def in_words(wait: timedelta) -> str:
-    """A wait in hours and minutes, never shorter than it is: "1 hour and 5 minutes"."""
+    """Return a wait in hours and minutes, rounded up: "1 hour and 5 minutes"."""
     minutes = max(1, -(-wait // timedelta(minutes=1)))
     hours, minutes = divmod(minutes, 60)
     parts = []

@@ -27,7 +27,7 @@ def _call_of(studies: QuerySet[Study]) -> Q:
 
 
 def declare() -> None:
-    """Say what belongs to studies, and who owns a new one."""
+    """Declare what belongs to studies, and who owns a new one."""
     creators_own(Study)
     belongs(Study, to=Study, by="pk")
     belongs(Version, to=Study, by="study")

@@ -1,4 +1,4 @@
-"""Closing a study's door, for a while or for good, and opening it again. Whoever is in goes on."""
+"""Pause, resume and close studies. Current participants always continue."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from studies.models import Study
 
 
 class NotRunning(Exception):
-    """The study can be neither paused, resumed nor closed; `str(error)` says why."""
+    """The study cannot be paused, resumed or closed; the message says why."""
 
 
 def pause(study: Study) -> bool:
-    """Let nobody new in for now; returns whether that changed anything.
+    """Close the study to new participants for now; return whether that changed anything.
 
     Raises:
         NotRunning: it is a draft or closed.
@@ -21,7 +21,7 @@ def pause(study: Study) -> bool:
 
 
 def resume(study: Study) -> bool:
-    """Let people in again, to the version they met before; returns whether that changed anything.
+    """Reopen the study with the same version; return whether that changed anything.
 
     Raises:
         NotRunning: it is a draft or closed.
@@ -30,7 +30,7 @@ def resume(study: Study) -> bool:
 
 
 def close(study: Study) -> bool:
-    """Let nobody new in any more; returns whether that changed anything.
+    """Close the study to new participants for good; return whether that changed anything.
 
     Raises:
         NotRunning: it is a draft.
@@ -39,7 +39,7 @@ def close(study: Study) -> bool:
     changed = Study.objects.filter(pk=study.pk, status__in=running).update(status=Study.Status.CLOSED)
     study.refresh_from_db(fields=["status"])
     if study.status == Study.Status.DRAFT:
-        raise NotRunning(_("The study is a draft: it lets nobody in anyway."))
+        raise NotRunning(_("The study is a draft, so it is already closed to participants."))
     return bool(changed)
 
 
@@ -49,7 +49,7 @@ def _turn(study: Study, *, to: Study.Status) -> bool:
     changed = Study.objects.filter(pk=study.pk, status=other).update(status=to)
     study.refresh_from_db(fields=["status"])
     if study.status == Study.Status.DRAFT:
-        raise NotRunning(_("The study is a draft and lets nobody in: launch it first."))
+        raise NotRunning(_("The study is a draft. Launch it first."))
     if study.status == Study.Status.CLOSED:
-        raise NotRunning(_("The study is closed and takes nobody in any more."))
+        raise NotRunning(_("The study is closed to new participants. Only an owner can launch it again."))
     return bool(changed)

@@ -1,4 +1,4 @@
-"""Ready-made studies of published systems, by name: whoever knows a system registers what it makes."""
+"""Ready-made studies of published systems, by name. Each app registers the presets it can create."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Made = Sequence[models.Model]
 
 
 class PresetRefused(Exception):
-    """The preset could not be made; `str(error)` is fit to show."""
+    """The preset could not be created; `str(error)` can be shown to the user."""
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,11 @@ class Preset:
     """One published system.
 
     Attributes:
-        name: as commands write it.
-        summary: what is made, in a sentence or two for a researcher.
+        name: as used in commands.
+        summary: what is created, in a sentence or two for researchers.
         source: the publication it follows.
-        make: (who asks) → the drafts or collections that were made; raises PresetRefused, and then made nothing.
-        made: what of it is there already; None where nothing is and it can be made.
+        make: (user) → the drafts or collections created; raises PresetRefused and then creates nothing.
+        made: what already exists of it; None if nothing does and it can be created.
     """
 
     name: str
@@ -40,16 +40,16 @@ _presets: dict[str, Preset] = {}
 
 
 def register(preset: Preset) -> Preset:
-    """Offer a preset."""
+    """Register a preset."""
     _presets[preset.name] = preset
     return preset
 
 
 def listed() -> tuple[Preset, ...]:
-    """Every preset, in the order in which they were registered."""
+    """Return every preset in the order of registration."""
     return tuple(_presets.values())
 
 
 def called(name: str) -> Preset | None:
-    """The preset of this name."""
+    """Return the preset of this name."""
     return _presets.get(name)

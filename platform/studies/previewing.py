@@ -1,4 +1,4 @@
-"""What a model would be sent, made by the code that sends it, and what a person in its place would read."""
+"""What a model would be sent, built by the code that sends it, and what a participant in its place would read."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from studies.design import cells_wanted
 from studies.models import Study
 
 MOST_MOVES = 400
-"""Moves after which a scripted match is looked at no further."""
+"""Number of moves after which a scripted match is not followed further."""
 CHARACTERS_PER_TOKEN = 4
-"""A rule of thumb for English text; each model counts in its own way."""
+"""A rule of thumb for English text; every model counts differently."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """Whose prompts are looked at.
+    """The study or collection whose prompts are previewed.
 
     Attributes:
-        instructions: the study's own instruction text; empty: the game's.
+        instructions: the study's own instruction text; empty for the game's.
         agents: agents that may be asked, by label; fallbacks last.
         places: each configuration with the roles that agents play in it.
     """
@@ -52,11 +52,11 @@ class Subject:
 
 @dataclass(frozen=True)
 class Wish:
-    """What somebody wants to look at.
+    """The moment to preview.
 
     Attributes:
         place: the configuration's number, from 1.
-        question: the first, second, … question that the role is asked in a match of scripted players.
+        question: the number, from 1, of the question to this role in a match of scripted players.
     """
 
     agent: str  # its label
@@ -72,12 +72,12 @@ class Sent:
 
     Attributes:
         body: the JSON object of the call.
-        messages: its texts, as [(role, text)], the system text first.
-        others: everything else in it.
-        correction: what would be said about an answer without an object.
-        sha256: the version of the texts, as it is kept with every call.
-        tokens: about how many the texts are.
-        difference: lines against the usual texts, as [(sign, line)]; empty where there is no difference.
+        messages: its texts, as [(role, text)], system text first.
+        others: everything else in the body.
+        correction: the reply to an answer that contains no JSON object.
+        sha256: hash of the texts, as recorded with every call.
+        tokens: approximate number of tokens in the texts.
+        difference: diff against the default texts, as [(sign, line)]; empty if equal.
     """
 
     endpoint: str
@@ -93,11 +93,11 @@ class Sent:
 
 @dataclass(frozen=True)
 class Preview:
-    """A moment of a match as a model and a person would meet it.
+    """A moment of a match as a model and a participant would see it.
 
     Attributes:
-        sent: None where a scripted player would be asked, who is sent nothing.
-        questions: how many the role is asked in this match.
+        sent: None if a scripted player would be asked, which is sent nothing.
+        questions: how many questions the role gets in this match.
         screen, instructions: HTML.
     """
 
@@ -110,10 +110,10 @@ class Preview:
 
 
 def subject_of(study: Study) -> Subject:
-    """The study as it stands, saved or not.
+    """Return what to preview for the study as it is, saved or not.
 
     Raises:
-        GameError, ValueError: it cannot be played, or the opponent's settings are none.
+        GameError, ValueError: it cannot be played, or an agent's settings are invalid.
     """
     places: dict[str, tuple[Mapping[str, Json], list[Role]]] = {}
     for cell in cells_wanted(study):
@@ -130,7 +130,7 @@ def subject_of(study: Study) -> Subject:
 
 
 def with_fallbacks(agents: Mapping[str, Agent]) -> dict[str, Agent]:
-    """The agents, and after them their fallback models, asked in the same way."""
+    """Return the agents, followed by their fallback models with the same settings."""
     stand_ins = {
         other: Agent(spec=other, settings=agent.settings)
         for agent in agents.values()
@@ -141,29 +141,29 @@ def with_fallbacks(agents: Mapping[str, Agent]) -> dict[str, Agent]:
 
 
 def first_wish(subject: Subject) -> Wish:
-    """What is shown to begin with: the first question to the first model, where there is one.
+    """Return the moment shown initially: the first question to the first model, if there is one.
 
     Raises:
-        GameError: people take all seats.
+        GameError: participants take all seats.
     """
     models = [label for label, agent in subject.agents.items() if not agent.scripted]
     place = next((number for number, (_config, roles) in enumerate(subject.places, start=1) if roles), None)
     if place is None or not subject.agents:
-        raise GameError(_("In this study no agent plays: nobody is sent anything."))
+        raise GameError(_("This study has no agents, so there are no prompts to preview."))
     return Wish((models or list(subject.agents))[0], place, subject.places[place - 1][1][0], 1, 1)
 
 
 def preview(subject: Subject, wish: Wish) -> Preview:
-    """The moment that was wished for; the role's last question where it is asked fewer.
+    """Return the preview of the chosen moment, or of the role's last question if it has fewer.
 
     Raises:
-        GameError, AgentError: a text cannot be filled in, or there is no such agent.
+        GameError, AgentError: a text cannot be filled in, or the agent does not exist.
     """
     config, _roles = subject.places[wish.place - 1]
     game = configure(registry.get(subject.game), config, amounts=subject.amounts)
     moments = list(_asked(game, wish.seed, wish.role))
     if not moments:
-        raise GameError(_("In this configuration the role is never asked anything."))
+        raise GameError(_("The role is never asked anything in this configuration."))
     number = min(wish.question, len(moments))
     play, events = moments[number - 1]
     agent = subject.agents[wish.agent]
@@ -179,7 +179,7 @@ def preview(subject: Subject, wish: Wish) -> Preview:
 
 
 def _asked(game: Any, seed: int, role: Role) -> Iterator[tuple[Play, tuple[Event, ...]]]:
-    """Every moment at which `role` is asked in a match of the game's default scripts."""
+    """Return every moment at which `role` is asked in a match of the game's sparring partners."""
     play, made = start(game, seed)
     events = list(made)
     asked = 0
@@ -225,7 +225,7 @@ def _sent(subject: Subject, agent: Agent, play: Play, role: Role, events: Sequen
 
 
 def _nobody(piece: str) -> None:
-    """Nobody listens to an answer that is never given."""
+    """Ignore pieces of an answer, since none is given."""
 
 
 def _messages(body: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -234,7 +234,7 @@ def _messages(body: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _difference(usual: list[tuple[str, str]], sent: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """A unified diff as (sign, line): "-" only in the usual texts, "+" only in these, " " in both, "@" in between."""
+    """Return a unified diff as (sign, line): "-" default only, "+" these texts only, " " both, "@" between hunks."""
     before, after = _lines(usual), _lines(sent)
     for line in list(difflib.unified_diff(before, after, n=2, lineterm=""))[2:]:
         yield line[:1], line[1:] if line[:1] != "@" else ""

@@ -1,8 +1,8 @@
-"""Sessions: several matches in one enrolment, and which of them is paid.
+"""Sessions: several matches for one participant, and which of them is paid.
 
-A version says it under "session": {matches, order, partners, pays}; a version without it has one match. Other games
-stand under "further", each a part that is frozen from a study of its own: {game, configurations, cells, texts,
-timers, lobby}.
+A version describes it under "session": {matches, order, partners, pays}; without it, a version has one match. Other
+games are under "further", each a part frozen from a study of its own: {game, configurations, cells, texts, timers,
+lobby}.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 MOST_MATCHES = 20
 MOST_OTHERS = 3
-"""Games beside the study's own that a person can play in one session."""
+"""Maximum number of other games in one session."""
 
 
 class Session(BaseModel):
-    """How many matches a person plays, and what counts.
+    """How many matches a participant plays, and which count.
 
     Attributes:
-        order: "again": the same configuration each time; "fixed": the study's configurations in their order, or the
-            games where there are others; "random": in an order that is drawn. Beyond the last it begins anew.
-        partners: "new": people who have played with each other are kept apart as long as others may come.
-        pays: "all": the average over the matches; "last": the last one; "random": one that is drawn at the end.
+        order: "again": the same configuration each time; "fixed": the study's configurations (or its games) in order;
+            "random": in an order drawn for the session. After the last one, the order starts over.
+        partners: "new": people who have played together are kept apart as long as others may arrive.
+        pays: "all": the average of the matches; "last": the last one; "random": one drawn at the end.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -46,15 +46,15 @@ class Session(BaseModel):
 
 
 def session_of(content: Mapping[str, Any]) -> Session:
-    """The session of a version's content."""
+    """Return the session of a version's content."""
     return Session.model_validate(content.get("session", {}))
 
 
 def begins_in(cells: Sequence[Cell], session: Session, *, others: bool = False) -> list[Cell]:
-    """The cells in which somebody may begin: with a fixed order of configurations, those of the first.
+    """Return the cells in which participants may begin: with a fixed order, those of the first configuration.
 
     Args:
-        others: whether it is other games whose order is fixed.
+        others: whether the fixed order is one of games instead of configurations.
     """
     if session.matches == 1 or session.order != "fixed" or others:
         return list(cells)
@@ -63,10 +63,10 @@ def begins_in(cells: Sequence[Cell], session: Session, *, others: bool = False) 
 
 
 def cells_of_session(version: Version, first: Cell, session: Session, *, seed: str) -> list[Cell]:
-    """The cells in which somebody who begins in `first` plays, match by match.
+    """Return the cells, match by match, for a participant who begins in `first`.
 
     Args:
-        seed: of a random order; people with the same seed play in the same order.
+        seed: determines a random order: participants with the same value play in the same order.
     """
     if session.matches == 1 or session.order == "again":
         return [first] * session.matches
@@ -79,10 +79,10 @@ def cells_of_session(version: Version, first: Cell, session: Session, *, seed: s
 
 
 def leading_to(version: Version, cells: Sequence[Cell]) -> dict[int, list[Cell]]:
-    """By the number of each of the version's cells, those that people begin in whose sessions lead through it.
+    """Return, by each cell's number, the cells that participants begin in and whose sessions lead through it.
 
-    Whoever is placed in a cell stands for every match of the session. In a fixed order all begin in the first
-    configuration; a cell that no session reaches is led to by none. Any other order may begin everywhere.
+    A placement counts for every match of its session. In a fixed order, all begin in the first configuration, and
+    a cell that no session reaches gets an empty list. In any other order, sessions may begin in every cell.
     """
     session = session_of(version.content)
     if session.matches == 1 or session.order != "fixed" or "further" in version.content:
@@ -95,17 +95,17 @@ def leading_to(version: Version, cells: Sequence[Cell]) -> dict[int, list[Cell]]
 
 
 def _in_order(cells: Sequence[Cell], first: Cell) -> list[Cell]:
-    """The cells that a session leads through from `first`, in the order of the configurations."""
+    """Return the cells that a session from `first` leads through, in the order of the configurations."""
     like = [cell for cell in cells if cell.people == first.people and cell.number != first.number]
     return [first, *(cell for cell in like if cell.lineup == first.lineup)]
 
 
 def begins_here(quota: int, matches: int, alike: int) -> int:
-    """How many groups begin in a cell so that `quota` of them play in it, in sessions of random order.
+    """Return how many groups must begin in a cell so that `quota` groups play in it, with random order.
 
     Args:
-        matches: of a session.
-        alike: cells through which a session may lead, this one included.
+        matches: per session.
+        alike: number of cells a session may lead through, including this one.
     """
     return ceil(quota / max(1, min(matches, alike)))
 
@@ -115,9 +115,9 @@ class Leg:
     """One match of a session.
 
     Attributes:
-        part: of the version's content: {game, configurations, texts, timers, lobby}; the whole of it for its own game.
-        cell: in which it is played; of another game one that is not saved.
-        key: what the cell is called in seeds and in the pools of the lobby.
+        part: of the version's content: {game, configurations, texts, timers, lobby}; all of it for its own game.
+        cell: the cell it is played in; unsaved for another game.
+        key: the cell's name in seeds and in the lobby's pools.
     """
 
     part: Mapping[str, Any]
@@ -136,19 +136,19 @@ class Leg:
         return found
 
     def same_rules(self, other: Leg) -> bool:
-        """Whether somebody who has read the rules of the other knows them."""
+        """Return whether a participant who has read the other's rules knows these."""
         return self.part is other.part and self.cell.configuration == other.cell.configuration
 
 
 def legs_of(version: Version, first: Cell, role: Role, *, number: int) -> list[Leg]:
-    """The matches of somebody's session, in order.
+    """Return the matches of a participant's session in order.
 
-    People who arrive one after the other play the same games in the same order, so that they can meet: as many as
-    make up whole groups in each game, and with new partners as many again as a group has.
+    Consecutive arrivals play the same games in the same order, so that they can meet: as many as form whole groups in
+    each game and, with new partners, another group's worth.
 
     Args:
-        role: the seat kept for them in `first`.
-        number: which of the cell's people this is, from 1.
+        role: the participant's seat in `first`.
+        number: the participant's number within the cell, from 1.
     """
     content = version.content
     session = session_of(content)
@@ -174,11 +174,11 @@ Result = tuple[int, float, float]
 
 
 def counted(results: Sequence[Result], session: Session, *, seed: int) -> tuple[float | None, float | None, list[int]]:
-    """The payoff and share that the bonus is computed from, and the numbers of the matches that count.
+    """Return the payoff and share that the bonus is computed from, and the numbers of the matches that count.
 
     Args:
         results: of the finished matches.
-        seed: from which the draw follows that chooses one.
+        seed: determines which match is drawn.
     """
     if not results:
         return None, None, []
@@ -191,19 +191,21 @@ def counted(results: Sequence[Result], session: Session, *, seed: int) -> tuple[
 
 
 def promise(session: Session, *, others: bool = False) -> str:
-    """What the instructions say of a session and its pay; empty for one match.
+    """Return what the instructions say about a session and its pay; empty for one match.
 
     Args:
-        others: whether other games are among them.
+        others: whether other games are among the matches.
     """
     if session.matches == 1:
         return ""
     pays = {
-        "all": _("The bonus is computed from the average over your games."),
-        "last": _("The bonus is computed from your last game alone."),
-        "random": _("The bonus is computed from one of your games, which is drawn at random at the end."),
+        "all": _("The bonus is computed from the average of your games."),
+        "last": _("The bonus is computed from your last game only."),
+        "random": _("The bonus is computed from one of your games, drawn at random at the end."),
     }[session.pays]
     says = _("You play {number} games. {pays}").format(number=session.matches, pays=pays)
     if not others:
         return says
-    return _("{says} They are not all the same: the rules of each are told before it begins.").format(says=says)
+    return _("{says} They are not all the same. You will read the rules of each game before it begins.").format(
+        says=says
+    )

@@ -1,4 +1,4 @@
-"""What a study's texts become: what a person in each role reads, and what a model in it is sent."""
+"""A preview of a study's texts: what a participant in each role reads, and what a model in it is sent."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from surveys.steps import Asked
 
 SEED = 1
 ANY_MODEL = "openai:any"
-"""Who would be asked in a study whose own opponent is a scripted player, to see what a model would be sent."""
+"""A placeholder model, to show prompts in a study whose own opponent is a scripted player."""
 MOST_MOVES = 50
-"""Scripted moves after which a role that is still not asked is shown out of turn."""
+"""Number of scripted moves after which a role that was not asked is shown anyway."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class RolePreview:
     """One role of one configuration.
 
     Attributes:
-        person: whether people can take it; `instructions` and `screen` are then theirs, as HTML.
+        person: whether participants can take it; then `instructions` and `screen` are theirs, as HTML.
         screen: the game at this role's first turn.
-        sent: what a model in this role is sent at its first turn, as (speaker, words).
-        moved: how many scripted moves were made until then.
+        sent: what a model in this role is sent at its first turn, as (speaker, text).
+        moved: number of scripted moves made before that turn.
     """
 
     role: Role
@@ -57,17 +57,17 @@ class RolePreview:
 
 @dataclass(frozen=True)
 class Preview:
-    """The texts of a study as it stands.
+    """The current texts of a study.
 
     Attributes:
-        problem: why the instructions cannot be shown; empty where they can.
-        config: the configuration that is shown, as (parameter, value).
+        problem: why the instructions cannot be shown; usually empty.
+        config: the configuration shown, as (parameter, value).
         place: its number, from 1; `places` names every configuration by what varies.
-        surveys: the pages of questions, as (title, HTML).
-        variables: what the instructions may mention, as (name, value by role).
-        changed: the instructions' difference to the game's own; empty where they are the game's own.
-        others: what is said of the other players beside the consent text; empty where it says so itself.
-        consent_changed: the consent text's difference to the default one.
+        surveys: the survey pages, as (title, HTML).
+        variables: what the instructions may refer to, as (name, value by role).
+        changed: diff of the instructions against the game's own; empty if equal.
+        others: what is said about the other players beside the consent text; empty if the text itself says it.
+        consent_changed: diff of the consent text against the default.
     """
 
     game: str
@@ -86,10 +86,10 @@ class Preview:
 
 
 def preview(study: Study, place: int = 1) -> Preview:
-    """The study's texts filled in for one of its configurations, the first if there are fewer.
+    """Return the study's texts filled in for configuration number `place`, or the first if there is no such number.
 
     Raises:
-        GameError: there is no configuration that can be played.
+        GameError: no configuration can be played.
     """
     cells = cells_wanted(study)
     configs = list({json.dumps(cell.config, sort_keys=True): cell.config for cell in cells}.values())
@@ -127,7 +127,7 @@ def preview(study: Study, place: int = 1) -> Preview:
 
 
 def _named(configs: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """What tells each configuration from the others."""
+    """Return a title for each configuration that sets it apart from the others."""
     names = dict.fromkeys(name for config in configs for name in config)
     varied = [name for name in names if any(config.get(name) != configs[0].get(name) for config in configs)]
     return tuple(
@@ -136,7 +136,7 @@ def _named(configs: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 def _surveys(study: Study) -> tuple[tuple[str, str], ...]:
-    """The questions as people see them; surveys that cannot be asked are left out."""
+    """Return the survey pages as participants see them, without invalid surveys."""
     pages = []
     for title, written in ((_("before the game"), study.survey_before), (_("after the game"), study.survey_after)):
         try:
@@ -150,7 +150,7 @@ def _surveys(study: Study) -> tuple[tuple[str, str], ...]:
 
 
 def _told_apart(game: Game[Any, Any], seated: Sequence[Seats], agents: Mapping[str, Agent]) -> list[tuple[Role, Agent]]:
-    """One seat for each kind of seat and of who takes it, with the agent that may be asked there."""
+    """Return one seat for each combination of kind and player, with the agent that may be asked there."""
     found: dict[Any, tuple[Role, Agent]] = {}
     for role in game.roles():
         people = any(seats[role] == PERSON for seats in seated)
@@ -183,7 +183,7 @@ def _sent(agent: Agent, play: Play, role: Role, log: Sequence[Event], template: 
 
 
 def _at_first_turn(game: Game[Any, Any], role: Role) -> tuple[Play, list[Event], int]:
-    """The game when `role` is asked for the first time, others having moved as the default script does."""
+    """Return the game when `role` is asked first, with the sparring partner's moves for the others."""
     play, opening = games.play.start(game, SEED)
     log = list(opening)
     for moved in range(MOST_MOVES):

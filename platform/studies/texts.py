@@ -1,4 +1,4 @@
-"""The house's own texts for a study: consent, and what is said about pay."""
+"""Parley's own texts for a study: the consent text and what is said about pay."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from studies.models import Study
 
 _ENDINGS = {
     "failed_code_word": _lazy("the code word is wrong"),
-    "failed_quiz": _lazy("the question after the game is answered wrongly"),
+    "failed_quiz": _lazy("your answer to the question after the game is wrong"),
     "opponent_failed": _lazy("the game stops through no fault of yours"),
     "partner_left": _lazy("another player leaves the game"),
-    "no_partner": _lazy("not enough people come to begin the game"),
-    "replaced": _lazy("a program takes your seat because you do not answer"),
+    "no_partner": _lazy("not enough people arrive to start the game"),
+    "replaced": _lazy("a program takes your seat because you don't answer"),
     "screened_out": _lazy("your answers show that the study is not for you"),
     "timed_out": _lazy("your time runs out"),
     "dropped_out": _lazy("you are away for too long"),
@@ -33,10 +33,10 @@ _ENDINGS = {
 
 
 def possible_endings(*, code_word: bool, quiz: bool, screens: bool, several: bool = False) -> list[str]:
-    """Which endings, other than completing and returning, somebody can meet in such a study.
+    """Return the endings, other than completing and returning, that are possible in such a study.
 
     Args:
-        several: people play with each other.
+        several: whether participants play with each other.
     """
     asked = {"failed_code_word": code_word, "failed_quiz": quiz, "screened_out": screens}
     asked |= dict.fromkeys(("partner_left", "no_partner", "replaced"), several)
@@ -44,7 +44,7 @@ def possible_endings(*, code_word: bool, quiz: bool, screens: bool, several: boo
 
 
 def endings_of(study: Study) -> list[str]:
-    """Which endings somebody can meet in the study as it stands."""
+    """Return the endings that are possible with the study's current settings."""
     screens = any(question.get("ends") for question in study.survey_before or ())
     return possible_endings(
         code_word=study.asks_code_word, quiz=study.asks_quiz, screens=screens, several=_several(study)
@@ -52,12 +52,12 @@ def endings_of(study: Study) -> list[str]:
 
 
 def _several(study: Study) -> bool:
-    """Whether people play with each other."""
+    """Return whether participants play with each other."""
     return any(len(cell.people) > 1 for cell in cells_wanted(study))
 
 
 def endings_promise(rule: PayRule, endings: Collection[str]) -> str:
-    """What ending otherwise pays, in one sentence, the most first."""
+    """Return one sentence on what the other endings pay, highest first."""
     by_pay: dict[tuple[Decimal, bool], list[str]] = {}
     for ending in endings:
         with_bonus = rule.endings.get(ending) == "base_and_bonus"
@@ -75,7 +75,7 @@ def endings_promise(rule: PayRule, endings: Collection[str]) -> str:
 
 
 def endings_table(rule: PayRule, endings: Collection[str]) -> list[list[str]]:
-    """What each ending pays, as rows of (how it ends, what is paid); the most first, finishing before all."""
+    """Return what each ending pays, as rows of (ending, pay), completing first and then highest first."""
     finishing = _("{base} and the bonus").format(base=_of(rule, rule.base))
     rows = sorted(endings, key=lambda ending: -least_of(rule, ending=ending))
     table = [[_("You finish"), finishing]]
@@ -90,12 +90,12 @@ def endings_table(rule: PayRule, endings: Collection[str]) -> list[list[str]]:
 
 
 def as_markdown(table: list[list[str]], head: tuple[str, str]) -> str:
-    """A table of two columns in Markdown."""
+    """Return a Markdown table with two columns."""
     return "\n".join(f"| {left} | {right} |" for left, right in [head, ("---", "---"), *table])
 
 
 def worked_examples(rule: PayRule, game: Game[Any, Any], role: Role) -> str:
-    """How pay follows from the game, with amounts that the rule itself gives; empty where there are none to give."""
+    """Return worked examples of the bonus, computed by the pay rule; empty if the rule has none."""
     plain = rule.model_dump(mode="json")
     if rule.rule == "fixed":
         return ""
@@ -117,12 +117,12 @@ def worked_examples(rule: PayRule, game: Game[Any, Any], role: Role) -> str:
 
 
 def quiz_stake(rule: PayRule) -> str:
-    """What hangs on the question after the game, said before it is answered."""
+    """Return what is at stake in the quiz, shown before it is answered."""
     table = dict(endings_table(rule, ["failed_quiz"]))
     wrong = list(table.values())[1]
     if rule.endings.get("failed_quiz") == "base_and_bonus":
-        return _("A wrong answer costs you nothing; your game then does not enter the research data.")
-    return _("A right answer: you are paid {right}. A wrong answer: {wrong}.").format(
+        return _("A wrong answer costs you nothing, but your game is then left out of the research data.")
+    return _("If you answer correctly, you are paid {right}; otherwise, {wrong}.").format(
         right=_("{base} and the bonus of your game").format(base=_of(rule, rule.base)), wrong=wrong
     )
 
@@ -130,15 +130,15 @@ def quiz_stake(rule: PayRule) -> str:
 def what_awaits(
     timers: Mapping[str, Any], rule: PayRule, game: Game[Any, Any], about: int | None = None
 ) -> list[list[str]]:
-    """What somebody wants to know before they agree, as rows of (what, words): time, rounds, what being away does.
+    """Return facts to know before consenting, as rows of (topic, text): time, rounds, and effect of being away.
 
     Args:
-        about: the minutes that it is likely to take, where that is known.
+        about: the expected minutes, if known.
     """
     turn, extra = timers["turn_seconds"], timers["extension_seconds"]
     answer = _("{time} for each answer").format(time=seconds_in_words(turn))
     if extra:
-        answer = _("{answer}, and once {extra} more").format(answer=answer, extra=seconds_in_words(extra))
+        answer = _("{answer}, plus {extra} more once").format(answer=answer, extra=seconds_in_words(extra))
     in_all = _("at most {time} from now").format(time=seconds_in_words(60 * timers["minutes"]))
     if about is not None and about < timers["minutes"]:
         likely = ngettext("about {minutes} minute", "about {minutes} minutes", about).format(minutes=about)
@@ -150,7 +150,7 @@ def what_awaits(
     if length := game.length():
         rows.append([_("Length of the game"), length])
     if timers["on_timeout"] == "default":
-        away = _("a standard answer is given for you, and the game goes on")
+        away = _("a standard answer is given for you, and the game continues")
     else:
         amount = least_of(rule, ending="timed_out")
         pays = _("you are paid {amount}").format(amount=_of(rule, amount)) if amount else _("you are paid nothing")
@@ -160,7 +160,7 @@ def what_awaits(
 
 
 def seconds_in_words(seconds: int) -> str:
-    """A time as people say it: "45 seconds", "3 minutes", "1 minute 30 seconds"."""
+    """Return a duration in readable form: "45 seconds", "3 minutes", "1 minute 30 seconds"."""
     minutes, rest = divmod(seconds, 60)
     parts = []
     if minutes:
@@ -171,24 +171,24 @@ def seconds_in_words(seconds: int) -> str:
 
 
 def bonus_reason(rule: PayRule, *, ending: str, payoff: float | None, game: Game[Any, Any] | None) -> str:
-    """Why the bonus is what it is, in a few words beside its amount on the last page."""
+    """Return the short reason shown beside the bonus on the last page."""
     pays = rule.endings.get(ending, "nothing")
     if pays == "base_and_average":
         return _("the average bonus, since the game stopped through no fault of yours")
-    if ending == "no_partner" and rule.waiting_rate:
+    if ending == "for the time you waited" and rule.waiting_rate:
         return _("for the time that you waited")
     if pays != "base_and_bonus":
         return _("this ending pays no bonus")
     if payoff is None or game is None:
         return _("no game was finished")
     if rule.rule == "fixed" or game.pays_alike():
-        return _("the same for everybody who finishes")
+        return _("the same for everyone who finishes")
     words = _("you lost {amount} in the game") if payoff < 0 else _("you earned {amount} in the game")
     return words.format(amount=game.money(abs(payoff)))
 
 
 def leaving_promise(rule: PayRule) -> str:
-    """What leaving before the end pays, in one sentence."""
+    """Return one sentence on what leaving before the end pays."""
     amount = least_of(rule, ending="withdrew")
     if not amount:
         return _("You are not paid if you leave before the end.")
@@ -200,25 +200,25 @@ def _of(rule: PayRule, amount: Decimal) -> str:
 
 
 def pay_promise(rule: PayRule, averages: Collection[Decimal] = (), *, alike: bool = False) -> str:
-    """What finishing pays, in one sentence.
+    """Return one sentence on what completing pays.
 
     Args:
-        averages: the announced average bonuses of a study in which they differ.
-        alike: the bonus does not depend on what is decided (`Game.pays_alike`).
+        averages: the announced average bonuses, if the study has several.
+        alike: whether the bonus is independent of the decisions (`Game.pays_alike`).
     """
     base = in_currency(rule.base, rule.currency)
     average = in_currency(rule.announced_average, rule.currency)
     if len(set(averages)) > 1:
         return _(
-            "Finishing pays {base} plus a bonus that depends on the game: on average between {least} and {most}. "
-            "You learn yours before the game begins."
+            "Finishing pays {base} plus a bonus that depends on the game, between {least} and {most} on "
+            "average. You will see yours before the game begins."
         ).format(
             base=base, least=in_currency(min(averages), rule.currency), most=in_currency(max(averages), rule.currency)
         )
     if alike and rule.rule != "linear":
         return _(
-            "Finishing pays {base} plus a bonus of {average}, whatever you decide in the game: there are no right or "
-            "wrong answers."
+            "Finishing pays {base} plus a bonus of {average}, whatever you decide in the game. There are "
+            "no right or wrong answers."
         ).format(base=base, average=average)
     if rule.rule == "fixed":
         return _("Finishing pays {base} plus a bonus of {average}.").format(base=base, average=average)
@@ -228,36 +228,36 @@ def pay_promise(rule: PayRule, averages: Collection[Decimal] = (), *, alike: boo
 
 
 def waiting_promise(study: Study, waited: Study) -> str:
-    """What a study of several people says about waiting for the others, in one sentence.
+    """Return one sentence on waiting for the others, for studies with several participants per match.
 
     Args:
-        waited: the study whose game they wait for longest; in a session it may be another's.
+        waited: the study whose game has the longest wait; in a session it may be another one.
     """
     minutes = max(1, round(waited.lobby_seconds / 60))
     longest = ngettext(
-        "You may have to wait for the others, {minutes} minute at most.",
-        "You may have to wait for the others, {minutes} minutes at most.",
+        "You may have to wait for the others, for at most {minutes} minute.",
+        "You may have to wait for the others, for at most {minutes} minutes.",
         minutes,
     ).format(minutes=minutes)
     if waited.lobby_after == "agents":
         return f"{longest} {_('After that a computer program takes each free seat.')}"
-    paid = _("If too few come by then, you are paid {base} and for your waiting, at {rate} an hour.").format(
-        base=in_currency(study.base, study.currency), rate=in_currency(study.waiting_rate, study.currency)
-    )
+    paid = _(
+        "If too few people arrive by then, you are paid {base} and {rate} an hour for the time you waited."
+    ).format(base=in_currency(study.base, study.currency), rate=in_currency(study.waiting_rate, study.currency))
     return f"{longest} {paid}"
 
 
 def behaviour_counted() -> str:
-    """What people are told of counting how pages are used by hand."""
+    """Return what participants are told about the recording of page behaviour."""
     return _(
-        "We count how you type, move the pointer and click (never which keys), to see whether people or computer "
-        "programs answer. It changes neither your pay nor whether you may take part. Screen readers, dictation and "
-        "other aids are welcome."
+        "We record how you type, move the pointer and click (never which keys), to see whether people "
+        "or computer programs answer. It affects neither your pay nor whether you may take part. You "
+        "are welcome to use screen readers, dictation and other aids."
     )
 
 
 def default_consent(study: Study) -> str:
-    """A consent text that is true for this study (Markdown)."""
+    """Return a consent text that is accurate for this study (Markdown)."""
     cells = cells_wanted(study)
     averages = [cell.average for cell in cells if cell.average is not None]
     if study.session_matches > 1:
@@ -286,18 +286,19 @@ def default_consent(study: Study) -> str:
             does,
             *pay,
             _(
-                "We keep your decisions, your messages in the game, your answers to our questions, and how you used "
-                "our pages: how long you took, whether you went to another window, and whether you pasted text (never "
-                "which). They are published without your name or worker number. Please write nothing that tells who "
-                "you are."
+                "We keep your decisions, your messages in the game, your answers to our questions, and how you "
+                "used our pages: how long you took, whether you switched to another window, and whether you "
+                "pasted text (never which text). They are published without your name or worker number. Please "
+                "don't write anything that shows who you are."
             )
             if study.survey_before or study.survey_after
             else _(
-                "We keep your decisions, your messages in the game, and how you used our pages: how long you took, "
-                "whether you went to another window, and whether you pasted text (never which). They are published "
-                "without your name or worker number. Please write nothing in the game that tells who you are."
+                "We keep your decisions, your messages in the game, and how you used our pages: how long you "
+                "took, whether you switched to another window, and whether you pasted text (never which text). "
+                "They are published without your name or worker number. Please don't write anything in the "
+                "game that shows who you are."
             ),
             *([behaviour_counted()] if study.counts_behaviour else []),
-            _("Taking part is voluntary. You can leave at any moment with the link at the bottom of every page."),
+            _("Taking part is voluntary. You can leave at any time with the link at the bottom of every page."),
         ]
     )

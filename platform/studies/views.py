@@ -1,4 +1,4 @@
-"""The door of a study."""
+"""The entry pages of a study."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ COOKIE_SALT = "studies.open-entry"
 @never_cache
 @require_http_methods(["GET", "POST"])
 def join(request: HttpRequest, slug: str) -> HttpResponse:
-    """Let somebody in by a recruiter's link, show a preview, or say why not and what to do."""
+    """Admit a participant who follows a recruiter's link, show a preview, or explain why not and what to do."""
     study = Study.objects.filter(slug=slug).first()
     if study is None:
         return render(request, "studies/unknown.html", status=404)
@@ -67,7 +67,7 @@ def _link(request: HttpRequest) -> arrivals.Link:
 def _not_let_in(
     request: HttpRequest, study: Study, refusal: NotLetIn, arrival: arrivals.Arrival | None = None
 ) -> HttpResponse:
-    """Why somebody is not let in, and how they go back."""
+    """Explain why someone is not admitted, and how they can go back."""
     back = arrival.return_to if arrival else ""
     about = {"study": study, "refusal": refusal, "back": back or getattr(refusal, "back", "")}
     if arrival is not None and (isinstance(refusal, enrolling.Full) or study.status == Study.Status.CLOSED):
@@ -76,12 +76,12 @@ def _not_let_in(
 
 
 def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> HttpResponse:
-    """A link of somebody's own: on to where they are; when that has ended, perhaps another game, if they say so."""
+    """Handle a personal link: continue the enrolment or, if it has ended, offer another one where allowed."""
     if arrival.once:
         arrival = replace(arrival, held=_held(request, study) or _token(request, study))
     begun = enrolling.begun_before(study, arrival)
     if begun is None and arrival.once and request.method == "GET":
-        enrolling.refuse_closed(study)  # a preview of the link by some program must not use it up
+        enrolling.refuse_closed(study)  # link previews by other programs must not use the link up
         return render(request, "studies/welcome.html", _about(study))
     if begun is not None and begun.ended and request.method == "GET":
         try:
@@ -99,7 +99,7 @@ def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> Htt
 
 
 def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> HttpResponse:
-    """An open link: a browser that has begun goes on where it was; a new one is asked to begin."""
+    """Handle an open link: continue a known browser's enrolment, or ask a new one to begin."""
     begun = Enrolment.objects.filter(token=_held(request, study)).first()
     if request.method == "GET":
         if begun is not None and not begun.ended:
@@ -118,13 +118,13 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
 
 
 def _refuse_too_many(request: HttpRequest, arrival: arrivals.Arrival) -> None:
-    """Raises TooMany where one address begins one enrolment after another by links that anybody can type."""
+    """Raise TooMany if one address begins many enrolments through open links."""
     if not arrival.checked and counted(request, "joins") > settings.JOINS_PER_HOUR:
         raise TooMany
 
 
 def _token(request: HttpRequest, study: Study) -> str:
-    """Return the token of the enrolment that this form begins; sent twice, the form leads to the same one."""
+    """Return the token of the enrolment that this form begins, so that submitting it twice has the same result."""
     form = request.POST.get("form", "")
     if not re.fullmatch(r"[\w-]{20,60}", form, re.ASCII):
         return ""
@@ -132,13 +132,13 @@ def _token(request: HttpRequest, study: Study) -> str:
 
 
 def _held(request: HttpRequest, study: Study) -> str:
-    """The token of the enrolment that this browser has begun; empty where it has begun none."""
+    """Return the token of the enrolment begun in this browser; empty if there is none."""
     token: str = request.get_signed_cookie(f"parley-{study.slug}", default="", salt=COOKIE_SALT)
     return token
 
 
 def _remembered(request: HttpRequest, study: Study, enrolment: Enrolment) -> HttpResponse:
-    """On to the enrolment, which the browser remembers."""
+    """Redirect to the enrolment and remember it in the browser."""
     response = redirect(enrolment)
     response.set_signed_cookie(
         f"parley-{study.slug}",
@@ -153,7 +153,7 @@ def _remembered(request: HttpRequest, study: Study, enrolment: Enrolment) -> Htt
 
 
 def _about(study: Study) -> dict:
-    """What may be shown of a study to somebody who has not entered: no parameter, only what it is about."""
+    """Return what may be shown of a study to visitors who have not entered: its topic but no parameters."""
     version = study.latest_version()
     game = study.configured()
     return {

@@ -145,7 +145,7 @@ class TestMechanicalTurk:
         first = join(**COMPLETE)["Location"]
         answer = join(**{**COMPLETE, "assignmentId": "A2"})
         assert answer.status_code == 403
-        assert "already begun" in text_of(answer)
+        assert "already started" in text_of(answer)
         assert first not in answer.content.decode()
         assert Enrolment.objects.count() == 1
 

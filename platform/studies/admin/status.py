@@ -1,4 +1,4 @@
-"""How a study stands, as its page in the admin shows it."""
+"""The current status of a study, as shown on its admin page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CELLS_SHOWN = 24
 
 @dataclass(frozen=True)
 class CellFill:
-    """One cell of the latest version: places wanted, taken and used for good."""
+    """One cell of the latest version: places wanted, held and completed."""
 
     cell: Cell
     title: str
@@ -39,15 +39,15 @@ class CellFill:
 
 @dataclass(frozen=True)
 class StudyStatus:
-    """What the page says above the form.
+    """What the study's page shows above the form.
 
     Attributes:
-        unlaunched: what is saved differs from what people meet.
-        problem: why the study as saved could not be launched; empty when it could.
-        spent_up: that a cap stops the models of the launched version, and what follows; empty where none does.
-        cells: the launched version's, the first CELLS_SHOWN of them.
-        cells_more: how many cells are not among them.
-        other_endings: how many ended otherwise, as [(title, count)].
+        unlaunched: whether the saved settings differ from the launched version.
+        problem: why the saved settings cannot be launched; empty if they can.
+        spent_up: that a cap has stopped the launched version's models, and the consequences; usually empty.
+        cells: the first CELLS_SHOWN cells of the launched version.
+        cells_more: how many more cells there are.
+        other_endings: counts of endings other than completing, as [(title, count)].
     """
 
     join_link: str
@@ -69,7 +69,7 @@ class StudyStatus:
 
 
 def status_of(study: Study, request: HttpRequest) -> StudyStatus:
-    """How the study stands now."""
+    """Return the study's current status."""
     versions = list(study.versions.order_by("-number").defer("content"))
     placed = Placement.objects.filter(cell__version__study=study)
     counted = dict(placed.order_by().values_list("enrolment__state").annotate(Count("pk")))
@@ -101,7 +101,7 @@ def status_of(study: Study, request: HttpRequest) -> StudyStatus:
 
 
 def _launchable(study: Study, latest: Version | None) -> tuple[str, bool]:
-    """Why the study as saved cannot be launched, and whether launching it would make a new version."""
+    """Return why the saved settings cannot be launched, and whether launching them would make a new version."""
     try:
         study.full_clean(validate_unique=False)
         return "", latest is None or sha256_of(content_of(study)) != latest.sha256
@@ -134,16 +134,19 @@ def _spent_up(study: Study, latest: Version | None) -> str:
             continue
         if reached := cap_of_study(settings.caps(), f"study:{study.slug}") or cap_of_today():
             follows = (
-                _("No model is asked any more: the scripted player “{name}” moves instead, flagged in the data.")
+                _(
+                    "Model calls have stopped. The scripted player “{name}” moves instead, and its moves are "
+                    "flagged in the data."
+                )
                 if settings.script
-                else _("No model is asked any more: games end at the model's next move, and people are paid.")
+                else _("Model calls have stopped. Matches end at the model's next move, and participants are paid.")
             )
             return f"{reached} {follows.format(name=settings.script)}"
     return ""
 
 
 def _instructions(study: Study) -> list[tuple[str, str]]:
-    """What each role reads, as (role's title, HTML); nothing where the texts or parameters are wrong."""
+    """Return the instructions of each role as (role title, HTML); empty if the texts or parameters are invalid."""
     try:
         game = study.configured()
         return [

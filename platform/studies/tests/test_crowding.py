@@ -96,7 +96,7 @@ def test_whose_cell_has_filled_up_before_they_consent_goes_to_another() -> None:
 
 
 def test_an_open_study_with_a_model_says_what_it_may_cost() -> None:
-    with pytest.raises(ValidationError, match="may cost in all"):
+    with pytest.raises(ValidationError, match="set a spending limit"):
         launched(entry=Study.Entry.OPEN, agents=named("openai:m"))
     launched(entry=Study.Entry.OPEN, agents=named("openai:m", settings={"cap_study": 5.0}), slug="capped")
     launched(entry=Study.Entry.CODES, agents=named("openai:m"), slug="by-code")

@@ -88,7 +88,7 @@ def test_the_announced_average_may_depend_on_a_parameter():
         ({"configurations": [{"quota": 0}]}, "configurations.0.quota"),
         ({"configurations": [{"roles": ["carol"]}]}, "cannot play carol"),
         ({"averages": {"by": "colour", "amounts": {}}}, "no parameter “colour”"),
-        ({"averages": {"by": "money", "amounts": {"5": "1"}}}, "No average bonus is given for money = 10000"),
+        ({"averages": {"by": "money", "amounts": {"5": "1"}}}, "no average bonus is given for money = 10000"),
         ({"grid": {"delta_bob": [i / 3000 for i in range(1, 3001)]}}, "6000 cells"),
     ],
 )

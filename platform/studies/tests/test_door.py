@@ -47,7 +47,7 @@ def test_an_unknown_study_has_a_clear_page(slug):
 @pytest.mark.parametrize("entry", list(Study.Entry))
 @pytest.mark.parametrize(
     ("status", "reason"),
-    [("draft", "not begun yet"), ("paused", "paused at the moment"), ("closed", "has ended")],
+    [("draft", "not started yet"), ("paused", "paused at the moment"), ("closed", "has ended")],
 )
 def test_a_study_that_takes_nobody_in_says_why(entry, status, reason):
     launched(entry=entry)
@@ -63,7 +63,7 @@ def test_a_draft_that_was_never_launched_has_the_same_page():
     Study.objects.create(title="Splitting", slug="splitting", game="bargaining", entry=Study.Entry.OPEN)
     answer = at_the_door(Study.Entry.OPEN)
     assert answer.status_code == 403
-    assert "not begun yet" in text_of(answer)
+    assert "not started yet" in text_of(answer)
 
 
 def test_a_full_study_says_that_a_place_may_become_free():

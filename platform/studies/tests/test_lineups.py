@@ -145,14 +145,14 @@ def test_what_an_agent_can_be_called(label):
 @pytest.mark.parametrize(
     ("lineups", "says"),
     [
-        ([lineup(p1="person")], "nobody takes the seat p2, p3, p4, p5"),
+        ([lineup(p1="person")], "seat p2, p3, p4, p5 is empty"),
         ([lineup(p1="person", p9="calm", others="calm")], "there is no seat p9"),
         ([lineup(p1="person", others="nobody")], "there is no agent “nobody”"),
         ([lineup(p1="person", p2=["calm", "nobody"], others="calm")], "there is no agent “nobody”"),
-        ([lineup(others="calm")], "no seat is for a person"),
+        ([lineup(others="calm")], "no seat is for a participant"),
         ([lineup(p1="person", others=[])], "Line-up 1"),
-        ([lineup(p1=["person", "calm"], others="calm")], "not for either"),
-        ([lineup("a", p1="person", others="calm"), lineup("a", p1="person", others="judge")], "used twice"),
+        ([lineup(p1=["person", "calm"], others="calm")], "not both"),
+        ([lineup("a", p1="person", others="calm"), lineup("a", p1="person", others="judge")], "has the same name"),
         ([lineup(weight=0, p1="person", others="calm")], "weight"),
         ([{"seats": {"p1": "person", "*": "calm"}, "colour": "red"}], "colour"),
         (["p1"], "Line-up 1"),

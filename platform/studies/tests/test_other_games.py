@@ -136,7 +136,7 @@ def test_the_consent_text_says_truly_whom_one_meets_in_any_of_the_games():
     assert "wait for the others" not in consent and "people who take part" not in consent
     consent = study(slug="met", session_matches=2, session_order="fixed", session_games=[met.pk], lineups=ALONE)
     consent = consent.latest_version().content["texts"]["consent"]
-    assert "You may have to wait for the others, 5 minutes at most." in consent
+    assert "You may have to wait for the others, for at most 5 minutes." in consent
     assert "may be people who take part like you, or computer programs" in consent
 
 

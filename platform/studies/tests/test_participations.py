@@ -54,8 +54,8 @@ class TestHowOften:
         ended(hours_ago=1000)
         answer = comes(study, assignment="A2")
         assert answer.status_code == 403
-        assert "You took part already" in text_of(answer)
-        assert "please return this task" in text_of(answer)
+        assert "You have already taken part" in text_of(answer)
+        assert "Please return this task" in text_of(answer)
         assert Enrolment.objects.count() == 1
 
     def test_a_study_may_let_people_come_a_number_of_times(self):

@@ -27,7 +27,7 @@ def seen(**fields: object) -> Visitor:
 
 def test_consent_says_how_long_it_takes_and_what_being_away_does():
     page = text_of(seen().see())
-    for words in ("at most 120 minutes", "3 minutes for each answer, and once 1 minute more", "up to 12 rounds"):
+    for words in ("at most 120 minutes", "3 minutes for each answer, plus 1 minute more once", "up to 12 rounds"):
         assert words in page
     assert "the game ends, and you are paid nothing" in page
 
@@ -64,7 +64,7 @@ def test_what_a_choice_pays_is_said_only_where_it_tells_nothing_hidden(complete,
 )
 def test_the_last_page_always_has_a_bonus_with_its_reason(answer, bonus, because):
     visitor = seen().walk_to("quiz")
-    assert "A wrong answer: $1.00." in text_of(visitor.see())
+    assert "otherwise, $1.00." in text_of(visitor.see())
     visitor.send(loss_rate=answer)
     page = " ".join(text_of(visitor.see()).split())
     assert f"Bonus {because} {bonus}" in page
@@ -94,7 +94,7 @@ def test_a_task_that_was_returned_and_accepted_again_is_to_be_returned():
     first = Visitor(enrol(study, Arrival("mturk", worker="W", proof="A1")))
     first.client.post(f"{first.url}leave/")
     assert first.now().state == State.WITHDREW
-    with pytest.raises(NotAgain, match="please return this task"):
+    with pytest.raises(NotAgain, match="Please return this task"):
         enrol(study, Arrival("mturk", worker="W", proof="A2"))
 
 

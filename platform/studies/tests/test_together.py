@@ -264,6 +264,6 @@ class TestSettingUp:
 
     def test_the_consent_text_says_how_long_one_waits_and_what_that_pays(self):
         text = study().latest_version().content["texts"]["consent"]
-        assert "You may have to wait for the others, 5 minutes at most." in text
+        assert "You may have to wait for the others, for at most 5 minutes." in text
         assert "at $6.00 an hour" in text
         assert "nother player leaves the game" in text

@@ -95,7 +95,7 @@ class TestTheDoor:
         house.come(house.accept(hits[0], "AWORKERONE"))
         answer = house.follow(house.link(house.accept(hits[1], "AWORKERONE")))
         assert answer.status_code == 403
-        assert "already begun" in text_of(answer)
+        assert "already started" in text_of(answer)
 
     def test_a_preview_begins_nothing(self, house):
         hit = house.published()

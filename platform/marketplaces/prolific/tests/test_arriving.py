@@ -148,7 +148,7 @@ def test_knowing_somebodys_id_does_not_open_their_session(desk):
     person = worker.arrive()
     response = opening(worker, SESSION_ID=new_id())
     assert response.status_code == 403 and person.token not in response.content.decode()
-    assert "already begun" in text_of(response)
+    assert "already started" in text_of(response)
 
 
 # ---- Prolific's keys -------------------------------------------------------------------------------
