@@ -263,4 +263,5 @@ def test_a_participants_page_in_the_admin_shows_them(visitor, admin_client):
 
 
 def test_the_consent_text_tells_that_they_are_kept(visitor):
-    assert "whether you switched to another window, and whether you pasted text (never which text)" in text_of(visitor.see())
+    page = text_of(visitor.see())
+    assert "whether you switched to another window, and whether you pasted text (never which text)" in page

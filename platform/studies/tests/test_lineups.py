@@ -184,7 +184,7 @@ def test_groups_are_filled_seat_by_seat_and_the_quota_counts_matches():
     made.refresh_from_db()
     (cell,) = version.cells.all()
     assert (cell.quota, cell.group_size, cell.places, cell.role) == (2, 2, 4, "")
-    assert cell_titles(version.pk, version.sha256) == {1: "2 people · pair"}
+    assert cell_titles(version.pk, version.sha256) == {1: "2 participants · pair"}
     people = [arriving(made, f"worker {number}") for number in range(4)]
     assert Counter(Placement.objects.values_list("role", flat=True)) == {"p1": 2, "p2": 2}
     assert {step["kind"] for step in people[0].steps} >= {"lobby", "match"}

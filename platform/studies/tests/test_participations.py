@@ -154,7 +154,7 @@ class TestOneCodeForSeveralGames:
         first = Client().get("/join/splitting", {"code": code})["Location"]
         ended(hours_ago=11)
         door = Client().get("/join/splitting", {"code": code})
-        assert "again in 1 hour" in text_of(door)
+        assert "come back in 1 hour" in text_of(door)
         assert first in door.content.decode()
         assert b"<form" not in door.content
         assert Client().post(f"/join/splitting?code={code}", {"again": "yes"}).status_code == 403
@@ -168,7 +168,7 @@ class TestResting:
         answer = comes(family("large"), assignment="A2")
         assert answer.status_code == 403
         assert heading_of(answer) == "Please come back later"
-        assert "again in 30 minutes" in text_of(answer)
+        assert "come back in 30 minutes" in text_of(answer)
         assert Enrolment.objects.count() == 1
         Enrolment.objects.update(arrived_at=timezone.now() - timedelta(hours=12, seconds=1))
         assert comes(Study.objects.get(slug="large"), assignment="A2").status_code == 302

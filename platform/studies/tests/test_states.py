@@ -168,7 +168,7 @@ def test_the_pay_promise_and_the_page_for_leaving_say_what_this_study_pays():
     visitor.walk_to("instructions")
     for text in (consent, text_of(visitor.see())):
         assert "The game stops through no fault of yours $2.00" in text
-        assert "The question after the game is is wrong $1.00 and the bonus" in text
+        assert "Your answer to the question after the game is wrong $1.00 and the bonus" in text
         assert "You leave before the end $1.00" in text
         assert "The code word is wrong nothing Your time runs out nothing You are away for too long nothing" in text
         assert "take part in this study" not in text
@@ -181,7 +181,7 @@ def test_nothing_is_said_of_checks_that_a_study_does_not_make():
 
 def test_consent_says_what_being_screened_out_pays():
     page = text_of(Visitor(arriving(launched(survey_before=ADULTS, endings={"screened_out": "base"}))).see())
-    assert "The question after the game is is wrong $1.00" in page
+    assert "Your answer to the question after the game is wrong $1.00" in page
     assert "Your answers show that the study is not for you $1.00" in page
 
 

@@ -215,7 +215,7 @@ class TestSessions:
         steps = enrolling.enrol(to, Arrival(recruiter="open", proof="", worker="")).steps
         (reads,) = [step for step in steps if step["kind"] == "instructions"]
         assert (
-            "You play 3 games. The bonus is computed from one of your games, which is drawn at random" in reads["pay"]
+            "You play 3 games. The bonus is computed from one of your games, drawn at random at the end" in reads["pay"]
         )
 
     @pytest.mark.parametrize("order", ["fixed", "random"])
@@ -265,5 +265,5 @@ class TestSettingUp:
     def test_the_consent_text_says_how_long_one_waits_and_what_that_pays(self):
         text = study().latest_version().content["texts"]["consent"]
         assert "You may have to wait for the others, for at most 5 minutes." in text
-        assert "at $6.00 an hour" in text
+        assert "$6.00 an hour" in text
         assert "nother player leaves the game" in text

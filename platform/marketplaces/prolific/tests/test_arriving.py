@@ -234,7 +234,7 @@ def test_a_second_game_within_the_rest_is_told_when(desk):
     worker.finish()
     response = opening(worker, SESSION_ID=new_id())
     assert response.status_code == 403
-    assert "welcome again in 12 hours" in text_of(response)
+    assert "come back in 12 hours" in text_of(response)
 
 
 def test_no_identifier_is_written_to_a_log(desk, caplog):
