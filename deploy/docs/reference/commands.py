@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from inspect import cleandoc
 from pathlib import Path
 
 from django.apps import apps
@@ -62,6 +63,12 @@ def _command(name: str, command: BaseCommand) -> str:
     return f"### {name}\n\n{text(command.help)}\n\n```text\n{shown}\n```\n\n" + table(
         ("argument", "meaning", "default"), rows
     )
+
+
+def _prose(words: str) -> str:
+    """A command's help: paragraphs, and usages (of several lines, some indented) as they stand."""
+    parts = cleandoc(words).split("\n\n")
+    return "\n\n".join(f"```text\n{part}\n```" if "\n    " in part else text(part) for part in parts)
 
 
 def _metavar(action: argparse.Action) -> str:

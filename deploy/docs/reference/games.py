@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator, Mapping
 from inspect import getdoc
@@ -16,6 +17,9 @@ from matches.forms import Field, fields_of
 
 TRIALS, TRIAL_MOVES = 8, 60
 """Matches, and moves of each, in which the forms of a game are looked for."""
+
+LONGEST_DEFAULT = 60
+"""Characters of a default that a table shows."""
 
 
 def pages() -> dict[str, str]:
@@ -106,6 +110,9 @@ def _default(field: Field) -> str:
         return "empty"
     if isinstance(field.default, bool):
         return "yes" if field.default else "no"
+    if isinstance(field.default, list | tuple | dict):
+        shown = json.dumps(field.default)
+        return code(shown) if len(shown) <= LONGEST_DEFAULT else f"{len(field.default)} entries"
     return code(field.default)
 
 
