@@ -42,7 +42,7 @@ def bidder(request: Mapping[str, Any]) -> str:
     asked = asked if isinstance(asked, str) else " ".join(part.get("text", "") for part in asked)
     if "Plan ahead" in asked or "Plan again" in asked:
         move: dict[str, Any] = {"priorities": {"Gadget B": 3}}
-    elif "Bring your record" in asked:
+    elif "Update your record" in asked:
         move = {"remaining_budget": 20000, "total_profits": {}, "winning_bids": {}}
     else:
         first = re.search(r"nobody has bid\. The lowest bid is \$?([\d,]+)", asked)
@@ -113,7 +113,7 @@ def test_auction_continues_when_one_of_three_people_leaves(stack, phone: Open, b
     expect(bids(pages["p3"])).to_be_hidden()
     pages["p3"].context.close()
     pages["p1"].get_by_label("Other amount").fill("1500")
-    pages["p1"].get_by_role("button", name="Bid it").click()
+    pages["p1"].get_by_role("button", name="Place bid").click()
     expect(pages["p2"].locator('[data-seat="p1"]')).to_have_attribute("data-mark", "answered")
     check_first_screen(pages["p2"], "the first round")
     bids(pages["p2"]).locator(".lowest").click()

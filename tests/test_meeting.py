@@ -199,7 +199,8 @@ def test_contract_of_two_people_and_a_model_counts_only_if_all_sign(stack, phone
             yes = signed or role == "p1"
             page.locator(f"[data-move=sign] button[value={'true' if yes else 'false'}]").click()
         for page in pages.values():
-            expect(page.locator("#screen")).to_contain_text("the contract counts" if signed else "The contract is void")
+            said = "the contract is in effect" if signed else "the contract has no effect"
+            expect(page.locator("#screen")).to_contain_text(said)
             expect(page.locator("#payoffs-title")).to_have_text("Points with the contract" if signed else "Points")
         check(pages["p1"], "act")
         for role, page in pages.items():
@@ -405,11 +406,11 @@ def test_english_auction_of_three_people_when_one_leaves(stack, phone: Open):
     check(turn_of("p1"), "first bid")
     turn_of("p1").get_by_role("button", name="Bid the minimum: 0 units").click()
     turn_of("p2").locator('input[name="bid"]').fill("30")
-    pages["p2"].get_by_role("button", name="Bid it").click()
+    pages["p2"].get_by_role("button", name="Place bid").click()
     check(turn_of("p3"), "a later bid")
     pages["p3"].close()
     turn_of("p1").locator('input[name="bid"]').fill("35")
-    pages["p1"].get_by_role("button", name="Bid it").click()
+    pages["p1"].get_by_role("button", name="Place bid").click()
     expect(pages["p1"].locator("[data-error]")).to_contain_text("from 40 to 100")
     pages["p1"].get_by_role("button", name="Bid the minimum: 40 units").click()
     turn_of("p2").get_by_role("button", name="Drop out for good").click()

@@ -80,7 +80,7 @@ def choose(page: Page, period: int) -> None:
 
 def compete(page: Page, period: int) -> None:
     page.locator('form.move input[name="price"]').fill(f"{1.2 + period / 10}")
-    page.get_by_role("button", name="Set it").click()
+    page.get_by_role("button", name="Set price").click()
 
 
 SIZES: dict[str, tuple[dict[str, Any], Act]] = {

@@ -1,4 +1,4 @@
-"""Scripted bidders. Each uses only what its seat may know; none makes notes."""
+"""Scripts for the item auction. Each uses only what its seat may know; none writes notes."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ WITHDRAW: MoveData = {"bid": None}
 
 
 def _lowest_up_to(game: ItemAuction, state: Auction, role: Role, limit: int) -> MoveData:
-    """The lowest legal bid where it is within `limit` and the budget, else a withdrawal."""
+    """Return the lowest legal bid if it is within `limit` and the budget, otherwise a withdrawal."""
     lowest = game.lowest_bid(state)
     return {"bid": lowest} if lowest <= min(limit, game.budget_left(state, role)) else WITHDRAW
 
 
 def random(game: ItemAuction, state: Auction, role: Role, rng: Random) -> MoveData:
-    """Withdraws half of the time, else bids the lowest legal amount if it can."""
+    """Withdraw half of the time; otherwise make the lowest legal bid if possible."""
     if rng.random() < 0.5:
         return WITHDRAW
     return greedy(game, state, role, rng)
 
 
 def rule(game: ItemAuction, state: Auction, role: Role, rng: Random) -> MoveData:
-    """The lowest legal bid, at most `rule_limit` times an item (AucArena, section 4.1)."""
+    """Make the lowest legal bid, at most `rule_limit` times per item (AucArena, section 4.1)."""
     assert state.lot is not None
     made = sum(played.answers.get(role) is not None for played in state.lot.rounds)
     return WITHDRAW if made >= game.config.rule_limit else greedy(game, state, role, rng)
 
 
 def estimate(game: ItemAuction, state: Auction, role: Role, rng: Random) -> MoveData:
-    """The lowest legal bid up to what it believes the item is worth."""
+    """Make the lowest legal bid, up to the own estimate of the item."""
     assert state.lot is not None
     return _lowest_up_to(game, state, role, game.estimate(role, state.lot.item))
 
 
 def greedy(game: ItemAuction, state: Auction, role: Role, rng: Random) -> MoveData:
-    """The lowest legal bid as long as the money lasts."""
+    """Make the lowest legal bid as long as the money lasts."""
     return _lowest_up_to(game, state, role, game.budget_left(state, role))
 
 
 def withdraw(game: ItemAuction, state: Auction, role: Role, rng: Random) -> MoveData:
-    """Never bids."""
+    """Never bid."""
     return WITHDRAW
 
 

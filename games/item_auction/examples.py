@@ -1,4 +1,4 @@
-"""What the contract plays of the item auction, and pairs of auctions that a bidder cannot tell apart."""
+"""Configurations of the item auction for the contract tests, and pairs that a bidder cannot tell apart."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _auction(percents: list[int], *true_values: int) -> Mapping[str, Any]:
 
 
 def _sells(game: Any, before: Auction, moves: Mapping[str, Any], after: Auction, role: str) -> bool:
-    """Whether a step brings a true value to light."""
+    """Return whether a step reveals a true value."""
     return len(after.sold()) > len(before.sold())
 
 
@@ -26,7 +26,7 @@ EQUAL_FOR_ONE = {
     "p1": (_auction([10, 20, 30], 3000, 1000), _auction([0, -10, 50], 3300, 1100)),
     "p3": (_auction([5, -20, 50], 2000, 600), _auction([9, 100, 200], 1000, 300)),
 }
-"""By bidder: two auctions with other true values and overestimates, of which it is given the same estimates."""
+"""By bidder: two auctions with different true values and overestimates but the same estimates for that bidder."""
 
 EXAMPLES = Examples(
     configs=(

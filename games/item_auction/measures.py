@@ -9,13 +9,13 @@ from games.interface import Role
 from games.item_auction.state import Lot
 
 FEWEST_RANKED = 3
-"""Below this many pairs a rank correlation says nothing."""
+"""The fewest pairs for which a rank correlation is computed."""
 
 
 def increments(lot: Lot, role: Role) -> Iterator[tuple[float, float]]:
-    """For each of the role's bids on this item: percent above its own preceding bid, and above the standing bid.
+    """Yield for each of the role's bids on this item: percent above its own preceding bid, and above the standing bid.
 
-    Where there was none, percent above the start price in force.
+    If there was none, percent above the current start price.
     """
     own: int | None = None
     standing: int | None = None
@@ -32,12 +32,12 @@ def _above(bid: int, base: int) -> float:
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """The mean; None of nothing."""
+    """Return the mean; None for no values."""
     return fmean(values) if values else None
 
 
 def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float | None:
-    """Spearman's rho with average ranks; None below three pairs or where either side is constant.
+    """Return Spearman's rho with average ranks; None for fewer than three pairs or if either side is constant.
 
     >>> round(rank_correlation((3, 1, 2, 2), (5, 0, 1, 3)), 6)
     0.948683
@@ -52,6 +52,6 @@ def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float | None:
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
-    """Average ranks from 1."""
+    """Return average ranks from 1."""
     ordered = sorted(values)
     return [ordered.index(value) + (ordered.count(value) + 1) / 2 for value in values]

@@ -1,4 +1,4 @@
-"""AucArena's auctions: its settings, its three collections between models, and the auction with a person.
+"""AucArena's auctions: its settings, its three collections of models, and the auction with a person.
 
 Source: AucArena, sections 4.1 and 4.3, appendix B.
 """
@@ -20,7 +20,7 @@ RULE = "script:rule"
 LOTS: Sequence[Mapping[str, Json]] = [
     {"name": f"Lot {number}", "start_price": 5000 if number <= 4 else 1000} for number in range(1, 21)
 ]
-"""The twenty items of the auctions with different objectives: four dear ones and many cheap ones."""
+"""The twenty items of the auctions with different objectives: four expensive ones and sixteen cheap ones."""
 ASKED: Mapping[str, Json] = {
     "strategy": "adaptive",
     "temperature": 0.0,
@@ -28,7 +28,7 @@ ASKED: Mapping[str, Json] = {
     "script": "withdraw",
     "script_counts": True,
 }
-"""A bid that stays unreadable or illegal is a withdrawal, and the auction counts."""
+"""A bid that is still unreadable or illegal after all tries counts as a withdrawal, and the auction counts."""
 
 TABLES: Mapping[str, Grid] = {"aucarena": {"budget": BUDGETS, "order": ORDERS}}
 
@@ -66,7 +66,7 @@ def _modules(agents: Sequence[str], seed: int) -> Iterator[Environment]:
 
 
 def _objectives(agents: Sequence[str], seed: int) -> Iterator[Environment]:
-    """Two models, each once after profit and once after items, in every repetition: seats alternate."""
+    """Two models, each bidding once for profit and once for items, in every repetition: seats alternate."""
     first, second = agents
     yield Environment(
         "pair",
@@ -91,16 +91,16 @@ PRESETS: Mapping[str, CollectionPreset] = {
     ),
     "aucarena-modules": CollectionPreset(
         title="AucArena: modules",
-        summary="One collection per model, which bids against itself: with plans after every item, with one plan, "
-        "with none. Two budgets, 10 auctions each.",
+        summary="One collection per model, which bids against itself: with a plan after every item, with one plan, "
+        "and without plans. Two budgets, 10 auctions each.",
         source=SOURCE,
         environments=_modules,
         settings=ASKED,
     ),
     "aucarena-objectives": CollectionPreset(
         title="AucArena: objectives",
-        summary="Two models, each once after profit and once after items, bid for twenty items. Three budgets, "
-        "10 auctions each.",
+        summary="Two models bid for twenty items, each once for profit and once for the number of items. Three "
+        "budgets, 10 auctions each.",
         source=SOURCE,
         environments=_objectives,
         agents=2,

@@ -1,4 +1,4 @@
-"""What a bidder should have understood: losses, withdrawals and the own budget."""
+"""The questions after the game: did players notice losses, withdrawals and their own budget?"""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from games.interface import Question
 from games.words import gettext as _
 
 MULTIPLES = (0.5, 1, 2, 4)
-"""The budgets offered as answers, as multiples of the right one."""
+"""The budgets offered as answers, as multiples of the correct one."""
 
 
 def questions(budget: int, money: Callable[[float], str]) -> tuple[Question, ...]:
-    """Three questions about the rules and the bidder's own budget."""
+    """Return three questions about the rules and the bidder's own budget."""
     loss = _("Negative: you lose the difference")
     final = _("No: withdrawing is final for that item")
     return (
         Question(
             key="overpaying",
             prompt=_("You buy an item for more than it is really worth. What is your profit on it?"),
-            options=(loss, _("Zero"), _("Your estimate less the price"), _("Your profit does not change")),
+            options=(loss, _("Zero"), _("Your estimate minus the price"), _("Your profit does not change")),
             answer=loss,
         ),
         Question(
             key="withdrawing",
-            prompt=_("You have withdrawn from an item. May you bid on it again?"),
+            prompt=_("You have withdrawn from an item. Can you bid on it again?"),
             options=(
                 _("Yes, in the next round"),
                 _("Yes, if nobody else bids"),

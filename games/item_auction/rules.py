@@ -1,9 +1,9 @@
 """Item auction: many items are sold one after another in open ascending auctions with sealed rounds.
 
-Source: AucArena, sections 3 and 4, appendices A and B; its authors' program where the paper is silent. In
-each round everybody who is in and does not lead bids at least one step above the standing bid, or withdraws
-from the item for good. The leader pays the standing bid when nobody else is left. Bidders know estimates of
-the items' values that are all wrong by the same percentage; true values come out with the hammer.
+Source: AucArena, sections 3 and 4, appendices A and B; where the paper is silent, its authors' program. In
+each round everybody who is still in and does not lead bids at least one step above the standing bid or withdraws
+from the item for good. When nobody else is left, the leader pays the standing bid. Bidders know estimates of
+the items' values that are all wrong by the same percentage; an item's true value is revealed when it is sold.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Percent = Annotated[int, Field(ge=-90, le=200)]
 Budget = Annotated[int, Field(ge=1)]
 Objective = Literal["profit", "items"]
 MOST_DISCOUNTS = 3
-"""How often the start price of an item that nobody wants is halved."""
+"""How often the start price of an item without bids is halved."""
 
 
 class ItemAuctionConfig(Config):
@@ -55,26 +55,26 @@ class ItemAuctionConfig(Config):
 
     players: int = Field(3, ge=2, le=10, title="Bidders")
     items: Annotated[tuple[Item, ...], Field(min_length=1, max_length=50)] = Field(
-        PUBLISHED, title="Items", description="What is sold, each with its start price and true value."
+        PUBLISHED, title="Items", description="The items for sale, each with its start price and true value."
     )
     order: Literal["random", "ascending", "descending", "listed"] = Field(
-        "random", title="Order of sale", description="At random, by start price, or as the items are listed."
+        "random", title="Order of sale", description="At random, by start price, or as listed."
     )
-    budget: Budget = Field(20_000, title="Budget", description="What each bidder may spend, in whole dollars.")
+    budget: Budget = Field(20_000, title="Budget", description="What each bidder can spend, a whole number.")
     budgets: tuple[Budget, ...] | None = Field(
-        None, title="Budgets by seat", description="Where they differ. Empty: the budget above for everybody."
+        None, title="Budgets by seat", description="If they differ. Empty: the budget above for everybody."
     )
     increment_percent: int = Field(
-        10, ge=1, le=100, title="Bid step in percent", description="Of the start price: the least by which a bid rises."
+        10, ge=1, le=100, title="Bid step in percent", description="Minimum raise, in percent of the start price."
     )
     overestimate_percent: Percent = Field(
-        10, title="Overestimate in percent", description="By how much bidders' estimates exceed the true values."
+        10, title="Overestimate in percent", description="How much bidders' estimates exceed the true values."
     )
     overestimate_percents: tuple[Percent, ...] | None = Field(
-        None, title="Overestimates by seat", description="Where they differ. Empty: the one above for everybody."
+        None, title="Overestimates by seat", description="If they differ. Empty: the one above for everybody."
     )
     objectives: tuple[Objective, ...] | None = Field(
-        None, title="Objectives by seat", description="What each bidder is asked for. Empty: profit for everybody."
+        None, title="Objectives by seat", description="What each bidder should maximise. Empty: profit for everybody."
     )
     tie_break: Literal["random", "first_seat"] = Field(
         "random", title="Equal highest bids", description="Who leads: one of them at random, or the first seat."
@@ -82,17 +82,15 @@ class ItemAuctionConfig(Config):
     discount_unsold: bool = Field(
         False,
         title="Discount for unsold items",
-        description="Halve the start price and call again, at most three times.",
+        description="Halve the start price and offer the item again, at most three times.",
     )
     rule_limit: int = Field(
-        4, ge=1, le=100, title="Bids of the rule bidder", description="On one item, before it withdraws."
+        4, ge=1, le=100, title="Bids of the rule bidder", description="Maximum number per item before it withdraws."
     )
     notes: bool = Field(
-        True, title="Notes", description="Whether plans and belief reports may be given; models do where asked to."
+        True, title="Notes", description="Whether models may submit plans and belief reports when asked to."
     )
-    people_plan: bool = Field(
-        False, title="People plan", description="Whether a person's page offers to set priorities."
-    )
+    people_plan: bool = Field(False, title="People plan", description="Whether people's pages offer to set priorities.")
 
     @model_validator(mode="after")
     def _lists_fit_the_seats(self) -> ItemAuctionConfig:
@@ -121,7 +119,7 @@ class ItemAuctionConfig(Config):
 
 
 class Bid(Move):
-    """A bid on the item, or null to withdraw from it for good."""
+    """A bid on the item; None to withdraw from it for good."""
 
     bid: int | None = Field(
         title="Your bid",
@@ -131,20 +129,20 @@ class Bid(Move):
 
 
 class Plan(Move):
-    """How much the bidder wants each item."""
+    """The bidder's priority of each item."""
 
     priorities: dict[str, Priority] = Field(title="Priorities", description=PRIORITIES)
 
 
 @lru_cache(maxsize=256)
 def _plan_of(names: tuple[str, ...]) -> type[Plan]:
-    """The plan's form while these items are left: pages have a control for each. Others are judged by the rules."""
+    """Return the form of a plan for these remaining items, so that pages have a control for each."""
     named = Field(title="Priorities", description=PRIORITIES, json_schema_extra={"propertyNames": {"enum": [*names]}})
     return create_model("Plan", __base__=Plan, priorities=(dict[str, Priority], named))
 
 
 class Belief(Move):
-    """Where the bidder believes that the auction stands."""
+    """The bidder's beliefs about the current state of the auction."""
 
     remaining_budget: float = Field(title="Your remaining budget")
     total_profits: dict[str, float] = Field(title="Total profit so far", description="By bidder: p1, p2 and so on.")
@@ -171,46 +169,46 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         "auction bidder bid bids item items price value budget profit hammer withdraw round lot estimate sold".split()
     )
     metric_meanings: ClassVar[Mapping[str, str]] = {
-        "items_sold": "Items that somebody bought.",
-        "items_unsold": "Items that nobody bid for.",
-        "revenue": "Sum of the prices paid, in dollars of the game.",
+        "items_sold": "Number of items sold.",
+        "items_unsold": "Number of items without a bid.",
+        "revenue": "Sum of the prices paid, in the game's own unit.",
         "rounds_played": "Bidding rounds over all items.",
     }
     seat_metric_meanings: ClassVar[Mapping[str, str]] = {
-        "profit": "True values of the items bought less the prices paid, in dollars of the game.",
+        "profit": "True values of the items bought minus the prices paid, in the game's own unit.",
         "items": "Items bought.",
-        "spent": "Sum of the prices paid, in dollars of the game.",
+        "spent": "Sum of the prices paid, in the game's own unit.",
         "bids": "Bids made.",
-        "withdrawals": "Items withdrawn from; at a discount an item can be withdrawn from again.",
+        "withdrawals": "Withdrawals from items; after a discount, a bidder can withdraw from the same item again.",
         "overpaid": "Items bought for more than their true value.",
         "bip_own": "Mean percent by which bids exceed the bidder's own preceding bid on the item, or the start price.",
         "bip_standing": "Mean percent by which bids exceed the standing bid, or the start price.",
         "belief_claims": "Claims in all belief reports (AucArena's C).",
         "belief_errors": "Wrong claims (AucArena's F).",
-        "belief_errors_budget": "Of these, about the own remaining budget.",
-        "belief_errors_own": "Of these, about the own profit and items.",
-        "belief_errors_others": "Of these, about the other bidders' profits and items.",
+        "belief_errors_budget": "Wrong claims about the own remaining budget.",
+        "belief_errors_own": "Wrong claims about the own profit and items.",
+        "belief_errors_others": "Wrong claims about the other bidders' profits and items.",
         "belief_cfr": "Corrected failure rate F / (C + F); empty without a report.",
-        "plan_errors": "Items that a plan named although they were over.",
-        "rho_initial_bids": "Spearman correlation of the initial priorities with the own number of bids, over items.",
-        "rho_initial_wins": "The same with having won the item (0 or 1).",
-        "rho_current_bids": "Spearman correlation of the priority at the first answer with the own number of bids.",
-        "rho_current_wins": "The same with having won the item (0 or 1).",
+        "plan_errors": "Items that plans included although they had already been sold or passed over.",
+        "rho_initial_bids": "Spearman correlation of initial priorities with the own number of bids, over items.",
+        "rho_initial_wins": "Spearman correlation of initial priorities with winning the item (0 or 1).",
+        "rho_current_bids": "Spearman correlation of priorities at the first answer with the own number of bids.",
+        "rho_current_wins": "Spearman correlation of priorities at the first answer with winning the item (0 or 1).",
     }
     record_meanings: ClassVar[Mapping[str, str]] = {
-        "round": "Place of the item in the order of sale, from 1.",
-        "role": "The bidder whose row it is.",
+        "round": "Position of the item in the order of sale, from 1.",
+        "role": "The bidder.",
         "item": "The item's name.",
         "start_price": "The item's start price, before discounts.",
         "discounts": "How often the start price was halved.",
-        "true_value": "What the item was really worth.",
-        "estimate": "What the bidder was told that it is worth.",
+        "true_value": "The item's true value.",
+        "estimate": "The bidder's estimate of its value.",
         "bidding_rounds": "Bidding rounds on the item.",
         "bids": "The bidder's bids on the item.",
-        "priority_initial": "The bidder's priority of the item in a plan made before its first answer.",
-        "priority_current": "The bidder's priority of the item when it first answered on it.",
-        "winner": "Who bought it; empty where nobody did.",
-        "price": "The price paid; empty where nobody paid.",
+        "priority_initial": "The bidder's priority of the item in its plan before the first answer in the auction.",
+        "priority_current": "The bidder's priority of the item at its first answer on the item.",
+        "winner": "The bidder who bought it; empty if nobody did.",
+        "price": "The price paid; empty if the item was not sold.",
         "payoff": "The bidder's profit on the item.",
         "budget_left": "The bidder's remaining budget after the item.",
     }
@@ -221,16 +219,16 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         return self.config.items[index]
 
     def budget(self, role: Role) -> int:
-        """The role's budget at the start."""
+        """Return the role's initial budget."""
         budgets = self.config.budgets
         return self.config.budget if budgets is None else budgets[number_of(role) - 1]
 
     def objective(self, role: Role) -> Objective:
-        """What the role is asked for."""
+        """Return what the role is asked to maximise."""
         return "profit" if self.config.objectives is None else self.config.objectives[number_of(role) - 1]
 
     def estimate(self, role: Role, index: int) -> int:
-        """What the role is told that an item is worth: floor(true value × (100 + percent) / 100)."""
+        """Return the role's estimate of an item: floor(true value × (100 + percent) / 100)."""
         percents = self.config.overestimate_percents
         percent = self.config.overestimate_percent if percents is None else percents[number_of(role) - 1]
         return self.item(index).worth * (100 + percent) // 100
@@ -238,8 +236,8 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
     def secrets(self, role: Role) -> frozenset[str]:
         """Others' budgets, objectives and overestimates.
 
-        A true value and one's own overestimate show in one's estimate alone: pairs of configurations with
-        equal estimates are compared instead (`examples.py`). The rule bidder's limit is known to that script.
+        True values and the own overestimate affect only the own estimate, so the contract tests compare pairs of
+        configurations with equal estimates instead (`examples.py`). The rule bidder knows its own limit.
         """
         own = number_of(role) - 1
         return frozenset(
@@ -250,7 +248,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
             if seat != own
         )
 
-    # ---- where the auction stands --------------------------------------------------------------------
+    # ---- the current state ---------------------------------------------------------------------------
 
     def spent(self, state: Auction, role: Role) -> int:
         return sum(lot.standing or 0 for lot in state.won_by(role))
@@ -259,21 +257,21 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         return self.budget(role) - self.spent(state, role)
 
     def profit(self, state: Auction, role: Role) -> int:
-        """True values of the items bought less the prices paid."""
+        """Return the true values of the items bought minus the prices paid."""
         return sum(self.item(lot.item).worth for lot in state.won_by(role)) - self.spent(state, role)
 
     def step(self, lot: Lot) -> int:
-        """The least by which a bid exceeds the standing one."""
+        """Return the minimum raise above the standing bid."""
         return max(1, lot.start_price * self.config.increment_percent // 100)
 
     def lowest_bid(self, state: Auction) -> int:
-        """The lowest legal bid on the item under the hammer."""
+        """Return the lowest legal bid on the current item."""
         lot = state.lot
         assert lot is not None
         return lot.start_price if lot.standing is None else lot.standing + self.step(lot)
 
     def bidders(self, lot: Lot) -> tuple[Role, ...]:
-        """Who is asked in the next round: everybody who is in and does not lead."""
+        """Return the bidders of the next round: everybody who is still in and does not lead."""
         withdrawn = lot.withdrawn()
         return tuple(role for role in self.roles() if role not in withdrawn and role != lot.leader)
 
@@ -295,7 +293,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         return self._call_next(Auction(order=tuple(indices)))
 
     def _call_next(self, state: Auction) -> Auction:
-        """The next item comes under the hammer, if one is left."""
+        """Return the state with the next item on sale, if one is left."""
         if len(state.over) == len(state.order):
             return replace(state, lot=None)
         index = state.order[len(state.over)]
@@ -318,7 +316,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         return Form("bid", _("Your bid"), Bid, help=asks, limits=self._limits_in_words(state, role))
 
     def _limits_in_words(self, state: Auction, role: Role) -> str:
-        """Which bids are legal now, as a sentence for the bidder."""
+        """Return which bids are legal now, as a sentence for the bidder."""
         lowest, highest = self.lowest_bid(state), self.budget_left(state, role)
         if lowest > highest:
             return _("You can only withdraw.")
@@ -332,7 +330,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
             "plan",
             _("Your plan"),
             _plan_of(tuple(self.item(index).name for index in left)),
-            help=_("Give the items that are left a priority. You can change it whenever it is your turn."),
+            help=_("Give each remaining item a priority. You can change it whenever it is your turn."),
             ends_turn=False,
             on_request=True,
         )
@@ -341,9 +339,9 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
     def _belief_form(self) -> Form:
         return Form(
             "belief",
-            _("Where the auction stands"),
+            _("Current state of the auction"),
             Belief,
-            help=_("Report your budget, and everybody's profit and items, as you remember them."),
+            help=_("Report your budget and everybody's profit and items, as you remember them."),
             ends_turn=False,
             on_request=True,
         )
@@ -360,7 +358,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
             return None
         if lowest > highest:
             return _(
-                "You cannot bid on this item any more: the lowest bid is {lowest} and you have {highest} left. "
+                "You can no longer bid on this item: the lowest bid is {lowest} and you have {highest} left. "
                 "You can only withdraw."
             ).format(lowest=self.money(lowest), highest=self.money(highest))
         words = (
@@ -386,20 +384,20 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         )
 
     def warning(self, state: Auction, role: Role, move: Any) -> MoveWarning | None:
-        """A bid above one's own estimate loses money if the estimate is right."""
+        """Warn about a bid above the bidder's own estimate, which loses money if the estimate is right."""
         if not isinstance(move, Bid) or move.bid is None or state.lot is None:
             return None
         estimate = self.estimate(role, state.lot.item)
         if move.bid <= estimate or self.objective(role) == "items":
             return None
         return MoveWarning(
-            _("You estimate that this item is worth {estimate}. If you pay {bid}, you expect to lose money.").format(
+            _("Your estimate of this item is {estimate}. If you pay {bid}, you should expect to lose money.").format(
                 estimate=self.money(estimate), bid=self.money(move.bid)
             )
         )
 
     def ends(self, state: Auction, role: Role, move: Any) -> bool:
-        """Whether nobody but this bidder is asked, about the last item, and the answer brings the hammer."""
+        """The answer of the only remaining bidder ends the match if it closes the last item."""
         if not isinstance(move, Bid) or state.lot is None or self.bidders(state.lot) != (role,):
             return False
         left = len(state.order) - len(state.over)
@@ -420,7 +418,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         return self._answered(state, lot, moves, chance)
 
     def _answered(self, state: Auction, lot: Lot, moves: Mapping[Role, Bid], chance: Chance | None) -> Auction:
-        """The auction after a round of answers."""
+        """Return the auction after a round of answers."""
         lot = replace(lot, rounds=(*lot.rounds, self._round(lot, moves, chance)))
         if self.bidders(lot):
             return replace(state, lot=lot)
@@ -429,7 +427,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         return self._call_next(replace(state, over=(*state.over, lot)))
 
     def _round(self, lot: Lot, moves: Mapping[Role, Bid], chance: Chance | None) -> Round:
-        """The round that these answers make: the highest bid stands and leads. One answer needs no chance."""
+        """Return the round made of these answers: the highest bid leads. A single answer needs no `chance`."""
         answers = {role: moves[role].bid for role in self.roles() if role in moves}
         highest = max((bid for bid in answers.values() if bid is not None), default=None)
         if highest is None:
@@ -442,7 +440,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
 
     @staticmethod
     def _discounted(lot: Lot) -> Lot:
-        """The item is called again at half its start price, with everybody in."""
+        """Return the item offered again at half its start price, with everybody back in."""
         return replace(
             lot,
             start_price=max(1, lot.start_price // 2),
@@ -464,7 +462,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         )
 
     def _believed(self, state: Auction, role: Role, belief: Belief) -> Beliefs:
-        """The reports so far with this one, its claims checked against the truth."""
+        """Return the reports including this one, with its claims checked against the truth."""
         before = state.beliefs.get(role, Beliefs())
 
         def wrong(whose: Role) -> int:
@@ -481,7 +479,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         )
 
     def time_factor(self, state: Auction, role: Role) -> float:
-        """Three times as long before the first answer, when there are all items to look at."""
+        """Three times the usual time before the first answer, when all items are new."""
         return 1.0 if state.has_answered(role) else 3.0
 
     def default(self, state: Auction, role: Role) -> MoveData:
@@ -491,16 +489,16 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
     # ---- the result --------------------------------------------------------------------------------
 
     def payoffs(self, state: Auction) -> Payoffs:
-        """Profit, or the number of items for those who are asked for items."""
+        """Profit, or the number of items for bidders with that objective."""
         return {
             role: float(self.profit(state, role) if self.objective(role) == "profit" else len(state.won_by(role)))
             for role in self.roles()
         }
 
     def bonus_share(self, role: Role, payoff: float) -> float:
-        """Profit: ¼ + 3n·payoff/(8S), S the sum of all start prices; items: n·payoff/(2M); within [0, 1].
+        """Return ¼ + 3n·payoff/(8S) for profit, S the sum of all start prices; n·payoff/(2M) for items; in [0, 1].
 
-        No profit gives a quarter, losses less; an equal share of the items one half.
+        Zero profit gives a quarter, losses less; an equal share of the items gives one half.
         """
         if self.objective(role) == "items":
             share = self.config.players * payoff / (2 * len(self.config.items))
@@ -554,7 +552,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
 
     @staticmethod
     def _correlation(ranked: Sequence[tuple[Lot, int]], role: Role, *, wins: bool) -> float | None:
-        """Spearman's rho of priorities with the role's number of bids on the items, or with having won them."""
+        """Return Spearman's rho of priorities with the role's number of bids on the items, or with winning them."""
         behavior = [int(lot.leader == role) if wins else _bids(lot, role) for lot, _priority in ranked]
         return measures.rank_correlation([priority for _lot, priority in ranked], behavior)
 
@@ -589,7 +587,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         return rows
 
     def stage(self, state: Auction) -> tuple[int, str] | tuple[None, None]:
-        """The item's place in the order of sale, and the bidding round on it."""
+        """The item's position in the order of sale, and the bidding round on it."""
         if state.lot is None:
             return None, None
         return len(state.over) + 1, f"round {len(state.lot.all_rounds) + 1}"
@@ -604,14 +602,14 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         return frozenset({"plan"} if self.config.people_plan else ())
 
     def prospects(self, state: Auction, role: Role) -> tuple[Prospect, ...]:
-        """What the game so far earns."""
+        """What the role has earned so far."""
         if state.lot is None:
             return ()
         payoff = self.payoffs(state)[role]
-        return (Prospect(_("If nothing is added"), payoff, self.bonus_share(role, payoff)),)
+        return (Prospect(_("If you buy nothing more"), payoff, self.bonus_share(role, payoff)),)
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
-        """Nothing bought, and an equal share of the items: at their start prices where profit counts."""
+        """Buying nothing, and an equal share of the items, or of their start prices as profit."""
         nothing = Prospect(_("if you buy nothing"), 0.0, self.bonus_share(role, 0.0))
         if self.objective(role) == "items":
             share = len(self.config.items) / self.config.players
@@ -650,5 +648,5 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
 
 
 def _bids(lot: Lot, role: Role) -> int:
-    """The role's bids on an item."""
+    """Return the number of the role's bids on an item."""
     return sum(played.answers.get(role) is not None for played in lot.all_rounds)

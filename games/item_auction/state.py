@@ -1,4 +1,4 @@
-"""Where an auction stands: what was sold, the item under the hammer, and every bidder's notes."""
+"""The state of an auction: finished items, the current item, and every bidder's notes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from games.interface import Role
 
 Answers = Mapping[Role, int | None]
-"""One bidding round: what each bidder who was asked bid; None is a withdrawal."""
+"""One bidding round: each bidder's bid; None is a withdrawal."""
 Priorities = Mapping[str, int]
 """Priorities from 1 to 3 by item name."""
 
@@ -18,7 +18,7 @@ class Round:
     """One bidding round of an item.
 
     Attributes:
-        leader, standing: who leads after it and with which bid; None while nobody has bid.
+        leader, standing: the leader after the round and their bid; None while nobody has bid.
     """
 
     answers: Answers
@@ -28,15 +28,15 @@ class Round:
 
 @dataclass(frozen=True)
 class Lot:
-    """An item under the hammer, or one that is over.
+    """The current item, or a finished one.
 
     Attributes:
         item: its index in the configuration.
-        start_price: the one in force, after any discounts.
-        rounds: bidding rounds since the item was called, or called again at a discount.
+        start_price: the current one, after any discounts.
+        rounds: bidding rounds since the item was offered, or offered again at a discount.
         discounts: how often its start price was halved.
         passed: rounds before the last discount, in which nobody bid.
-        priorities: each bidder's priority of this item when it first answered on it.
+        priorities: each bidder's priority of this item at its first answer on it.
     """
 
     item: int
@@ -48,12 +48,12 @@ class Lot:
 
     @property
     def leader(self) -> Role | None:
-        """Who leads, or bought it; None while nobody has bid, or where it stayed unsold."""
+        """The leader or the buyer; None while nobody has bid, and for an unsold item."""
         return self.rounds[-1].leader if self.rounds else None
 
     @property
     def standing(self) -> int | None:
-        """The standing bid, or the price it was sold for."""
+        """The standing bid, or the price paid."""
         return self.rounds[-1].standing if self.rounds else None
 
     @property
@@ -61,22 +61,22 @@ class Lot:
         return (*self.passed, *self.rounds)
 
     def asked(self, role: Role) -> bool:
-        """Whether the bidder has bid on this item or withdrawn from it."""
+        """Return whether the bidder has bid on this item or withdrawn from it."""
         return any(role in played.answers for played in self.all_rounds)
 
     def withdrawn(self) -> frozenset[Role]:
-        """Who is out of the bidding for this item."""
+        """Return the bidders who have withdrawn from this item."""
         return frozenset(role for played in self.rounds for role, bid in played.answers.items() if bid is None)
 
 
 @dataclass(frozen=True)
 class Plans:
-    """A bidder's plans: the priorities in force, and those of a first plan made before any answer.
+    """A bidder's plans: the current priorities, and those of a first plan made before any answer.
 
     Attributes:
-        made: how many plans.
-        errors: items named although they were over.
-        after: the number of items over at the last plan.
+        made: number of plans.
+        errors: items planned although they were finished.
+        after: number of finished items at the last plan.
     """
 
     current: Priorities = field(default_factory=dict)
@@ -88,7 +88,7 @@ class Plans:
 
 @dataclass(frozen=True)
 class Beliefs:
-    """A bidder's belief reports, counted: wrong claims by kind, and the number of items over at the last report."""
+    """Counts of a bidder's belief reports: wrong claims by kind, and finished items at the last report (`after`)."""
 
     reports: int = 0
     budget: int = 0
@@ -107,8 +107,8 @@ class Auction:
 
     Attributes:
         order: the items' indices in the order of sale.
-        over: items that are over, in that order.
-        lot: the item under the hammer; None when all are over.
+        over: finished items, in that order.
+        lot: the current item; None when all are finished.
     """
 
     order: tuple[int, ...]
@@ -118,14 +118,14 @@ class Auction:
     beliefs: Mapping[Role, Beliefs] = field(default_factory=dict)
 
     def has_answered(self, role: Role) -> bool:
-        """Whether the bidder has bid or withdrawn in this auction."""
+        """Return whether the bidder has bid or withdrawn in this auction."""
         lots = (*self.over, *([self.lot] if self.lot else []))
         return any(lot.asked(role) for lot in lots)
 
     def sold(self) -> tuple[Lot, ...]:
-        """The items that somebody bought."""
+        """Return the items that were sold."""
         return tuple(lot for lot in self.over if lot.leader is not None)
 
     def won_by(self, role: Role) -> tuple[Lot, ...]:
-        """The items that this bidder bought."""
+        """Return the items that this bidder bought."""
         return tuple(lot for lot in self.over if lot.leader == role)

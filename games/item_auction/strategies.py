@@ -1,7 +1,7 @@
-"""How models bid: each call stands alone, with what AucArena's bidders are shown for it (appendix A).
+"""How models bid: each call is independent and shows what AucArena's bidders see for it (appendix A).
 
-A bidder plans at its first turn, and at the first turn of each later item says what it believes of the
-auction and plans again. `static` never plans again, `none` never plans.
+A bidder plans on its first turn; on its first turn for each later item it reports its beliefs about the auction
+and plans again. `static` plans only once, `none` never plans.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from games.item_auction.rules import ItemAuction
 
 HINTS = (
-    "Begin at the start price or a little above it, and raise your bid step by step. Weigh what speaks for this "
-    "item and what against it, and the money that you will need for later items."
+    "Start at the start price or a little above it, and raise your bid step by step. Weigh the pros and cons of this "
+    "item, and the money that you will need for later items."
 )
 
 
@@ -32,7 +32,7 @@ def _first_turn(game: ItemAuction, state: Auction, role: Role) -> bool:
 
 
 def _next_item(game: ItemAuction, state: Auction, role: Role) -> bool:
-    """Whether this is the bidder's first turn on an item after another one."""
+    """Return whether this is the bidder's first turn on an item other than the first one."""
     return bool(game.config.notes and state.over and state.lot is not None and not state.lot.asked(role))
 
 
@@ -48,7 +48,7 @@ def _same_item(game: ItemAuction, earlier: Auction, now: Auction, role: Role) ->
     return earlier.lot is not None and now.lot is not None and earlier.lot.item == now.lot.item
 
 
-# ---- what is said --------------------------------------------------------------------------------
+# ---- the wording ---------------------------------------------------------------------------------
 
 
 def _plan_words(game: ItemAuction, state: Auction, role: Role) -> str:
@@ -60,21 +60,21 @@ def _plan_words(game: ItemAuction, state: Auction, role: Role) -> str:
 
 def _replan_words(game: ItemAuction, state: Auction, role: Role) -> str:
     return (
-        "An item is over. Look at what you have left and at how the others are doing. Plan again: how important "
-        "is each item that is left?"
+        "An item has been closed. Look at what you have left and at how the others are doing. Plan again: how "
+        "important is each remaining item?"
     )
 
 
 def _belief_words(game: ItemAuction, state: Auction, role: Role) -> str:
     roles = ", ".join(f'"{seat}" is {game.seat_name(seat, role)}' for seat in game.roles())
     return (
-        "An item is over. Bring your record of the auction up to date: how much money you have left, and each "
+        "An item has been closed. Update your record of the auction: how much money you have left, and each "
         f"bidder's total profit and items bought with their prices. The bidders' keys: {roles}."
     )
 
 
 def _bid_words(game: ItemAuction, state: Auction, role: Role) -> str:
-    """Where the bidding stands, so that earlier questions tell it too, and the paper's two hints."""
+    """Return the current bidding, so that earlier questions contain it too, and the paper's two hints."""
     lot = state.lot
     assert lot is not None
     item, number, lowest = game.item(lot.item).name, len(lot.all_rounds) + 1, game.money(game.lowest_bid(state))
@@ -94,12 +94,12 @@ def _money_and_items(game: ItemAuction, state: Auction, role: Role) -> View:
 
 
 def _status_and_items(game: ItemAuction, state: Auction, role: Role) -> View:
-    """The true status, and the items that are left."""
+    """Return the true status and the remaining items."""
     return views.own(game, state, role), views.standings(game, state, role), views.items_left(game, state, role)
 
 
 def _last_item(game: ItemAuction, state: Auction, role: Role) -> View:
-    """The status before the last item, and how that item went."""
+    """Return the status before the last item, and how that item's sale went."""
     before, last = replace(state, over=state.over[:-1]), state.over[-1]
     return (
         views.own(game, before, role, title="Your position before the last item"),
@@ -131,24 +131,24 @@ BELIEF = Question("belief", form="belief", when=_belief_due, words=_belief_words
 BID = Question(words=_bid_words, view=_this_item, recalls=("plan", "replan"), keeps=_same_item)
 
 _ALL = Strategy(
-    "AucArena, adaptive: plans, bids, says what it believes, plans again after every item.",
+    "AucArena, adaptive: plans, bids, reports its beliefs, and plans again after every item.",
     layout="fresh",
     reasons=True,
     modules=(PLAN, BELIEF, REPLAN),
     move=BID,
 )
 STRATEGIES: Mapping[str, Strategy] = {
-    "plan_bid_believe": replace(_ALL, title="Plans, bids, believes, plans again: any of it but bids can be left out."),
+    "plan_bid_believe": replace(_ALL, title="Plans, bids, reports beliefs, plans again; all but bids are optional."),
     "adaptive": _ALL,
     "static": Strategy(
-        "AucArena, static: plans once, bids, says what it believes.",
+        "AucArena, static: plans once, bids, and reports its beliefs.",
         layout="fresh",
         reasons=True,
         modules=(PLAN, BELIEF),
         move=BID,
     ),
     "none": Strategy(
-        "AucArena, without plans: bids and says what it believes.",
+        "AucArena, without plans: bids and reports its beliefs.",
         layout="fresh",
         reasons=True,
         modules=(BELIEF,),

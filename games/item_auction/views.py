@@ -1,7 +1,7 @@
-"""What each bidder may know, as blocks. Hidden information is cut here and nowhere else.
+"""What each bidder may know, as blocks. Only this module removes hidden information.
 
-Budgets, estimates, objectives and plans are shown to their owner alone; a true value is shown once its item
-has been sold, and never of an item that nobody bought.
+Budgets, estimates, objectives and plans are shown only to their owner; a true value is shown once its item
+has been sold, and never for an unsold item.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def view(game: ItemAuction, state: Auction, role: Role) -> View:
-    """Everything that `role` may know now."""
+    """Return everything that `role` may know now."""
     blocks: list[Block] = [_status(game, state, role)]
     if state.lot is None:
         blocks.append(_result(game, state, role))
@@ -39,7 +39,7 @@ def view(game: ItemAuction, state: Auction, role: Role) -> View:
 
 
 def watched(game: ItemAuction, state: Auction) -> View:
-    """What everybody may know now: no estimate, no money left, no plan, no true value before its item is sold."""
+    """Return what everybody may know now: no estimates, budgets or plans, and no true value before its item is sold."""
     blocks: list[Block] = []
     if state.lot is None:
         blocks.append(Text("status", _("The auction is over."), tone="good"))
@@ -51,7 +51,7 @@ def watched(game: ItemAuction, state: Auction) -> View:
 
 
 def notices(game: ItemAuction, before: Auction, moves: Mapping[Role, Any], after: Auction, role: Role) -> View:
-    """What `role` has just learnt: the bids of a round, a sale, the next item, the end. Others' notes stay theirs."""
+    """Return what `role` has just learnt: bids, a sale, the next item or the end. Others' notes are private."""
     if before.plans != after.plans or before.beliefs != after.beliefs or before.lot is None:
         return ()
     told: list[Block] = []
@@ -68,28 +68,28 @@ def notices(game: ItemAuction, before: Auction, moves: Mapping[Role, Any], after
 
 
 def _discounted(game: ItemAuction, lot: Lot) -> str:
-    return _("Nobody bid. The start price is halved to {price}, and everybody is in again.").format(
+    return _("Nobody bid. The start price is halved to {price}, and everybody is back in.").format(
         price=game.money(lot.start_price)
     )
 
 
 def _who(game: ItemAuction, of: Role | None, role: Role) -> str:
-    """A bidder as `role` reads of them."""
+    """Return a bidder's name as shown to `role`."""
     if of is None:
         return _("nobody")
     return _("you") if of == role else game.role_title(of)
 
 
 def _status(game: ItemAuction, state: Auction, role: Role) -> Text:
-    """One sentence on what is to be done now."""
+    """Return one sentence on what happens now."""
     lot = state.lot
     if lot is None:
         return Text("status", _("The auction is over."), tone="good")
     name = game.item(lot.item).name
     if lot.leader == role:
-        return Text("status", _("You lead for {item}. The others are answering.").format(item=name), tone="good")
+        return Text("status", _("You are leading for {item}. The others are answering.").format(item=name), tone="good")
     if role in lot.withdrawn():
-        return Text("status", _("You have withdrawn from {item}. The next item follows.").format(item=name))
+        return Text("status", _("You have withdrawn from {item}. The next item will follow.").format(item=name))
     lowest, left = game.lowest_bid(state), game.budget_left(state, role)
     if lowest > left:
         words = _("The lowest bid for {item} is {lowest}, and you have {left} left: you can only withdraw.")
@@ -99,7 +99,7 @@ def _status(game: ItemAuction, state: Auction, role: Role) -> Text:
 
 
 def hammer(game: ItemAuction, state: Auction, lot: Lot, role: Role) -> Facts:
-    """The item under the hammer; who only watches has no estimate of it."""
+    """Return the current item; without an estimate for an observer."""
     item = game.item(lot.item)
     standing = _("none yet") if lot.standing is None else game.money(lot.standing)
     facts = [
@@ -121,11 +121,11 @@ def hammer(game: ItemAuction, state: Auction, lot: Lot, role: Role) -> Facts:
         facts.insert(3, Fact("estimate", _("Your estimate (may be wrong)"), estimate, game.money(estimate)))
     if item.description:
         facts.insert(1, Fact("description", _("Description"), item.description, item.description))
-    return Facts("lot", _("Under the hammer: {item}").format(item=item.name), tuple(facts))
+    return Facts("lot", _("Now on sale: {item}").format(item=item.name), tuple(facts))
 
 
 def own(game: ItemAuction, state: Auction, role: Role, *, title: str = "") -> Facts:
-    """What the bidder has: money, profit, items."""
+    """Return what the bidder has: money, profit and items."""
     left, profit, won = game.budget_left(state, role), game.profit(state, role), state.won_by(role)
     names = ", ".join(game.item(lot.item).name for lot in won)
     bought = _("{number}: {names}").format(number=len(won), names=names) if won else "0"
@@ -142,7 +142,7 @@ def own(game: ItemAuction, state: Auction, role: Role, *, title: str = "") -> Fa
 
 
 def _bids(game: ItemAuction, lot: Lot, role: Role) -> Table:
-    """The rounds of bidding on one item."""
+    """Return the bidding rounds on one item."""
     rows = tuple(
         (number, *(_answer(game, played.answers, bidder) for bidder in game.roles()))
         for number, played in enumerate(lot.rounds, start=1)
@@ -151,12 +151,12 @@ def _bids(game: ItemAuction, lot: Lot, role: Role) -> Table:
 
 
 def rounds(game: ItemAuction, lot: Lot, role: Role) -> Table:
-    """All rounds of bidding on one item, those before a discount too."""
+    """Return all bidding rounds on one item, including those before a discount."""
     return _bids(game, replace(lot, rounds=lot.all_rounds), role)
 
 
 def items_left(game: ItemAuction, state: Auction, role: Role) -> Table:
-    """The items that are not over, in the order of sale, as a plan needs them."""
+    """Return the remaining items in the order of sale, for planning."""
     left = state.order[len(state.over) :]
     rows = tuple(
         (
@@ -176,7 +176,7 @@ def _titles(game: ItemAuction) -> tuple[str, ...]:
 
 
 def _answer(game: ItemAuction, answers: Mapping[Role, int | None], bidder: Role) -> Cell:
-    """What a bidder did in a round."""
+    """Return what a bidder did in a round."""
     if bidder not in answers:
         return ""
     bid = answers[bidder]
@@ -184,15 +184,15 @@ def _answer(game: ItemAuction, answers: Mapping[Role, int | None], bidder: Role)
 
 
 def sale(game: ItemAuction, lot: Lot, role: Role, *, gain: bool = True) -> Facts:
-    """How the bidding for an item ended; the true value only where somebody bought it.
+    """Return how the bidding for an item ended; with the true value only if it was sold.
 
     Args:
-        gain: say what the buyer earned, if it is this bidder.
+        gain: include what the buyer earned, if it is this bidder.
     """
     item = game.item(lot.item)
     title = _("Last item: {item}").format(item=item.name)
     if lot.leader is None or lot.standing is None:
-        return Facts("sale", title, (Fact("winner", _("Winner"), None, _("nobody: it stays unsold")),))
+        return Facts("sale", title, (Fact("winner", _("Winner"), None, _("nobody: it was not sold")),))
     facts = [
         Fact("winner", _("Winner"), lot.leader, _who(game, lot.leader, role)),
         Fact("price", _("Price"), lot.standing, game.money(lot.standing)),
@@ -205,7 +205,7 @@ def sale(game: ItemAuction, lot: Lot, role: Role, *, gain: bool = True) -> Facts
 
 
 def _items(game: ItemAuction, state: Auction, role: Role) -> Table:
-    """All items in the order of sale: what is sold, what is under the hammer, what is still to come."""
+    """Return all items in the order of sale: sold, now on sale, or still to come."""
     over = {lot.item: lot for lot in state.over}
 
     def fate(index: int) -> tuple[Cell, Cell, Cell]:
@@ -235,7 +235,7 @@ def _items(game: ItemAuction, state: Auction, role: Role) -> Table:
 
 
 def standings(game: ItemAuction, state: Auction, role: Role, *, title: str = "") -> Table:
-    """Everybody's items and profit, which are public."""
+    """Return everybody's items and profit, which are public."""
     rows = tuple(
         (
             _("{name} (you)").format(name=game.role_title(bidder)) if bidder == role else game.role_title(bidder),
@@ -248,7 +248,7 @@ def standings(game: ItemAuction, state: Auction, role: Role, *, title: str = "")
 
 
 def _plan(game: ItemAuction, state: Auction, role: Role) -> Facts | None:
-    """The bidder's own priorities of the items that are not over; nothing where nobody asks for them."""
+    """Return the bidder's own priorities of the remaining items; None if the configuration does not ask for them."""
     current = state.plans.get(role, Plans()).current
     if not current and not game.on_pages():
         return None
@@ -258,7 +258,7 @@ def _plan(game: ItemAuction, state: Auction, role: Role) -> Facts | None:
 
 
 def _earlier_bids(game: ItemAuction, state: Auction) -> Table:
-    """Every round of the items that are over."""
+    """Return every round on earlier items."""
     rows = tuple(
         (game.item(lot.item).name, number, *(_answer(game, played.answers, bidder) for bidder in game.roles()))
         for lot in state.over
@@ -268,7 +268,7 @@ def _earlier_bids(game: ItemAuction, state: Auction) -> Table:
 
 
 def _result(game: ItemAuction, state: Auction, role: Role) -> Facts:
-    """How the auction ended for this bidder."""
+    """Return how the auction ended for this bidder."""
     profit, won = game.profit(state, role), len(state.won_by(role))
     counted = (
         _("Your result is your profit.")

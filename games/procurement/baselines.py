@@ -1,4 +1,4 @@
-"""Scripted buyers. Only `optimum` knows what is hidden."""
+"""Scripts for procurement. Only `optimum` knows what is hidden."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from games.procurement.rules import Procurement, Purchases
 
 FAILURES = 10
-"""Offers in a row that no longer fit before a random plan is complete."""
+"""A random plan is complete after this many unaffordable offers in a row."""
 
 
 def optimum(game: Procurement, state: Purchases, role: Role, rng: Random) -> MoveData:
-    """The best of all plans, which it knows."""
+    """Buy the best possible plan."""
     return {"plan": dict(state.best_plan)}
 
 
 def random(game: Procurement, state: Purchases, role: Role, rng: Random) -> MoveData:
-    """Adds random offers in steps that can be paid until ten in a row cannot."""
+    """Add random offers until ten in a row are not affordable."""
     instance, plan, failed = state.instance, dict[str, int](), 0
     while failed < FAILURES:
         offer = rng.choice(instance.offers)
@@ -37,7 +37,7 @@ def random(game: Procurement, state: Purchases, role: Role, rng: Random) -> Move
 
 
 def greedy(game: Procurement, state: Purchases, role: Role, rng: Random) -> MoveData:
-    """Each category's cheapest offer at first; then the best plan so far with one offer changed."""
+    """Start with each category's cheapest offer; then change one offer of the best plan so far."""
     best = state.best()
     if best is None:
         return {"plan": _cheapest(state.instance)}
@@ -56,7 +56,7 @@ def greedy(game: Procurement, state: Purchases, role: Role, rng: Random) -> Move
 
 
 def _cheapest(instance: Instance) -> dict[str, int]:
-    """An equal share of the budget for each category, spent on its cheapest offer per unit."""
+    """Return a plan that spends an equal share of the budget on each category's cheapest offer per unit."""
     share = instance.budget / len(instance.categories)
     plan: dict[str, int] = {}
     for category in instance.categories:

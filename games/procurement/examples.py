@@ -1,4 +1,4 @@
-"""What the contract plays of procurement, and that every closed period reveals something of what is hidden."""
+"""Configurations of procurement for the contract tests; every closed period reveals something hidden."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GIVEN = {
 
 
 def given(**effectiveness: int) -> dict[str, Json]:
-    """The instance with this hidden part."""
+    """Return the instance with this hidden effectiveness."""
     return {"instance": {**GIVEN, "effectiveness": effectiveness}, "periods": 3}
 
 

@@ -1,4 +1,4 @@
-"""Instances of procurement: offers, budget and hidden effectiveness, given whole or drawn (EconEvals, section 3.1)."""
+"""Instances of procurement: offers, budget and hidden effectiveness, specified or drawn (EconEvals, section 3.1)."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ LEVELS: Mapping[str, tuple[int, int, float, float, int]] = {
 """Per level: products (as many as offers), categories, p1 and p2 of the geometric draws, the largest effectiveness."""
 HIGHEST_PRICE = 20.0
 Plan = Mapping[str, int]
-"""Quantity by offer; offers left out are not bought."""
+"""Quantity by offer; offers not listed are not bought."""
 _EXACT = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 Name = Annotated[str, Field(min_length=1, max_length=60)]
-# Snapshots hold lists where the model has tuples.
+# Snapshots store tuples as lists.
 Category = Annotated[tuple[Name, ...], Field(min_length=1, strict=False)]
 Quantity = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
 class Offer(BaseModel):
-    """What one unit of an offer holds and costs.
+    """What one unit of an offer contains and costs.
 
     Attributes:
-        minimum: the fewest units that can be bought, if any are.
-        upfront: what is paid once where any unit is bought.
+        minimum: the fewest units that can be bought, if any.
+        upfront: paid once if any unit is bought.
     """
 
     model_config = _EXACT
@@ -48,12 +48,12 @@ class Offer(BaseModel):
     upfront: Annotated[float, Field(ge=0, le=1e6)] | None = None
 
     def cost(self, quantity: int) -> float:
-        """What so many units cost."""
+        """Return the cost of this many units."""
         return quantity * self.price + (self.upfront or 0.0) if quantity else 0.0
 
 
 class Instance(BaseModel):
-    """Everything there is to know of one environment; effectiveness is hidden."""
+    """A complete instance; effectiveness is hidden from players."""
 
     model_config = _EXACT
 
@@ -72,13 +72,13 @@ class Instance(BaseModel):
                 _contradiction("The effectiveness of {name} is missing.", name)
         for name in self.effectiveness:
             if name not in products:
-                _contradiction("The effectiveness names {name}, which is in no category.", name)
+                _contradiction("Effectiveness lists {name}, which is in no category.", name)
         ids = [offer.id for offer in self.offers]
         if repeated := next((name for name in ids if ids.count(name) > 1), None):
             _contradiction("Two offers are called {name}.", repeated)
         for offer in self.offers:
             if unknown := next((name for name in offer.contents if name not in products), None):
-                _contradiction("An offer holds {name}, which is in no category.", unknown)
+                _contradiction("An offer contains {name}, which is in no category.", unknown)
         return self
 
     @cached_property
@@ -86,11 +86,11 @@ class Instance(BaseModel):
         return {offer.id: offer for offer in self.offers}
 
     def cost(self, plan: Plan) -> float:
-        """What a plan costs."""
+        """Return the cost of a plan."""
         return sum((self.by_id[name].cost(quantity) for name, quantity in plan.items()), start=0.0)
 
     def units(self, plan: Plan) -> dict[str, int]:
-        """Units of each product in a plan."""
+        """Return the units of each product in a plan."""
         units = dict.fromkeys(self.effectiveness, 0)
         for name, quantity in plan.items():
             for product, number in self.by_id[name].contents.items():
@@ -98,7 +98,7 @@ class Instance(BaseModel):
         return units
 
     def workers(self, plan: Plan) -> float:
-        """Workers supported: the geometric mean over categories of effective units (section 3.1)."""
+        """Return the workers supported: the geometric mean over categories of effective units (section 3.1)."""
         units = self.units(plan)
         sums = [sum(self.effectiveness[name] * units[name] for name in category) for category in self.categories]
         return float(prod(value ** (1 / len(sums)) for value in sums))
@@ -109,7 +109,7 @@ def _contradiction(words: str, name: str) -> None:
 
 
 def draw_public(level: str, rng: Random) -> dict[str, Any]:
-    """Categories, offers and budget of a level: what the role may see."""
+    """Draw categories, offers and budget of a level, which the role may see."""
     products, categories, p1, p2, _highest = LEVELS[level]
     per_category = products // categories
     names = [[f"{chr(65 + i)}{j}" for j in range(1, per_category + 1)] for i in range(categories)]
@@ -135,7 +135,7 @@ def _draw_offer(number: int, first: str, products: list[str], p1: float, p2: flo
 
 
 def _draw_budget(categories: list[list[str]], offers: list[Offer], p2: float, rng: Random) -> float:
-    """What a random purchase of a product from every category costs, and up to a dollar more."""
+    """Draw the budget: the cost of a random purchase from every category, plus up to one dollar."""
     bought: dict[str, int] = {}
     for category in categories:
         product = rng.choice(category)
@@ -146,7 +146,7 @@ def _draw_budget(categories: list[list[str]], offers: list[Offer], p2: float, rn
 
 
 def draw_hidden(level: str, rng: Random) -> dict[str, int]:
-    """The effectiveness of every product of a level."""
+    """Draw the effectiveness of every product of a level."""
     products, categories, _p1, _p2, highest = LEVELS[level]
     per_category = products // categories
     names = [f"{chr(65 + i)}{j}" for i in range(categories) for j in range(1, per_category + 1)]

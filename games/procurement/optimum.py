@@ -1,10 +1,10 @@
-"""The best plan there is, exactly, by an open solver (HiGHS).
+"""The exact optimal plan, computed with an open-source solver (HiGHS).
 
-Maximises Σ (1/k) ln S_i over whole quantities, S_i the effective units of category i. ln is replaced by its
-chords between neighbouring integers, y ≤ ln t + (S - t)·ln((t+1)/t) for t = 1, 2, …: exact where S is whole, which
-it always is. Chords are added where the solution so far lies above them. The relaxation, which takes milliseconds, says
-where they are needed: there they are laid closely before whole quantities are demanded, so that few integer programs
-have to be solved, each beginning with the best plan so far.
+Maximises Σ (1/k) ln S_i over integer quantities, S_i the effective units of category i. ln is replaced by its
+chords between neighbouring integers, y ≤ ln t + (S - t)·ln((t+1)/t) for t = 1, 2, …: exact for integer S, which S
+always is. Chords are added wherever the current solution exceeds them. The relaxation, which takes milliseconds,
+shows where they are needed: there they are added densely before quantities must be integers, so that few integer
+programs have to be solved, each starting from the best plan so far.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ import highspy
 from games.procurement.instances import Instance, Offer
 
 SLACK = 1e-9
-"""What a plan may cost beyond the budget."""
+"""Rounding tolerance for a plan's cost over the budget."""
 GROWTH = 2
-"""Between the chords that a model begins with."""
+"""Factor between the initial chords of a model."""
 ABOVE = 1e-9
-"""How far above a chord a solution may lie."""
+"""Rounding tolerance for a solution above a chord."""
 CLOSE = (0.7, 0.8, 0.88, 0.93, 0.96, 0.98, 0.99, 0.995, 1.005, 1.01, 1.02, 1.04, 1.07, 1.12, 1.2, 1.35)
-"""Where chords are laid around the relaxation's effective units, as multiples of them."""
+"""Where chords are added around the relaxation's effective units, as multiples of them."""
 SEARCHES = ("mip_heuristic_run_rins", "mip_heuristic_run_rens", "mip_heuristic_run_root_reduced_cost")
-"""HiGHS' searches for better plans by smaller programs: here they take longer than the tree they save."""
+"""HiGHS heuristics that are switched off: here they take longer than they save."""
 
 
 def optimum(instance: Instance) -> tuple[float, dict[str, int]]:
-    """The most workers that any feasible plan supports, and such a plan; 0 and {} where some category stays empty."""
+    """Return the most workers that a feasible plan supports, and such a plan; 0 and {} if there is none."""
     with _one_by_one:
         return _solve(instance.model_dump_json())
 
 
 _one_by_one = Lock()
-"""Whoever asks for an instance that is being solved waits for it, instead of solving it too."""
+"""A caller waits for an instance that is being solved, instead of solving it as well."""
 
 
-# Found before a match is opened, asked for again while it is (`Procurement.slow_setup`).
+# Computed before a match is opened, and needed again while it opens (`Procurement.slow_setup`).
 @lru_cache(maxsize=256)
 def _solve(data: str) -> tuple[float, dict[str, int]]:
     instance = Instance.model_validate_json(data)
@@ -55,7 +55,7 @@ def _solve(data: str) -> tuple[float, dict[str, int]]:
 class _Model:
     """The integer program, with its chords so far.
 
-    Columns: a quantity per offer; whether it is bought, where that matters; effective units and their
+    Columns: a quantity per offer; whether the offer is bought, if that matters; effective units and their
     logarithm per category.
     """
 
@@ -106,7 +106,7 @@ class _Model:
         self._solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
 
     def best(self) -> dict[str, int] | None:
-        """The best plan; None where no plan reaches every category."""
+        """Return the best plan; None if no plan serves every category."""
         self._solver.setOptionValue("solve_relaxation", True)
         relaxed = self._with_all_chords()
         if relaxed is None:
@@ -123,7 +123,7 @@ class _Model:
         return {name: quantity for name, quantity in plan.items() if quantity}
 
     def _with_all_chords(self) -> list[float] | None:
-        """The solution, once it lies above no chord; None where there is none."""
+        """Return a solution that exceeds no chord; None if there is no solution."""
         while True:
             values = self._solved()
             if values is None:
@@ -133,10 +133,10 @@ class _Model:
                 return values
             for i, t in missing:
                 self._chord(i, t)
-            self._begin_with(values)
+            self._start_from(values)
 
-    def _begin_with(self, values: list[float]) -> None:
-        """Let the next integer program know a plan: the same quantities, at the logarithms that are true of them."""
+    def _start_from(self, values: list[float]) -> None:
+        """Start the next integer program from this plan, with the exact logarithms of its quantities."""
         known = highspy.HighsSolution()
         for units, logarithm in zip(self._units, self._logs, strict=True):
             values[logarithm] = log(max(1.0, values[units]))
@@ -150,7 +150,7 @@ class _Model:
         return list(self._solver.getSolution().col_value)
 
     def _exceeded(self, values: list[float]) -> Iterator[tuple[int, int]]:
-        """Chords that the solution lies above: those around its effective units."""
+        """Yield the chords around the solution's effective units that it exceeds."""
         for i, (units, logarithm) in enumerate(zip(self._units, self._logs, strict=True)):
             at = values[units]
             for t in {max(1, floor(at + ABOVE)), max(1, floor(at + ABOVE) - 1)}:
@@ -158,7 +158,7 @@ class _Model:
                     yield i, t
 
     def _chord(self, i: int, t: int) -> None:
-        """y ≤ ln t + (S - t)·ln((t+1)/t)."""
+        """Add the constraint y ≤ ln t + (S - t)·ln((t+1)/t)."""
         self._chords.add((i, t))
         slope = log((t + 1) / t)
         self._row([(self._logs[i], 1.0), (self._units[i], -slope)], upper=log(t) - t * slope)
@@ -181,11 +181,11 @@ class _Model:
 
 
 def _most(offer: Offer, budget: float) -> int:
-    """The most units of one offer that the budget buys."""
+    """Return the most units of one offer that the budget buys."""
     most = max(0, floor((budget + SLACK - (offer.upfront or 0.0)) / offer.price))
     return most if most >= (offer.minimum or 0) else 0
 
 
 def _effective(offer: Offer, instance: Instance, category: tuple[str, ...]) -> int:
-    """Effective units of a category in one unit of the offer."""
+    """Return the effective units of a category in one unit of the offer."""
     return sum(instance.effectiveness[name] * number for name, number in offer.contents.items() if name in category)

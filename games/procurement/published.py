@@ -1,4 +1,4 @@
-"""EconEvals' procurement: three levels, each with three tellings of what counts; a ready study with people."""
+"""EconEvals' procurement: three levels with three variants of what models are told; a ready-made study with people."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from games.grids import Grid
 from games.lineups import CollectionPreset, StudyPreset
 from games.procurement.rules import Procurement
 
-SOURCE = "EconEvals, section 3.1; tellings: appendix E."
+SOURCE = "EconEvals, section 3.1; variants: appendix E."
 TOLD = {"": "baseline", "-horizon": "horizon", "-horizon-goal": "horizon_goal"}
-"""What models are told, by the end of the preset's name."""
+"""What models are told, by the suffix of the preset's name."""
 
 TABLES: Mapping[str, Grid] = {"econevals": {"level": LEVELS, "told": tuple(TOLD.values())}}
 

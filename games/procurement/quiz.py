@@ -1,4 +1,4 @@
-"""What a buyer should have understood: a plan beyond the budget fails and costs the period."""
+"""The question after the game: did players notice that a plan over the budget fails and uses up the period?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ QUESTIONS = (
         prompt=_("What happens to a plan that costs more than the budget?"),
         options=(
             FAILS,
-            _("It is cut down until it fits"),
+            _("It is reduced until it fits"),
             _("It is refused and you try again in the same period"),
             _("The rest is borrowed from the next period"),
         ),

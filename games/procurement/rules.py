@@ -1,7 +1,8 @@
-"""Procurement: buy equipment from offers under a budget, period after period, not knowing how effective it is.
+"""Procurement: buy equipment under a budget, period after period, without knowing how effective it is.
 
 Source: EconEvals, section 3.1. A plan supports as many workers as the geometric mean over categories of the
-effective units it buys. Only the outcome of whole plans is told; the score is the best one as a share of the optimum.
+effective units it buys. Players learn only the outcome of whole plans; the score is the best outcome as a share
+of the optimum.
 """
 
 from __future__ import annotations
@@ -51,24 +52,24 @@ from games.words import quoted
 
 MOST_UNITS = 1_000_000
 WITHIN = 1e-9
-"""What a plan may cost beyond the budget."""
+"""Rounding tolerance for a plan's cost over the budget."""
 AS_GOOD = 1e-6
-"""How close to the optimum counts as having found it."""
+"""Largest distance from the optimum that counts as having found it."""
 
 
 class ProcurementConfig(InstanceConfig):
     """One treatment. Defaults: the paper's basic level."""
 
     level: Literal["basic", "medium", "hard", "small"] = Field(
-        "basic", title="Level", description="Size of the instance; small is for people."
+        "basic", title="Level", description="Size of the instance; small is meant for people."
     )
     told: Literal["baseline", "horizon", "horizon_goal"] = Field(
         "baseline",
         title="Told",
-        description="Horizon: the number of periods. Horizon and goal: also that the best plan counts.",
+        description="horizon: players know the number of periods. horizon_goal: also that the best plan counts.",
     )
     instance: Instance | None = Field(
-        None, title="Instance", description="Offers, budget and effectiveness, given whole. Empty: drawn."
+        None, title="Instance", description="The offers, budget and effectiveness. Empty: drawn at random."
     )
 
 
@@ -80,21 +81,21 @@ class PlanMove(Move):
         WithJsonSchema(
             {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0, "maximum": MOST_UNITS}}
         ),
-    ] = Field(title="Your plan", description="Quantity by offer; offers left out are not bought.")
+    ] = Field(title="Your plan", description="Quantity by offer; offers not listed are not bought.")
 
 
 FORM = Form(
     "plan",
     _("Buy for this period"),
     PlanMove,
-    help=_("Say how many units of each offer you buy, within the budget. This closes the period."),
+    help=_("Enter how many units of each offer you buy, within the budget. This closes the period."),
     tool="submit_purchase_plan",
 )
 
 
 @dataclass(frozen=True)
 class Purchase:
-    """One period: the plan without zeros, its cost, and the workers it supports; None: it failed."""
+    """One period: the plan without zeros, its cost, and the workers it supports (None if it failed)."""
 
     plan: Plan
     cost: float
@@ -111,7 +112,7 @@ class Purchases(Periods):
     purchases: tuple[Purchase, ...] = ()
 
     def best(self) -> Purchase | None:
-        """The feasible purchase that supports the most workers; the first of equals."""
+        """Return the feasible purchase that supports the most workers, the first one on ties; None without any."""
         return max(
             (purchase for purchase in self.purchases if purchase.workers is not None),
             key=lambda purchase: purchase.workers or 0.0,
@@ -124,7 +125,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
 
     key: ClassVar[str] = "procurement"
     title: ClassVar[str] = _("Procurement")
-    summary: ClassVar[str] = _("Buy equipment under a budget again and again, and find out what works.")
+    summary: ClassVar[str] = _("A manager buys equipment under a budget, period after period, to find out what works.")
     rules_version: ClassVar[int] = 1
     slow_setup: ClassVar[bool] = True
     Config: ClassVar[type[Config]] = ProcurementConfig
@@ -137,20 +138,20 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
     metric_meanings: ClassVar[Mapping[str, str]] = {
         "score": "Workers supported by the best feasible plan, as a share of the optimum.",
         "best": "Workers supported by the best feasible plan; 0 without one.",
-        "optimum": "Workers that the best of all plans supports.",
+        "optimum": "Workers supported by the best possible plan.",
         "solved": "Whether the optimum was found.",
-        "solved_at": "Period in which it was found first, from 1.",
-        "infeasible_plans": "Plans beyond the budget or below an offer's minimum.",
-        "exploration_rate": "Different plans, as a share of all plans.",
+        "solved_at": "Period in which the optimum was first found, from 1; empty if it was not.",
+        "infeasible_plans": "Plans over the budget or below an offer's minimum.",
+        "exploration_rate": "Number of different plans as a share of all plans.",
         **PERIODS_PLAYED,
     }
     record_meanings: ClassVar[Mapping[str, str]] = {
         **ROUND_AND_ROLE,
         "plan": "The plan, as JSON.",
-        "cost": "What it costs, in dollars of the game.",
-        "workers": "Workers supported; empty where the plan is not feasible.",
-        "optimum": "Workers that the best of all plans supports.",
-        "best_so_far": "Workers supported by the best plan so far, this period included.",
+        "cost": "Its cost, in the game's own unit.",
+        "workers": "Workers supported; empty if the plan is not feasible.",
+        "optimum": "Workers supported by the best possible plan.",
+        "best_so_far": "Workers supported by the best plan so far, including this period.",
     }
     screen: ClassVar[Screen] = views.SCREEN
     asks: ClassVar[str] = _("Period {period}: choose what to buy.")
@@ -173,7 +174,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
             effectiveness = chance.draw("effectiveness", hidden, known_to=())
             instance = instance_of(Instance, {**drawn, "effectiveness": effectiveness})
         frozen: Instance = instance
-        # Logged like a draw: a replay computes the optimum again and compares.
+        # Logged like a draw, so that a replay recomputes the optimum and compares.
         found: dict[str, Any] = chance.draw("optimum", lambda _rng: _best_of(frozen), known_to=())
         return Purchases(instance=instance, optimum=found["workers"], best_plan=found["plan"])
 
@@ -200,11 +201,11 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         return replace(state, purchases=(*state.purchases, Purchase(plan, cost, workers)))
 
     def problem(self, instance: Instance, plan: Plan) -> str:
-        """Why a plan cannot be carried out, and by how much; empty where it can."""
+        """Return why a plan is not feasible, and by how much; empty if it is feasible."""
         for name, quantity in plan.items():
             least = instance.by_id[name].minimum or 0
             if quantity < least:
-                return _("{offer} is sold from {least} units on; the plan has {quantity}.").format(
+                return _("{offer} needs at least {least} units; the plan has {quantity}.").format(
                     offer=name, least=least, quantity=quantity
                 )
         cost = instance.cost(plan)
@@ -218,13 +219,13 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         return {"plan": dict(state.purchases[-1].plan)} if state.purchases else None
 
     def first(self, state: Purchases, role: Role) -> MoveData:
-        """Nothing is bought."""
+        """Buy nothing."""
         return {"plan": {}}
 
     # ---- the result --------------------------------------------------------------------------------
 
     def score(self, state: Purchases) -> float | None:
-        """The best feasible plan as a share of the optimum; None where nothing can be supported."""
+        """Return the best feasible plan as a share of the optimum; None if no workers can be supported."""
         if state.optimum == 0:
             return None
         best = state.best()
@@ -270,7 +271,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
     # ---- what is seen ------------------------------------------------------------------------------
 
     def secrets(self, role: Role) -> frozenset[str]:
-        """The number of periods, unless it is told."""
+        """The number of periods, unless players are told."""
         return super().secrets(role) if self.config.told == "baseline" else frozenset()
 
     def text_variables(self, role: Role) -> dict[str, Any]:
@@ -281,7 +282,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         }
 
     def length(self) -> str:
-        """Nothing, unless the treatment tells it."""
+        """The number of periods if players are told; otherwise nothing."""
         if self.config.told == "baseline":
             return ""
         return _("{periods} periods").format(periods=self.config.periods)
@@ -301,7 +302,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
             ),
             lookup(
                 "get_equipment_information",
-                _("All offers: what a unit holds, its price, its minimum quantity and upfront payment."),
+                _("All offers: contents and price of a unit, minimum quantity and upfront payment."),
                 lambda: {
                     "categories": [list(category) for category in instance.categories],
                     "offers": [plain(offer.model_dump(exclude_none=True)) for offer in instance.offers],
@@ -310,7 +311,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
             ),
             lookup(
                 "get_budget",
-                _("What a plan may cost. The budget is the same in every period."),
+                _("The most that a plan can cost. The budget is the same in every period."),
                 lambda: {"budget": plain(instance.budget)},
                 "situation",
             ),

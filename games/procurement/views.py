@@ -1,4 +1,4 @@
-"""What a buyer may know, as blocks: offers, budget, own purchases and notes. Effectiveness never shows."""
+"""What a buyer may know, as blocks: offers, budget, own purchases and notes, but never effectiveness."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _data(game: Procurement, state: Purchases, role: Role) -> tuple[Block, ...]:
 
 
 def _outcome(game: Procurement, state: Purchases, role: Role) -> tuple[Block, ...]:
-    """What came of the last purchase."""
+    """Return the outcome of the last purchase."""
     purchase = state.purchases[-1]
     if purchase.workers is None:
         problem = game.problem(state.instance, purchase.plan)
@@ -32,7 +32,7 @@ def _workers(purchase: Purchase) -> str:
 
 
 def _situation(game: Procurement, state: Purchases) -> Facts:
-    """Period, budget, and the best so far."""
+    """Return the period, the budget, and the best plan so far."""
     best = state.best()
     facts = [
         game.period_fact(state),
@@ -49,13 +49,13 @@ def _situation(game: Procurement, state: Purchases) -> Facts:
 
 
 def _categories(state: Purchases) -> str:
-    """The products by category."""
+    """Return the products by category."""
     return "; ".join(", ".join(category) for category in state.instance.categories)
 
 
 def _offers(game: Procurement, state: Purchases) -> Table:
-    """All offers."""
-    columns = (_("Offer"), _("A unit holds"), _("Price"), _("Type"), _("Minimum"), _("Upfront"))
+    """Return all offers."""
+    columns = (_("Offer"), _("Unit contains"), _("Price"), _("Type"), _("Minimum"), _("Upfront"))
     return Table(
         "offers", _("Offers"), columns, tuple(_offer(game, offer) for offer in state.instance.offers), sortable=True
     )
@@ -74,7 +74,7 @@ def _offer(game: Procurement, offer: Offer) -> tuple[Cell, ...]:
 
 
 def _history(game: Procurement, state: Purchases) -> Table:
-    """Every earlier plan with what came of it."""
+    """Return every earlier plan with its outcome."""
     rows = tuple(
         (
             period,
@@ -89,7 +89,7 @@ def _history(game: Procurement, state: Purchases) -> Table:
 
 
 def _chart(state: Purchases) -> Chart:
-    """Workers supported, period by period."""
+    """Return the chart of workers supported, period by period."""
     points = tuple(
         (float(period), two_decimals(purchase.workers))
         for period, purchase in enumerate(state.purchases)
@@ -100,12 +100,12 @@ def _chart(state: Purchases) -> Chart:
 
 
 def _result(game: Procurement, state: Purchases, role: Role) -> tuple[Block, ...]:
-    """How it ended: the best plan, and the optimum now that it gives nothing away."""
+    """Return how the game ended: the best plan, and the optimum, which is no longer secret."""
     best = state.best()
     share = 0.0 if best is None or not state.optimum else (best.workers or 0.0) / state.optimum
     facts = (
         Fact("best_plan", _("Your best plan supports"), share, _workers(best) if best else "0"),
-        Fact("possible", _("The best of all plans supports"), state.optimum, shown(state.optimum)),
+        Fact("possible", _("The best possible plan supports"), state.optimum, shown(state.optimum)),
         Fact("share", _("Your score"), share, f"{100 * share:.1f}%"),
     )
     return (Facts("result", _("The result"), facts),)

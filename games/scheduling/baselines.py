@@ -1,4 +1,4 @@
-"""Scripted schedulers. Only `optimum` knows the preferences."""
+"""Scripts for scheduling. Only `optimum` knows the preferences."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 
 def optimum(game: Scheduling, state: Attempts, role: Role, rng: Random) -> MoveData:
-    """The stable matching that is best for the workers, which it knows."""
+    """Submit the stable matching that is best for the workers."""
     return {"assignment": state.instance.stable()}
 
 
 def random(game: Scheduling, state: Attempts, role: Role, rng: Random) -> MoveData:
-    """Any matching."""
+    """Submit any matching."""
     workers, tasks = state.instance.workers, list(state.instance.tasks)
     return {"assignment": dict(zip(workers, rng.sample(tasks, len(tasks)), strict=True))}
 
 
 def repair(game: Scheduling, state: Attempts, role: Role, rng: Random) -> MoveData:
-    """The identity first; then the first pair told is matched, and their partners with each other."""
+    """Start with the identity; then match the first pair told, and their former partners with each other."""
     if not state.attempts:
         return {"assignment": dict(zip(state.instance.workers, state.instance.tasks, strict=True))}
     last = state.attempts[-1]

@@ -1,4 +1,4 @@
-"""What the contract plays of scheduling; every closed period reveals something of the preferences."""
+"""Configurations of scheduling for the contract tests; every closed period reveals something of the preferences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TASKS, WORKERS = ["T1", "T2", "T3"], ["W1", "W2", "W3"]
 
 
 def given(workers: list[list[str]], tasks: list[list[str]]) -> dict[str, Json]:
-    """An instance with these rankings, all of them hidden."""
+    """Return an instance with these rankings, all of which are hidden."""
     by_worker, by_task = dict(zip(WORKERS, workers, strict=True)), dict(zip(TASKS, tasks, strict=True))
     return {"instance": {"worker_preferences": by_worker, "task_preferences": by_task}, "periods": 3}
 

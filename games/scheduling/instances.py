@@ -1,4 +1,4 @@
-"""Instances of scheduling: everybody's preferences, given whole or drawn (EconEvals, section 3.2)."""
+"""Instances of scheduling: everybody's preferences, specified or drawn (EconEvals, section 3.2)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from games.words import quoted
 Preferences = Literal["uniform", "shared", "correlated", "correlated_shared"]
 KINDS: tuple[Preferences, ...] = ("uniform", "shared", "correlated", "correlated_shared")
 LEVELS: Mapping[str, tuple[int, int]] = {"basic": (10, 1), "medium": (20, 2), "hard": (50, 5), "small": (5, 1)}
-"""Workers (as many as tasks) and blocking pairs told, by level."""
+"""(workers and tasks, blocking pairs told) by level."""
 Ranking = Annotated[tuple[str, ...], Field(min_length=1, max_length=200, strict=False)]
 Matching = Mapping[str, str]
 """Task by worker."""
@@ -25,7 +25,7 @@ Pair = tuple[str, str]
 
 
 class Instance(BaseModel):
-    """Everybody's ranking of the other side, best first; all of it is hidden."""
+    """Everybody's ranking of the other side, best first; hidden from players."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -35,7 +35,7 @@ class Instance(BaseModel):
     @model_validator(mode="after")
     def _complete(self) -> Instance:
         if len(self.worker_preferences) != len(self.task_preferences):
-            raise PydanticCustomError("sizes", "There must be as many workers as tasks.")
+            raise PydanticCustomError("sizes", "The numbers of workers and tasks must be equal.")
         for whose, others in (
             (self.worker_preferences, self.task_preferences),
             (self.task_preferences, self.worker_preferences),
@@ -44,7 +44,7 @@ class Instance(BaseModel):
                 if sorted(ranking) != sorted(others):
                     raise PydanticCustomError(
                         "ranking",
-                        "The preferences of {name} must rank every one of the other side once.",
+                        "The preferences of {name} must rank everyone on the other side exactly once.",
                         {"name": quoted(name, most=60)},
                     )
         return self
@@ -59,16 +59,16 @@ class Instance(BaseModel):
 
     @cached_property
     def worker_ranks(self) -> Mapping[str, Mapping[str, int]]:
-        """Each worker's rank of each task, from 1."""
+        """Each worker's ranks of the tasks, from 1."""
         return {name: _ranks(ranking) for name, ranking in self.worker_preferences.items()}
 
     @cached_property
     def task_ranks(self) -> Mapping[str, Mapping[str, int]]:
-        """Each task's rank of each worker, from 1."""
+        """Each task's ranks of the workers, from 1."""
         return {name: _ranks(ranking) for name, ranking in self.task_preferences.items()}
 
     def blocking_pairs(self, matching: Matching) -> list[Pair]:
-        """Workers and tasks that both prefer each other to whom they have, in order of worker, then task."""
+        """Return pairs that both prefer each other to what they were assigned, ordered by worker, then task."""
         held_by = {task: worker for worker, task in matching.items()}
         return [
             (worker, task)
@@ -80,15 +80,15 @@ class Instance(BaseModel):
 
     @cached_property
     def expected_blocking_pairs(self) -> float:
-        """Mean number of blocking pairs of a uniform matching, exactly."""
+        """The exact expected number of blocking pairs of a uniformly random matching."""
         by_worker = [[*map(ranks.__getitem__, self.task_preferences)] for ranks in self.worker_ranks.values()]
         by_task = [[*map(ranks.__getitem__, self.worker_preferences)] for ranks in self.task_ranks.values()]
         expected = expected_blocking(by_worker, by_task)
-        assert expected is not None  # there are two workers at least
+        assert expected is not None  # there are at least two workers
         return float(expected)
 
     def stable(self) -> dict[str, str]:
-        """The stable matching that is best for all workers (Gale and Shapley 1962)."""
+        """Return the stable matching that is best for all workers (Gale and Shapley 1962)."""
         held_by: dict[str, str] = {}
         next_choice = dict.fromkeys(self.workers, 0)
         free = list(reversed(self.workers))
@@ -111,7 +111,7 @@ def _ranks(ranking: Sequence[str]) -> dict[str, int]:
 
 
 def draw(n: int, kind: Preferences, rng: Random) -> dict[str, Any]:
-    """Preferences of n workers and n tasks.
+    """Draw the preferences of n workers and n tasks.
 
     Correlated: scores U[1, 3] for each worker and task; a worker's latent value of a task is exponential with the
     task's score as its rate, the smaller the better; likewise for tasks.

@@ -1,4 +1,4 @@
-"""EconEvals' scheduling: three levels, three instances of each kind of preferences; a ready study with people."""
+"""EconEvals' scheduling: three levels, three instances of each kind of preferences; a ready-made study with people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TABLES: Mapping[str, Grid] = {"econevals": {"level": LEVELS, "preferences": KIND
 PRESETS: Mapping[str, CollectionPreset] = {
     f"econevals-scheduling-{level}": benchmark(
         f"EconEvals: scheduling, {level}",
-        f"Twelve instances of level {level}: three of each kind of preferences.",
+        f"Twelve instances of level {level}: three for each kind of preferences.",
         SOURCE,
         {"level": level},
     )

@@ -1,11 +1,11 @@
-"""What a scheduler should have understood: when the match ends early."""
+"""The question after the game: did players notice when the game ends early?"""
 
 from __future__ import annotations
 
 from games.interface import Question
 from games.words import gettext as _
 
-STABLE = _("As soon as a schedule has no problem pair left")
+STABLE = _("As soon as a schedule has no blocking pair")
 
 QUESTIONS = (
     Question(

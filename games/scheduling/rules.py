@@ -1,7 +1,7 @@
-"""Scheduling: assign workers to tasks, period after period, until nobody would rather have each other.
+"""Scheduling: assign workers to tasks, period after period, until there are no blocking pairs.
 
-Source: EconEvals, section 3.2. Preferences are hidden; after each attempt some *blocking pairs* are told: a worker
-and a task that both prefer each other to whom they were given. A matching without such pairs is stable.
+Source: EconEvals, section 3.2. Preferences are hidden; after each attempt players are told some *blocking pairs*: a
+worker and a task that both prefer each other to what they were assigned. A matching without such pairs is stable.
 """
 
 from __future__ import annotations
@@ -51,24 +51,24 @@ class SchedulingConfig(InstanceConfig):
     """One treatment. Defaults: the paper's basic level."""
 
     level: Literal["basic", "medium", "hard", "small"] = Field(
-        "basic", title="Level", description="Number of workers and tasks; small is for people."
+        "basic", title="Level", description="Number of workers and tasks; small is meant for people."
     )
     preferences: Preferences | None = Field(
-        None, title="Preferences", description="How they are drawn. Empty: by the instance seed, each kind in turn."
+        None, title="Preferences", description="How they are drawn. Empty: a kind chosen by the instance seed."
     )
     feedback: Annotated[int, Field(ge=1, le=50)] | None = Field(
-        None, title="Problem pairs told", description="After each attempt, at most. Empty: as the level has it."
+        None, title="Blocking pairs told", description="Maximum after each attempt. Empty: set by the level."
     )
     instance: Instance | None = Field(
-        None, title="Instance", description="Everybody's preferences, given whole. Empty: drawn."
+        None, title="Instance", description="Everybody's preferences. Empty: drawn at random."
     )
 
 
 class AssignmentMove(Move):
-    """Who does what in this period."""
+    """The schedule for this period."""
 
     assignment: Annotated[Submitted, WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}})] = (
-        Field(title="Your schedule", description="The task of every worker; every task once.")
+        Field(title="Your schedule", description="A task for every worker; every task once.")
     )
 
 
@@ -76,14 +76,14 @@ FORM = Form(
     "assignment",
     _("Submit a schedule"),
     AssignmentMove,
-    help=_("Give every worker one task, and every task one worker. This closes the period."),
+    help=_("Assign each worker a different task. This closes the period."),
     tool="submit_assignment",
 )
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One period: the matching, how many pairs block it, and those that were told."""
+    """One period: the matching, its number of blocking pairs, and the pairs that were told."""
 
     matching: Matching
     blocking: int
@@ -99,11 +99,11 @@ class Attempts(Periods):
 
 
 class Scheduling(Benchmark[SchedulingConfig, Attempts]):
-    """A manager looks for a schedule that nobody wants to leave."""
+    """A manager looks for a stable schedule."""
 
     key: ClassVar[str] = "scheduling"
     title: ClassVar[str] = _("Scheduling")
-    summary: ClassVar[str] = _("Assign workers to tasks again and again until nobody would rather have each other.")
+    summary: ClassVar[str] = _("A manager assigns workers to tasks, period after period, until the schedule is stable.")
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = SchedulingConfig
     State: ClassVar[type] = Attempts
@@ -111,20 +111,20 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
     default_script: ClassVar[str] = "repair"
     starting_config: ClassVar[Mapping[str, Json]] = {"level": "small", "periods": 12, "practice": True}
     oracles: ClassVar[frozenset[str]] = frozenset({"optimum"})
-    own_words: ClassVar[tuple[str, ...]] = tuple("worker task schedule pair problem period note assignment".split())
+    own_words: ClassVar[tuple[str, ...]] = tuple("worker task schedule pair blocking period note assignment".split())
     metric_meanings: ClassVar[Mapping[str, str]] = {
-        "score": "1 - blocking pairs of the last matching / those expected of a random one; may be negative.",
+        "score": "1 - blocking pairs of the last matching / expected number for a random one; may be negative.",
         "blocking_pairs": "Blocking pairs of the last matching.",
-        "expected_blocking_pairs": "Mean number of blocking pairs of a uniform random matching.",
+        "expected_blocking_pairs": "Expected number of blocking pairs of a uniformly random matching.",
         "solved": "Whether a stable matching was found.",
-        "exploration_rate": "Different matchings, as a share of all.",
+        "exploration_rate": "Number of different matchings as a share of all matchings.",
         **PERIODS_PLAYED,
     }
     record_meanings: ClassVar[Mapping[str, str]] = {
         **ROUND_AND_ROLE,
         "assignment": "The matching, as JSON.",
-        "blocking_pairs": "Pairs that block it.",
-        "told": "Pairs that were told, as JSON.",
+        "blocking_pairs": "Number of its blocking pairs.",
+        "told": "The blocking pairs that were told, as JSON.",
     }
     screen: ClassVar[Screen] = views.SCREEN
     asks: ClassVar[str] = _("Period {period}: submit a schedule.")
@@ -161,7 +161,7 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
 
     @property
     def told_at_most(self) -> int:
-        """How many blocking pairs are told after an attempt."""
+        """The most blocking pairs told after an attempt."""
         return LEVELS[self.config.level][1] if self.config.feedback is None else self.config.feedback
 
     def submitted(self, state: Attempts, moves: Mapping[Role, Any], chance: Chance) -> Attempts:
@@ -187,7 +187,7 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
     # ---- the result --------------------------------------------------------------------------------
 
     def score(self, state: Attempts) -> float:
-        """1 - b/E, b blocking pairs of the last matching; 1 where none can be expected."""
+        """Return 1 - b/E, b blocking pairs of the last matching, E the expected number; 1 if E is 0."""
         expected = state.instance.expected_blocking_pairs
         return 1 - state.attempts[-1].blocking / expected if expected else 1.0
 
@@ -216,14 +216,14 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         ]
 
     def ended_how(self, moves: Sequence[tuple[Role, MoveData]]) -> str:
-        """Stable before the last period, or by the last period (whose matching may be stable as well)."""
+        """ "stable" before the last period, or "last period", whose matching may be stable too."""
         submitted = sum("note" not in move for _role, move in moves)
         return "stable" if submitted - self.config.practice < self.config.periods else "last period"
 
     # ---- what is seen ------------------------------------------------------------------------------
 
     def secrets(self, role: Role) -> frozenset[str]:
-        """How preferences were drawn; the last period is announced when it comes."""
+        """How preferences were drawn; the number of periods is not secret, since the last one is announced."""
         return frozenset({"preferences"})
 
     def text_variables(self, role: Role) -> dict[str, Any]:
@@ -239,7 +239,7 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
                 state,
                 role,
                 "get_previous_attempts_data",
-                _("Every earlier period: the schedule, and problem pairs that it had."),
+                _("Every earlier period: the schedule, and the blocking pairs that you were told."),
                 under="attempts",
             ),
             lookup(
@@ -259,16 +259,16 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         return {"period": t, "assignment": dict(attempt.matching), "problem_pairs": pairs}
 
     def status(self, state: Attempts) -> Text:
-        """What is to be done now; the last period is said to be it."""
+        """Return what happens now; announces the last period."""
         if self.over(state):
             if state.attempts[-1].blocking == 0:
-                return Text("status", _("Your schedule has no problem pair: the game ends here."), tone="good")
+                return Text("status", _("Your schedule has no blocking pair: the game ends here."), tone="good")
             return Text("status", _("The last period is over."), tone="notice")
         if not self.is_last(state):
             return super().status(state)
-        words = _("Period {period} is the last one: submit the schedule with the fewest problem pairs you can find.")
+        words = _("Period {period} is the last one: submit the schedule with the fewest blocking pairs you can find.")
         return Text("status", words.format(period=self.period(state)), tone="notice")
 
     def is_last(self, state: Attempts) -> bool:
-        """Whether the present period is the last."""
+        """Return whether the current period is the last one."""
         return self.period(state) == self.config.periods - 1

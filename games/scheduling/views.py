@@ -1,4 +1,4 @@
-"""What a scheduler may know, as blocks: names, own schedules, the problem pairs told, and notes."""
+"""What a scheduler may know, as blocks: names, own schedules, the blocking pairs told, and notes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _data(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:
 
 
 def _news(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:
-    """That the next period is the last."""
+    """Return the announcement that the next period is the last one."""
     return (game.status(state),) if not game.over(state) and game.is_last(state) else ()
 
 
@@ -28,16 +28,16 @@ def _pairs(pairs: Sequence[Pair]) -> str:
 
 
 def _outcome(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:
-    """Pairs of the last schedule that would rather have each other."""
+    """Return the blocking pairs of the last schedule that are told."""
     told = state.attempts[-1].told
     if not told:
-        return (Text("outcome", _("Your last schedule has no problem pair."), tone="good"),)
-    words = _("Your last schedule has problem pairs. Told to you: {pairs}.")
+        return (Text("outcome", _("Your last schedule has no blocking pair."), tone="good"),)
+    words = _("Your last schedule has blocking pairs. You are told: {pairs}.")
     return (Text("outcome", words.format(pairs=_pairs(told)), tone="notice"),)
 
 
 def _situation(game: Scheduling, state: Attempts) -> Facts:
-    """Period, workers and tasks."""
+    """Return the period, the workers and the tasks."""
     workers, tasks = state.instance.workers, state.instance.tasks
     return Facts(
         "situation",
@@ -51,21 +51,21 @@ def _situation(game: Scheduling, state: Attempts) -> Facts:
 
 
 def _history(state: Attempts) -> Table:
-    """Every earlier schedule with the problem pairs that were told."""
+    """Return every earlier schedule with the blocking pairs that were told."""
     rows = tuple(
         (period, _pairs(tuple(attempt.matching.items())), _pairs(attempt.told) or _("none"))
         for period, attempt in enumerate(state.attempts)
     )
-    columns = (_("Period"), _("Schedule"), _("Problem pairs told"))
+    columns = (_("Period"), _("Schedule"), _("Blocking pairs told"))
     return Table("history", _("Your schedules so far"), columns, rows, sortable=True, newest_first=True)
 
 
 def _result(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:
-    """How it ended."""
+    """Return how the game ended."""
     blocking = state.attempts[-1].blocking
     facts = (
-        Fact("stable", _("No problem pairs left"), blocking == 0, _("yes") if blocking == 0 else _("no")),
-        Fact("blocking", _("Problem pairs of your last schedule"), blocking, str(blocking)),
+        Fact("stable", _("No blocking pairs left"), blocking == 0, _("yes") if blocking == 0 else _("no")),
+        Fact("blocking", _("Blocking pairs in your last schedule"), blocking, str(blocking)),
     )
     return (Facts("result", _("The result"), facts),)
 

@@ -1,4 +1,4 @@
-"""What can be set in a social dilemma: the base game, the mechanism, and each mechanism's own parameters."""
+"""The parameters of a social dilemma: the base game, the mechanism, and each mechanism's own parameters."""
 
 from __future__ import annotations
 
@@ -17,28 +17,26 @@ REPUTATION = ("reputation_first_order", "reputation_higher_order")
 Group = Annotated[tuple[Role, ...], Field(min_length=2, max_length=6)]
 ActionName = Annotated[str, Field(min_length=1, max_length=30, pattern=r"^[^\s{}<>]+( [^\s{}<>]+)*$")]
 Matching = tuple[Group, ...]
-"""The groups of one round, each in order of position."""
+"""The groups of one round, each ordered by position."""
 
 
 class DilemmaConfig(Config):
-    """One treatment. Keys of other mechanisms have no effect."""
+    """One treatment. Parameters of other mechanisms have no effect."""
 
     base_game: Name = Field("prisoners_dilemma", title="Base game")
-    custom_game: CustomGame | None = Field(
-        None, title="Custom game", description="Where the base game is a custom one."
-    )
+    custom_game: CustomGame | None = Field(None, title="Custom game", description="Used if the base game is “custom”.")
     action_names: Annotated[tuple[ActionName, ...], Field(min_length=2, max_length=10)] | None = Field(
         None,
         title="Names of the actions",
-        description="What players read in place of A0, A1, …, in this order. Moves and data keep A0, A1, …",
+        description="Shown to players instead of A0, A1, …, in this order. Moves and data keep A0, A1, …",
     )
-    mechanism: Mechanism = Field("none", title="Mechanism", description="What is to make cooperation hold.")
+    mechanism: Mechanism = Field("none", title="Mechanism", description="What may sustain cooperation.")
     answer_with: Literal["either", "percentages", "action"] = Field(
-        "either", title="Answers", description="One action, percentages for a random draw among the actions, or either."
+        "either", title="Answers", description="One action, percentages for a random draw of an action, or either."
     )
-    rounds: int = Field(15, ge=1, le=100, title="Rounds", description="Of repetition and reputation.")
+    rounds: int = Field(15, ge=1, le=100, title="Rounds", description="For repetition and reputation.")
     continuation: float = Field(
-        0.8, gt=0, lt=1, title="Continuation", description="δ: how much each round weighs compared with the one before."
+        0.8, gt=0, lt=1, title="Continuation", description="δ: the weight of each round relative to the one before."
     )
     stopping: Literal["weighted", "published", "drawn"] = Field(
         "weighted",
@@ -49,30 +47,32 @@ class DilemmaConfig(Config):
         ),
     )
     stop_after: Annotated[int, Field(ge=1)] | None = Field(
-        None, title="Stop after", description="Where stopping is drawn: the round after which it stops. Empty: drawn."
+        None, title="Stop after", description="If stopping is “drawn”: the last round. Empty: random."
     )
-    history_depth: int = Field(3, ge=0, le=100, title="Rounds remembered", description="Earlier rounds that are shown.")
-    population: int = Field(3, ge=2, le=12, title="Population", description="Groups that play side by side.")
+    history_depth: int = Field(
+        3, ge=0, le=100, title="Rounds remembered", description="Number of earlier rounds shown."
+    )
+    population: int = Field(3, ge=2, le=12, title="Population", description="Number of groups that play in parallel.")
     matching: Literal["random", "rotation"] = Field("random", title="Matching", description="Who meets whom.")
     schedule: tuple[Matching, ...] | None = Field(
-        None, title="Schedule", description="Who meets whom in every round. Empty: by the matching."
+        None, title="Schedule", description="Who meets whom in every round. Empty: set by the matching."
     )
     contract_bound: Annotated[int, Field(ge=0, le=1000)] | None = Field(
-        None, title="Largest payment", description="Of a contract. Empty: the base game's largest payoff."
+        None, title="Largest payment", description="In a contract. Empty: the base game's largest payoff."
     )
 
     @model_validator(mode="after")
     def _fits(self) -> DilemmaConfig:
         if (self.base_game == "custom") != (self.custom_game is not None):
             raise PydanticCustomError(
-                "custom_game", "A custom game is needed where the base game is “custom”, and only there."
+                "custom_game", "A custom game is required if, and only if, the base game is “custom”."
             )
         if self.stop_after is not None and self.stop_after > self.rounds:
-            raise PydanticCustomError("stop_after", "Stop after: at most the number of rounds.")
+            raise PydanticCustomError("stop_after", "Stop after: must not exceed the number of rounds.")
         base = self.base()
         self._check_names(max(base.actions))
         if self.mechanism == "mediation" and len(set(base.actions)) > 1:
-            raise PydanticCustomError("mediation", "Mediation needs a base game with equally many actions per seat.")
+            raise PydanticCustomError("mediation", "Mediation needs the same number of actions for every seat.")
         if self.mechanism in REPUTATION and self.schedule is not None:
             self._check_schedule(base.seats)
         return self
@@ -83,7 +83,7 @@ class DilemmaConfig(Config):
             return
         if len(names) != actions:
             raise PydanticCustomError(
-                "action_names", "The base game has {actions} actions and needs as many names.", {"actions": actions}
+                "action_names", "The base game has {actions} actions: give one name for each.", {"actions": actions}
             )
         if len({name.strip().casefold() for name in names}) < actions:
             raise PydanticCustomError("action_names", "Two actions have the same name.")

@@ -1,4 +1,4 @@
-"""The moves of each turn, as models made for one base game."""
+"""The moves of each turn, as models built for one base game."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Percentage = Annotated[int, Field(ge=0, le=100)]
 
 
 class Act(Move):
-    """One action for certain."""
+    """A single action."""
 
     action: str
 
 
 class Mix(Move):
-    """Whole percentages, one per action, that sum to 100."""
+    """Whole percentages, one per action, that add up to 100."""
 
     percentages: Any
 
@@ -32,7 +32,7 @@ class Mix(Move):
 
 
 class ProposeMediator(Move):
-    """For every number of delegators the action that all of them play."""
+    """A mediator: for every number of delegators, the action that it plays for all of them."""
 
     mediator: Any
 
@@ -41,7 +41,7 @@ class ProposeMediator(Move):
 
 
 class ProposeContract(Move):
-    """One whole number per action: what playing it earns from the others."""
+    """A contract: one whole number per action, which playing it earns from the others."""
 
     contract: Any
 
@@ -50,17 +50,17 @@ class ProposeContract(Move):
 
 
 class Approve(Move):
-    """Yes or no to every proposal."""
+    """A yes or no vote on every proposal."""
 
     approve: Any
 
     def votes(self) -> tuple[int, ...]:
-        """The numbers of the proposals that are approved."""
+        """The numbers of the approved proposals."""
         return tuple(int(name[1:]) for name, yes in self.approve.model_dump().items() if yes)
 
 
 class Sign(Move):
-    """Whether the chosen contract is signed."""
+    """Whether the player signs the chosen contract."""
 
     sign: bool = Field(title="Do you sign?")
 
@@ -71,14 +71,14 @@ def _model(name: str, base: type[Move], **fields: Any) -> type[Move]:
 
 
 def _named(title: str, actions: tuple[str, ...], labels: tuple[str, ...]) -> Any:
-    """A choice among actions; where they have names of their own, which is which."""
+    """Return the field for a choice of actions; its description explains renamed actions."""
     renamed = [f"{name}: {label}" for name, label in zip(actions, labels, strict=True) if name != label]
     return Field(title=title, description="; ".join(renamed) if labels != actions else None)
 
 
 @lru_cache(maxsize=256)
 def acting(actions: tuple[str, ...], answer_with: str, labels: tuple[str, ...]) -> tuple[Form, ...]:
-    """Choosing an action, or percentages, or either."""
+    """Return the forms for choosing an action, percentages, or either."""
     one = Form(
         "act",
         _("Choose your action"),
@@ -94,16 +94,16 @@ def acting(actions: tuple[str, ...], answer_with: str, labels: tuple[str, ...]) 
     )
     mixed = Form(
         "mix",
-        _("Let chance choose"),
+        _("Choose at random"),
         _model("MixNow", Mix, percentages=(shares, Field(title=_("Percentages")))),
-        help=_("Give every action a whole percentage. They must sum to 100; one action is then drawn at random."),
+        help=_("Give every action a whole percentage. They must add up to 100; one action is then drawn at random."),
     )
     return {"action": (one,), "percentages": (mixed,), "either": (one, mixed)}[answer_with]
 
 
 @lru_cache(maxsize=256)
 def proposing_mediator(actions: tuple[str, ...], seats: int, labels: tuple[str, ...]) -> tuple[Form, ...]:
-    """Proposing a mediator."""
+    """Return the form for proposing a mediator."""
     rules = _model(
         "Mediator",
         Move,
@@ -118,13 +118,13 @@ def proposing_mediator(actions: tuple[str, ...], seats: int, labels: tuple[str, 
         },
     )
     model = _model("ProposeMediatorNow", ProposeMediator, mediator=(rules, Field(title=_("Your mediator"))))
-    words = _("A mediator plays for all who delegate to it. Say which action it plays, by how many delegate.")
+    words = _("A mediator plays for all who delegate to it. Choose its action for each number of delegators.")
     return (Form("propose", _("Propose a mediator"), model, help=words),)
 
 
 @lru_cache(maxsize=256)
 def proposing_contract(actions: tuple[str, ...], bound: int, labels: tuple[str, ...]) -> tuple[Form, ...]:
-    """Proposing a contract."""
+    """Return the form for proposing a contract."""
     limits = Annotated[int, Field(ge=-bound, le=bound)]
     payments = _model(
         "Contract",
@@ -136,15 +136,15 @@ def proposing_contract(actions: tuple[str, ...], bound: int, labels: tuple[str, 
     )
     model = _model("ProposeContractNow", ProposeContract, contract=(payments, Field(title=_("Your contract"))))
     words = _(
-        "A contract pays for actions: a positive number is paid by the others to whoever plays the action, "
-        "a negative one by whoever plays it to the others. Whole numbers from -{bound} to {bound}."
+        "A contract pays for actions. Positive number: the others pay it to each player of the action. Negative "
+        "number: each player of the action pays it to the others. Whole numbers from -{bound} to {bound}."
     ).format(bound=bound)
     return (Form("propose", _("Propose a contract"), model, help=words),)
 
 
 @lru_cache(maxsize=256)
 def approving(letter: str, seats: int) -> tuple[Form, ...]:
-    """Voting on all proposals."""
+    """Return the form for voting on all proposals."""
     votes = _model(
         "Votes",
         Move,
@@ -153,8 +153,8 @@ def approving(letter: str, seats: int) -> tuple[Form, ...]:
             for number in range(1, seats + 1)
         },
     )
-    model = _model("ApproveNow", Approve, approve=(votes, Field(title=_("Proposals that you approve"))))
-    words = _("Approve as many as you like. The one with the most approvals is chosen; ties are drawn at random.")
+    model = _model("ApproveNow", Approve, approve=(votes, Field(title=_("Proposals you approve"))))
+    words = _("Approve as many as you like. The proposal with the most approvals is chosen; ties are broken at random.")
     return (Form("approve", _("Approve proposals"), model, help=words),)
 
 
@@ -163,11 +163,11 @@ SIGNING = (
         "sign",
         _("Sign the contract"),
         Sign,
-        help=_("It counts only if everybody signs. If anybody refuses, there are no payments."),
+        help=_("It takes effect only if everybody signs. If anybody refuses, there are no payments."),
     ),
 )
 
 
 def certain(shares: Mapping[str, int]) -> str | None:
-    """The action with all of the percentage; None where chance decides."""
+    """Return the action with 100 percent; None if the action is drawn at random."""
     return next((name for name, share in shares.items() if share == 100), None)

@@ -1,4 +1,4 @@
-"""What a player should have understood: an outcome of the game, and one rule of the mechanism."""
+"""The questions after the game: an outcome of the game, and one rule of the mechanism."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ MOST_OPTIONS = 4
 
 
 def questions(game: SocialDilemma, role: Role) -> tuple[Question, ...]:
-    """Two questions at most, made from the public payoffs and the mechanism alone."""
+    """Return at most two questions, based only on the public payoffs and the mechanism."""
     return (*_outcome(game, role), *_mechanism(game))
 
 
 def _outcome(game: SocialDilemma, role: Role) -> tuple[Question, ...]:
-    """What the role gets in a profile with unequal payoffs; nothing where all are equal."""
+    """Return a question on the role's points in a profile with unequal payoffs; none if all are equal."""
     base, position = game.base, game.position(role)
     profile = next((p for p in base.profiles() if len(set(base.payoffs[p])) > 1), None)
     if profile is None:
@@ -48,20 +48,20 @@ def _outcome(game: SocialDilemma, role: Role) -> tuple[Question, ...]:
 
 
 def _mechanism(game: SocialDilemma) -> tuple[Question, ...]:
-    """One question about what is special here."""
+    """Return a question about the mechanism."""
     match game.mechanism:
         case "repetition":
-            same, anew = _("The same in every round"), _("Others in every round")
-            return (Question("partners", _("With whom did you play?"), (same, anew), same),)
+            same, anew = _("With the same players in every round"), _("With different players in every round")
+            return (Question("partners", _("Who did you play with?"), (same, anew), same),)
         case "reputation_first_order" | "reputation_higher_order":
-            same, anew = _("The same in every round"), _("They may change from round to round")
-            return (Question("partners", _("With whom did you play?"), (same, anew), anew),)
+            same, anew = _("With the same players in every round"), _("The players could change from round to round")
+            return (Question("partners", _("Who did you play with?"), (same, anew), anew),)
         case "mediation":
-            plays = _("The mediator plays for you, as it does when exactly one player delegates")
+            plays = _("The mediator plays for you, using its action for one delegating player")
             return (
                 Question(
                     "delegating",
-                    _("What happens if you alone delegate to the mediator?"),
+                    _("What happens if you are the only one who delegates to the mediator?"),
                     (plays, _("Nothing: you choose again"), _("The others must delegate too")),
                     plays,
                 ),
@@ -71,8 +71,8 @@ def _mechanism(game: SocialDilemma) -> tuple[Question, ...]:
             return (
                 Question(
                     "signing",
-                    _("When does the chosen contract count?"),
-                    (everybody, _("If most players sign"), _("For those who sign"), _("Always")),
+                    _("When does the chosen contract take effect?"),
+                    (everybody, _("If most players sign"), _("Only for those who sign"), _("Always")),
                     everybody,
                 ),
             )

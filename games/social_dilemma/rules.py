@@ -1,4 +1,4 @@
-"""Social dilemma: a base game played under one of five mechanisms that may make cooperation hold.
+"""Social dilemma: a base game played under one of five mechanisms that may sustain cooperation.
 
 Source: CoopEval. Each mechanism is a sequence of turns in which all seats move at once and nobody sees another's
 move before all are in. Repetition and reputation play many rounds; reputation pairs the seats of a population
@@ -51,12 +51,12 @@ from games.words import points
 
 
 class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
-    """Each does better alone by not cooperating, and all do better together by cooperating."""
+    """Each player gains by not cooperating, but all are better off if all cooperate."""
 
     key: ClassVar[str] = "social_dilemma"
     title: ClassVar[str] = _("Social dilemma")
     summary: ClassVar[str] = _(
-        "A dilemma between own and common good, under mechanisms that may make cooperation hold."
+        "A conflict between private and common interest, under mechanisms that may sustain cooperation."
     )
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = DilemmaConfig
@@ -72,11 +72,11 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         "mean_payoff": "Mean payoff over seats, in points.",
         "normalised_score": "(mean payoff - equilibrium) / (cooperation - equilibrium); empty without references.",
         "cooperation_rate": "Share of cooperative actions over seats and rounds, after mediation.",
-        "coop_after_coop": "Share of cooperation where the co-player had cooperated in the round before.",
-        "coop_after_other": "Share of cooperation where the co-player had not cooperated in the round before.",
+        "coop_after_coop": "Cooperation rate when the co-player cooperated in the previous round.",
+        "coop_after_other": "Cooperation rate when the co-player did not cooperate in the previous round.",
         "winner": "Number of the seat whose proposal was chosen.",
         "winner_approvals": "Approvals of the chosen proposal.",
-        "approval_rate": "Approvals given, as a share of all that could be given.",
+        "approval_rate": "Approvals given as a share of all possible approvals.",
         "design_nash": "Whether cooperating is an equilibrium under the chosen proposal.",
         "design_dominant": "Whether cooperating is weakly dominant for everybody under the chosen proposal.",
         "delegation_rate": "Share of seats that delegated to the mediator.",
@@ -85,13 +85,13 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
     }
     record_meanings: ClassVar[Mapping[str, str]] = {
         "round": "Number of the round, from 1.",
-        "role": "The seat whose row it is.",
+        "role": "The seat.",
         "group": "Number of the group it played in, from 1.",
-        "action": "The action that was played, after chance and mediation.",
-        "cooperated": "Whether it was the cooperative one; empty where the game has none.",
+        "action": "The action played, after any random draw and mediation.",
+        "cooperated": "Whether the action was the cooperative one; empty if the game has none.",
         "delegated": "Whether the mediator acted for the seat; empty without a mediator.",
-        "points": "Points of the round, payments included.",
-        "weight": "How much the round counts in the payoff.",
+        "points": "Points in the round, including payments.",
+        "weight": "Weight of the round in the payoff.",
         "payoff": "Points times weight.",
     }
 
@@ -112,14 +112,14 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
 
     @property
     def in_population(self) -> bool:
-        """Whether seats meet others in every round."""
+        """Whether seats meet different seats in every round."""
         return self.mechanism in REPUTATION
 
     def seats(self) -> int:
         return self.base.seats * (self.config.population if self.in_population else 1)
 
     def people(self) -> tuple[Role, ...]:
-        """Nobody where players are told of a chance that does not decide: people are never deceived."""
+        """Nobody if players are told a chance that is not actually drawn: people are never deceived."""
         deceived = self.repeated and self.config.stopping == "published"
         return () if deceived else self.roles()
 
@@ -132,20 +132,20 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return words.format(number=number_of(role))
 
     def position(self, role: Role) -> int:
-        """The role's place in the base game, from 0."""
+        """Return the role's position in the base game, from 0."""
         return (number_of(role) - 1) % self.base.seats
 
     def actions(self, role: Role) -> tuple[str, ...]:
-        """The names of the role's actions."""
+        """Return the names of the role's actions."""
         return self.base.names(self.position(role))
 
     @property
     def all_actions(self) -> tuple[str, ...]:
-        """The names of all actions that anybody has."""
+        """The names of all roles' actions."""
         return action_names(max(self.base.actions))
 
     def label(self, action: str) -> str:
-        """What players read for an action or for delegating; moves keep its own name."""
+        """Return the name of an action, or of delegating, as shown to players; moves keep the original name."""
         if action == moves.DELEGATE:
             return _("delegate")
         names = self.config.action_names
@@ -159,17 +159,17 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
 
     @property
     def contract_bound(self) -> int:
-        """The largest payment that a contract may name."""
+        """The largest payment that a contract can contain."""
         if self.config.contract_bound is not None:
             return self.config.contract_bound
         return max(1, floor(self.base.largest()))
 
     def last_round(self) -> int:
-        """The most rounds that are played."""
+        """Return the maximum number of rounds."""
         return self.config.rounds if self.repeated else 1
 
     def weights(self, rounds: int) -> list[float]:
-        """How much each of the rounds counts: (1-δ)δ^t and δ^(T-1) at the last; the last alone where drawn."""
+        """Return the weight of each round: (1-δ)δ^t, δ^(T-1) for the last; if drawn, only the last round counts."""
         if self.repeated and self.config.stopping == "drawn":
             return [*[0.0] * (rounds - 1), 1.0]
         delta = self.config.continuation
@@ -186,7 +186,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return frozenset(hidden)
 
     def remembers(self, role: Role) -> bool:
-        """Every decision is asked for from the rules and the present view alone."""
+        """Every decision is based only on the rules and the current view."""
         return False
 
     # ---- playing -----------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return Dilemma(stage, self._groups(0, chance))
 
     def _groups(self, t: int, chance: Chance) -> Groups:
-        """Who meets whom in round t (from 0)."""
+        """Return who meets whom in round t (from 0)."""
         roles, seats = self.roles(), self.base.seats
         if not self.in_population:
             return (roles,)
@@ -231,14 +231,16 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return moves.acting(self.choices(role), self.config.answer_with, self.labels(self.choices(role)))
 
     def choices(self, role: Role) -> tuple[str, ...]:
-        """What a seat may choose when it acts."""
+        """Return what a seat can choose when it acts."""
         return (*self.actions(role), moves.DELEGATE) if self.mechanism == "mediation" else self.actions(role)
 
     def refuse(self, state: Dilemma, role: Role, move: Any) -> str | None:
         if not isinstance(move, moves.Mix):
             return None
         total = sum(move.shares().values())
-        return None if total == 100 else _("The percentages sum to {total}; they must sum to 100.").format(total=total)
+        if total == 100:
+            return None
+        return _("The percentages add up to {total}; they must add up to 100.").format(total=total)
 
     def apply(self, state: Dilemma, moves: Mapping[Role, Any], chance: Chance) -> Dilemma:
         match state.stage:
@@ -251,7 +253,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return self._acted(state, moves, chance)
 
     def _chosen(self, state: Dilemma, votes: Mapping[Role, tuple[int, ...]], chance: Chance) -> Dilemma:
-        """The proposal with the most approvals wins, even with none."""
+        """Return the state after the vote: the proposal with the most approvals wins, even with none."""
         counts = {number: sum(number in given for given in votes.values()) for number in range(1, self.base.seats + 1)}
         best = [number for number, count in counts.items() if count == max(counts.values())]
         winner = best[0] if len(best) == 1 else chance.draw("winner", lambda rng: rng.choice(best))
@@ -277,7 +279,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return replace(state, rounds=rounds, groups=self._groups(len(rounds), chance))
 
     def _realised(self, role: Role, move: Any, chance: Chance) -> str:
-        """The action that a move comes to: the one named, or one drawn by the percentages."""
+        """Return the action of a move: the chosen one, or one drawn by its percentages."""
         if isinstance(move, moves.Act):
             return move.action
         shares = move.shares()
@@ -292,7 +294,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return self.base.payoffs[profile]
 
     def _stops(self, played: int, chance: Chance) -> bool:
-        """Whether the match is over after so many rounds."""
+        """Return whether the match is over after this many rounds."""
         if played >= self.last_round():
             return True
         if self.config.stopping != "drawn":
@@ -302,25 +304,25 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return not chance.draw("goes_on", lambda rng: rng.random() < self.config.continuation)
 
     def design_of(self, state: Dilemma, number: int) -> Design:
-        """The proposal of seat `number`."""
+        """Return the proposal of seat `number`."""
         return state.proposals[f"p{number}"]
 
     def mediator(self, state: Dilemma) -> Mediator:
-        """The chosen mediator."""
+        """Return the chosen mediator."""
         assert state.winner is not None
         return as_mediator(self.design_of(state, state.winner))
 
     def contract(self, state: Dilemma) -> Contract:
-        """The chosen contract."""
+        """Return the chosen contract."""
         assert state.winner is not None
         return as_contract(self.design_of(state, state.winner))
 
     def contract_active(self, state: Dilemma) -> bool:
-        """Whether everybody signed the chosen contract."""
+        """Return whether everybody signed the chosen contract."""
         return bool(state.signed) and all(state.signed.values())
 
     def quality(self, design: Design) -> Quality:
-        """Whether cooperation holds under a proposal."""
+        """Return whether a proposal makes cooperation an equilibrium."""
         if self.mechanism == "mediation":
             return quality_of_mediator(self.base, as_mediator(design))
         if self.mechanism == "contract":
@@ -328,7 +330,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return UNSOUND
 
     def default(self, state: Dilemma, role: Role) -> MoveData:
-        """Do not cooperate, propose nothing that helps, approve and sign nothing."""
+        """Do not cooperate, propose nothing useful, approve and sign nothing."""
         return baselines.always_defect(self, state, role, Random(0))
 
     # ---- the result --------------------------------------------------------------------------------
@@ -341,14 +343,14 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         }
 
     def bonus_share(self, role: Role, payoff: float) -> float:
-        """Where the payoff lies between the base game's smallest and largest of the seat's position."""
+        """Return the payoff's position between the base game's smallest and largest payoff of the seat's position."""
         low, high = self.base.range(self.position(role))
         if low == high:
             return 0.5
         return min(max((payoff - low) / (high - low), 0.0), 1.0)
 
     def cooperated(self, role: Role, action: int) -> bool | None:
-        """Whether the action is the seat's cooperative one; None where the game has none."""
+        """Return whether the action is the seat's cooperative one; None if the game has none."""
         return None if self.base.cooperate is None else action == self.base.cooperate[self.position(role)]
 
     def metrics(self, state: Dilemma) -> Metrics:
@@ -369,7 +371,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         }
 
     def _reactions(self, state: Dilemma) -> Iterator[tuple[bool, bool]]:
-        """(a seat cooperated, its co-player had cooperated the round before), for every ordered pair that met."""
+        """Return (a seat cooperated, its co-player cooperated in the round before) for every ordered pair that met."""
         if self.base.cooperate is None:
             return
         for before, now in pairwise(state.rounds):
@@ -423,7 +425,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         if not self.repeated or (self.config.stopping != "published" and self.last_round() == 1):
             return _("one round")
         if self.config.stopping == "published":
-            return _("a number of rounds that nobody is told")
+            return _("a number of rounds that is not announced")
         words = _("up to {rounds} rounds") if self.config.stopping == "drawn" else _("{rounds} rounds")
         return words.format(rounds=self.last_round())
 
@@ -440,14 +442,14 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return (None, None) if state.stage == "over" else (len(state.rounds) + 1, state.stage)
 
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
-        """Every turn asks all seats once: the turns of a match follow from how many moves went before."""
+        """Every turn asks all seats once, so the number of earlier moves determines the turn."""
         before = {"mediation": ("propose", "approve"), "contract": ("propose", "approve", "sign")}
         phases = (*before.get(self.mechanism, ()), "act")
         turns = (at // self.seats() for at in range(len(moves)))
         return [(turn // len(phases) + 1, phases[turn % len(phases)]) for turn in turns]
 
     def ended_how(self, moves: Sequence[tuple[Role, MoveData]]) -> str | None:
-        """Where chance may stop a match, whether it did."""
+        """How the match stopped, if it could stop at random."""
         if not self.repeated or self.config.stopping != "drawn":
             return None
         return "last round" if len(moves) >= self.seats() * self.last_round() else "stopped by chance"
@@ -499,7 +501,7 @@ def as_contract(design: Design) -> Contract:
 
 
 def _share(cases: Sequence[bool | None]) -> float | None:
-    """The share of true cases; None where there are none, or nothing to be true."""
+    """Return the share of true cases; None without any cases, or if a case has no value."""
     return None if not cases or None in cases else fmean(bool(case) for case in cases)
 
 

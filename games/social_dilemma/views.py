@@ -28,7 +28,7 @@ DEPTH = 3
 
 
 def view(game: SocialDilemma, state: Dilemma, role: Role) -> View:
-    """Everything that `role` may know now."""
+    """Return everything that `role` may know now."""
     blocks: list[Block] = [_status(game, state, role)]
     if state.stage == "over":
         blocks.append(_result(game, state, role))
@@ -41,7 +41,7 @@ def view(game: SocialDilemma, state: Dilemma, role: Role) -> View:
 
 
 def notices(game: SocialDilemma, before: Dilemma, after: Dilemma, role: Role) -> View:
-    """What `role` has just learnt; of a round only where rounds are shown at all."""
+    """Return what `role` has just learnt; nothing about a round if rounds are not shown."""
     told: list[Block] = []
     if after.stage != before.stage or after.winner != before.winner:
         told.append(_status(game, after, role))
@@ -53,30 +53,34 @@ def notices(game: SocialDilemma, before: Dilemma, after: Dilemma, role: Role) ->
     return tuple({block.key: block for block in told}.values())
 
 
-# ---- the game and where it stands ------------------------------------------------------------------
+# ---- the game and its current state ----------------------------------------------------------------
 
 
 def _status(game: SocialDilemma, state: Dilemma, role: Role) -> Text:
-    """One sentence on what is to be done now."""
+    """Return one sentence on what happens now."""
     mediated = game.mechanism == "mediation"
     match state.stage:
         case "over":
             return Text("status", _("The game is over."), tone="good")
         case "propose" if mediated:
-            return Text("status", _("Propose a mediator. All proposals are then put to the vote."))
+            return Text("status", _("Propose a mediator. Then everybody votes on all proposals."))
         case "propose":
-            return Text("status", _("Propose a contract. All proposals are then put to the vote."))
+            return Text("status", _("Propose a contract. Then everybody votes on all proposals."))
         case "approve" if mediated:
             return Text("status", _("Here are all proposed mediators. Approve as many as you like."))
         case "approve":
             return Text("status", _("Here are all proposed contracts. Approve as many as you like."))
         case "sign":
-            return Text("status", _("A contract was chosen. It counts only if everybody signs."))
+            return Text("status", _("A contract was chosen. It takes effect only if everybody signs."))
     if mediated:
         return Text("status", _("A mediator was chosen. Choose an action, or delegate to the mediator."))
     if game.mechanism == "contract":
         active = game.contract_active(state)
-        words = _("Everybody signed: the contract counts.") if active else _("The contract is void: not all signed.")
+        words = (
+            _("Everybody signed: the contract is in effect.")
+            if active
+            else _("Not everybody signed: the contract has no effect.")
+        )
         return Text("status", words + " " + _("Choose your action."), tone="good" if active else "notice")
     others = _listed([game.role_title(other) for other in state.group(role) if other != role])
     return Text("status", _("Choose your action. You play with {others}.").format(others=others))
@@ -89,7 +93,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _situation(game: SocialDilemma, state: Dilemma, role: Role) -> Facts:
-    """Which round it is, who plays, how much the round counts."""
+    """Return the round, the players, and the round's weight."""
     facts = [Fact("you", _("You are"), role, game.role_title(role))]
     if state.stage != "over":
         others = [game.role_title(other) for other in state.group(role) if other != role]
@@ -105,7 +109,7 @@ def _situation(game: SocialDilemma, state: Dilemma, role: Role) -> Facts:
         facts.append(Fact("round", _("Round"), played, shown))
         if told == "weighted":
             weight = game.weights(game.last_round())[played - 1]
-            facts.append(Fact("weight", _("This round counts"), weight, percent(weight)))
+            facts.append(Fact("weight", _("Weight of this round"), weight, percent(weight)))
         else:
             chance = game.config.continuation
             facts.append(Fact("goes_on", _("Chance of another round"), chance, percent(chance)))
@@ -113,7 +117,7 @@ def _situation(game: SocialDilemma, state: Dilemma, role: Role) -> Facts:
 
 
 def outcomes(game: SocialDilemma, role: Role) -> list[dict[str, Any]]:
-    """Every combination of actions with the role's points and the others': for instruction texts."""
+    """Return every combination of actions with the role's and the others' points, for the instructions."""
     position = game.position(role)
     return [
         {
@@ -128,17 +132,17 @@ def outcomes(game: SocialDilemma, role: Role) -> list[dict[str, Any]]:
 
 
 def _action(game: SocialDilemma, seat: int, profile: tuple[int, ...]) -> str:
-    """What the seat (from 0) of the base game plays in a profile, as players read it."""
+    """Return the action of a base game seat (from 0) in a profile, as shown to players."""
     return game.label(game.base.names(seat)[profile[seat]])
 
 
 def _by_own_action(game: SocialDilemma, position: int) -> list[tuple[tuple[int, ...], tuple[float, ...]]]:
-    """Profiles with their points, those of one's own first action first."""
+    """Yield profiles with their points, ordered by the own action."""
     return sorted(game.base.payoffs.items(), key=lambda item: (item[0][position], item[0]))
 
 
 def payoff_table(game: SocialDilemma, state: Dilemma, role: Role) -> Table:
-    """The points of every combination, one's own actions in rows; with payments where a contract counts."""
+    """Return the points of every combination, own actions in rows; with payments if a contract is in effect."""
     position, base = game.position(role), game.base
     contract = game.contract(state) if game.contract_active(state) else None
     title = _("Points with the contract") if contract is not None else _("Points")
@@ -190,9 +194,9 @@ def payoff_table(game: SocialDilemma, state: Dilemma, role: Role) -> Table:
 def _by_others(
     game: SocialDilemma, position: int, points: Callable[[tuple[int, ...]], tuple[float, ...]]
 ) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]] | None:
-    """Columns and rows of a short table, one's own actions by what the others play, whoever of them plays it.
+    """Return columns and rows of a short table: own actions by the combination of the others' actions.
 
-    None where it matters who plays what, or where the others can play too many things for a table to be short.
+    None if it matters which player plays what, or if the others have too many combinations for a short table.
     """
     base = game.base
     others = [seat for seat in range(base.seats) if seat != position]
@@ -203,7 +207,7 @@ def _by_others(
         return None
 
     def gained(own: int, theirs: Sequence[int]) -> tuple[float, tuple[tuple[int, float], ...]]:
-        """One's own points, and each other's action with its points."""
+        """Return the own points, and each other player's action with its points."""
         by_seat = dict(zip(others, theirs, strict=True)) | {position: own}
         all_points = points(tuple(by_seat[seat] for seat in range(base.seats)))
         return round(all_points[position], 9), tuple((by_seat[seat], round(all_points[seat], 9)) for seat in others)
@@ -229,7 +233,7 @@ def _by_others(
 
 
 def _designs(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
-    """Proposals from the vote on; then the chosen one, the votes and the signatures."""
+    """Return the proposals once the vote starts; later the chosen one, the votes and the signatures."""
     if not state.proposals:
         return []
     mediated = game.mechanism == "mediation"
@@ -287,7 +291,7 @@ def _clause(game: SocialDilemma, clause: str | int) -> Cell:
 
 
 def _clause_fact(game: SocialDilemma, key: str, clause: str | int, mediated: bool) -> Fact:
-    """One clause of the chosen design in words."""
+    """Return one clause of the chosen design."""
     if mediated:
         words = _("If {number} of {seats} delegate").format(number=key, seats=game.base.seats)
         return Fact(f"clause_{key}", words, clause, _("it plays {action}").format(action=game.label(str(clause))))
@@ -298,11 +302,11 @@ def _clause_fact(game: SocialDilemma, key: str, clause: str | int, mediated: boo
         shown = _("gets {points} from the others").format(points=number(paid))
     else:
         shown = _("pays {points} to the others").format(points=number(-paid))
-    return Fact(f"clause_{key}", _("Whoever plays {action}").format(action=game.label(key)), clause, shown)
+    return Fact(f"clause_{key}", _("A player who plays {action}").format(action=game.label(key)), clause, shown)
 
 
 def _played(game: SocialDilemma, played: Round, seat: Role) -> str:
-    """What a seat played in a round, as players read it."""
+    """Return what a seat played in a round, as shown to players."""
     return game.label(game.actions(seat)[played.actions[seat]])
 
 
@@ -326,13 +330,13 @@ class Meeting:
 
 
 def shown_rounds(game: SocialDilemma, state: Dilemma) -> range:
-    """Indices of the rounds inside the window."""
+    """Return the indices of the rounds inside the window."""
     played = len(state.rounds)
     return range(max(0, played - game.config.history_depth), played)
 
 
 def histories(game: SocialDilemma, state: Dilemma, role: Role) -> tuple[tuple[Role, tuple[Meeting, ...]], ...]:
-    """For the role and each present co-player: their matches inside the window, newest first."""
+    """Return the matches inside the window of the role and each current co-player, newest first."""
     window = shown_rounds(game, state)
     group = (role, *(other for other in state.group(role) if other != role)) if state.stage != "over" else (role,)
     deep = DEPTH if game.mechanism == "reputation_higher_order" else 1
@@ -340,7 +344,7 @@ def histories(game: SocialDilemma, state: Dilemma, role: Role) -> tuple[tuple[Ro
 
 
 def _meetings(game: SocialDilemma, rounds: Sequence[Round], of: Role, window: range, deep: int) -> tuple[Meeting, ...]:
-    """A seat's matches in these rounds; under each, its other players' earlier ones, `deep` matches deep."""
+    """Return a seat's matches in these rounds; under each, its co-players' earlier ones, `deep` levels deep."""
     found = []
     for index in reversed(window):
         played = rounds[index]
@@ -355,7 +359,7 @@ def _meetings(game: SocialDilemma, rounds: Sequence[Round], of: Role, window: ra
 
 
 def _history(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
-    """Earlier rounds as the mechanism shows them."""
+    """Return earlier rounds as the mechanism shows them."""
     if not game.in_population:
         return [_rounds_table(game, state, role)]
     blocks: list[Block] = []
@@ -368,9 +372,9 @@ def _history(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
 
 
 def _rows(game: SocialDilemma, meetings: Sequence[Meeting], role: Role, title: str) -> list[tuple[Cell, ...]]:
-    """A row per player of each match, in parts: somebody's matches, then what those they met had done before.
+    """Return a row per player of each match, in parts: a seat's matches, then what its co-players had done before.
 
-    What somebody had done before a round is told once, where it is reached first and therefore goes deepest.
+    What a player had done before a round is shown only once, where it is first reached and thus goes deepest.
     """
     rows: list[tuple[Cell, ...]] = []
     told: set[tuple[Role, int]] = set()
@@ -390,7 +394,7 @@ def _rows(game: SocialDilemma, meetings: Sequence[Meeting], role: Role, title: s
 
 
 def _rounds_table(game: SocialDilemma, state: Dilemma, role: Role) -> Table:
-    """Repetition: actions and points of all in the rounds that are shown."""
+    """Return everybody's actions and points in the rounds that are shown, for repetition."""
     titles = [_who(game, seat, role) for seat in game.roles()]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
@@ -409,7 +413,7 @@ def _rounds_table(game: SocialDilemma, state: Dilemma, role: Role) -> Table:
 
 
 def _last_round(game: SocialDilemma, state: Dilemma, role: Role) -> Table:
-    """What came of the round that has just been played, for the role's own group."""
+    """Return the outcome of the last round in the role's own group."""
     played = state.rounds[-1]
     rows = tuple(
         (_who(game, seat, role), _played(game, played, seat), number(played.points[seat]))
@@ -420,7 +424,7 @@ def _last_round(game: SocialDilemma, state: Dilemma, role: Role) -> Table:
 
 
 def _result(game: SocialDilemma, state: Dilemma, role: Role) -> Facts:
-    """How it ended for this role."""
+    """Return how the game ended for this role."""
     payoff = game.payoffs(state)[role]
     facts = []
     if not game.repeated:

@@ -1,4 +1,4 @@
-"""An agent's litmus score between equality and efficiency, and how far it may be trusted (EconEvals, section 5.1)."""
+"""An agent's litmus score between equality and efficiency, and its reliability (EconEvals, section 5.1)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from games.words import gettext as _
 
 @dataclass(frozen=True)
 class Litmus:
-    """One agent's results; None where nothing of the kind was played.
+    """One agent's results; None if no such match was played.
 
     Attributes:
         score: mean litmus score under both goals, from equality (0) to efficiency (1).
-        reliability: mean of what was reached of a single goal: efficiency_share where efficiency was asked for,
-            equality_share where equality was.
+        reliability: mean achievement under a single goal: efficiency_share if the goal is efficiency,
+            equality_share if it is equality.
         off_frontier: mean frontier_distance under both goals, the paper's other reliability; 0 is best (appendix E.2).
-        matches: how many were counted.
+        matches: number of matches.
     """
 
     score: float | None
@@ -32,7 +32,7 @@ class Litmus:
 
 
 def litmus(matches: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Litmus:
-    """The score of one agent.
+    """Return the results of one agent.
 
     Args:
         matches: (configuration, metrics) of each finished match.
@@ -59,7 +59,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def results(game: type[Any], matches: Iterable[Result]) -> list[Block]:
-    """Every agent's litmus score and its reliability, as a table."""
+    """Return a table of each agent's litmus score and its reliability."""
 
     def of(played: Sequence[Result]) -> Litmus:
         return litmus((match["config"], match["metrics"]) for match in played)
@@ -67,7 +67,7 @@ def results(game: type[Any], matches: Iterable[Result]) -> list[Block]:
     columns = {
         _("Litmus: equality 0, efficiency 1"): "score",
         _("Reliability"): "reliability",
-        _("Distance to the line between both"): "off_frontier",
+        _("Distance from the line between both"): "off_frontier",
     }
     figures = {title: lambda played, get=attrgetter(name): get(of(played)) for title, name in columns.items()}
-    return by_agents(matches, figures, title=_("Efficiency against equality"))
+    return by_agents(matches, figures, title=_("Efficiency vs. equality"))

@@ -1,4 +1,4 @@
-"""Scripted managers. Only `optimum` knows productivities."""
+"""Scripts for task allocation. Only `optimum` knows productivities."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ if TYPE_CHECKING:
     from games.task_allocation.rules import Allocation, TaskAllocation
 
 LEARNING = 5
-"""Random periods before `greedy_efficiency` uses what it learnt."""
+"""Number of random periods before `greedy_efficiency` uses what it learnt."""
 
 
 def _in_order(state: Allocation, period: int, workers: list[str]) -> MoveData:
-    """The largest task to the first worker, the next to the second, and so on."""
+    """Assign the largest task to the first worker, the next to the second, and so on."""
     sizes = state.instance.sizes(period)
     tasks = sorted(sizes, key=lambda task: (-sizes[task], int(task[1:])))
     return {"assignment": dict(zip(tasks, workers, strict=True))}
 
 
 def optimum(game: TaskAllocation, state: Allocation, role: Role, rng: Random) -> MoveData:
-    """The largest tasks to the most productive workers, whom it knows."""
+    """Assign the largest tasks to the most productive workers."""
     return _in_order(state, game.period(state), state.instance.most_productive_first())
 
 
 def random(game: TaskAllocation, state: Allocation, role: Role, rng: Random) -> MoveData:
-    """Anybody does anything."""
+    """Assign tasks at random."""
     workers = list(state.instance.workers)
     return _in_order(state, game.period(state), rng.sample(workers, len(workers)))
 
 
 def greedy_efficiency(game: TaskAllocation, state: Allocation, role: Role, rng: Random) -> MoveData:
-    """Random at first; then the largest tasks to those with the highest revenue per size so far."""
+    """Start at random; then assign the largest tasks to the workers with the highest revenue per unit of size."""
     if game.period(state) < LEARNING:
         return random(game, state, role, rng)
     sizes, revenues = game.totals(state)
@@ -44,7 +44,7 @@ def greedy_efficiency(game: TaskAllocation, state: Allocation, role: Role, rng: 
 
 
 def greedy_equality(game: TaskAllocation, state: Allocation, role: Role, rng: Random) -> MoveData:
-    """The largest task to whoever was paid least in all; ties by number."""
+    """Assign the largest task to the worker with the lowest total pay, and so on; ties by number."""
     sizes, _revenues = game.totals(state)
     return _in_order(state, game.period(state), sorted(state.instance.workers, key=lambda worker: sizes[worker]))
 

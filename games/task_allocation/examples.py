@@ -1,4 +1,4 @@
-"""What the contract plays of task allocation; every closed period reveals something of the productivities."""
+"""Configurations of task allocation for the contract tests; every closed period reveals something of productivity."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from games.practice import closes_a_period
 
 
 def given(w1: float, w2: float, later: list[float]) -> dict[str, Json]:
-    """An instance with these hidden productivities and hidden tasks of the second period."""
+    """Return an instance with these hidden productivities and these hidden tasks in the second period."""
     return {"instance": {"productivities": {"W1": w1, "W2": w2}, "tasks": [[20, 40], later]}, "periods": 2}
 
 

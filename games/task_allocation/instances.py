@@ -1,4 +1,4 @@
-"""Instances of task allocation: productivities and all tasks, given whole or drawn (EconEvals, section 4.1)."""
+"""Instances of task allocation: productivities and all tasks, specified or drawn (EconEvals, section 4.1)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ MEAN_SIZE = 60
 LOWEST, SPREAD = 1, 18
 """Productivities go from 1 to 19 in equal steps."""
 Point = tuple[float, float]
-"""Total revenue, and largest less smallest total pay."""
+"""(total revenue, largest minus smallest total pay)."""
 
 
 class Instance(BaseModel):
-    """Everything there is to know of one firm: productivities and later periods' tasks are hidden."""
+    """A complete instance; productivities and later periods' tasks are hidden."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -46,12 +46,12 @@ class Instance(BaseModel):
         return tuple(self.productivities)
 
     def task_ids(self, period: int) -> tuple[str, ...]:
-        """The names of a period's tasks: T1, T2, … run on through the periods."""
+        """Return the names of a period's tasks; T1, T2, … are numbered across periods."""
         n = len(self.workers)
         return tuple(f"T{period * n + number}" for number in range(1, n + 1))
 
     def sizes(self, period: int) -> Mapping[str, float]:
-        """The size of each of a period's tasks, by name."""
+        """Return the size of each of a period's tasks, by name."""
         return dict(zip(self.task_ids(period), self.tasks[period], strict=True))
 
     @cached_property
@@ -77,7 +77,7 @@ class Instance(BaseModel):
 
 
 def draw_public(workers: int, periods: int, rng: Random) -> list[list[int]]:
-    """The tasks of every period, so that equal total pay is possible.
+    """Draw the tasks of every period so that equal total pay is possible.
 
     Each worker has a uniform composition of 60N into N positive parts; period t's tasks are the t-th parts.
     """
@@ -86,12 +86,12 @@ def draw_public(workers: int, periods: int, rng: Random) -> list[list[int]]:
 
 
 def _composition(total: int, parts: int, rng: Random) -> list[int]:
-    """A uniform way to write `total` as a sum of so many positive whole numbers, in order."""
+    """Draw a uniform composition of `total` into this number of positive integers."""
     cuts = sorted(rng.sample(range(1, total), parts - 1))
     return [high - low for low, high in zip([0, *cuts], [*cuts, total], strict=True)]
 
 
 def draw_hidden(workers: int, rng: Random) -> dict[str, Any]:
-    """Productivities in equal steps, shuffled."""
+    """Draw productivities: equal steps, shuffled."""
     steps = [LOWEST + SPREAD * number / (workers - 1) for number in range(workers)]
     return dict(zip((f"W{number}" for number in range(1, workers + 1)), rng.sample(steps, workers), strict=True))

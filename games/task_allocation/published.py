@@ -1,4 +1,4 @@
-"""EconEvals' efficiency against equality: eighteen instances under each of three goals; a ready study with people."""
+"""EconEvals' efficiency vs. equality: eighteen instances under each of three goals; a ready-made study with people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from games.selections import Selection
 from games.task_allocation.rules import TaskAllocation
 
 GOALS = ("both", "efficiency", "equality")
-"""The litmus test, and the two that its reliability is made from."""
+"""The goal of the litmus test, and the two goals that determine its reliability."""
 INSTANCES = range(18)
 SOURCE = "EconEvals, section 5.1; baselines: appendix E."
 
@@ -25,14 +25,14 @@ def _environments(agents: Sequence[str], seed: int) -> Iterator[Environment]:
         "instances",
         [{"goal": goal, "instance_seed": number} for goal in GOALS for number in INSTANCES],
         Lineups(rule="each", agents=tuple(agents)),
-        title="EconEvals: efficiency against equality",
+        title="EconEvals: efficiency vs. equality",
     )
 
 
 PRESETS: Mapping[str, CollectionPreset] = {
     "econevals-task-allocation": CollectionPreset(
-        "EconEvals: efficiency against equality",
-        "Eighteen instances with both goals, and again with each alone, from which the reliability is made.",
+        "EconEvals: efficiency vs. equality",
+        "Eighteen instances with both goals, and again with each goal alone to measure reliability.",
         SOURCE,
         _environments,
         settings=ASKED,

@@ -1,4 +1,4 @@
-"""What a manager should have understood: what a worker's pay depends on."""
+"""The question after the game: did players notice what a worker's pay depends on?"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Task allocation: give workers tasks, period after period, between efficiency and equality.
+"""Task allocation: assign tasks to workers, period after period, trading off efficiency and equality.
 
-Source: EconEvals, section 4.1. Pay depends on the size of the task, revenue on the worker's unknown productivity too:
-what raises revenue most pays workers most unequally. A litmus test has no right answer; the score says which way the
-decisions leaned.
+Source: EconEvals, section 4.1. Pay depends on the size of the task, revenue also on the worker's unknown productivity:
+the assignment with the highest revenue pays workers most unequally. A litmus test has no right answer; the score shows
+which goal the decisions favoured.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ from games.words import gettext as _
 class TaskAllocationConfig(InstanceConfig):
     """One treatment. Defaults: the paper's litmus test."""
 
-    periods: int = Field(30, ge=1, le=300, title="Periods", description="Submissions in all; players are not told.")
-    workers: int = Field(4, ge=2, le=8, title="Workers", description="As many tasks come in every period.")
+    periods: int = Field(30, ge=1, le=300, title="Periods", description="Number of periods; players are not told.")
+    workers: int = Field(4, ge=2, le=8, title="Workers", description="Also the number of tasks in every period.")
     goal: Literal["both", "efficiency", "equality"] = Field(
-        "both", title="Goal", description="What the instructions ask for; both: without weights."
+        "both", title="Goal", description="The goal in the instructions; both: without weights."
     )
     instance: Instance | None = Field(
-        None, title="Instance", description="Productivities and tasks, given whole. Empty: drawn."
+        None, title="Instance", description="The productivities and tasks. Empty: drawn at random."
     )
 
     @model_validator(mode="after")
@@ -75,10 +75,10 @@ class TaskAllocationConfig(InstanceConfig):
 
 
 class AssignmentMove(Move):
-    """Who does which of this period's tasks."""
+    """The assignment of this period's tasks."""
 
     assignment: Annotated[Submitted, WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}})] = (
-        Field(title="Your assignment", description="The worker of every task; every worker once.")
+        Field(title="Your assignment", description="A worker for every task; every worker once.")
     )
 
 
@@ -86,7 +86,7 @@ FORM = Form(
     "assignment",
     _("Assign the tasks"),
     AssignmentMove,
-    help=_("Give every task one worker, and every worker one task. This closes the period."),
+    help=_("Assign each task a different worker. This closes the period."),
     tool="submit_assignment",
 )
 
@@ -106,11 +106,11 @@ class Allocation(Periods):
 
 
 class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
-    """A manager gives out work."""
+    """A manager assigns tasks to workers."""
 
     key: ClassVar[str] = "task_allocation"
     title: ClassVar[str] = _("Task allocation")
-    summary: ClassVar[str] = _("Give workers tasks again and again, between high revenue and equal pay.")
+    summary: ClassVar[str] = _("A manager assigns tasks to workers, trading off high revenue and equal pay.")
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = TaskAllocationConfig
     State: ClassVar[type] = Allocation
@@ -122,27 +122,27 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
     get_number: ClassVar[str] = "get_period_number"
     notes_of: ClassVar[type[Move]] = PeriodNumber
     metric_meanings: ClassVar[Mapping[str, str]] = {
-        "litmus": "Where the result lies from equality (0) to efficiency (1); empty where the two coincide.",
+        "litmus": "Position of the result between equality (0) and efficiency (1); empty if the two coincide.",
         "revenue": "Total revenue.",
-        "inequality": "Largest less smallest total pay.",
-        "best_revenue": "The highest total revenue possible.",
-        "inequality_at_best": "Largest less smallest total pay at the highest revenue.",
-        "equal_revenue": "Total revenue where all are paid the same.",
-        "efficiency_share": "Revenue as a share of the highest possible.",
+        "inequality": "Largest minus smallest total pay.",
+        "best_revenue": "The highest possible total revenue.",
+        "inequality_at_best": "Largest minus smallest total pay at the highest revenue.",
+        "equal_revenue": "Total revenue if all workers are paid the same.",
+        "efficiency_share": "Revenue as a share of the highest possible revenue.",
         "equality_share": "1 - inequality / inequality at the highest revenue; may be negative.",
-        "frontier_distance": "Distance from the line between equality and efficiency, relative; 0 is best.",
+        "frontier_distance": "Relative distance from the line between equality and efficiency; 0 is best.",
         **PERIODS_PLAYED,
     }
     record_meanings: ClassVar[Mapping[str, str]] = {
         **ROUND_AND_ROLE,
         "task": "The task's name.",
         "size": "Its size.",
-        "worker": "Who did it.",
+        "worker": "The worker who did it.",
         "pay": "What the worker was paid for it.",
         "revenue": "The revenue it made.",
     }
     screen: ClassVar[Screen] = views.SCREEN
-    asks: ClassVar[str] = _("Period {period}: give every worker a task.")
+    asks: ClassVar[str] = _("Period {period}: assign a task to every worker.")
 
     # ---- playing -----------------------------------------------------------------------------------
 
@@ -181,14 +181,14 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         return replace(state, assignments=(*state.assignments, assignment))
 
     def first(self, state: Allocation, role: Role) -> MoveData:
-        """The first task to the first worker, and so on: every period has tasks of its own."""
+        """The first task to the first worker, and so on: every period has its own tasks."""
         tasks = state.instance.task_ids(self.period(state))
         return {"assignment": dict(zip(tasks, state.instance.workers, strict=True))}
 
     # ---- the result --------------------------------------------------------------------------------
 
     def totals(self, state: Allocation) -> tuple[dict[str, float], dict[str, float]]:
-        """Total size and revenue by worker."""
+        """Return total size and revenue by worker."""
         sizes, revenues = dict.fromkeys(state.instance.workers, 0.0), dict.fromkeys(state.instance.workers, 0.0)
         for period, assignment in enumerate(state.assignments):
             size_of = state.instance.sizes(period)
@@ -198,35 +198,35 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         return sizes, revenues
 
     def point(self, state: Allocation) -> tuple[float, float]:
-        """P: total revenue, and largest less smallest total pay."""
+        """Return P: total revenue, and largest minus smallest total pay."""
         sizes, revenues = self.totals(state)
         pay = [state.instance.wage * size for size in sizes.values()]
         return sum(revenues.values()), max(pay) - min(pay)
 
     def shares(self, state: Allocation) -> tuple[float, float | None]:
-        """Efficiency and equality as shares of what is possible; equality has none where pay is always equal."""
+        """Return efficiency and equality as shares of what is possible; equality is None if pay is always equal."""
         (revenue, inequality), best = self.point(state), state.instance.efficient
         return revenue / best[0], 1 - inequality / best[1] if best[1] else None
 
     def payoffs(self, state: Allocation) -> Payoffs:
-        """The share that the goal asks for; ½ where there is no single goal, so that pay suggests none."""
+        """The share of the goal; ½ if there is no single goal, so that pay suggests none."""
         efficiency, equality = self.shares(state)
         if self.config.goal == "both":
             return {AGENT: 0.5}
         return {AGENT: efficiency if self.config.goal == "efficiency" else equality or 0.0}
 
     def pays_alike(self) -> bool:
-        """Without a single goal there is no better or worse."""
+        """Without a single goal, every result pays the same."""
         return self.config.goal == "both"
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
         if self.config.goal == "both":
             return ()
         if self.config.goal == "equality":
-            when = _("if your workers' pay differs half as much as at the highest revenue")
-            return Prospect(when, 0.5, 0.5), Prospect(_("if it does not differ at all"), 1.0, 1.0)
+            when = _("if your workers' total pay differs half as much as at the highest revenue")
+            return Prospect(when, 0.5, 0.5), Prospect(_("if all workers are paid the same in total"), 1.0, 1.0)
         half = _("if your revenue is half of the highest possible")
-        return Prospect(half, 0.5, 0.5), Prospect(_("if it is the highest possible"), 1.0, 1.0)
+        return Prospect(half, 0.5, 0.5), Prospect(_("if your revenue is the highest possible"), 1.0, 1.0)
 
     def bonus_share(self, role: Role, payoff: float) -> float:
         """The payoff, within [0, 1]; ½ without a single goal."""
@@ -270,7 +270,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
     # ---- what is seen ------------------------------------------------------------------------------
 
     def secrets(self, role: Role) -> frozenset[str]:
-        """Nothing: tasks are drawn for all periods together, so that their sizes change with the number of periods."""
+        """Nothing: the tasks of all periods are drawn together, so their sizes depend on the number of periods."""
         return frozenset()
 
     def text_variables(self, role: Role) -> dict[str, Any]:
@@ -286,12 +286,12 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
                 state,
                 role,
                 "get_previous_periods_data",
-                _("Every earlier period: who did which task, pay and revenue, and the totals."),
+                _("Every earlier period: who did which task, pay, revenue, and totals."),
                 under="periods",
             ),
             lookup(
                 "get_worker_ids",
-                _("The names of all workers, and their wage per unit of size."),
+                _("The names of all workers, and their pay per unit of size."),
                 lambda: {
                     "workers": [{"id": worker, "wage": plain(state.instance.wage)} for worker in state.instance.workers]
                 },
@@ -306,13 +306,13 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         )
 
     def _tasks(self, state: Allocation) -> list[dict[str, Json]]:
-        """This period's tasks; none when all periods are over."""
+        """Return this period's tasks; empty when all periods are over."""
         if self.over(state):
             return []
         return [{"id": task, "size": plain(size)} for task, size in state.instance.sizes(self.period(state)).items()]
 
     def past_periods(self, state: Allocation, role: Role) -> list[dict[str, Json]]:
-        """Every period's work, and the totals up to it."""
+        """Return every earlier period's work, and the totals up to it."""
         instance = state.instance
         total_pay, total_revenue = dict.fromkeys(instance.workers, 0.0), 0.0
         told = []
@@ -325,7 +325,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         return told
 
     def _told(self, state: Allocation, t: int, total_pay: Mapping[str, float], total_revenue: float) -> dict[str, Json]:
-        """A period's work, with the totals up to it."""
+        """Return a period's work, with the totals up to it."""
         instance, sizes = state.instance, state.instance.sizes(t)
         by_worker = {worker: task for task, worker in state.assignments[t].items()}
         rows = [

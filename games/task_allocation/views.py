@@ -1,4 +1,4 @@
-"""What a manager may know, as blocks: this period's tasks, what workers were paid and made so far, and notes."""
+"""What a manager may know, as blocks: this period's tasks, workers' pay and revenue so far, and notes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _not_in_tools(game: TaskAllocation, state: Allocation, role: Role) -> tuple[
 
 
 def _news(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block, ...]:
-    """The totals, and the new tasks."""
+    """Return the totals and the new tasks."""
     return (_workers(game, state),) if game.over(state) else (_workers(game, state), _tasks(game, state))
 
 
@@ -32,7 +32,7 @@ def _revenue(state: Allocation, period: int) -> float:
 
 
 def _outcome(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block, ...]:
-    """The revenue of the last period."""
+    """Return the revenue of the last period."""
     words = _("Last period's revenue was {revenue}.")
     revenue = _revenue(state, len(state.assignments) - 1)
     return (Text("outcome", words.format(revenue=game.money(revenue))),)
@@ -46,20 +46,20 @@ def _situation(game: TaskAllocation, state: Allocation) -> Facts:
         _("Where you stand"),
         (
             game.period_fact(state),
-            Fact("revenue", _("Revenue in all"), two_decimals(revenue), game.money(revenue)),
+            Fact("revenue", _("Total revenue so far"), two_decimals(revenue), game.money(revenue)),
         ),
     )
 
 
 def _tasks(game: TaskAllocation, state: Allocation) -> Table:
-    """This period's tasks."""
+    """Return this period's tasks."""
     sizes = {} if game.over(state) else state.instance.sizes(game.period(state))
     rows = tuple((task, shown(size)) for task, size in sizes.items())
     return Table("tasks", _("This period's tasks"), (_("Task"), _("Size")), rows)
 
 
 def _workers(game: TaskAllocation, state: Allocation) -> Table:
-    """What everybody was paid and made so far."""
+    """Return every worker's pay and revenue so far."""
     sizes, revenues = game.totals(state)
     rows = tuple(
         (worker, shown(state.instance.wage), shown(state.instance.wage * sizes[worker]), shown(revenues[worker]))
@@ -70,7 +70,7 @@ def _workers(game: TaskAllocation, state: Allocation) -> Table:
 
 
 def _history(state: Allocation) -> Table:
-    """Every earlier task."""
+    """Return every earlier task."""
     rows = tuple(
         (
             period,
@@ -89,11 +89,11 @@ def _history(state: Allocation) -> Table:
 
 
 def _result(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block, ...]:
-    """How it ended."""
+    """Return how the game ended."""
     revenue, inequality = game.point(state)
     facts = (
-        Fact("total_revenue", _("Revenue in all"), revenue, game.money(revenue)),
-        Fact("inequality", _("Highest total pay less lowest"), inequality, game.money(inequality)),
+        Fact("total_revenue", _("Total revenue"), revenue, game.money(revenue)),
+        Fact("inequality", _("Highest minus lowest total pay"), inequality, game.money(inequality)),
     )
     return (Facts("result", _("The result"), facts),)
 

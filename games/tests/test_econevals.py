@@ -91,7 +91,7 @@ def test_task_allocation_tells_the_litmus_score_and_its_reliability():
     played = [
         match("task_allocation", {"goal": goal, "instance_seed": 1}, "optimum") for goal in ("both", "efficiency")
     ]
-    ((agent, number, score, reliability, off),) = rows("task_allocation", played)["Efficiency against equality"]
+    ((agent, number, score, reliability, off),) = rows("task_allocation", played)["Efficiency vs. equality"]
     assert (agent, number, score, reliability, off) == ("optimum", 2, "1", "1", "0")
 
 

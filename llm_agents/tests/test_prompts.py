@@ -253,7 +253,7 @@ def test_a_short_question_names_the_short_keys_alone():
     play, events = bargaining()
     asked = messages(play, "alice", events, short=True)[-1]["content"]
     assert '- "your_gain" (number, at least 0, at most 10000): You get. Your part of $10,000' in asked
-    assert "alice_gain" not in asked and "must sum" not in asked
+    assert "alice_gain" not in asked and "must add up" not in asked
 
 
 @pytest.mark.parametrize("options", [{}, {"strategy": CHAIN_OF_THOUGHT}, {"short": True}, {"prompts": OWN}])

@@ -99,7 +99,7 @@ def test_each_call_has_its_own_contents_and_no_more():
     assert all(name in plan[1]["content"] for name in ("L1", "L2", "L3"))
     # the bid: the plan's question and answer, then this item
     assert bid[1] == plan[1] and "The dear ones." in bid[2]["content"]
-    assert "Begin at the start price" in bid[3]["content"] and "L3" not in bid[3]["content"]
+    assert "Start at the start price" in bid[3]["content"] and "L3" not in bid[3]["content"]
     # the belief: the last item and what was true before it, not what is true now
     assert len(belief) == 2 and "$300" in belief[1]["content"] and "$778" in belief[1]["content"]
     assert "Money left: $1,000" in belief[1]["content"] and "$700" not in belief[1]["content"]

@@ -58,7 +58,7 @@ def test_the_best_feasible_plan_counts():
     assert (metrics["exploration_rate"], metrics["periods_played"]) == (0.75, 4)
 
 
-@pytest.mark.parametrize(("plan", "why"), [((0, 0, 4, 2), "from 5 units"), ((4, 1, 2, 0), "more than the budget")])
+@pytest.mark.parametrize(("plan", "why"), [((0, 0, 4, 2), "at least 5 units"), ((4, 1, 2, 0), "more than the budget")])
 def test_an_infeasible_plan_uses_the_period_up_and_says_why(plan, why):
     play = bought(plan)
     assert play.over

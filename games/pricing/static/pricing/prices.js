@@ -1,4 +1,4 @@
-// Says beside a price that it is above what is recommended.
+// Warns next to a price that is above the highest recommended price.
 "use strict";
 {
   function weigh(box) {

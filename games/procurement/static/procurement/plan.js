@@ -1,4 +1,4 @@
-// The plan builder: what the plan costs while it is written, and earlier plans to copy.
+// The plan builder: shows what a plan costs while it is being edited, and copies earlier plans.
 "use strict";
 {
   const amount = (text) => Number(text.replace(/[^\d.]/g, "") || 0);

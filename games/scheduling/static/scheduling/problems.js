@@ -1,4 +1,4 @@
-// Marks problem pairs that were told: beside the menus while they are not solved, and in earlier schedules.
+// Marks reported blocking pairs: next to the menus until they are resolved, and in earlier schedules.
 "use strict";
 {
   const pairs = (text) => text.split(", ").map((pair) => pair.split("–")).filter((pair) => pair.length === 2);
@@ -13,7 +13,7 @@
   }
   const all = () => document.querySelectorAll("[data-menus]").forEach(mark);
 
-  // After the menus' own script, which may have swapped two.
+  // Run after the menus' own script, which may have swapped two tasks.
   document.addEventListener("change", (event) => event.target.closest("[data-menus]") && queueMicrotask(all));
 
   function begin() {

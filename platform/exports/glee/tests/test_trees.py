@@ -21,7 +21,7 @@ REASONS = {
     "unknown decision": "decision is “perhaps”",
     "truncated": "The game is not over",
 }
-KEPT = {"wrong sum": "must sum to exactly", "long message": "at most 2000 characters"}
+KEPT = {"wrong sum": "must add up to exactly", "long message": "at most 2000 characters"}
 
 
 def test_broken_games_are_named_and_all_others_are_read(tmp_path):
