@@ -24,7 +24,7 @@ from tests.examples import FOLLOWED_ELSEWHERE, NOT_RUN, PAGES, READ, ROOT, RUN, 
 MANAGE = re.compile(r"(?:\.venv/bin/python manage\.py|sudo -u parley parley) +(?P<command>[a-z_]+)(?P<rest>[^`\n|;)]*)")
 MAKE = re.compile(r"(?:^|`)make ([a-z-]+)", re.MULTILINE)
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
-LABEL = re.compile(r"(?<![*\w])\*([A-Z][^*\n]{2,60}?)\*(?![*\w])")
+LABEL = re.compile(r"(?<![*\w])\*(\w[^*\n]{2,60}?)\*(?![*\w])")
 SERVING = ("demo", "stand-in-llm", "stand-in-mturk", "stand-in-panel", "stand-in-prolific")
 """Targets that serve until they are stopped; each says how once it serves."""
 DATABASE = "practice-data"
@@ -47,8 +47,8 @@ BEFORE = {
     "docs/recruiting.md": 'secret = "a secret of at least 16 characters"\n',
 }
 """Python before a page's own, for names that the page takes as given."""
-ELSEWHERE = ("Report a vulnerability",)
-"""Labels of other sites' pages."""
+ELSEWHERE = ("Report a vulnerability", "active (running)")
+"""What other programs show."""
 QUICK = ("simulate", "show")
 """Commands that need neither database nor broker."""
 
@@ -97,7 +97,7 @@ def test_what_needs_no_database_runs(capsys, monkeypatch):
 
 
 def test_labels_in_the_documentation_are_those_of_the_pages():
-    """Words in italics that begin with a capital are what a page shows."""
+    """Words in italics are what a page shows."""
     folders = [
         ROOT / name for name in ("platform", "templates", "games", "llm_agents", "static/parley", "deploy/otree")
     ]
@@ -107,7 +107,7 @@ def test_labels_in_the_documentation_are_those_of_the_pages():
     plain = re.sub(r"\s+", " ", shown).lower()
     missing = []
     for page in PAGES:
-        text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        text = re.sub(r"^ *```.*?^ *```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
         for label in LABEL.findall(text):
             parts = [part.strip(" …,.:;?") for part in re.split(r" › |: ", label)]
             missing += [

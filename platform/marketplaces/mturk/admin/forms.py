@@ -95,7 +95,7 @@ class TaskForm(forms.Form):
         help_text=gettext_lazy("Codes of two letters, separated by commas: US, GB. Empty: any."),
     )
     hides_from_unrested = forms.BooleanField(
-        label=gettext_lazy("Hide it from whoever has played a short while ago"),
+        label=gettext_lazy("Hide it from recent players"),
         required=False,
         widget=UnfoldBooleanSwitchWidget,
     )
@@ -110,7 +110,7 @@ class TaskForm(forms.Form):
         (gettext_lazy("What workers see"), ("title", "description", "keywords")),
         (gettext_lazy("How many, how long"), ("assignments", "days", "minutes", "approval_days")),
         (
-            gettext_lazy("For whom"),
+            gettext_lazy("Who may take part"),
             ("approved_percent", "approved_number", "countries", "hides_from_unrested", "frame_height"),
         ),
     )
