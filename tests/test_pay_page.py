@@ -73,7 +73,7 @@ def test_participant_with_a_lab_code_is_paid_by_hand_and_sees_it(stack, page: Pa
     path = stack.call("tests.actions.finish_enrolment", slug, "codes", "CODE")
     theirs = browser.new_context().new_page()
     theirs.goto(stack.url + path)
-    expect(theirs.get_by_text("The researchers pay it to you themselves.")).to_be_visible()
+    expect(theirs.get_by_text("The researchers will pay you themselves.")).to_be_visible()
 
     researching.sign_in(stack, page)
     pay_page(stack, page, slug)

@@ -1,4 +1,4 @@
-"""What an owner can do with many rows at once: each is asked about on a page of its own before it is done."""
+"""What an owner can do with many rows at once, each after a confirmation page."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ State = LedgerRow.State
 
 @dataclass(frozen=True)
 class Act:
-    """One thing to do with rows.
+    """One operation on rows.
 
     Attributes:
-        states: of the rows that it is offered for; `applies` says of which of them.
-        warns: what one should know before.
-        note: what the note that it needs is about; empty where it needs none.
-        run: does it to the rows with these keys of a study, for a user, with a note; returns how many.
+        states: the states it is offered in; `applies` decides for each row.
+        warns: shown before confirming.
+        note: the question that the required note answers; empty if no note is needed.
+        run: called with a study, row keys, a user and a note; returns how many rows were changed.
     """
 
     key: str
@@ -51,8 +51,8 @@ ACTS = {
             states=(State.DUE, State.FAILED),
             applies=lambda row: row.state in deciding.APPROVABLE,
             warns=_(
-                "What is approved is paid through the recruiter at once, or goes on the next payment list. Until it is "
-                "sent you can withdraw it."
+                "Approved payments go to the recruiter at once, or on the next payment list. You can withdraw the "
+                "approval until they are sent."
             ),
             action=Action.PAY_APPROVED,
             run=_approve,
@@ -63,7 +63,7 @@ ACTS = {
             icon="undo",
             states=(State.APPROVED,),
             applies=lambda row: row.state == State.APPROVED,
-            warns=_("They are due again, and not paid until somebody approves them. What is sent by then stays sent."),
+            warns=_("They become due again and are paid only once approved. Payments sent by then stay sent."),
             action=Action.PAY_WITHDRAWN,
             run=lambda study, rows, who, note: deciding.withdraw(study=study, rows=rows, who=who),
         ),
@@ -73,7 +73,7 @@ ACTS = {
             icon="payments",
             states=(State.APPROVED, State.FAILED),
             applies=deciding.may_be_marked_paid,
-            warns=_("Say this only of what people really have: Parley pays nothing now, and nothing later."),
+            warns=_("Only for payments people have received: Parley will not pay these."),
             action=Action.PAID,
             run=lambda study, rows, who, note: deciding.mark_paid(study=study, rows=rows, who=who, note=note),
             note=_("How were they paid?"),
@@ -84,7 +84,7 @@ ACTS = {
             icon="money_off",
             states=(State.DUE, State.FAILED),
             applies=deciding.may_be_written_off,
-            warns=_("These people are not paid. It can be put back later."),
+            warns=_("These will not be paid. You can undo this later."),
             action=Action.PAY_WRITTEN_OFF,
             run=lambda study, rows, who, note: deciding.write_off(study=study, rows=rows, who=who, reason=note),
             note=_("Why are they not paid?"),
@@ -95,7 +95,7 @@ ACTS = {
             icon="undo",
             states=(State.WRITTEN_OFF, State.CONFIRMED),
             applies=deciding.may_be_put_back,
-            warns=_("They are due again, and can be approved and paid. Be sure that nobody was paid already."),
+            warns=_("They become due again and can be approved and paid. Make sure that nobody has been paid already."),
             action=Action.PAY_PUT_BACK,
             run=lambda study, rows, who, note: deciding.put_back(study=study, rows=rows, who=who, reason=note),
             note=_("What was wrong?"),

@@ -1,4 +1,4 @@
-"""The list for the people who keep the books: one line per ledger row, without anything that tells who it is."""
+"""The accounting export: one line per ledger row, without anything that identifies a participant."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COLUMNS = (
 
 
 def lines(study: Study) -> Iterator[bytes]:
-    """The file, line by line: times in UTC, words that a spreadsheet would take for a formula defused."""
+    """Yield the file's lines: times in UTC, text that a spreadsheet would run as a formula defused."""
     yield csvsafe.line(COLUMNS)
     rows = status.rows_of(study).select_related("enrolment").order_by("pk")
     for row in rows.iterator(chunk_size=1000):

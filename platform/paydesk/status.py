@@ -1,4 +1,4 @@
-"""How the pay of a study stands, as its page shows it."""
+"""The status of a study's pay, as its page shows it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _REMEMBERED = 24 * 60 * 60
 
 @dataclass
 class Held:
-    """What is in one state, in one currency."""
+    """The rows in one state and currency."""
 
     state: str
     label: str
@@ -52,10 +52,10 @@ class Held:
 
 @dataclass
 class Purse:
-    """One currency of a study: what is where, and how much may be paid.
+    """One currency of a study: the amounts by state, and the limit.
 
     Attributes:
-        committed: what is or may be paid, fees included.
+        committed: the total approved or paid, fees included.
     """
 
     currency: str
@@ -74,7 +74,7 @@ class Purse:
 
 @dataclass(frozen=True)
 class Balance:
-    """What an account held when it was last asked; `problem` says why it is unknown."""
+    """An account's balance when last asked; `problem` explains why it is unknown."""
 
     title: str
     amount: Decimal | None = None
@@ -100,7 +100,7 @@ def rows_of(study: Study) -> QuerySet[LedgerRow]:
 
 
 def purses_of(study: Study) -> list[Purse]:
-    """The study's sums, one purse for each currency; the study's own currency where nothing is owed yet."""
+    """Return the study's sums by currency; the study's own currency if nothing is owed yet."""
     sums = rows_of(study).order_by().values_list("currency", "state", "reason").annotate(Count("pk"), Sum("amount"))
     found: dict[str, dict[str, Held]] = {}
     for currency, state, reason, number, amount in sums:
@@ -120,17 +120,17 @@ def purses_of(study: Study) -> list[Purse]:
 
 
 def counts_of(study: Study) -> dict[str, int]:
-    """How many rows are in each state."""
+    """Return the number of rows in each state."""
     return dict(rows_of(study).order_by().values_list("state").annotate(Count("pk")))
 
 
 def in_order(study: Study) -> list[str]:
-    """What the sums of the books have against each other; empty when they agree."""
+    """Return the errors in the books; empty if they agree."""
     return [one.says for one in books.check(study.slug, journals=False)]
 
 
 def shown(rows: Iterable[LedgerRow]) -> list[Shown]:
-    """Rows as the list has them."""
+    """Return the rows as the list shows them."""
     found = list(rows)
     in_progress = (State.APPROVED, State.SENT, State.UNCLEAR)
     people = {row.enrolment_id for row in found}
@@ -150,13 +150,13 @@ def shown(rows: Iterable[LedgerRow]) -> list[Shown]:
 
 
 def recruiter_title(kind: str) -> str:
-    """How a kind of recruiter is called."""
+    """Return the title of a kind of recruiter."""
     method, arrival = method_of(kind), arrivals.KINDS.get(kind)
     return str(method.title) if method is not None else str(arrival.title) if arrival is not None else kind
 
 
 def methods_of(study: Study) -> list[tuple[str, str]]:
-    """How the study's people came: [(kind, how they are paid: "recruiter", "list", "hand" or "elsewhere")]."""
+    """Return (kind of recruiter, "recruiter", "list", "hand" or "elsewhere") for each kind in the study."""
     found = []
     for kind in rows_of(study).order_by().values_list("recruiter", flat=True).distinct():
         method = method_of(kind)
@@ -171,13 +171,13 @@ def methods_of(study: Study) -> list[tuple[str, str]]:
 
 
 def lists_of(study: Study) -> str:
-    """The address of the page of payment lists of the study's people; "" where they are paid otherwise."""
+    """Return the URL of the study's payment lists; "" if participants are paid otherwise."""
     methods = (method_of(kind) for kind, how in methods_of(study) if how == "list")
     return next((reverse(method.lists, args=[study.pk]) for method in methods if method is not None), "")
 
 
 def ask_balances(study: Study, rows: Iterable[LedgerRow]) -> list[Balance]:
-    """What the accounts that pay these rows hold now; asks their interfaces, and remembers the answers."""
+    """Ask the recruiters for the balances of the accounts that pay these rows, and cache the answers."""
     found = []
     for kind in sorted({row.recruiter for row in rows}):
         method = method_of(kind)
@@ -196,7 +196,7 @@ def ask_balances(study: Study, rows: Iterable[LedgerRow]) -> list[Balance]:
 
 
 def last_balances(study: Study) -> list[Balance]:
-    """What the accounts held when they were last asked; asks nobody."""
+    """Return the cached balances, without asking the recruiters."""
     found = []
     for kind, how in methods_of(study):
         kept: Any = cache.get(_key(study, kind)) if how == "recruiter" else None

@@ -1,4 +1,4 @@
-"""A dry run: what paying rows would do, asked of the recruiter without anything moving."""
+"""Dry run: ask the recruiter what paying would do, without moving money."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from payouts.payers import AssignmentStatus, Payer, Unreachable
 from recruiters.models import Identity
 
 PATIENCE = 25.0
-"""Seconds that one dry run asks recruiters; who is not asked by then is said to be left."""
+"""Seconds that one dry run may take; remaining rows are reported as not asked."""
 MOST = 200
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What paying one row would do.
+    """The result of a dry run for one row.
 
     Attributes:
         verdict: "pays", "waits", "fails", "by_hand" or "not_asked".
@@ -35,7 +35,7 @@ class Tried:
 
 
 def try_out(rows: Iterable[LedgerRow]) -> list[Tried]:
-    """Ask for each row's assignment status and fee; nothing is prepared, paid or written down."""
+    """Ask for each row's assignment status and fee; prepare, pay and save nothing."""
     until = time.monotonic() + PATIENCE
     payers: dict[tuple[str, str], Payer | None] = {}
     return [_try(one, payers, until) for one in status.shown(rows)]
@@ -48,10 +48,10 @@ def _try(one: status.Shown, payers: dict[tuple[str, str], Payer | None], until: 
     if row.state not in (*deciding.APPROVABLE, LedgerRow.State.APPROVED):
         return Tried(one, "fails", _("It is {state}.").format(state=row.get_state_display()))
     if time.monotonic() > until:
-        return Tried(one, "not_asked", _("Not asked: the recruiter takes long. Try fewer at once."))
+        return Tried(one, "not_asked", _("Not asked: the recruiter is slow to respond. Try fewer at once."))
     identity = Identity.objects.filter(enrolment=row.enrolment_id).first()
     if identity is None:
-        return Tried(one, "fails", _("This person was erased, so that nobody knows any more whom to pay."))
+        return Tried(one, "fails", _("This participant was erased, so it is unknown whom to pay."))
     try:
         key = (row.recruiter, row.study)
         if key not in payers:

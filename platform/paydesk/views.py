@@ -1,4 +1,4 @@
-"""The pay page of a study: what is owed, what is done about it, and a page that asks before anything is done."""
+"""A study's pay page: amounts owed, what can be done with them, and a confirmation page before doing it."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ from studies.models import Study
 
 State = LedgerRow.State
 MOST = 1000
-"""Rows that one click acts on."""
+"""The most rows that one click acts on."""
 URGENT = (
     State.UNCLEAR, State.FAILED, State.DUE, State.APPROVED, State.SENT,
     State.CONFIRMED, State.WRITTEN_OFF, State.ELSEWHERE,
 )  # fmt: skip
-"""The states in the order in which one looks at them."""
+"""The states in the order of the page."""
 View = Callable[..., HttpResponse]
 
 
 def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], Callable[..., HttpResponse]]:
-    """Give a view the study whose key is in its address, if the visitor has this part in it."""
+    """Pass the view the study from its URL, if the user has this role in it."""
 
     def decorate(view: View) -> Callable[..., HttpResponse]:
         @wraps(view)
@@ -59,14 +59,14 @@ def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], Callable[..., Http
     return decorate
 
 
-# ---- looking ---------------------------------------------------------------------------------------
+# ---- reading ---------------------------------------------------------------------------------------
 
 
 @require_GET
 @never_cache
 @of_study()
 def page(request: HttpRequest, study: Study) -> HttpResponse:
-    """Sums, and the rows of one state; asks no recruiter and changes nothing."""
+    """Show the sums and the rows of one state; asks no recruiter and changes nothing."""
     counts = status.counts_of(study)
     there = [state for state in URGENT if counts.get(state)]
     asked = request.GET.get("state", "")
@@ -97,7 +97,7 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
 @never_cache
 @of_study()
 def row(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
-    """One row: how it came about, and everything that became of it."""
+    """Show one row: how the amount was computed, and its journal."""
     found = get_object_or_404(status.rows_of(study).select_related("enrolment"), uid=uid)
     (one,) = status.shown([found])
     context = {"one": one, "row": found, "postings": found.postings.all(), "unclear": found.state == State.UNCLEAR}
@@ -107,7 +107,7 @@ def row(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
 @require_POST
 @of_study(role=Role.EDITOR)
 def finance(request: HttpRequest, study: Study) -> HttpResponse:
-    """Every row as a CSV file for those who keep the books."""
+    """Return every row as a CSV file for accounting."""
     _record(request, study, Action.PAY_LISTED, "Downloaded the list of pay.")
     response = StreamingHttpResponse(files.lines(study), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-pay.csv"'
@@ -115,13 +115,13 @@ def finance(request: HttpRequest, study: Study) -> HttpResponse:
     return response
 
 
-# ---- asking, and doing -----------------------------------------------------------------------------
+# ---- confirming and doing -----------------------------------------------------------------------------
 
 
 @require_POST
 @of_study(role=Role.OWNER)
 def ask(request: HttpRequest, study: Study) -> HttpResponse:
-    """Say what an act would do with the rows that were chosen; changes nothing."""
+    """Show what an operation would do with the selected rows; changes nothing."""
     act = _act(request)
     rows = [one for one in _chosen(request, study) if act.applies(one)]
     if not rows:
@@ -153,7 +153,7 @@ def ask(request: HttpRequest, study: Study) -> HttpResponse:
 @require_POST
 @of_study(role=Role.OWNER)
 def do(request: HttpRequest, study: Study) -> HttpResponse:
-    """Do it, all or nothing; rows that are no longer where the act begins stay as they are, and are counted."""
+    """Do it, all or nothing; rows no longer in the right state are left unchanged and counted."""
     act, keys, note = _act(request), _keys(request), _note(request)
     try:
         if act.key == "approve":
@@ -161,7 +161,7 @@ def do(request: HttpRequest, study: Study) -> HttpResponse:
         with transaction.atomic():
             number = act.run(study.slug, keys, request.user, note)
             if not number:
-                raise NotDone(_("Nothing was changed: somebody else has been here in the meantime."))
+                raise NotDone(_("Nothing was changed: somebody else has changed these payments in the meantime."))
             rows = LedgerRow.objects.filter(pk__in=keys)
             details = {"rows": number, "note": note, "chosen": len(keys)}
             details |= {f"chosen {currency}": str(total.amount) for currency, total in _sums(rows).items()}
@@ -174,7 +174,7 @@ def do(request: HttpRequest, study: Study) -> HttpResponse:
     says = ngettext("{act}: one payment.", "{act}: {number} payments.", number).format(act=act.title, number=number)
     left = len(keys) - number
     if left:
-        says += " " + ngettext("One was left as it is.", "{left} were left as they are.", left).format(left=left)
+        says += " " + ngettext("One was left unchanged.", "{left} were left unchanged.", left).format(left=left)
     messages.success(request, says)
     return _back(request, study)
 
@@ -183,10 +183,10 @@ def do(request: HttpRequest, study: Study) -> HttpResponse:
 @never_cache
 @of_study(role=Role.OWNER)
 def try_out(request: HttpRequest, study: Study) -> HttpResponse:
-    """What paying the chosen rows would do: asks the recruiter, moves nothing and writes nothing to the ledger."""
+    """Show what paying the selected rows would do: asks the recruiter, moves no money, leaves the ledger unchanged."""
     rows = _chosen(request, study)
     if not rows:
-        messages.warning(request, _("Nothing was chosen."))
+        messages.warning(request, _("No payments are selected."))
         return _back(request, study)
     try:
         _refuse_others_money(request, study, rows)
@@ -208,14 +208,14 @@ def try_out(request: HttpRequest, study: Study) -> HttpResponse:
         "balances": status.ask_balances(study, rows),
         "back": request.POST.get("state", ""),
     }
-    _record(request, study, Action.PAY_TRIED, "Tried paying without money.", {"rows": len(tried)})
+    _record(request, study, Action.PAY_TRIED, "Made a dry run.", {"rows": len(tried)})
     return _page(request, study, "tried", _("Dry run"), context)
 
 
 @require_POST
 @of_study(role=Role.OWNER)
 def limit(request: HttpRequest, study: Study) -> HttpResponse:
-    """Say how much may be paid in one currency, fees included; an empty amount takes the limit away."""
+    """Set the limit in one currency, fees included; an empty amount removes it."""
     currency, typed = request.POST.get("currency", ""), request.POST.get("most", "").strip()
     if currency not in {purse.currency for purse in status.purses_of(study)}:
         raise Http404
@@ -229,9 +229,9 @@ def limit(request: HttpRequest, study: Study) -> HttpResponse:
     else:
         messages.success(
             request,
-            _("There is no limit now.")
+            _("Limit removed.")
             if most is None
-            else _("At most {most} {currency} is paid, fees included.").format(most=most, currency=currency),
+            else _("Limit set: {most} {currency}, fees included.").format(most=most, currency=currency),
         )
     return _back(request, study)
 
@@ -239,12 +239,14 @@ def limit(request: HttpRequest, study: Study) -> HttpResponse:
 @require_POST
 @of_study(role=Role.OWNER)
 def resolve(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
-    """Say whether an unclear payment was made, as somebody found out at the recruiter."""
+    """Record whether an unclear payment was made, as somebody found out from the recruiter."""
     found = get_object_or_404(status.rows_of(study), uid=uid)
     there = HttpResponseRedirect(reverse("paydesk:row", args=[study.pk, uid]))
     said = request.POST.get("paid", "")
     if said not in ("yes", "no") or request.POST.get("sure") != "on":
-        messages.error(request, _("Nothing was changed: say whether it was paid, and that you have looked it up."))
+        messages.error(
+            request, _("Nothing was changed: choose whether it was paid, and confirm that you looked it up.")
+        )
         return there
     note = _note(request)
     try:
@@ -257,14 +259,14 @@ def resolve(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
         return there
     messages.success(
         request,
-        _("Noted as paid.")
+        _("Recorded as paid.")
         if said == "yes"
-        else _("Noted as not paid. Approve it again, or pay it yourself and mark it as paid."),
+        else _("Recorded as not paid. Approve it again, or pay it yourself and mark it as paid."),
     )
     return there
 
 
-# ---- what was posted -------------------------------------------------------------------------------
+# ---- the form -------------------------------------------------------------------------------
 
 
 def _act(request: HttpRequest) -> Act:
@@ -275,31 +277,31 @@ def _act(request: HttpRequest) -> Act:
 
 
 def _refuse_others_money(request: HttpRequest, study: Study, rows: Iterable[LedgerRow]) -> None:
-    """Raises NotDone where these rows are paid by an account that the visitor may not have spent."""
+    """Raise NotDone if these rows are paid from an account whose money the user may not spend."""
     for kind in {row.recruiter for row in rows}:
         method = method_of(kind)
         account = method.account(study.slug) if method is not None and method.account is not None else None
         if account is not None and not parts.may(request.user, account, role=Role.EDITOR):
             says = _(
-                "{account} pays these people, and you may not have its money spent. "
-                "Ask somebody who may to do this, or an owner of {account} to make you an editor of it."
+                "These people are paid from {account}, whose money you may not spend. "
+                "Ask one of its editors to do this, or ask an owner of {account} to make you an editor."
             )
             raise NotDone(says.format(account=account))
 
 
 def _note(request: HttpRequest) -> str:
-    """What was typed about it; databases cannot keep its null characters."""
+    """Return the note without null characters, which databases cannot store."""
     return request.POST.get("note", "").replace("\x00", "")
 
 
 def _keys(request: HttpRequest) -> list[int]:
-    """The rows that were chosen, by their keys; nonsense is passed over."""
+    """Return the keys of the selected rows; invalid ones are ignored."""
     given = ",".join(request.POST.getlist("rows")).split(",")
     return sorted({int(one) for one in given if one.isascii() and one.isdigit() and len(one) < 19})[:MOST]
 
 
 def _chosen(request: HttpRequest, study: Study) -> list[LedgerRow]:
-    """The checked rows, or, where none is checked, all of the state that is shown; MOST at once."""
+    """Return the checked rows, or all rows of the shown state if none is checked; at most MOST."""
     rows: QuerySet[LedgerRow] = status.rows_of(study).select_related("enrolment").order_by("created_at", "pk")
     keys = _keys(request)
     of_these = rows.filter(pk__in=keys) if keys else rows.filter(state=request.POST.get("state", ""))
@@ -312,11 +314,11 @@ def _amount(typed: str) -> Decimal:
     except InvalidOperation:
         amount = Decimal(-1)
     if not amount.is_finite() or not 0 <= amount < 10**9 or amount != round(amount, 2):
-        raise NotDone(_("“{typed}” is no amount of money. Type it like 250.00.").format(typed=typed[:40]))
+        raise NotDone(_("“{typed}” is not a valid amount. Enter it like 250.00.").format(typed=typed[:40]))
     return round(amount, 2)
 
 
-# ---- what is shown ---------------------------------------------------------------------------------
+# ---- the page ---------------------------------------------------------------------------------
 
 
 def _sums(rows: Any, *, with_fees: bool = False) -> dict[str, Sums]:
@@ -329,7 +331,7 @@ def _sums(rows: Any, *, with_fees: bool = False) -> dict[str, Sums]:
 
 
 def _limits(study: Study, sums: dict[str, Sums]) -> list[dict[str, Any]]:
-    """Of each currency with a limit: what is committed, and what it would be."""
+    """Return, for each currency with a limit, what is committed now and what it would be afterwards."""
     found = []
     for currency, of_these in sums.items():
         most = deciding.limit_of(study.slug, currency)

@@ -1,4 +1,4 @@
-"""Amounts and states of the ledger in words for researchers."""
+"""Descriptions of ledger amounts and states for researchers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COLOURS = {
 
 
 def reason_in_words(reason: str) -> str:
-    """What an amount is for."""
+    """Return what an amount is for."""
     return {
         "base": _("base pay"),
         "bonus": _("bonus"),
@@ -37,7 +37,7 @@ def reason_in_words(reason: str) -> str:
 
 
 def workings_in_words(row: LedgerRow) -> str:
-    """The rule and the numbers that gave a row's amount."""
+    """Return the rule and the numbers behind a row's amount."""
     kept: dict[str, Any] = row.workings
     ending = _ending(str(kept.get("ending", "")))
     try:
@@ -53,10 +53,10 @@ def workings_in_words(row: LedgerRow) -> str:
     says = {
         "share": _("2 × {average} (announced average) × {share} (success, from 0 to 1)"),
         "linear": _("{rate} × {payoff} (payoff)"),
-        "fixed": _("{average}, the same for everybody"),
+        "fixed": _("{average}, the same for everyone"),
     }[rule.rule].format(average=average, share=f"{share:.4g}", rate=rule.rate.normalize(), payoff=f"{payoff:,.10g}")
     at_most = bonus(rule, payoff=payoff, share=share) == rule.cap
-    return _("{says}, cut at the highest bonus of {cap}").format(says=says, cap=rule.cap) if at_most else says
+    return _("{says}, capped at {cap}").format(says=says, cap=rule.cap) if at_most else says
 
 
 def _ending(state: str) -> str:
@@ -64,20 +64,20 @@ def _ending(state: str) -> str:
 
 
 def what_next(row: LedgerRow, *, base_in_progress: bool) -> str:
-    """What a row waits for, or what to do about it; empty where all is done."""
+    """Return what a row is waiting for or what to do about it; empty if nothing."""
     method = method_of(row.recruiter)
     if method is not None and method.lists and row.state in (State.APPROVED, State.SENT):
         if row.state == State.APPROVED:
             return _("Goes on the next payment list.")
-        return _("Is on a payment list: upload there what was paid of it.")
+        return _("On a payment list: upload there which payments were made.")
     if row.state == State.APPROVED and is_by_hand(row):
         return _("Pay it yourself, then mark it as paid.")
     if row.state == State.APPROVED and row.reason == "bonus" and base_in_progress:
-        return _("Waits until the base pay is through.")
+        return _("Waits for the base pay.")
     if row.problem:
         return row.problem
     if row.state == State.APPROVED:
-        return _("Is being paid.")
+        return _("Being paid.")
     if row.state == State.SENT:
-        return _("The recruiter was asked to pay; its answer is looked up.")
+        return _("The recruiter was asked to pay and has yet to confirm.")
     return ""

@@ -1,4 +1,4 @@
-"""The ledger, to be read: paying moves its rows, nobody edits them."""
+"""The ledger, read-only: rows change as they are paid, never by hand."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ class PayoutsConfig(AppConfig):
     def ready(self) -> None:
         from audit.guard import register
         from matches import bonus
-        from payouts import elsewhere, guard, rules, telling  # noqa: F401  (it registers itself)
+        from payouts import elsewhere, guard, rules, telling  # noqa: F401  (registers itself)
 
         bonus.register(amount=rules.shown_bonus, line=rules.bonus_line)
         register(put_up=guard.put_up, take_down=guard.take_down)

@@ -1,4 +1,4 @@
-"""Whether the books are in order: the sums of postings and of rows always agree, to the cent."""
+"""Check that the sums of postings and ledger rows agree, to the cent."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Discrepancy:
-    """Something in the books that is not as it must be."""
+    """An error in the books."""
 
     study: str
     says: str
@@ -32,9 +32,9 @@ class Discrepancy:
 
 
 def balances(study: str | None = None) -> dict[Key, dict[str, Decimal]]:
-    """What stands on each account, by study and currency; of one study or of all.
+    """Return each account's balance by study and currency, for one study or for all.
 
-    An account's balance is what came to it less what left it; the cost accounts are negative.
+    A balance is credits minus debits; the cost accounts are negative.
     """
     found: dict[Key, dict[str, Decimal]] = defaultdict(lambda: {account: ZERO for account in Account.values})
     postings = Posting.objects.order_by()
@@ -48,11 +48,11 @@ def balances(study: str | None = None) -> dict[Key, dict[str, Decimal]]:
 
 
 def check(study: str | None = None, *, journals: bool = True) -> list[Discrepancy]:
-    """Everything that is wrong in the books of one study or of all; empty when all is in order.
+    """Return every error in the books of one study or of all.
 
-    By study and currency: each account holds what the rows in its state say, and all accounts together hold
-    nothing. By row: its postings are numbered without a gap, move its own amount each time, and lead to
-    where its state says that it is; this takes longer, and is left out without `journals`.
+    By study and currency: each account's balance equals the sum of the rows in its state, and all balances sum
+    to zero. By row: postings are numbered without gaps, each moves the full amount, and the last one reaches
+    the account of the row's state. The check by row takes longer; `journals=False` skips it.
     """
     rows = LedgerRow.objects.order_by() if study is None else LedgerRow.objects.order_by().filter(study=study)
     return [*_wrong_sums(rows, balances(study)), *(_wrong_rows(rows) if journals else ())]
@@ -70,32 +70,30 @@ def _wrong_sums(rows: QuerySet[LedgerRow], held: dict[Key, dict[str, Decimal]]) 
             if should != does:
                 yield Discrepancy(
                     study,
-                    _("the account “{account}” holds {does} {currency}, its rows say {should}").format(
+                    _("the account “{account}” holds {does} {currency}, but its rows sum to {should}").format(
                         account=Account(account).label, does=does, should=should, currency=currency
                     ),
                 )
         if total := sum(has.values(), start=ZERO):
             yield Discrepancy(
                 study,
-                _("all accounts together hold {total} {currency} instead of nothing").format(
-                    total=total, currency=currency
-                ),
+                _("the accounts sum to {total} {currency} instead of zero").format(total=total, currency=currency),
             )
 
 
 def _wrong_rows(rows: QuerySet[LedgerRow]) -> Iterator[Discrepancy]:
     for row in rows.filter(postings=None).iterator(chunk_size=CHUNK):
-        yield Discrepancy(row.study, _("row {uid} is in no journal").format(uid=row.uid))
+        yield Discrepancy(row.study, _("row {uid} has no postings").format(uid=row.uid))
     postings = Posting.objects.filter(row__in=rows).select_related("row").order_by("row_id", "number")
     for _row_id, found in groupby(postings.iterator(chunk_size=CHUNK), key=lambda posting: posting.row_id):
         journal = list(found)
         row = journal[0].row
         if not _leads(journal, row):
-            yield Discrepancy(row.study, _("the journal of row {uid} does not lead to its state").format(uid=row.uid))
+            yield Discrepancy(row.study, _("the postings of row {uid} do not match its state").format(uid=row.uid))
 
 
 def _leads(journal: list[Posting], row: LedgerRow) -> bool:
-    """Whether these postings, one after the other, bring the row's amount from cost to the account of its state."""
+    """Return whether these postings move the row's amount step by step from cost to the account of its state."""
     begun = LedgerRow.State.ELSEWHERE if row.state == LedgerRow.State.ELSEWHERE else LedgerRow.State.DUE
     at: str = cost_of(begun)
     for number, posting in enumerate(journal, start=1):

@@ -1,7 +1,7 @@
-"""What people decide about ledger rows: approve, withdraw, write off, mark as paid, resolve, put back, limit.
+"""Decisions about ledger rows: approve, withdraw, write off, mark as paid, resolve, undo, limit.
 
-Each act locks what it changes, does all of it or nothing, and says who did it in the journal. A row that is
-not where the act begins any more (a second click, a colleague's) is left as it is.
+Each decision locks what it changes, applies fully or not at all, and records the user in the journal. A row
+that is no longer in the right state (after a second click, or a colleague's) is left unchanged.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ State = LedgerRow.State
 ZERO = Decimal("0.00")
 APPROVABLE = (State.DUE, State.FAILED)
 COMMITTED = (State.APPROVED, State.SENT, State.CONFIRMED, State.UNCLEAR)
-"""What counts against a study's limit: all that is or may be paid."""
+"""States that count against a study's limit: paid, or still payable."""
 
 
 class NotDone(Exception):
-    """Why nothing was changed, for whoever asked."""
+    """Nothing was changed; the message tells the user why."""
 
 
 @dataclass
 class Sums:
-    """Of rows in one currency, in that currency."""
+    """Totals of rows in one currency."""
 
     rows: int = 0
     people: set[int] = field(default_factory=set)
@@ -56,7 +56,7 @@ class Sums:
 
 
 def is_by_hand(row: LedgerRow) -> bool:
-    """Whether people of this row's recruiter are paid outside Parley, by the researcher."""
+    """Return whether the researcher pays this row outside Parley."""
     method = method_of(row.recruiter)
     return row.state != State.ELSEWHERE and (method is None or method.payer is None)
 
@@ -65,10 +65,10 @@ def is_by_hand(row: LedgerRow) -> bool:
 
 
 def fees_of(rows: Iterable[LedgerRow]) -> dict[int, Decimal | None]:
-    """What the recruiters take beside each amount, by the row's key; None where nobody here pays, or knows.
+    """Return the recruiter's fee by row key; None where Parley does not pay or the fee is unknown.
 
     Raises:
-        Unreachable: an account cannot be asked.
+        Unreachable: an account could not be reached.
     """
     found = list(rows)
     identities = {
@@ -86,37 +86,37 @@ def fees_of(rows: Iterable[LedgerRow]) -> dict[int, Decimal | None]:
 
 
 def committed(study: str, currency: str) -> Decimal:
-    """What is paid or approved to be, fees included."""
+    """Return the total paid or approved, fees included."""
     rows = LedgerRow.objects.filter(study=study, currency=currency, state__in=COMMITTED)
     sums = rows.aggregate(amount=Coalesce(Sum("amount"), ZERO), fee=Coalesce(Sum("fee"), ZERO))
     return cents(sums["amount"] + sums["fee"])
 
 
 def limit_of(study: str, currency: str) -> Decimal | None:
-    """The most that may be paid in this study and currency; None without a limit."""
+    """Return the limit on pay in this study and currency; None if there is none."""
     return Limit.objects.filter(study=study, currency=currency).values_list("most", flat=True).first()
 
 
 def set_limit(*, study: str, currency: str, most: Decimal | None) -> None:
-    """Say how much may be paid at most; None takes the limit away.
+    """Set the limit on pay; None removes it.
 
     Raises:
-        NotDone: more than that is committed already.
+        NotDone: more than that is already committed.
     """
     with transaction.atomic():
         limit = _locked_limit(study, currency)
         if most is not None and most < (so_far := committed(study, currency)):
-            says = _("{so_far} {currency} are approved or paid already; the limit cannot be lower.")
+            says = _("{so_far} {currency} are already approved or paid; the limit cannot be lower.")
             raise NotDone(says.format(so_far=so_far, currency=currency))
         limit.most = most
         limit.save(update_fields=["most"])
 
 
 def approve(*, study: str, rows: Collection[int], who: Any) -> dict[str, Sums]:
-    """Approve what is due or failed among the rows with these keys; what was approved, by currency.
+    """Approve those of these rows that are due or failed; return the totals approved, by currency.
 
     Raises:
-        NotDone: it would go beyond the study's limit, or nothing is there to be approved; nothing was changed.
+        NotDone: it would exceed the study's limit, or there is nothing to approve; nothing was changed.
     """
     wanted = LedgerRow.objects.filter(study=study, pk__in=rows, state__in=APPROVABLE)
     try:
@@ -132,16 +132,16 @@ def approve(*, study: str, rows: Collection[int], who: Any) -> dict[str, Sums]:
         for currency, of_these in sums.items():
             _refuse_beyond(limits[currency], of_these)
         if not found:
-            raise NotDone(_("None of these is waiting to be approved any more."))
+            raise NotDone(_("None of these payments is waiting for approval any more."))
         for row in found:
             row.fee = fees[row.pk]
             post(row, to=State.APPROVED, who=who, why=_("approved"))
-        _begin_anew(found)
+        _reset_transfers(found)
     return sums
 
 
-def _begin_anew(rows: Collection[LedgerRow]) -> None:
-    """How far the paying of these locked rows has come: nowhere."""
+def _reset_transfers(rows: Collection[LedgerRow]) -> None:
+    """Reset the transfers of these locked rows: no step has been taken."""
     before = Transfer.objects.filter(row__in=[row.pk for row in rows])
     known = set(before.values_list("row", flat=True))
     before.update(**_fresh())
@@ -153,8 +153,8 @@ def _refuse_beyond(limit: Limit, sums: Sums) -> None:
     if limit.most is not None and so_far + sums.total > limit.most:
         raise NotDone(
             _(
-                "That would be {total} {currency} with fees ({wanted} on top of {so_far} approved or paid before), "
-                "and the study's limit is {limit} {currency}. Nothing was approved."
+                "That would be {total} {currency} with fees ({wanted} on top of {so_far} approved or paid before), but "
+                "the study's limit is {limit} {currency}. Nothing was approved."
             ).format(
                 total=so_far + sums.total, wanted=sums.total, so_far=so_far, limit=limit.most, currency=limit.currency
             )
@@ -162,7 +162,7 @@ def _refuse_beyond(limit: Limit, sums: Sums) -> None:
 
 
 def withdraw(*, study: str, rows: Collection[int], who: Any) -> int:
-    """Take approvals back of what was not sent yet; returns how many."""
+    """Withdraw the approval of rows not sent yet; return how many."""
 
     def undo(row: LedgerRow) -> None:
         post(row, to=State.DUE, who=who, why=_("approval withdrawn"))
@@ -175,12 +175,12 @@ def withdraw(*, study: str, rows: Collection[int], who: Any) -> int:
 
 
 def mark_paid(*, study: str, rows: Collection[int], who: Any, note: str) -> int:
-    """Say that rows were paid outside Parley; returns how many.
+    """Mark rows as paid outside Parley; return how many.
 
-    Approved ones only where nobody here pays that kind of recruiter: others could be paid at this moment.
+    Approved rows only if Parley does not pay that kind of recruiter: others might be being paid right now.
 
     Raises:
-        NotDone: there is no note.
+        NotDone: the note is missing.
     """
     note = _needed(note)
     return _each(study, rows, may_be_marked_paid, lambda row: post(row, to=State.CONFIRMED, who=who, why=note))
@@ -191,10 +191,10 @@ def may_be_marked_paid(row: LedgerRow) -> bool:
 
 
 def write_off(*, study: str, rows: Collection[int], who: Any, reason: str) -> int:
-    """Say that what is due or failed will never be paid, and why; returns how many.
+    """Write off due or failed rows, which are then never paid; return how many.
 
     Raises:
-        NotDone: there is no reason.
+        NotDone: the reason is missing.
     """
     reason = _needed(reason)
     return _each(
@@ -210,10 +210,10 @@ def may_be_written_off(row: LedgerRow) -> bool:
 
 
 def put_back(*, study: str, rows: Collection[int], who: Any, reason: str) -> int:
-    """Correct what was written off or marked as paid by hand in error: it is due again; returns how many.
+    """Make rows due again that were written off or marked as paid in error; return how many.
 
     Raises:
-        NotDone: there is no reason.
+        NotDone: the reason is missing.
     """
     reason = _needed(reason)
     return _each(study, rows, may_be_put_back, lambda row: post(row, to=State.DUE, who=who, why=reason))
@@ -224,15 +224,15 @@ def may_be_put_back(row: LedgerRow) -> bool:
 
 
 def resolve(*, study: str, row: int, paid: bool, who: Any, note: str) -> None:
-    """Say whether an unclear row was paid, as a person found out at the recruiter.
+    """Record whether an unclear row was paid, as somebody found out from the recruiter.
 
-    Not paid: it is failed, and may be approved again.
+    A row that was not paid becomes failed and may be approved again.
 
     Raises:
-        NotDone: there is no note, or it is unclear no more.
+        NotDone: the note is missing, or the row is no longer unclear.
     """
     note = _needed(note)
-    not_paid = _("Looked up by hand: not paid.")
+    not_paid = _("Checked by hand: not paid.")
     done = _each(
         study,
         [row],
@@ -246,15 +246,15 @@ def resolve(*, study: str, row: int, paid: bool, who: Any, note: str) -> None:
         ),
     )
     if not done:
-        raise NotDone(_("It is no longer unclear; somebody has resolved it."))
+        raise NotDone(_("This payment is no longer unclear: somebody has resolved it."))
 
 
 def _needed(words: str) -> str:
     words = " ".join(words.split())
     if not words:
-        raise NotDone(_("Say why in a few words: it is kept in the journal."))
+        raise NotDone(_("Give a short reason; it is kept in the journal."))
     if len(words) > 250:
-        raise NotDone(_("Say it in at most 250 characters."))
+        raise NotDone(_("Use at most 250 characters."))
     return words
 
 
@@ -272,7 +272,7 @@ def _each(
 
 
 def _locked(study: str, keys: Collection[int]) -> list[LedgerRow]:
-    """In the order of their keys, so that two people who act on the same rows wait for each other."""
+    """Lock rows in the order of their keys, so that two users who act on the same rows cannot deadlock."""
     return list(LedgerRow.objects.select_for_update().filter(study=study, pk__in=keys).order_by("pk"))
 
 

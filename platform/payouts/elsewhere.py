@@ -1,4 +1,4 @@
-"""Experiments that pay their people themselves: Parley keeps their amounts and never pays them."""
+"""Experiments that pay their participants themselves: Parley records the amounts and never pays them."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from recruiters import otree
 
 
 def register() -> None:
-    """Say that people who came from oTree are paid there."""
+    """Register oTree, which pays its participants itself."""
     payers.register(otree.KIND, payers.PaymentMethod(title=_("oTree"), elsewhere=lambda study, reason: True))

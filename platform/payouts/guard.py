@@ -1,6 +1,6 @@
-"""The database's own refusal: postings are never changed or deleted, and what a ledger row owes never is either.
+"""Database triggers that refuse to change or delete postings and the amounts of ledger rows.
 
-Put up after every migration, since SQLite loses a trigger when a migration makes its table anew.
+Installed after every migration, since SQLite drops a table's triggers when a migration rebuilds it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 from django.db import connections
 
 _OWED = ("id", "uid", "enrolment_id", "reason", "amount", "currency")
-"""What a ledger row says for good; only where its money stands changes."""
+"""Columns of a ledger row that never change; its state does."""
 _SAYS_POSTING = "postings are never changed"
 _SAYS_ROW = "what is owed is never changed"
 _GUARDED = (
@@ -22,7 +22,7 @@ _GUARDED = (
 
 
 def put_up(connection: Any) -> None:
-    """Refuse changes from now on; harmless where they are refused already."""
+    """Install the triggers; does nothing if they are installed."""
     take_down(connection)
     sqlite = connection.vendor == "sqlite"
     for table, operation, when, says in _GUARDED:
@@ -36,7 +36,7 @@ def put_up(connection: Any) -> None:
 
 
 def take_down(connection: Any) -> None:
-    """Refuse nothing any more."""
+    """Remove the triggers."""
     for table, operation, _when, _says in _GUARDED:
         name = f"{table}_kept_{operation}"
         if connection.vendor == "sqlite":
@@ -47,7 +47,7 @@ def take_down(connection: Any) -> None:
 
 
 def put_up_after_migrating(sender: Any, using: str, **_signal: Any) -> None:
-    """Put the guard up where the tables are as it expects them."""
+    """Install the triggers if the tables exist."""
     connection = connections[using]
     if "payouts_posting" in connection.introspection.table_names():
         put_up(connection)

@@ -1,8 +1,8 @@
-"""The ledger: what is owed to whom and why, and the journal of everything that became of it.
+"""The ledger: who is owed how much and why, and the journal of every change.
 
-A row's state is where its money stands. It changes only together with a posting (`payouts.posting`), and
-the sums of postings and rows always agree (`payouts.books`). The database refuses to change or delete
-postings, and to delete rows or change what they say is owed (`payouts.guard`).
+A row's state changes only together with a posting (`payouts.posting`), and the sums of postings and rows
+always agree (`payouts.books`). The database refuses to change or delete postings, to delete rows, and to
+change the amounts owed (`payouts.guard`).
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from participants.models import Enrolment
 
 
 class Unchangeable(Exception):
-    """Somebody tried to change or remove what is in the books."""
+    """An attempt to change or delete a posting."""
 
 
 class LedgerRow(models.Model):
     """One amount owed to one participant for one reason; unique, so nobody is owed the same twice.
 
     Attributes:
-        study, recruiter: the study's short name and the kind of recruiter the person came by, which say how
-            they are paid; kept here because erasing a person forgets their identity.
-        fee: what the recruiter takes beside the amount, estimated when it was approved; None where nobody said.
-        problem: why it is where it is, for the researcher; empty when all is well.
-        by_hand: somebody said by hand that it was paid.
+        study, recruiter: the study's short name and the kind of recruiter the participant came from, which
+            determine how they are paid; kept here because erasing a participant deletes their identity.
+        fee: the recruiter's fee on top of the amount, estimated at approval; None if unknown.
+        problem: why it is in this state, for the researcher; empty if nothing is wrong.
+        by_hand: a user marked it as paid.
     """
 
     class State(models.TextChoices):
@@ -77,10 +77,10 @@ class LedgerRow(models.Model):
 
 
 class Account(models.TextChoices):
-    """The accounts of a study's books in one currency. Their balances together are zero.
+    """The accounts of a study's books in one currency. Their balances sum to zero.
 
-    What people earned comes out of a cost account; from there it goes from account to account with the state
-    of its row. What an experiment elsewhere pays has a cost account of its own.
+    Earnings start on a cost account and move from account to account with the state of their row. Earnings
+    that an outside experiment pays have a cost account of their own.
     """
 
     COST = "cost", _("earned by participants")
@@ -96,7 +96,7 @@ class Account(models.TextChoices):
 
 
 class Kept(models.QuerySet["Posting"]):
-    """Postings can be read and added; the database refuses the rest too (payouts.guard)."""
+    """Postings can only be read and added; the database enforces this too (`payouts.guard`)."""
 
     def update(self, **changes: Any) -> NoReturn:
         raise Unchangeable("Postings are never changed.")
@@ -109,13 +109,13 @@ class Kept(models.QuerySet["Posting"]):
 
 
 class Posting(models.Model):
-    """An amount moved from one account to another: one step of one ledger row. Never changed.
+    """One transfer of a ledger row's amount between two accounts. Never changed.
 
     Attributes:
-        number: 1, 2, 3… per row; the first is what was earned.
-        debit, credit: the account it leaves and the one it comes to.
-        by, by_id: the user's name and key; empty and None for what Parley did by itself.
-        why: in words, naming no participant.
+        number: 1, 2, 3… per row; the first records the earning.
+        debit, credit: the accounts it leaves and enters.
+        by, by_id: the user's name and key; empty and None for automatic postings.
+        why: the reason, without naming a participant.
     """
 
     row = models.ForeignKey(LedgerRow, models.PROTECT, related_name="postings")
@@ -148,7 +148,7 @@ class Posting(models.Model):
         """Add the posting.
 
         Raises:
-            Unchangeable: it is kept already.
+            Unchangeable: it has been saved before.
         """
         if not self._state.adding:
             raise Unchangeable("Postings are never changed.")
@@ -159,15 +159,15 @@ class Posting(models.Model):
 
 
 class Transfer(models.Model):
-    """How far the paying of an approved row has come, written down before each step (`payouts.paying`).
+    """Progress in paying an approved row, saved before each step (`payouts.paying`).
 
     Attributes:
-        asked_at: when the recruiter was last asked to pay, or about to be; None while it certainly was not.
-        accepted: the recruiter said that it has taken the order.
-        reference: what the recruiter's interface calls the payment that was set up.
-        holder, until: who works on it, and how long nobody else may; a lease.
-        next_at: when it is looked at next.
-        failures: how often in a row the recruiter could not be reached or the person was not done.
+        asked_at: when the recruiter was last asked to pay, or was about to be; None if it certainly was not.
+        accepted: the recruiter confirmed that it received the order.
+        reference: the recruiter's identifier of the prepared payment.
+        holder, until: the lease on this row and when it expires.
+        next_at: when to try next.
+        failures: consecutive attempts in which the recruiter could not be reached or the participant was not done.
     """
 
     row = models.OneToOneField(LedgerRow, models.CASCADE, related_name="transfer")
@@ -189,7 +189,7 @@ class Transfer(models.Model):
 
 
 class Limit(models.Model):
-    """The most that one study's people may be paid in one currency, fees included. Its row is the approvers' lock."""
+    """The limit on a study's pay in one currency, fees included. Approving locks its row."""
 
     study = models.SlugField(max_length=60)
     currency = models.CharField(max_length=3)

@@ -1,8 +1,7 @@
-"""How people are paid, by the kind of recruiter they came from. Marketplaces register theirs; none is named here.
+"""Payment methods by kind of recruiter. Marketplaces register their own.
 
-Paying one ledger row goes in steps, each written down before the next: `assignment_status` (is this worker's
-assignment what we think?), `prepare` (nothing moves), `pay` (money may move), `look_up` (what became of
-it, whenever an answer was lost).
+A ledger row is paid in steps, each saved before the next: `assignment_status` (is the worker's assignment as
+expected?), `prepare` (moves no money), `pay` (may move money), `look_up` (the result, if an answer was lost).
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from django.utils.functional import Promise
 
 
 class Unreachable(Exception):
-    """The recruiter's interface did not answer, or not sensibly; the text is for the researcher, without keys.
+    """The recruiter's API did not answer, or its answer was invalid; the message is for the researcher, without keys.
 
-    Whether an order that was under way took effect is not known.
+    Whether an order sent at that moment took effect is unknown.
     """
 
 
 class AssignmentStatus(StrEnum):
-    """What the recruiter says of a worker's assignment."""
+    """The status of a worker's assignment, as the recruiter reports it."""
 
     WORKING = "working"
     SUBMITTED = "submitted"
@@ -37,36 +36,36 @@ class AssignmentStatus(StrEnum):
     UNKNOWN = "unknown"
     """The recruiter has no such assignment."""
     SOMEBODY_ELSE = "somebody_else"
-    """It has, but of another worker or another study."""
+    """The assignment belongs to another worker or another study."""
 
 
 class Outcome(StrEnum):
-    """What became of an order."""
+    """The result of an order."""
 
     CONFIRMED = "confirmed"
-    """The recruiter says that it is paid."""
+    """The recruiter confirms that it is paid."""
     SENT = "sent"
-    """The recruiter has taken it and will say later."""
+    """The recruiter accepted the order and will confirm later."""
     QUEUED = "queued"
     """`pay_all` only: the recruiter will get to it. `look_up` tells what became of it; asking again pays once."""
     REFUSED = "refused"
-    """Certainly not paid; `reason` says why."""
+    """Certainly not paid; `reason` explains why."""
     NOT_FOUND = "not_found"
-    """`look_up` only: the recruiter knows nothing of it, so it certainly was not paid."""
+    """`look_up` only: the recruiter does not know the order, so it certainly was not paid."""
     UNCLEAR = "unclear"
-    """It cannot be told whether it was paid. It is never sent again by itself."""
+    """It is unknown whether it was paid. It is never sent again automatically."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """One ledger row to be paid.
+    """An order to pay one ledger row.
 
     Attributes:
-        uid: the ledger row's, the same for every attempt; the recruiter's idempotency key where it has one.
+        uid: the ledger row's, the same for every attempt; used as idempotency key where the recruiter supports one.
         reason: "base" or "bonus".
         amount: in `currency`, whole cents.
-        worker, details: the recruiter's own identifiers (`recruiters.models.Identity`); in no log or page.
-        message: what the worker reads.
+        worker, details: the recruiter's identifiers (`recruiters.models.Identity`); never logged or shown.
+        message: shown to the worker.
         reference: what `prepare` returned; empty before.
     """
 
@@ -82,35 +81,35 @@ class Order:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a payer says of an order; `reason` is for the researcher and names nobody."""
+    """A payer's answer to an order; `reason` is for the researcher and names nobody."""
 
     outcome: Outcome
     reason: str = ""
 
 
 class Payer(Protocol):
-    """Pays the people of one study through its recruiter. Every method may raise Unreachable."""
+    """Pays the participants of one study through its recruiter. Every method may raise Unreachable."""
 
     may_repeat: bool
-    """Whether `pay` with the same uid again is certain to pay once (mTurk's UniqueRequestToken)."""
+    """Whether calling `pay` again with the same uid is certain to pay only once (mTurk's UniqueRequestToken)."""
 
     def balance(self) -> tuple[Decimal, str] | None:
-        """What is there to be spent, and its currency; None where the recruiter does not say."""
+        """Return the available balance and its currency; None if the recruiter does not report it."""
 
     def fee(self, order: Order) -> Decimal:
-        """What the recruiter takes beside the amount."""
+        """Return the recruiter's fee on top of the amount."""
 
     def assignment_status(self, order: Order) -> AssignmentStatus:
-        """What the recruiter says of the assignment; asked before anything is paid."""
+        """Return the status of the assignment; called before anything is paid."""
 
     def prepare(self, order: Order) -> str:
-        """Set the payment up without moving money; the reference to pay it by, empty where there is none."""
+        """Prepare the payment without moving money; return the reference to pay it by, empty if there is none."""
 
     def pay(self, order: Order) -> Answer:
-        """Pay. Unreachable means that nobody knows: `look_up` is asked before anything else happens."""
+        """Pay. After Unreachable the result is unknown: `look_up` is called before anything else."""
 
     def look_up(self, order: Order) -> Answer:
-        """What became of an order that was sent."""
+        """Return the result of an order that was sent."""
 
 
 class BulkPayer(Payer, Protocol):
@@ -134,17 +133,17 @@ class BulkPayer(Payer, Protocol):
 
 @dataclass(frozen=True)
 class PaymentMethod:
-    """How the people of one kind of recruiter are paid.
+    """How the participants of one kind of recruiter are paid.
 
     Attributes:
         title: shown to researchers.
-        payer: the payer of the study with this short name; None where Parley pays nobody itself.
-        elsewhere: whether the recruiter's own system pays the people of the study with this short name for this
-            reason ("base", "bonus"): Parley never does, and never shows it as due.
-        lists: the name of the page on which lists for the recruiter are made of what was approved, whose argument is
-            the study's key; "": there is none.
-        account: whose money pays the people of the study with this short name, where that has members of its own:
-            only its editors may have it spent.
+        payer: returns the payer for a study's short name; None if Parley does not pay.
+        elsewhere: returns whether the recruiter's own system pays for this reason ("base", "bonus") in the study
+            with this short name: Parley then never pays it and never shows it as due.
+        lists: name of the URL, with the study's key as argument, of the page that makes payment lists for the
+            recruiter from approved rows; "" if there is none.
+        account: returns the account that pays for a study's short name, if accounts have members of their own:
+            only its editors may spend its money.
         bulk_size: how many orders its payer takes in one request; above 1 the payer is a `BulkPayer`.
     """
 
@@ -156,7 +155,7 @@ class PaymentMethod:
     bulk_size: int = 1
 
     def pays_elsewhere(self, study: str, reason: str) -> bool:
-        """Whether the recruiter's own system pays for this reason."""
+        """Return whether the recruiter's own system pays for this reason."""
         return self.elsewhere is not None and self.elsewhere(study, reason)
 
 
@@ -164,15 +163,15 @@ _methods: dict[str, PaymentMethod] = {}
 
 
 def register(kind: str, method: PaymentMethod) -> None:
-    """Say how the people of this kind of recruiter (`Identity.recruiter`) are paid."""
+    """Register how participants of this kind of recruiter (`Identity.recruiter`) are paid."""
     _methods[kind] = method
 
 
 def method_of(kind: str) -> PaymentMethod | None:
-    """How they are paid; None where people are paid by hand (lab codes, open links)."""
+    """Return the payment method; None if participants are paid by hand (lab codes, open links)."""
     return _methods.get(kind)
 
 
 def kinds_that_pay() -> list[str]:
-    """The kinds of recruiters through which Parley pays."""
+    """Return the kinds of recruiters through which Parley pays."""
     return [kind for kind, method in _methods.items() if method.payer is not None]

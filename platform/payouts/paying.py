@@ -1,8 +1,8 @@
-"""Paying what was approved: each step is written down before the next, so that a crash pays nobody twice.
+"""Pay what was approved: each step is saved before the next, so that a crash pays nobody twice.
 
-A row is worked on under a lease. Until it is marked as sent, nothing has moved and the next worker begins
-again. It is marked before the recruiter is asked to pay; whoever finds a marked row without an answer asks
-what became of it, and asks to pay again only where that cannot pay twice.
+A worker holds a lease on the row. Until the row is marked as sent, no money has moved and the next worker
+starts over. The row is marked before the recruiter is asked to pay; a worker that finds a marked row without
+an answer looks the order up, and pays again only if that cannot pay twice.
 """
 
 from __future__ import annotations
@@ -34,35 +34,35 @@ log = logging.getLogger(__name__)
 State = LedgerRow.State
 
 LEASE = timedelta(seconds=settings.PAY_LEASE_SECONDS)
-"""How long one worker has a row for itself. No call of a payer takes as long as half of it."""
+"""How long a worker's lease on a row lasts. No call to a payer takes half as long."""
 TO_BEGIN = LEASE / 2
-"""After this long a worker no longer asks to pay: its lease might run out while the recruiter is busy."""
+"""After this long a worker no longer starts a payment: its lease might expire during the call."""
 SETTLING = timedelta(seconds=settings.PAY_SETTLING_SECONDS)
-"""How long an order without an answer rests before anybody asks what became of it: it may still be on its way."""
+"""How long to wait before looking up an order without an answer: it may still arrive at the recruiter."""
 FIRST_WAIT = timedelta(seconds=settings.PAY_WAIT_SECONDS)
 LONGEST_WAIT = timedelta(minutes=30)
 NO_ANSWER_FOR = timedelta(days=1)
-"""After this long without a word about an order, a person looks it up."""
+"""After this long without an answer, a person has to look the order up."""
 NOT_CONFIRMED_FOR = timedelta(days=7)
-"""The same for an order that was taken and never confirmed."""
+"""The same for an order that was accepted but never confirmed."""
 AT_ONCE = 25
 LARGEST_SWEEP = 500
-"""Rows that one sweep looks at."""
+"""Rows that one sweep reads."""
 BULK_FROM = 5
-"""Fewer rows are paid one by one: their recruiter answers at once, and a group is only looked up later."""
+"""Fewer rows are paid one by one: the recruiter answers those at once, but groups only when looked up."""
 BUDGET = timedelta(seconds=60)
-"""What one sweep does at most, before the next goes on."""
+"""One sweep ends after AT_ONCE groups of rows or after this long; the next continues."""
 
 IN_ORDER = {AssignmentStatus.SUBMITTED, AssignmentStatus.APPROVED}
 
 
 class _Lost(Exception):
-    """The lease is somebody else's, or the row is no longer where it was: nothing more is written."""
+    """Another worker holds the lease, or the row changed state: nothing more is written."""
 
 
 @dataclass
 class _Work:
-    """One row in the hands of this worker."""
+    """One row leased to this worker."""
 
     transfer: Transfer
     row: LedgerRow
@@ -78,10 +78,10 @@ class _Work:
 
 
 def pay_due(*, most: int = AT_ONCE) -> int:
-    """Work on the rows whose time has come, oldest first; returns how many. Any number may run at once.
+    """Process the rows that are due, oldest first; return how many. Safe to run concurrently.
 
     Args:
-        most: rows that are worked on alone, and groups of rows.
+        most: the most groups of rows; a row processed alone counts as one.
     """
     until = time.monotonic() + BUDGET.total_seconds()
     worked = 0
@@ -93,9 +93,9 @@ def pay_due(*, most: int = AT_ONCE) -> int:
 
 
 def pay_row(pk: int) -> bool:
-    """Bring one approved or sent row as far as it goes now; False where somebody else has it or it must wait.
+    """Process one approved or sent row as far as possible; return False if another worker has it or it must wait.
 
-    Everything that goes wrong is kept at the row; nothing is raised.
+    Errors are saved in the row; nothing is raised.
     """
     work = _take(pk)
     if work is None:
@@ -108,16 +108,16 @@ def pay_row(pk: int) -> bool:
 
 @contextmanager
 def _kept_at(work: _Work, identity: Identity | None) -> Iterator[None]:
-    """Keep whatever goes wrong with a row at the row."""
+    """Save errors in the row instead of raising them."""
     try:
         yield
     except _Lost:
-        log.info("ledger row %s: somebody else goes on with it", work.row.uid)
+        log.info("ledger row %s: another worker continues", work.row.uid)
     except Unreachable as error:
         _later(work, scrubbed(str(error), identity))
-    except Exception as error:  # noqa: BLE001  (a payer's fault must not stop the others' pay)
+    except Exception as error:  # noqa: BLE001  (one payer's error must not stop the others)
         log.error("paying ledger row %s failed: %s", work.row.uid, type(error).__name__)
-        _later(work, _("It failed with {error}; the server's log says when.").format(error=type(error).__name__))
+        _later(work, _("Failed with {error}; see the server's log.").format(error=type(error).__name__))
 
 
 def _waiting(most: int) -> list[LedgerRow]:
@@ -154,7 +154,7 @@ def _take(pk: int) -> _Work | None:
         next_at__lte=now,
         until__lte=now,
     ).exclude(row__state=State.APPROVED, row__reason="bonus", row__enrolment__in=_with_base_in_progress())
-    # One statement, so that of two workers one has it.
+    # A single statement, so that only one of two workers gets the row.
     if not leasing.take(Transfer.objects.filter(pk__in=free.values("pk")), holder, LEASE):
         return None
     transfer = Transfer.objects.select_related("row").get(row=pk)
@@ -162,7 +162,7 @@ def _take(pk: int) -> _Work | None:
 
 
 def _with_base_in_progress() -> QuerySet[Any]:
-    """People whose base pay is on its way: their bonus waits for it."""
+    """Return the enrolments whose base pay is in progress: their bonus waits for it."""
     in_progress = LedgerRow.objects.filter(reason="base", state__in=(State.APPROVED, State.SENT, State.UNCLEAR))
     return in_progress.order_by().values("enrolment")
 
@@ -180,9 +180,9 @@ class _Member:
 
 
 def _pay_group(keys: Sequence[int]) -> int:
-    """Bring rows of one study, recruiter, reason and state as far as they go now; returns how many.
+    """Process rows of one study, recruiter, reason and state as far as possible; return how many.
 
-    The steps and their order are those of one row, so that after a crash each row goes on alone.
+    The steps and their order are the same as for a single row, so that after a crash each row continues alone.
     """
     works = [work for key in keys if (work := _take(key)) is not None]
     identities = Identity.objects.filter(enrolment__in=[work.row.enrolment_id for work in works])
@@ -201,7 +201,7 @@ def _pay_group(keys: Sequence[int]) -> int:
         payer = cast("BulkPayer", payer_of(members[0].work.row))
         payer.read([one.order for one in members])
         begun = _pay_together(payer, members) if members[0].work.row.state == State.APPROVED else set()
-    except Exception as error:  # nothing was sent; it is kept at each row
+    except Exception as error:  # nothing was sent; saved in each row
         for one in members:
             with _kept_at(one.work, one.identity):
                 raise error
@@ -214,7 +214,7 @@ def _pay_group(keys: Sequence[int]) -> int:
 
 
 def _pay_together(payer: BulkPayer, members: Sequence[_Member]) -> set[uuid.UUID]:
-    """Prepare and pay what the payer takes together; returns the orders that were begun. Raises before any is sent."""
+    """Prepare and pay orders together; return the uids of those begun. Raises only before any is sent."""
     ready = [one for one in members if payer.assignment_status(one.order) in IN_ORDER]
     references = payer.prepare_all([one.order for one in ready])
     ready = [one for one in ready if one.order.uid in references and not one.work.late]
@@ -226,7 +226,7 @@ def _pay_together(payer: BulkPayer, members: Sequence[_Member]) -> set[uuid.UUID
     sent = [one for one in ready if one.work.row.state == State.SENT]
     try:
         answers = payer.pay_all([one.order for one in sent]) if sent and not sent[0].work.late else {}
-    except Exception as error:  # noqa: BLE001  (whatever it was, nobody knows whether they are paid)
+    except Exception as error:  # noqa: BLE001  (after any error, it is unknown whether they were paid)
         for one in sent:
             _unanswered(one.work, one.identity, error)
         return {one.order.uid for one in ready}
@@ -234,7 +234,7 @@ def _pay_together(payer: BulkPayer, members: Sequence[_Member]) -> set[uuid.UUID
         with _kept_at(one.work, one.identity):
             if (answer := answers.get(one.order.uid)) is not None:
                 _keep(one.work, answer, one.identity)
-            else:  # certainly not paid with the others
+            else:  # certainly not paid together with the others
                 _ask(one.work, payer, one.order, one.identity)
     return {one.order.uid for one in ready}
 
@@ -248,9 +248,7 @@ def _advance(work: _Work, identity: Identity | None) -> None:
         return
     payer = payer_of(work.row)
     if payer is None:
-        _later(
-            work, _("Nobody pays for this kind of recruiter here any more. Mark it as paid by hand, or withdraw it.")
-        )
+        _later(work, _("Parley no longer pays for this kind of recruiter. Mark it as paid by hand, or withdraw it."))
         return
     _go_on(work, payer, order_of(work.row, identity, reference=work.transfer.reference), identity)
 
@@ -265,7 +263,7 @@ def _go_on(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
 
 
 def _begin(work: _Work, payer: Payer, order: Order, identity: Identity) -> Order | None:
-    """Check and prepare; marks the row as sent and returns the order, or None where it does not go on now."""
+    """Check and prepare the payment; mark the row as sent and return the order, or None if it cannot continue now."""
     status = payer.assignment_status(order)
     if status == AssignmentStatus.WORKING:
         _later(work, waits_for(status))
@@ -279,14 +277,14 @@ def _begin(work: _Work, payer: Payer, order: Order, identity: Identity) -> Order
             Transfer.objects.filter(pk=work.transfer.pk).update(reference=reference)
         order = order_of(work.row, identity, reference=reference)
     if work.late:
-        _later(work, _("The recruiter answers slowly; it is tried again."))
+        _later(work, _("The recruiter is responding slowly; this is retried."))
         return None
     _mark_sent(work)
     return order
 
 
 def _mark_sent(work: _Work, **kept: Any) -> None:
-    """Write down that the recruiter is about to be asked, before it is; `kept` goes to the transfer."""
+    """Save that the recruiter is about to be asked to pay; `kept` is saved in the transfer."""
     with _still_mine(work) as row:
         post(row, to=State.SENT, why=_("asked the recruiter to pay"))
         told = {"asked_at": timezone.now(), "accepted": False, "failures": 0}
@@ -295,31 +293,31 @@ def _mark_sent(work: _Work, **kept: Any) -> None:
 
 
 def _ask(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
-    """Ask to pay, the row being marked as sent."""
+    """Ask the recruiter to pay; the row is already marked as sent."""
     if work.late:
-        _later(work, _("The recruiter answers slowly; it is tried again."))
+        _later(work, _("The recruiter is responding slowly; this is retried."))
         return
     try:
         answer = payer.pay(order)
-    except Exception as error:  # noqa: BLE001  (whatever it was, nobody knows whether it is paid)
+    except Exception as error:  # noqa: BLE001  (after any error, it is unknown whether it was paid)
         _unanswered(work, identity, error)
         return
     _keep(work, answer, identity)
 
 
 def _unanswered(work: _Work, identity: Identity, error: Exception) -> None:
-    """Let an order that was sent rest, and be looked up before anything else happens."""
+    """Delay an order whose answer was lost, so that it is looked up before anything else."""
     if isinstance(error, Unreachable):
-        says = _("No answer: {why} It is looked up before anything else happens.")
+        says = _("No answer: {why} The payment is looked up before anything else happens.")
         says = says.format(why=scrubbed(str(error), identity))
     else:
         log.error("paying ledger row %s failed: %s", work.row.uid, type(error).__name__)
-        says = _("No answer that makes sense. It is looked up before anything else happens.")
+        says = _("Invalid answer. The payment is looked up before anything else happens.")
     _later(work, says, at_least=SETTLING)
 
 
 def _find_out(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
-    """What became of an order that was sent; asks to pay again only where that cannot pay twice."""
+    """Look up an order that was sent; pay again only if that cannot pay twice."""
     transfer = work.transfer
     rested = timezone.now() - (transfer.asked_at or work.row.sent_at or work.row.created_at)
     if not transfer.accepted and rested < SETTLING:
@@ -336,28 +334,28 @@ def _find_out(work: _Work, payer: Payer, order: Order, identity: Identity) -> No
 
 
 def _keep(work: _Work, answer: Answer, identity: Identity) -> None:
-    """Write down what the recruiter says of an order that was sent."""
+    """Save the recruiter's answer about an order that was sent."""
     reason = scrubbed(answer.reason, identity)
     if answer.outcome == Outcome.CONFIRMED:
-        _end(work, State.CONFIRMED, "", why=reason or _("the recruiter says that it is paid"))
+        _end(work, State.CONFIRMED, "", why=reason or _("the recruiter confirms the payment"))
     elif answer.outcome == Outcome.REFUSED:
-        _end(work, State.FAILED, reason or _("The recruiter refused it without saying why."))
+        _end(work, State.FAILED, reason or _("The recruiter refused it without a reason."))
     elif answer.outcome == Outcome.SENT:
         if _too_old(work.transfer, NOT_CONFIRMED_FOR):
             _end(work, State.UNCLEAR, _unconfirmed())
         else:
             Transfer.objects.filter(pk=work.transfer.pk, holder=work.holder).update(accepted=True)
             work.transfer.accepted = True
-            _later(work, reason or _("The recruiter has taken it; it is asked until it confirms."))
+            _later(work, reason or _("The recruiter has accepted it and has yet to confirm."))
     elif answer.outcome == Outcome.QUEUED:
         _later(work, reason, at_least=SETTLING)
     else:
-        unclear = _("It cannot be told whether it was paid.")
+        unclear = _("It is unknown whether this was paid.")
         _end(work, State.UNCLEAR, f"{unclear} {reason}".strip())
 
 
 def _settle_without_identity(work: _Work) -> None:
-    erased = _("This person was erased, so that nobody knows any more whom to pay.")
+    erased = _("This participant was erased, so it is unknown whom to pay.")
     _end(work, State.FAILED if work.row.state == State.APPROVED else State.UNCLEAR, erased)
 
 
@@ -366,7 +364,7 @@ def _settle_without_identity(work: _Work) -> None:
 
 @contextmanager
 def _still_mine(work: _Work) -> Iterator[LedgerRow]:
-    """A transaction with the row locked, if it is still in this worker's hands and where this worker left it."""
+    """Open a transaction with the row locked, if this worker still holds the lease and the state is unchanged."""
     with transaction.atomic():
         row = locked(work.row.pk)
         mine = Transfer.objects.filter(pk=work.transfer.pk, holder=work.holder).exists()
@@ -382,7 +380,7 @@ def _end(work: _Work, to: str, problem: str, *, why: str = "") -> None:
 
 
 def _later(work: _Work, problem: str, *, wait: timedelta | None = None, at_least: timedelta = timedelta(0)) -> None:
-    """Free the row, to be looked at again after a while that doubles each time; or let a person look it up."""
+    """Release the row and retry after a delay that doubles each time, or leave it for a person to look up."""
     waited = work.transfer.failures
     wait = wait if wait is not None else max(min(FIRST_WAIT * 2 ** min(waited, 10), LONGEST_WAIT), at_least)
     try:
@@ -396,35 +394,35 @@ def _later(work: _Work, problem: str, *, wait: timedelta | None = None, at_least
                 holder="", until=now, next_at=now + wait, failures=F("failures") + 1
             )
     except _Lost:
-        log.info("ledger row %s: somebody else goes on with it", work.row.uid)
+        log.info("ledger row %s: another worker continues", work.row.uid)
 
 
 def _silent_too_long(transfer: Transfer) -> str:
-    """Why a person has to look up an order that the recruiter tells nothing about; empty while there is time."""
+    """Return why a person has to look up an unanswered order; empty if it is too early for that."""
     if transfer.accepted:
         return _unconfirmed() if _too_old(transfer, NOT_CONFIRMED_FOR) else ""
     return _("The recruiter has not answered for a day.") if _too_old(transfer, NO_ANSWER_FOR) else ""
 
 
 def _unconfirmed() -> str:
-    return _("The recruiter took it a week ago and has not confirmed it since.")
+    return _("The recruiter accepted it a week ago and has not confirmed it since.")
 
 
 def _too_old(transfer: Transfer, most: timedelta) -> bool:
     return bool(transfer.row.sent_at and timezone.now() - transfer.row.sent_at > most)
 
 
-# ---- orders, and what the recruiter says in words --------------------------------------------------
+# ---- orders, and messages about the recruiter's answers --------------------------------------------------
 
 
 def payer_of(row: LedgerRow) -> Payer | None:
-    """Who pays the people of this row's study and recruiter; None where nobody here does. May raise Unreachable."""
+    """Return the payer for this row's study and recruiter; None if Parley does not pay. May raise Unreachable."""
     method = payers.method_of(row.recruiter)
     return method.payer(row.study) if method is not None and method.payer is not None else None
 
 
 def order_of(row: LedgerRow, identity: Identity, *, reference: str = "") -> Order:
-    """The row as its recruiter is asked to pay it."""
+    """Return the order to pay this row."""
     return Order(
         uid=row.uid,
         reason=row.reason,
@@ -440,30 +438,30 @@ def order_of(row: LedgerRow, identity: Identity, *, reference: str = "") -> Orde
 
 
 def fee_of(row: LedgerRow, payer: Payer, identity: Identity) -> Decimal:
-    """What the recruiter takes beside the amount. May raise Unreachable."""
+    """Return the recruiter's fee on top of the amount. May raise Unreachable."""
     return payer.fee(order_of(row, identity)).quantize(Decimal("0.01"))
 
 
 def waits_for(status: AssignmentStatus) -> str:
-    """Why somebody who is approved is not paid yet."""
-    return _("They have not handed in at their recruiter yet; it is paid as soon as they have.")
+    """Return why an approved payment has to wait."""
+    return _("They have not submitted at their recruiter yet; it is paid once they do.")
 
 
 def wrong_with(status: AssignmentStatus) -> str:
-    """Why somebody is not paid, from what the recruiter says of their assignment."""
+    """Return why this assignment status rules out paying."""
     return {
-        AssignmentStatus.REJECTED: _("Their assignment was rejected at the recruiter."),
-        AssignmentStatus.RETURNED: _("They gave their assignment back at the recruiter."),
-        AssignmentStatus.TIMED_OUT: _("Their time at the recruiter ran out before they handed in."),
-        AssignmentStatus.UNKNOWN: _("The recruiter knows no such assignment."),
+        AssignmentStatus.REJECTED: _("Their assignment was rejected."),
+        AssignmentStatus.RETURNED: _("They returned their assignment."),
+        AssignmentStatus.TIMED_OUT: _("Their time at the recruiter ran out before they submitted."),
+        AssignmentStatus.UNKNOWN: _("The recruiter has no such assignment."),
         AssignmentStatus.SOMEBODY_ELSE: _(
-            "The recruiter says that the assignment is somebody else's, or another study's."
+            "The recruiter reports that the assignment belongs to somebody else or to another study."
         ),
-    }.get(status, _("The recruiter says something that nobody here understands."))
+    }.get(status, _("The recruiter reported an unknown status."))
 
 
 def scrubbed(text: str, identity: Identity | None) -> str:
-    """A recruiter's words without this worker's identifiers."""
+    """Return a recruiter's message without this worker's identifiers."""
     told = [identity.worker, identity.proof, *map(str, identity.details.values())] if identity is not None else []
     for identifier in sorted({one for one in told if len(one) > 3}, key=len, reverse=True):
         text = text.replace(identifier, "•••")

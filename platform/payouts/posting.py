@@ -1,4 +1,4 @@
-"""Moving a ledger row from state to state: the row and its posting change together or not at all."""
+"""Change a ledger row's state: the row and its posting are saved together or not at all."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ACCOUNT_OF: dict[str, Account] = {
     State.WRITTEN_OFF: Account.WRITTEN_OFF,
     State.ELSEWHERE: Account.ELSEWHERE,
 }
-"""Where the money of a row in each state stands."""
+"""The account of each state."""
 
 ALLOWED: dict[str, frozenset[str]] = {
     State.DUE: frozenset({State.APPROVED, State.WRITTEN_OFF}),
@@ -35,20 +35,20 @@ ALLOWED: dict[str, frozenset[str]] = {
     State.CONFIRMED: frozenset({State.DUE}),
     State.ELSEWHERE: frozenset(),
 }
-"""From each state, those that a row can come to. From confirmed only what was paid by hand comes back."""
+"""The states that each state can change to. From confirmed, only rows paid by hand can go back."""
 
 
 class NotPosted(Exception):
-    """A row is not where the step begins; the text is for the researcher, and nothing was changed."""
+    """A row is not in the right state for the step; nothing was changed. The message is for the researcher."""
 
 
 def cost_of(state: str) -> Account:
-    """The account that what people earned comes out of."""
+    """Return the cost account of a state."""
     return Account.COST_ELSEWHERE if state == State.ELSEWHERE else Account.COST
 
 
 def open_books(rows: Iterable[LedgerRow]) -> None:
-    """The first posting of rows that were just added: what was earned, on the account of its state."""
+    """Write the first posting of rows that were just added: from cost to the account of their state."""
     Posting.objects.bulk_create(
         Posting(
             row=row,
@@ -64,20 +64,20 @@ def open_books(rows: Iterable[LedgerRow]) -> None:
 
 
 def locked(pk: int) -> LedgerRow:
-    """The row, which nobody else changes before this transaction ends. Call it in one."""
+    """Return the row, locked until the current transaction ends."""
     return LedgerRow.objects.select_for_update(of=("self",)).get(pk=pk)
 
 
 def post(row: LedgerRow, *, to: str, who: Any = None, why: str = "", problem: str = "") -> Posting:
-    """Move a row that this transaction has `locked` to another state, and write the posting.
+    """Change the state of a row that this transaction has `locked`, and write the posting.
 
     Args:
-        who: the user whose act it is; None for what Parley does by itself.
+        who: the user who did it; None if automatic.
         why: kept in the journal; names no participant.
-        problem: what the researcher sees at the row from now on.
+        problem: shown to the researcher with the row from now on.
 
     Raises:
-        NotPosted: rows do not go from its state to `to`.
+        NotPosted: a row in its state cannot change to `to`.
     """
     assert transaction.get_connection().in_atomic_block, "a posting and its row change together"
     came_from = row.state

@@ -1,4 +1,4 @@
-"""How much a participant is paid: pure functions of a pay rule and what happened.
+"""How much a participant is paid: pure functions of a pay rule and the results.
 
 Amounts are decimals in whole cents of the study's currency, rounded half up.
 """
@@ -28,7 +28,7 @@ ENDINGS_PAY: Mapping[str, EndingPay] = {
     "withdrew": "nothing",
     "returned": "nothing",
 }
-"""What each ending pays where a study says nothing else."""
+"""What each ending pays by default."""
 CAN_PAY: Mapping[str, tuple[EndingPay, ...]] = {
     "failed_code_word": ("nothing", "base"),
     "failed_quiz": ("nothing", "base", "base_and_average", "base_and_bonus"),
@@ -41,8 +41,8 @@ CAN_PAY: Mapping[str, tuple[EndingPay, ...]] = {
     "dropped_out": ("nothing", "base"),
     "withdrew": ("nothing", "base"),
 }
-"""What a study may let an ending pay. Completing always pays base and bonus; a game that fails through no fault of
-the player is never unpaid; a returned assignment is paid by no recruiter."""
+"""What a study may choose to pay for each ending. Completing always pays base and bonus; a game that fails through no
+fault of the player is always paid; a returned assignment never is."""
 
 
 class PayRule(BaseModel):
@@ -50,8 +50,8 @@ class PayRule(BaseModel):
 
     bonus = clip(rule(payoff), 0, cap): "share" pays 2 · announced average · g with g in [0, 1] (the
     game's `bonus_share`), "linear" pays rate · payoff, "fixed" pays the announced average.
-    `endings` says what each ending pays; endings not named pay nothing. `waiting_rate` is paid for an hour
-    of waiting in vain for others, as a bonus beside what that ending pays.
+    `endings` gives what each ending pays; endings not named pay nothing. `waiting_rate` is paid per hour of
+    waiting in vain for others, as a bonus on top of what that ending pays.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -67,15 +67,15 @@ class PayRule(BaseModel):
 
 
 def cents(amount: Decimal) -> Decimal:
-    """`amount` rounded to whole cents, half up."""
+    """Return `amount` rounded half up to whole cents."""
     return amount.quantize(CENT, rounding=ROUND_HALF_UP)
 
 
 def bonus(rule: PayRule, *, payoff: float, share: float) -> Decimal:
-    """clip(rule(payoff), 0, cap), in whole cents.
+    """Return clip(rule(payoff), 0, cap) in whole cents.
 
     Args:
-        payoff: in the game's money.
+        payoff: in the game's own unit.
         share: the game's g for that payoff, from 0 to 1.
     """
     amounts = {
@@ -90,13 +90,13 @@ _SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 
 
 def in_currency(amount: Decimal, currency: str) -> str:
-    """An amount of real money with its currency: "$1.00", "1.00 CHF"."""
+    """Return an amount of real money with its currency: "$1.00", "1.00 CHF"."""
     symbol = _SYMBOLS.get(currency)
     return f"{symbol}{amount:.2f}" if symbol else f"{amount:.2f} {currency}"
 
 
 def shown_bonus(rule: Mapping[str, Any], payoff: float | None, share: float | None) -> str | None:
-    """The bonus of a result as it is written; None where the rule needs what is not known, or asks for nothing."""
+    """Return the formatted bonus of a result; None if the rule lacks an input or does not use the result."""
     pay = PayRule.model_validate(rule)
     needed = {"share": share, "linear": payoff}.get(pay.rule)
     if needed is None:
@@ -105,10 +105,10 @@ def shown_bonus(rule: Mapping[str, Any], payoff: float | None, share: float | No
 
 
 def bonus_line(rule: Mapping[str, Any], points: tuple[tuple[float, float], ...]) -> dict[str, Any] | None:
-    """The bonus as a straight line over the payoff, cut at both ends: what a page's script computes with.
+    """Return the bonus as a linear function of the payoff, clipped at both ends, for a page's script.
 
     Args:
-        points: two results (payoff, share) between which the share is straight.
+        points: two results (payoff, share) between which the share is linear.
     """
     pay = PayRule.model_validate(rule)
     (x0, g0), (x1, g1) = points
@@ -124,12 +124,12 @@ def bonus_line(rule: Mapping[str, Any], points: tuple[tuple[float, float], ...])
 def due(
     rule: PayRule, *, ending: str, payoff: float | None, share: float | None, waited: float = 0
 ) -> dict[str, Decimal]:
-    """What is owed, by reason ("base", "bonus"); reasons without an amount are left out.
+    """Return the amounts owed by reason ("base", "bonus"); reasons without an amount are omitted.
 
     Args:
         ending: the participant's terminal state.
-        payoff, share: of the finished match; None where there is none.
-        waited: seconds of waiting in vain for others.
+        payoff, share: of the finished match; None if there is none.
+        waited: seconds spent waiting in vain for others.
     """
     pays = rule.endings.get(ending, "nothing")
     owed: dict[str, Decimal] = {}
@@ -145,10 +145,10 @@ def due(
 
 
 def endings_with(chosen: Mapping[str, str]) -> dict[str, EndingPay]:
-    """What each ending pays in a study that has `chosen` some of them.
+    """Return what each ending pays in a study with these choices.
 
     Raises:
-        ValueError: an ending that cannot be chosen, or cannot pay that.
+        ValueError: an ending cannot be chosen, or cannot pay that.
     """
     for ending, pays in chosen.items():
         if pays not in CAN_PAY.get(ending, ()):
@@ -157,16 +157,16 @@ def endings_with(chosen: Mapping[str, str]) -> dict[str, EndingPay]:
 
 
 def least_of(rule: PayRule, *, ending: str) -> Decimal:
-    """What an ending pays at least: everything but a bonus that depends on the game."""
+    """Return the least that an ending pays: everything except a bonus that depends on the game."""
     return sum(due(rule, ending=ending, payoff=None, share=None).values(), Decimal(0))
 
 
 def workings(
     rule: PayRule, *, ending: str, payoff: float | None, share: float | None, **numbers: Any
 ) -> dict[str, Any]:
-    """The rule and the numbers that gave an amount, to be kept beside it.
+    """Return the rule and the numbers behind an amount, to be stored with it.
 
     Args:
-        numbers: more of them, where there are any: the seconds `waited`, the matches of a session.
+        numbers: further numbers, if any: the seconds `waited`, the matches of a session.
     """
     return {"rule": rule.model_dump(mode="json"), "ending": ending, "payoff": payoff, "share": share, **numbers}

@@ -1,4 +1,4 @@
-"""Writing down what is owed, and what waits for a person."""
+"""Record what is owed, and count what waits for a researcher."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def record_due(
     waited: float = 0,
     games: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Decimal]:
-    """Ledger rows for a participant whose enrolment has ended; a second call adds nothing. Returns what is owed.
+    """Add the ledger rows of an enrolment that has ended, and return what is owed; a second call adds nothing.
 
     Args:
         study: its short name.
-        waited: seconds of waiting in vain for others.
-        games: of a session, each match's number, payoff, share and whether it counts: kept in the workings.
+        waited: seconds spent waiting in vain for others.
+        games: for a session, each match's number, payoff, share and whether it counts; stored in the workings.
     """
     owed = rules.due(rule, ending=enrolment.state, payoff=payoff, share=share, waited=waited)
     more = {**({"waited": waited} if waited else {}), **({"games": list(games)} if games else {})}
@@ -63,7 +63,7 @@ def record_due(
 def keep_paid_elsewhere(
     enrolment: Enrolment, *, study: str, recruiter: str, reason: str, amount: Decimal, currency: str
 ) -> None:
-    """Keep what the recruiter has paid somebody by itself; a second call adds nothing. Call it in a transaction."""
+    """Record what the recruiter paid by itself; a second call adds nothing. Call this in a transaction."""
     row, is_new = LedgerRow.objects.get_or_create(
         enrolment=enrolment,
         reason=reason,
@@ -87,7 +87,7 @@ def _first_state(method: PaymentMethod | None, study: str, reason: str) -> str:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Of one study: payments to be approved, since when the oldest waits, and those that nobody can tell about."""
+    """One study's payments to approve, since when the oldest waits, and its unclear payments."""
 
     due: int = 0
     oldest: datetime | None = None
@@ -95,7 +95,7 @@ class Waiting:
 
 
 def waiting(studies: Collection[str]) -> dict[str, Waiting]:
-    """What waits for a person in these studies, by short name; studies in which nothing waits are left out."""
+    """Return what waits for a researcher, by short name; studies in which nothing waits are omitted."""
     due, unclear = Q(state=LedgerRow.State.DUE), Q(state=LedgerRow.State.UNCLEAR)
     found = LedgerRow.objects.filter(due | unclear, study__in=studies).order_by().values("study")
     counted = found.annotate(

@@ -10,16 +10,16 @@ log = logging.getLogger(__name__)
 
 @shared_task(name="payouts.pay")
 def pay() -> None:
-    """Pay what is approved and find out about what was sent."""
+    """Pay what is approved and look up what was sent."""
     paying.pay_due()
 
 
 def soon() -> None:
-    """Let a worker pay now. Only a hint: the clock asks every few seconds, also when this is lost."""
+    """Queue paying now. Only a shortcut: beat queues it every few seconds anyway."""
     try:
         pay.delay()
-    except Exception as error:  # noqa: BLE001  (any broker failure: the clock queues it)
-        log.warning("paying is not queued, the clock will: %s", type(error).__name__)
+    except Exception as error:  # noqa: BLE001  (any broker failure: beat queues it)
+        log.warning("paying could not be queued now, beat will queue it: %s", type(error).__name__)
 
 
 @worker_ready.connect

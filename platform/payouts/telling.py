@@ -1,4 +1,4 @@
-"""What people read on their last page about how far their pay is."""
+"""What participants read about their pay on the last page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ State = LedgerRow.State
 
 @paid.register
 def how_far(enrolment: Enrolment) -> list[str]:
-    """One sentence where all amounts are equally far, one for each amount otherwise."""
+    """Return one sentence if all amounts have the same status, otherwise one per amount."""
     rows = list(enrolment.ledger.order_by("reason"))
     said = [_of(row) for row in rows]
     if len(set(said)) <= 1:
@@ -28,13 +28,13 @@ def _of(row: LedgerRow) -> str:
         return _("It has been paid.")
     method = method_of(row.recruiter)
     if row.state == State.ELSEWHERE and method is not None and (method.lists or method.payer):
-        return _("The page that brought you here pays this to you.")
+        return _("The site that brought you here pays you this.")
     if row.state == State.ELSEWHERE:
-        return _("The experiment that brought you here pays this to you, with whatever else you earn there.")
+        return _("The experiment that brought you here pays you this, along with anything else you earn there.")
     if row.state == State.WRITTEN_OFF:
-        return _("The researchers decided not to pay it. If you think that this is wrong, please report it below.")
+        return _("The researchers decided not to pay this. If you think this is wrong, please report it below.")
     if method is None or (method.payer is None and not method.lists):
-        return _("It is noted. The researchers pay it to you themselves.")
+        return _("Recorded. The researchers will pay you themselves.")
     if row.state == State.SENT:
-        return _("It is being paid through the page that brought you here.")
-    return _("It is noted. Once the researchers have approved it, it is paid through the page that brought you here.")
+        return _("It is being paid through the site that brought you here.")
+    return _("Recorded. Once the researchers approve it, it will be paid through the site that brought you here.")

@@ -1,4 +1,4 @@
-"""The pay page: owners approve what they were shown, nothing happens on a look, and nobody's identity is told."""
+"""The pay page: owners approve what they saw, viewing changes nothing, and no identity is shown."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def path(study: Study, name: str = "page", *more: object) -> str:
 
 
 def said(response) -> str:
-    """What the page says after an action."""
+    """Return the page's message after an action."""
     return " ".join(str(message) for message in response.context["messages"])
 
 
@@ -64,7 +64,7 @@ def act(client: Client, study: Study, name: str, *rows: LedgerRow, note: str = "
     return client.post(path(study, "do"), posted, follow=True)
 
 
-# ---- looking ---------------------------------------------------------------------------------------
+# ---- reading ---------------------------------------------------------------------------------------
 
 
 def test_sums_and_rows_are_shown_with_the_rule_and_the_numbers(client, study, owner, standin: StandIn):
@@ -77,12 +77,12 @@ def test_sums_and_rows_are_shown_with_the_rule_and_the_numbers(client, study, ow
     assert "payments are waiting for approval" in page
 
 
-def test_a_bonus_that_was_cut_says_so(client, study, owner):
+def test_a_capped_bonus_is_marked(client, study, owner):
     finished("A1", study=SLUG, rule=PayRule(rule="linear", rate="0.5", cap="7.00"))
-    assert "0.5 × 100 (payoff), cut at the highest bonus of 7.00" in client.get(path(study)).content.decode()
+    assert "0.5 × 100 (payoff), capped at 7.00" in client.get(path(study)).content.decode()
 
 
-def test_looking_asks_no_recruiter_and_changes_nothing(client, study, owner, standin: StandIn):
+def test_viewing_asks_no_recruiter_and_changes_nothing(client, study, owner, standin: StandIn):
     base, _bonus = finished("A1", study=SLUG)
     before = list(LedgerRow.objects.values())
     client.get(path(study))
@@ -105,23 +105,23 @@ def test_only_owners_act(client, study, standin: StandIn, role: Role):
     assert states(base) == ["due"]
 
 
-def test_an_accounts_money_is_spent_by_its_own_editors_alone(client, study, owner, standin: StandIn, monkeypatch):
+def test_only_editors_of_an_account_spend_its_money(client, study, owner, standin: StandIn, monkeypatch):
     account = Account.objects.create(title="The lab's money", kind="mturk")
     monkeypatch.setitem(payers._methods, KIND, replace(payers._methods[KIND], account=lambda slug: account))
     base, _bonus = finished("A1", study=SLUG)
     for name in ("ask", "do", "try"):
         told = said(client.post(path(study, name), {"act": "approve", "rows": base.pk}, follow=True))
-        assert "The lab's money pays these people" in told
+        assert "These people are paid from The lab's money" in told
     assert states(base) == ["due"] and not standin.asked
     give(account, user=owner, role=Role.EDITOR, by=None)
     assert "Approve: one payment." in said(act(client, study, "approve", base))
     assert states(base) == ["approved"]
 
 
-# ---- asking before doing ---------------------------------------------------------------------------
+# ---- confirming ---------------------------------------------------------------------------
 
 
-def test_approving_is_asked_about_with_people_amounts_fees_and_balance(client, study, owner, standin: StandIn):
+def test_the_confirmation_page_shows_people_amounts_fees_and_balance(client, study, owner, standin: StandIn):
     finished("A1", study=SLUG), finished("A2", study=SLUG)
     asked = client.post(path(study, "ask"), {"act": "approve", "state": "due"})
     (sums,) = asked.context["sums"].values()
@@ -131,7 +131,7 @@ def test_approving_is_asked_about_with_people_amounts_fees_and_balance(client, s
     assert set(LedgerRow.objects.values_list("state", flat=True)) == {"due"}, "asking changes nothing"
 
 
-def test_what_was_confirmed_is_approved_paid_and_written_down(client, study, owner, standin: StandIn):
+def test_confirmed_rows_are_approved_paid_and_recorded(client, study, owner, standin: StandIn):
     base, bonus = finished("A1", study=SLUG)
     other, _ = finished("A2", study=SLUG)
     asked = client.post(path(study, "ask"), {"act": "approve", "state": "due", "rows": [base.pk, bonus.pk]})
@@ -145,14 +145,14 @@ def test_what_was_confirmed_is_approved_paid_and_written_down(client, study, own
     assert record.by == "the-owner" and record.details["rows"] == 2 and record.details["chosen USD"] == "3.00"
 
 
-def test_a_second_click_does_nothing_and_says_so(client, study, owner, standin: StandIn):
+def test_a_second_click_changes_nothing(client, study, owner, standin: StandIn):
     base, _bonus = finished("A1", study=SLUG)
     act(client, study, "approve", base)
-    assert "None of these is waiting" in said(act(client, study, "approve", base))
+    assert "None of these payments is waiting" in said(act(client, study, "approve", base))
     assert base.postings.count() == 2 and Record.objects.filter(action="pay_approved").count() == 1
 
 
-def test_beyond_the_limit_is_refused_with_the_numbers(client, study, owner, standin: StandIn):
+def test_exceeding_the_limit_is_refused_with_the_numbers(client, study, owner, standin: StandIn):
     base, bonus = finished("A1", study=SLUG)
     client.post(path(study, "limit"), {"currency": "USD", "most": "3.59"})
     asked = client.post(path(study, "ask"), {"act": "approve", "state": "due"}).content.decode()
@@ -167,26 +167,26 @@ def test_beyond_the_limit_is_refused_with_the_numbers(client, study, owner, stan
 
 
 @pytest.mark.parametrize("typed", ["much", "-1", "1.234", "NaN", "Infinity", "1e30"])
-def test_a_limit_that_is_no_amount_is_refused(client, study, owner, typed: str):
-    assert "no amount of money" in said(
+def test_an_invalid_limit_is_refused(client, study, owner, typed: str):
+    assert "not a valid amount" in said(
         client.post(path(study, "limit"), {"currency": "USD", "most": typed}, follow=True)
     )
     assert not Limit.objects.exclude(most=None).exists()
 
 
 @pytest.mark.parametrize("rows", ["", "x", "1,2,-3", "9" * 30, "'; drop"])
-def test_nonsense_is_passed_over(client, study, owner, rows: str):
+def test_invalid_keys_are_ignored(client, study, owner, rows: str):
     assert client.post(path(study, "do"), {"act": "approve", "rows": rows}).status_code == 302
     assert client.post(path(study, "do"), {"act": "steal", "rows": rows}).status_code == 404
 
 
-def test_a_note_that_no_database_can_keep_is_kept_without_that(client, study, owner, standin: StandIn):
+def test_null_characters_are_removed_from_notes(client, study, owner, standin: StandIn):
     base, _bonus = finished("A1", study=SLUG)
     act(client, study, "write_off", base, note="a\x00 test")
     assert states(base) == ["written_off"] and base.postings.last().why == "a test"
 
 
-def test_a_limit_stays_with_its_study_and_goes_with_it(client, owner):
+def test_a_limit_belongs_to_its_study_and_is_deleted_with_it(client, owner):
     draft = Study.objects.create(title="Prices", slug="prices", game="bargaining")
     give(draft, user=owner, role=Role.OWNER, by=None)
     assert not is_given_out(draft)
@@ -196,7 +196,7 @@ def test_a_limit_stays_with_its_study_and_goes_with_it(client, owner):
     assert not Limit.objects.exists(), "a later study of this name has limits of its own"
 
 
-def test_rows_of_another_study_are_out_of_reach(client, study, owner, standin: StandIn):
+def test_rows_of_another_study_cannot_be_changed(client, study, owner, standin: StandIn):
     base, _bonus = finished("A1", study="another")
     act(client, study, "approve", base)
     act(client, study, "write_off", base, note="mine")
@@ -207,7 +207,7 @@ def test_rows_of_another_study_are_out_of_reach(client, study, owner, standin: S
 # ---- dry run ---------------------------------------------------------------------------------------
 
 
-def test_a_dry_run_says_of_each_what_would_happen_and_moves_nothing(client, study, owner, standin: StandIn):
+def test_a_dry_run_shows_each_result_and_moves_no_money(client, study, owner, standin: StandIn):
     rows = {worker: finished(worker, study=SLUG)[0] for worker in ("A1", "A2", "A3")}
     standin.statuses |= {"A2": "working", "A3": "somebody_else"}
     before = (list(LedgerRow.objects.values()), Posting.objects.count())
@@ -223,17 +223,17 @@ def test_a_dry_run_says_of_each_what_would_happen_and_moves_nothing(client, stud
     assert "Balance at Stand-in: 100.00 USD" in client.get(path(study)).content.decode(), "it is remembered"
 
 
-def test_a_dry_run_says_when_the_recruiter_is_silent(client, study, owner, standin: StandIn):
+def test_a_dry_run_reports_a_recruiter_that_does_not_answer(client, study, owner, standin: StandIn):
     base, _bonus = finished("A1", study=SLUG)
     standin.fail("assignment_status", "error_before")
     page = client.post(path(study, "try"), {"state": "due", "rows": [base.pk]})
     assert page.context["tried"][0].verdict == "waits" and "did not answer" in page.content.decode()
 
 
-# ---- by hand, and what went wrong ------------------------------------------------------------------
+# ---- by hand, and failures ------------------------------------------------------------------
 
 
-def test_people_of_lab_codes_are_approved_marked_as_paid_and_put_back(client, study, owner):
+def test_lab_participants_are_approved_marked_as_paid_and_made_due_again(client, study, owner):
     base, bonus = finished("code", recruiter="codes", study=SLUG)
     act(client, study, "approve", base, bonus)
     assert "Pay it yourself" in client.get(path(study), {"state": "approved"}).content.decode()
@@ -248,7 +248,7 @@ def test_people_of_lab_codes_are_approved_marked_as_paid_and_put_back(client, st
     ]  # fmt: skip
 
 
-def test_a_failure_says_why_and_is_approved_again(client, study, owner, standin: StandIn):
+def test_a_failure_shows_its_reason_and_can_be_approved_again(client, study, owner, standin: StandIn):
     base, _bonus = finished("A1", study=SLUG)
     standin.refuses = "not enough money in the account"
     act(client, study, "approve", base)
@@ -260,7 +260,7 @@ def test_a_failure_says_why_and_is_approved_again(client, study, owner, standin:
     assert states(base) == ["confirmed"]
 
 
-def test_what_is_unclear_stands_first_and_is_resolved_in_two_steps(client, study, owner, standin: StandIn):
+def test_unclear_payments_come_first_and_are_resolved_in_two_steps(client, study, owner, standin: StandIn):
     base, _bonus = finished("A1", study=SLUG)
     act(client, study, "approve", base)
     standin.fail("pay", "drop_after")
@@ -284,17 +284,17 @@ def test_what_is_unclear_stands_first_and_is_resolved_in_two_steps(client, study
     assert Record.objects.get(action="pay_resolved").details["paid"] is True
 
 
-def test_what_an_experiment_pays_is_said_and_cannot_be_approved(client, study, owner):
+def test_pay_from_an_outside_experiment_is_marked_and_cannot_be_approved(client, study, owner):
     base, _bonus = finished("label", recruiter="otree", study=SLUG)
     page = client.get(path(study)).content.decode()
     assert "The experiment that sends participants here pays them" in page and "Approve…" not in page
     assert "None of these" in said(act(client, study, "approve", base))
 
 
-# ---- the list for the books ------------------------------------------------------------------------
+# ---- the accounting export ------------------------------------------------------------------------
 
 
-def test_the_list_has_every_row_and_no_worker(client, study, owner, standin: StandIn):
+def test_the_export_has_every_row_and_no_worker(client, study, owner, standin: StandIn):
     standin.refuses = "=HYPERLINK(1) for worker A1SECRET"
     base, _bonus = finished("A1SECRET", study=SLUG)
     act(client, study, "approve", base)
@@ -311,7 +311,7 @@ def test_the_list_has_every_row_and_no_worker(client, study, owner, standin: Sta
     assert Record.objects.filter(action="pay_listed").exists()
 
 
-def test_no_page_tells_a_workers_identifiers(client, study, owner, standin: StandIn):
+def test_no_page_shows_a_workers_identifiers(client, study, owner, standin: StandIn):
     base, bonus = finished("A1SECRET", study=SLUG)
     pages = [client.get(path(study)), client.post(path(study, "try"), {"state": "due"})]
     pages.append(client.post(path(study, "ask"), {"act": "approve", "state": "due"}))
@@ -328,7 +328,7 @@ def test_notes_are_text(client, study, owner):
     assert "<script>alert(1)" not in page and "&lt;script&gt;alert(1)" in page
 
 
-def test_books_that_do_not_agree_are_seen_at_once(client, study, owner):
+def test_errors_in_the_books_are_shown_at_once(client, study, owner):
     base, _bonus = finished("A1", study=SLUG)
     LedgerRow.objects.filter(pk=base.pk).update(state="approved")
     assert "The accounts don't balance" in client.get(path(study)).content.decode()

@@ -1,4 +1,4 @@
-"""A recruiter of the tests' own, and books that are looked through after every test."""
+"""A stand-in recruiter, and a check of the books after every test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KIND = "standin"
 
 @pytest.fixture(params=[True, False], ids=["repeats safely", "pays twice if asked twice"])
 def standin(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """An interface whose people are paid through it, of either sort."""
+    """A stand-in server that pays participants; one kind pays twice if asked twice."""
     from payouts import payers
     from payouts.tests.standin import StandIn, StandInPayer
 
@@ -24,7 +24,7 @@ def standin(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.fixture(autouse=True)
 def in_order(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Whatever a test did with the ledger, its sums agree."""
+    """Check after each test that the sums of the ledger agree."""
     marker = request.node.get_closest_marker("django_db")
     if marker is None:
         yield

@@ -1,4 +1,4 @@
-"""People who are owed something, for the tests: made directly, as their way to the last page is not the subject."""
+"""Participants who are owed pay, created directly: how they reached the last page does not matter here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RULE = PayRule(currency="USD", base="1.00", rule="share", announced_average="2.0
 
 
 def finished(worker: str, *, recruiter: str = "standin", study: str = STUDY, rule: PayRule = RULE) -> list[LedgerRow]:
-    """Somebody who completed: 1.00 of base pay and 2.00 of bonus are due. Their rows, base first."""
+    """Create a participant who completed and is due 1.00 base pay and 2.00 bonus; return the rows, base first."""
     person = Enrolment.objects.create(state="completed", expires_at=timezone.now() + timedelta(hours=1))
     Identity.objects.create(
         study=study, recruiter=recruiter, worker=worker, proof=f"proof-{worker}", enrolment=person,

@@ -1,7 +1,7 @@
-"""A recruiter's interface for the tests, over real HTTP, with books of its own; and the payer that asks it.
+"""A stand-in for a recruiter's API over real HTTP, with its own books, and the payer that calls it.
 
-It can be told to fail in every way in which such an interface fails: before or after it has done what it
-was asked, by an error, by nonsense, by closing the connection, or by silence.
+It can fail in every way that such an API fails: before or after doing what it was asked, with an error, an
+invalid answer, a closed connection, or no answer at all.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Unreachable
 
 PATIENCE = 1.0
-"""Seconds that the payer waits."""
+"""How long the payer waits, in seconds."""
 FAULTS = (
     "error_before", "error_after", "drop_before", "drop_after", "nonsense_before", "nonsense_after",
     "silence_before", "silence_after",
@@ -27,14 +27,14 @@ FAULTS = (
 
 
 class StandIn:
-    """`with StandIn() as standin`: an interface at `standin.address`.
+    """`with StandIn() as standin`: a server at `standin.address`.
 
     Attributes:
-        repeats_safely: an order with an identifier that was paid before is not paid again.
-        faults: by what is asked ("assignment_status", "prepare", "pay", "look_up"), what goes wrong next.
-        paid: every payment that it made: (uid, amount).
-        statuses: by worker; submitted where nothing is said.
-        later: orders are only taken, and confirmed when they are asked about for the second time.
+        repeats_safely: an order is not paid again under an identifier that was paid before.
+        faults: by what is asked ("assignment_status", "prepare", "pay", "look_up"), the next failures.
+        paid: every payment made, as (uid, amount).
+        statuses: by worker; default: submitted.
+        later: orders are only accepted, and confirmed at the second look-up.
     """
 
     def __init__(self, *, repeats_safely: bool = True) -> None:
@@ -65,7 +65,7 @@ class StandIn:
 
     @property
     def times(self) -> Counter[str]:
-        """How often each order was paid."""
+        """Return how often each order was paid."""
         return Counter(uid for uid, _amount in self.paid)
 
     def do(self, asked: str, about: dict[str, str]) -> dict[str, str]:
@@ -127,7 +127,7 @@ class StandIn:
 
 
 class StandInPayer:
-    """Pays through the interface at `address`."""
+    """Pays through the server at `address`."""
 
     def __init__(self, address: str, *, may_repeat: bool) -> None:
         self.address = address

@@ -1,8 +1,8 @@
-"""Processes that pay, and die when they are told to: `python -m payouts.tests.teller ADDRESS yes|no`.
+"""Processes that pay, and can be killed at any step: `python -m payouts.tests.teller ADDRESS yes|no`.
 
-Each line read is a number: a child is forked that pays what is due, and kills itself (SIGKILL) at the so
-manyth step, counting everything that is written to the database and both sides of every call to the
-recruiter; 0 lets it live. The line written back is the child's exit status.
+Each input line is a number N: a forked child pays what is due and kills itself (SIGKILL) at step N. Every
+database write counts as a step, as do the start and end of every call to the recruiter; 0 lets it live. The
+output line is the child's exit status.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import django
 
 
 class Clock:
-    """Counts steps, and ends the process at one of them."""
+    """Counts steps and kills the process at one of them."""
 
     def __init__(self, last: int) -> None:
         self.left = last

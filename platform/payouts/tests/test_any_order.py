@@ -1,4 +1,4 @@
-"""Whatever people, recruiters and crashes do in whatever order: what the recruiter's own books say stays true here."""
+"""Users, recruiters and crashes in any order: the ledger always agrees with the recruiter's own books."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ pytestmark = pytest.mark.django_db
 
 PEOPLE = 2
 MOODS = ("well", "refuses", "takes", "silent", "silent after paying", "down")
-"""What the recruiter does with the next orders."""
+"""How the recruiter treats the next orders."""
 
 
 class Crash(BaseException):
-    """The process is gone."""
+    """The process has died."""
 
 
 class Recruiter:
-    """A payer and its books; crashes this process where it is told to."""
+    """A payer and its books; raises Crash at a chosen step."""
 
     def __init__(self, *, may_repeat: bool) -> None:
         self.may_repeat = may_repeat
@@ -103,7 +103,7 @@ STEP = st.one_of(
 
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(may_repeat=st.booleans(), steps=st.lists(STEP, min_size=4, max_size=25))
-def test_everybody_who_is_approved_is_paid_once_and_nobody_else(may_repeat: bool, steps: list[tuple[str, Any]]):
+def test_each_approved_payment_is_made_once_and_no_other(may_repeat: bool, steps: list[tuple[str, Any]]):
     recruiter = Recruiter(may_repeat=may_repeat)
     kept = dict(payers._methods)
     payers.register(KIND, payers.PaymentMethod("In memory", lambda study: recruiter))
@@ -175,6 +175,6 @@ def _agree(recruiter: Recruiter, approved: set[str]) -> None:
     for uid, state in state_of.items():
         times = recruiter.paid[uid]
         assert times <= 1, "nobody is paid twice"
-        assert times == 0 or uid in approved, "nobody is paid whom nobody approved"
-        assert state != "confirmed" or times == 1, "nothing is called paid that is not"
-        assert not times or state in ("sent", "unclear", "confirmed"), "whoever has been paid cannot be paid again"
+        assert times == 0 or uid in approved, "nobody is paid without approval"
+        assert state != "confirmed" or times == 1, "nothing unpaid is called paid"
+        assert not times or state in ("sent", "unclear", "confirmed"), "no paid row can be paid again"

@@ -1,4 +1,4 @@
-"""The paying process is killed at every step, several pay and approve at once: nobody is paid twice or forgotten."""
+"""Processes are killed at every step, or pay and approve at the same time: nobody is paid twice or forgotten."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_STEPS = 200
 
 
 class Teller:
-    """A process whose children pay from this test's database."""
+    """A process whose children pay from the test's database."""
 
     def __init__(self, standin: StandIn) -> None:
         held = connection.settings_dict
@@ -47,7 +47,7 @@ class Teller:
         )  # fmt: skip
 
     def pay(self, *, die_at: int = 0) -> int:
-        """Let a child pay; its exit status, -9 where it was killed at that step."""
+        """Let a child pay; return its exit status, -9 if it was killed at that step."""
         assert self._process.stdin is not None and self._process.stdout is not None
         print(die_at, file=self._process.stdin, flush=True)
         return int(self._process.stdout.readline())
@@ -71,7 +71,7 @@ def tellers(standin: StandIn) -> Iterator[Callable[[], Teller]]:
 
 
 def finish(teller: Teller) -> None:
-    """The sweep comes again and again, as it does after a restart."""
+    """Run the sweep repeatedly, as after a restart."""
     for _round in range(8):
         later()
         assert teller.pay() == 0
@@ -88,7 +88,7 @@ def finish(teller: Teller) -> None:
     ],
 )
 def test_killed_at_every_step(standin: StandIn, tellers: Callable[[], Teller], boss: User, lost: str, least: int):  # noqa: F811
-    """With an answer lost before or after it took effect, the steps are those of finding out what became of it."""
+    """If an answer is lost before or after it took effect, the next steps look up the result."""
     teller = tellers()
     everybody: list[LedgerRow] = []
     for step in range(1, MOST_STEPS):
@@ -107,12 +107,12 @@ def test_killed_at_every_step(standin: StandIn, tellers: Callable[[], Teller], b
         assert standin.times[str(base.uid)] == 1, f"killed at step {step}"
         if status == 0:
             break
-    assert least < step < MOST_STEPS - 1, "every step was tried, and there are as many as there must be"
+    assert least < step < MOST_STEPS - 1, "every step was tried, and there are as many as expected"
     assert standin.times == {str(row.uid): 1 for row in everybody}
     assert sum(Decimal(amount) for _uid, amount in standin.paid) == books.balances(STUDY)[STUDY, "USD"]["paid"]
 
 
-def test_several_pay_at_once(standin: StandIn, tellers: Callable[[], Teller], boss: User):  # noqa: F811
+def test_several_processes_pay_at_once(standin: StandIn, tellers: Callable[[], Teller], boss: User):  # noqa: F811
     rows = [row for number in range(6) for row in finished(f"A{number}")]
     approve(boss, *rows)
     several = [tellers() for _one in range(3)]
@@ -128,7 +128,7 @@ def test_several_pay_at_once(standin: StandIn, tellers: Callable[[], Teller], bo
     assert standin.times == {str(row.uid): 1 for row in rows}
 
 
-def test_two_clicks_at_once_approve_once_and_never_beyond_the_limit(standin: StandIn, boss: User):  # noqa: F811
+def test_simultaneous_clicks_approve_once_and_never_beyond_the_limit(standin: StandIn, boss: User):  # noqa: F811
     rows = [finished(f"A{number}")[0] for number in range(8)]
     deciding.set_limit(study=STUDY, currency="USD", most=Decimal("6.00"))
     refused: list[str] = []
@@ -146,12 +146,12 @@ def test_two_clicks_at_once_approve_once_and_never_beyond_the_limit(standin: Sta
         one.start()
     for one in together:
         one.join()
-    assert len(refused) == 3, "each share of four costs 4.80 with fees, so that one fits"
+    assert len(refused) == 3, "each share of four costs 4.80 with fees, so one fits"
     assert deciding.committed(STUDY, "USD") == Decimal("4.80")
     assert LedgerRow.objects.filter(state="approved").count() == 4
 
 
-def test_an_approval_is_withdrawn_while_the_recruiter_is_asked(
+def test_an_approval_can_be_withdrawn_while_the_recruiter_is_asked(
     standin: StandIn,
     boss: User,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,

@@ -1,4 +1,4 @@
-"""Paying: what is approved is paid exactly once, whatever the recruiter's interface does, and nobody is forgotten."""
+"""Approved pay is paid exactly once, whatever the recruiter's API does, and nobody is forgotten."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def approve(boss: User, *rows: LedgerRow) -> None:
 
 
 def later(hours: float = 2) -> None:
-    """So much time passes: leases run out, waits end, what was asked was asked long ago."""
+    """Let time pass: leases expire, delays end, and orders age."""
     ago = timedelta(hours=hours)
     Transfer.objects.update(until=F("until") - ago, next_at=F("next_at") - ago)
     Transfer.objects.exclude(asked_at=None).update(asked_at=F("asked_at") - ago)
@@ -48,7 +48,7 @@ def later(hours: float = 2) -> None:
 
 
 def settle(rounds: int = 12) -> None:
-    """The sweep comes again and again, until nothing is under way."""
+    """Run the sweep until no payment is in progress."""
     for _round in range(rounds):
         paying.pay_due()
         if not LedgerRow.objects.filter(state__in=OPEN).exists():
@@ -60,17 +60,17 @@ def states(*rows: LedgerRow) -> list[str]:
     return [LedgerRow.objects.get(pk=row.pk).state for row in rows]
 
 
-# ---- all goes well ---------------------------------------------------------------------------------
+# ---- without failures ---------------------------------------------------------------------------------
 
 
-def test_nothing_is_paid_that_nobody_approved(standin: StandIn):
+def test_nothing_is_paid_without_approval(standin: StandIn):
     rows = finished("A1")
     settle()
     assert states(*rows) == ["due", "due"]
     assert not standin.asked
 
 
-def test_what_is_approved_is_paid_once_base_before_bonus(standin: StandIn, boss: User):
+def test_approved_rows_are_paid_once_base_before_bonus(standin: StandIn, boss: User):
     base, bonus = finished("A1")
     approve(boss, base, bonus)
     settle()
@@ -78,7 +78,7 @@ def test_what_is_approved_is_paid_once_base_before_bonus(standin: StandIn, boss:
     assert standin.paid == [(str(base.uid), "1.00"), (str(bonus.uid), "2.00")]
 
 
-def test_every_step_is_in_the_journal_with_who_and_why(standin: StandIn, boss: User):
+def test_every_step_is_in_the_journal_with_user_and_reason(standin: StandIn, boss: User):
     base, _bonus = finished("A1")
     approve(boss, base)
     settle()
@@ -105,7 +105,7 @@ def test_balances_follow_the_money(standin: StandIn, boss: User):
     assert sum(held.values()) == 0
 
 
-def test_an_order_that_is_only_taken_is_asked_about_until_it_is_confirmed(standin: StandIn, boss: User):
+def test_an_accepted_order_is_looked_up_until_it_is_confirmed(standin: StandIn, boss: User):
     standin.later = True
     base, bonus = finished("A1")
     approve(boss, base, bonus)
@@ -116,7 +116,7 @@ def test_an_order_that_is_only_taken_is_asked_about_until_it_is_confirmed(standi
     assert set(standin.times.values()) == {1}
 
 
-def test_an_order_that_is_never_confirmed_comes_to_a_person_after_a_week(standin: StandIn, boss: User):
+def test_an_order_never_confirmed_is_unclear_after_a_week(standin: StandIn, boss: User):
     standin.later = True
     base, _bonus = finished("A1")
     approve(boss, base)
@@ -127,9 +127,7 @@ def test_an_order_that_is_never_confirmed_comes_to_a_person_after_a_week(standin
     assert standin.times[str(base.uid)] == 1
 
 
-def test_a_recruiter_that_took_an_order_and_then_falls_silent_brings_it_to_a_person_after_a_week(
-    standin: StandIn, boss: User
-):
+def test_an_accepted_order_without_further_answers_is_unclear_after_a_week(standin: StandIn, boss: User):
     standin.later = True
     base, _bonus = finished("A1")
     approve(boss, base)
@@ -142,10 +140,10 @@ def test_a_recruiter_that_took_an_order_and_then_falls_silent_brings_it_to_a_per
     later(24 * 4)
     paying.pay_due()
     assert states(base) == ["unclear"] and standin.times[str(base.uid)] == 1
-    assert "took it a week ago" in LedgerRow.objects.get(pk=base.pk).problem
+    assert "accepted it a week ago" in LedgerRow.objects.get(pk=base.pk).problem
 
 
-def test_an_order_that_turns_out_to_be_taken_after_a_day_is_not_said_to_be_unanswered(standin: StandIn, boss: User):
+def test_an_order_found_accepted_after_a_day_does_not_count_as_unanswered(standin: StandIn, boss: User):
     standin.later = True
     base, _bonus = finished("A1")
     approve(boss, base)
@@ -153,18 +151,18 @@ def test_an_order_that_turns_out_to_be_taken_after_a_day_is_not_said_to_be_unans
     paying.pay_due()
     later(30)
     paying.pay_due()
-    assert states(base) == ["sent"], "it was taken, and is asked about until it is confirmed"
+    assert states(base) == ["sent"], "it was accepted, and is looked up until it is confirmed"
     later()
     paying.pay_due()
     assert states(base) == ["confirmed"] and standin.times[str(base.uid)] == 1
 
 
-# ---- the interface fails ---------------------------------------------------------------------------
+# ---- the API fails ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("asked", ["assignment_status", "prepare", "pay", "look_up"])
-def test_whatever_fails_everybody_is_paid_once(standin: StandIn, boss: User, asked: str, fault: str):
+def test_everybody_is_paid_once_after_any_failure(standin: StandIn, boss: User, asked: str, fault: str):
     base, bonus = finished("A1")
     other, _ = finished("A2")
     approve(boss, base, bonus, other)
@@ -190,19 +188,19 @@ def test_an_order_without_an_answer_is_looked_up_before_anything_else(standin: S
     assert standin.asked["pay"] == 1 and states(base) == ["confirmed"]
 
 
-def test_an_order_without_an_answer_rests_before_it_is_looked_up(standin: StandIn, boss: User):
+def test_an_order_without_an_answer_is_looked_up_only_after_a_delay(standin: StandIn, boss: User):
     base, _bonus = finished("A1")
     approve(boss, base)
     standin.fail("pay", "drop_before")
     paying.pay_due()
     Transfer.objects.update(next_at=timezone.now())
     paying.pay_due()
-    assert not standin.asked["look_up"], "it may still be on its way"
+    assert not standin.asked["look_up"], "it may still arrive"
     settle()
     assert states(base) == ["confirmed"] and standin.times[str(base.uid)] == 1
 
 
-def test_an_interface_that_stays_silent_brings_the_row_to_a_person_after_a_day(standin: StandIn, boss: User):
+def test_a_row_is_unclear_after_a_day_without_answers(standin: StandIn, boss: User):
     base, _bonus = finished("A1")
     approve(boss, base)
     standin.fail("pay", "drop_before")
@@ -216,7 +214,7 @@ def test_an_interface_that_stays_silent_brings_the_row_to_a_person_after_a_day(s
     assert not standin.paid
 
 
-def test_waits_grow_and_are_seen(standin: StandIn, boss: User):
+def test_delays_grow_and_are_shown(standin: StandIn, boss: User):
     base, _bonus = finished("A1")
     approve(boss, base)
     standin.fail("assignment_status", *["error_before"] * 3)
@@ -230,7 +228,7 @@ def test_waits_grow_and_are_seen(standin: StandIn, boss: User):
     assert "did not answer" in LedgerRow.objects.get(pk=base.pk).problem
 
 
-def test_one_persons_error_delays_nobody_else(standin: StandIn, boss: User):
+def test_one_payment_that_fails_delays_no_other(standin: StandIn, boss: User):
     people = [finished(f"A{number}")[0] for number in range(4)]
     approve(boss, *people)
     standin.fail("assignment_status", "nonsense_before")
@@ -245,13 +243,13 @@ def test_one_persons_error_delays_nobody_else(standin: StandIn, boss: User):
     ("status", "says"),
     [
         ("rejected", "rejected"),
-        ("returned", "gave their assignment back"),
+        ("returned", "returned their assignment"),
         ("timed_out", "ran out"),
         ("unknown", "no such assignment"),
         ("somebody_else", "somebody else"),
     ],
 )
-def test_whoever_is_not_who_we_think_is_not_paid_and_the_researcher_reads_why(
+def test_a_wrong_assignment_is_not_paid_and_the_researcher_reads_why(
     standin: StandIn, boss: User, status: str, says: str
 ):
     standin.statuses["A1"] = status
@@ -265,22 +263,22 @@ def test_whoever_is_not_who_we_think_is_not_paid_and_the_researcher_reads_why(
     del standin.statuses["A1"]
     approve(boss, base, bonus)
     settle()
-    assert states(base, bonus) == ["confirmed", "confirmed"], "it is recovered by approving again"
+    assert states(base, bonus) == ["confirmed", "confirmed"], "approving again recovers it"
 
 
-def test_whoever_has_not_handed_in_yet_is_paid_when_they_have(standin: StandIn, boss: User):
+def test_a_participant_is_paid_once_they_submit(standin: StandIn, boss: User):
     standin.statuses["A1"] = "working"
     base, _bonus = finished("A1")
     approve(boss, base)
     paying.pay_due()
     assert states(base) == ["approved"]
-    assert "not handed in" in LedgerRow.objects.get(pk=base.pk).problem
+    assert "not submitted" in LedgerRow.objects.get(pk=base.pk).problem
     del standin.statuses["A1"]
     settle()
     assert states(base) == ["confirmed"]
 
 
-def test_a_refusal_is_kept_without_naming_the_worker(standin: StandIn, boss: User):
+def test_a_refusal_is_stored_without_naming_the_worker(standin: StandIn, boss: User):
     standin.refuses = "no money left for worker A1WORKER and assignment-of-A1WORKER"
     base, _bonus = finished("A1WORKER")
     approve(boss, base)
@@ -290,7 +288,7 @@ def test_a_refusal_is_kept_without_naming_the_worker(standin: StandIn, boss: Use
     assert "no money left" in said and "A1WORKER" not in said
 
 
-def test_whoever_was_erased_cannot_be_paid_any_more_and_is_not_forgotten(standin: StandIn, boss: User):
+def test_an_erased_participant_can_no_longer_be_paid_and_is_not_forgotten(standin: StandIn, boss: User):
     base, bonus = finished("A1")
     approve(boss, base, bonus)
     standin.fail("pay", "drop_after")
@@ -303,7 +301,7 @@ def test_whoever_was_erased_cannot_be_paid_any_more_and_is_not_forgotten(standin
     assert states(base, bonus) == ["confirmed", "failed"]
 
 
-# ---- what people decide ----------------------------------------------------------------------------
+# ---- decisions ----------------------------------------------------------------------------
 
 
 def test_an_approval_can_be_withdrawn_until_it_is_sent(standin: StandIn, boss: User):
@@ -350,7 +348,7 @@ def test_the_limit_counts_fees_and_what_was_approved_before(standin: StandIn, bo
     assert Limit.objects.get().most == Decimal("4.80")
 
 
-def test_what_failed_or_was_withdrawn_frees_its_share_of_the_limit(standin: StandIn, boss: User):
+def test_failed_and_withdrawn_rows_free_their_share_of_the_limit(standin: StandIn, boss: User):
     (base, bonus), other = finished("A1"), finished("A2")
     standin.statuses["A1"] = "returned"
     deciding.set_limit(study=STUDY, currency="USD", most=Decimal("3.60"))
@@ -362,7 +360,7 @@ def test_what_failed_or_was_withdrawn_frees_its_share_of_the_limit(standin: Stan
 
 
 @pytest.mark.parametrize("paid", [True, False])
-def test_what_is_unclear_is_never_sent_again_by_itself_and_a_person_resolves_it(
+def test_unclear_rows_are_never_sent_again_automatically_and_a_person_resolves_them(
     standin: StandIn, boss: User, paid: bool
 ):
     base, _bonus = finished("A1")
@@ -391,12 +389,12 @@ def test_what_is_unclear_is_never_sent_again_by_itself_and_a_person_resolves_it(
     assert states(base) == ["confirmed"] and standin.times[str(base.uid)] == 1
 
 
-def test_people_without_a_marketplace_are_paid_by_hand(boss: User):
+def test_participants_without_a_marketplace_are_paid_by_hand(boss: User):
     base, bonus = finished("code", recruiter="codes")
     assert deciding.mark_paid(study=STUDY, rows=keys(base), who=boss, note="cash") == 0, "approved first"
     approve(boss, base, bonus)
     settle()
-    assert states(base, bonus) == ["approved", "approved"], "nobody here pays them"
+    assert states(base, bonus) == ["approved", "approved"], "Parley does not pay them"
     with pytest.raises(deciding.NotDone):
         deciding.mark_paid(study=STUDY, rows=keys(base), who=boss, note="")
     assert deciding.mark_paid(study=STUDY, rows=keys(base, bonus), who=boss, note="cash, list 3") == 2
@@ -406,7 +404,7 @@ def test_people_without_a_marketplace_are_paid_by_hand(boss: User):
     assert states(base, bonus) == ["confirmed", "due"]
 
 
-def test_what_a_recruiter_may_be_paying_now_cannot_be_marked_as_paid(standin: StandIn, boss: User):
+def test_a_row_the_recruiter_may_be_paying_cannot_be_marked_as_paid(standin: StandIn, boss: User):
     base, bonus = finished("A1")
     approve(boss, base)
     assert deciding.mark_paid(study=STUDY, rows=keys(base, bonus), who=boss, note="cash") == 0
@@ -415,7 +413,7 @@ def test_what_a_recruiter_may_be_paying_now_cannot_be_marked_as_paid(standin: St
     assert states(base, bonus) == ["confirmed", "due"]
 
 
-def test_what_is_written_off_is_not_paid_and_can_be_put_back(standin: StandIn, boss: User):
+def test_written_off_rows_are_not_paid_and_can_be_made_due_again(standin: StandIn, boss: User):
     base, _bonus = finished("A1")
     assert deciding.write_off(study=STUDY, rows=keys(base), who=boss, reason="a colleague's test") == 1
     with pytest.raises(deciding.NotDone):
@@ -427,7 +425,7 @@ def test_what_is_written_off_is_not_paid_and_can_be_put_back(standin: StandIn, b
     assert states(base) == ["confirmed"] and standin.times[str(base.uid)] == 1
 
 
-def test_what_an_experiment_elsewhere_pays_is_in_books_of_its_own_and_never_paid(boss: User):
+def test_pay_from_an_outside_experiment_has_its_own_books_and_is_never_paid(boss: User):
     base, bonus = finished("label", recruiter="otree")
     assert states(base, bonus) == ["elsewhere", "elsewhere"]
     with pytest.raises(deciding.NotDone):
@@ -438,37 +436,37 @@ def test_what_an_experiment_elsewhere_pays_is_in_books_of_its_own_and_never_paid
     assert held[Account.COST] == 0
 
 
-# ---- what the worker reads -------------------------------------------------------------------------
+# ---- what the participant reads -------------------------------------------------------------------------
 
 
-def test_the_last_page_says_how_far_the_pay_is(standin: StandIn, boss: User):
+def test_the_last_page_shows_the_status_of_the_pay(standin: StandIn, boss: User):
     base, bonus = finished("A1")
     person = base.enrolment
     assert told(person) == [
-        "It is noted. Once the researchers have approved it, it is paid through the page that brought you here."
+        "Recorded. Once the researchers approve it, it will be paid through the site that brought you here."
     ]
     approve(boss, base)
     settle()
-    assert told(person)[0] == "For taking part: It has been paid." and told(person)[1].startswith("Bonus: It is noted.")
+    assert told(person)[0] == "For taking part: It has been paid." and told(person)[1].startswith("Bonus: Recorded.")
     approve(boss, bonus)
     settle()
     assert told(person) == ["It has been paid."]
 
 
-def test_the_last_page_promises_nobody_a_way_of_paying_that_is_not_theirs(boss: User):
+def test_the_last_page_names_the_right_payment_method(boss: User):
     by_code, elsewhere = finished("code", recruiter="codes"), finished("label", recruiter="otree")
-    assert told(by_code[0].enrolment) == ["It is noted. The researchers pay it to you themselves."]
+    assert told(by_code[0].enrolment) == ["Recorded. The researchers will pay you themselves."]
     assert told(elsewhere[0].enrolment) == [
-        "The experiment that brought you here pays this to you, with whatever else you earn there."
+        "The experiment that brought you here pays you this, along with anything else you earn there."
     ]
     deciding.write_off(study=STUDY, rows=keys(*by_code), who=boss, reason="a test of ours")
     assert "decided not to pay" in told(by_code[0].enrolment)[0]
 
 
-# ---- what the database keeps -----------------------------------------------------------------------
+# ---- database guards -----------------------------------------------------------------------
 
 
-def test_the_database_refuses_to_change_what_is_in_the_books():
+def test_the_database_refuses_to_change_the_books():
     base, _bonus = finished("A1")
     posting = base.postings.get()
     plain = QuerySet(Posting)
@@ -487,19 +485,19 @@ def test_the_database_refuses_to_change_what_is_in_the_books():
             change()
 
 
-def test_books_that_do_not_agree_are_found():
+def test_errors_in_the_books_are_found():
     base, _bonus = finished("A1")
     LedgerRow.objects.filter(pk=base.pk).update(state="approved")
     says = "\n".join(map(str, books.check()))
-    assert "the account “approved” holds 0.00 USD, its rows say 1.00" in says
-    assert f"the journal of row {base.uid} does not lead to its state" in says
-    with pytest.raises(CommandError, match="its rows say"):
+    assert "the account “approved” holds 0.00 USD, but its rows sum to 1.00" in says
+    assert f"the postings of row {base.uid} do not match its state" in says
+    with pytest.raises(CommandError, match="but its rows sum to"):
         call_command("check_books")
     LedgerRow.objects.filter(pk=base.pk).update(state="due")
     call_command("check_books", STUDY)
 
 
-def test_rows_of_before_get_a_journal(standin: StandIn):
+def test_existing_rows_get_a_journal(standin: StandIn):
     base, bonus = finished("A1")
     elsewhere, _ = finished("label", recruiter="otree")
     guard.take_down(connection)

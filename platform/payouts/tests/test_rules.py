@@ -1,4 +1,4 @@
-"""What is owed: the formulas of the specification, to the cent, and each amount once."""
+"""Amounts owed: the formulas of the specification, exact to the cent, each amount once."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ RULES = st.builds(
 
 
 def half_up(amount: Fraction) -> Decimal:
-    """Whole cents of an exact amount that is not negative, computed in another way."""
+    """Round a non-negative amount to whole cents, computed differently from the code under test."""
     whole, rest = divmod(amount * 100, 1)
     return Decimal(int(whole) + (rest >= Fraction(1, 2))) / 100
 
 
 def exactly(number: float) -> Fraction:
-    """The number that is written: 0.1 is a tenth."""
+    """Return the decimal as written: 0.1 is exactly a tenth."""
     return Fraction(repr(number))
 
 
 @given(rule=RULES, payoff=PAYOFFS, share=SHARES)
-def test_the_bonus_is_the_rules_amount_clipped_from_nothing_to_the_cap_in_whole_cents(rule, payoff, share):
+def test_the_bonus_is_clipped_between_zero_and_the_cap_in_whole_cents(rule, payoff, share):
     amount = {
         "share": 2 * Fraction(rule.announced_average) * exactly(share),
         "linear": Fraction(rule.rate) * exactly(payoff),
@@ -102,23 +102,23 @@ def test_every_ending_has_a_default():
 
 
 @given(rule=RULES, ending=st.sampled_from(sorted(ENDINGS)), payoff=PAYOFFS, share=SHARES)
-def test_only_amounts_that_can_be_paid_are_owed(rule, ending, payoff, share):
+def test_only_payable_amounts_are_owed(rule, ending, payoff, share):
     owed = due(rule, ending=ending, payoff=payoff, share=share)
     assert all(amount > 0 and amount == cents(amount) for amount in owed.values())
     assert owed.get("bonus", Decimal(0)) <= rule.cap
     assert owed.get("base", rule.base) == rule.base
 
 
-def test_an_ending_that_is_not_named_pays_nothing():
+def test_an_ending_not_named_pays_nothing():
     assert due(PayRule(endings={}), ending="completed", payoff=1, share=1) == {}
 
 
-def test_a_completed_way_without_a_result_pays_the_base():
+def test_completing_without_a_result_pays_the_base():
     assert due(PayRule(), ending="completed", payoff=None, share=None) == {"base": Decimal("1.00")}
 
 
 @pytest.mark.parametrize("wrong", [{"base": -1}, {"cap": "NaN"}, {"base": "1.005"}, {"currency": "usd"}, {"rate": -1}])
-def test_a_rule_that_cannot_be_paid_is_no_rule(wrong):
+def test_an_unpayable_rule_is_invalid(wrong):
     with pytest.raises(ValueError):
         PayRule(**wrong)
 
@@ -133,12 +133,12 @@ def ledger() -> dict[str, Decimal]:
 @pytest.mark.django_db
 class TestLedger:
     def finish(self, **study) -> Enrolment:
-        """Somebody plays to the end: half of the money each in the first round."""
+        """Let a participant finish with half of the money each in the first round."""
         visitor = Visitor(arriving(launched(**study))).walk_to("quiz")
         visitor.send(loss_rate="10%")
         return visitor.now()
 
-    def test_a_finished_way_owes_base_and_bonus_due_with_their_workings(self):
+    def test_a_finished_enrolment_owes_base_and_bonus_with_their_workings(self):
         person = self.finish(base="1.50", announced_average="3.00", currency="EUR")
         assert ledger() == {"base": Decimal("1.50"), "bonus": Decimal("3.00")}
         for row in LedgerRow.objects.all():
@@ -148,7 +148,7 @@ class TestLedger:
             assert PayRule.model_validate(row.workings["rule"]).announced_average == 3
         assert person.earnings["total"] == "€4.50"
 
-    def test_rows_have_identifiers_of_their_own(self):
+    def test_rows_have_unique_identifiers(self):
         self.finish()
         assert len({row.uid for row in LedgerRow.objects.all()}) == 2
 
@@ -174,7 +174,7 @@ class TestLedger:
             LedgerRow.objects.create(reason="base", amount=1, **row)
 
     @pytest.mark.parametrize("purpose", ["demo", "pilot"])
-    def test_what_is_no_study_owes_nothing_but_shows_what_it_would_pay(self, purpose):
+    def test_demos_and_pilots_owe_nothing_but_show_what_they_would_pay(self, purpose):
         person = self.finish(purpose=purpose)
         assert ledger() == {}
         assert person.earnings["total"] == "$2.00"
@@ -188,7 +188,7 @@ class TestLedger:
         services.end(arriving(launched()), ending)
         assert ledger() == {}
 
-    def test_the_pay_of_people_is_that_of_the_version_they_came_under(self):
+    def test_participants_are_paid_by_the_rule_of_their_version(self):
         from studies.freezing import launch
         from studies.models import Study
 

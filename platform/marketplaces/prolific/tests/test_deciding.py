@@ -57,7 +57,7 @@ def test_whoever_is_rejected_is_owed_nothing_and_the_journal_says_why(desk, done
     for row in done.person.ledger.all():
         assert row.postings.order_by("-number").first().why.startswith("Rejected at Prolific. Every answer was typed")
     page = Client().get(done.person.get_absolute_url())
-    assert "decided not to pay it" in text_of(page)
+    assert "decided not to pay this" in text_of(page)
     assert not books.check(desk.study.slug)
     with pytest.raises(NotPossible, match="does not await review"):
         deciding.reject(desk.publication, done.person, **REASON)

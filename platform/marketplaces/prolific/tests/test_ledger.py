@@ -69,9 +69,9 @@ def test_one_failure_at_a_step_costs_nothing_but_time(desk, step, kind):
 @pytest.mark.parametrize(
     ("action", "says"),
     [
-        (lambda market, one: market.give_back(one.id), "gave their assignment back"),
-        (lambda market, one: setattr(one, "participant", "f" * 24), "somebody else's"),
-        (lambda market, one: market.submissions.pop(one.id), "knows no such assignment"),
+        (lambda market, one: market.give_back(one.id), "returned their assignment"),
+        (lambda market, one: setattr(one, "participant", "f" * 24), "belongs to somebody else"),
+        (lambda market, one: market.submissions.pop(one.id), "has no such assignment"),
         (lambda market, one: setattr(one, "status", "REJECTED"), "was rejected"),
     ],
 )

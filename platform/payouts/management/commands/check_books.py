@@ -1,4 +1,4 @@
-"""`manage.py check_books`: whether the sums of the ledger and its journal agree."""
+"""`manage.py check_books`: check that the sums of the ledger and its journal agree."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from payouts.models import Account
 
 
 class Command(BaseCommand):
-    help = "Checks that the sums of the ledger and its journal agree; of one study or of all."
+    help = "Checks that the sums of the ledger and its journal agree, for one study or for all."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("study", nargs="?", help="the study's short name; without it, all")
+        parser.add_argument("study", nargs="?", help="the study's short name (default: all studies)")
 
     def handle(self, *, study: str | None, **options: Any) -> None:
         """Print the balances.
 
         Raises:
-            CommandError: something does not agree; says what.
+            CommandError: the books contain errors, which the message lists.
         """
         for (of, currency), accounts in sorted(books.balances(study).items()):
             held = [f"{Account(name).label} {amount}" for name, amount in accounts.items() if amount]
