@@ -1,4 +1,4 @@
-"""Who may call an operation, and how often. One class per scope, so that the OpenAPI document names it."""
+"""Authentication and rate limits. One class per scope, so that the OpenAPI document names each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WINDOW = 60
 
 
 class _Scoped(HttpBearer):
-    """A bearer token that opens the study in the address, with the scope that the operation needs."""
+    """Require a bearer token for the study in the URL, with the operation's scope."""
 
     scope: ClassVar[Scope]
 
@@ -30,7 +30,7 @@ class _Scoped(HttpBearer):
         self.openapi_description = f"A token of the study with the scope “{self.scope.value}”."
 
     def authenticate(self, request: HttpRequest, token: str) -> Token:
-        """The token sent, which `request.auth` then is.
+        """Return the token sent; it becomes `request.auth`.
 
         Raises:
             NotRecognised, NotFound, OutOfScope
@@ -43,7 +43,7 @@ class _Scoped(HttpBearer):
             raise OutOfScope(
                 _("This token does not have the scope “{scope}”.").format(scope=self.scope.value)
                 if self.scope not in known.scopes
-                else _("The person who made this token may no longer do this.")
+                else _("The user who created this token may no longer do this.")
             )
         return known
 
@@ -61,14 +61,14 @@ class ManageToken(_Scoped):
 
 
 class PerToken(BaseThrottle):
-    """At most API_CALLS_PER_MINUTE calls of one token in a minute, counted by all web servers together."""
+    """Allow each token API_CALLS_PER_MINUTE calls per minute, across all web servers."""
 
     def allow_request(self, request: HttpRequest) -> bool:
         key = f"api-calls/{_caller(request)}/{int(time.time() // _WINDOW)}"
         cache.add(key, 0, timeout=2 * _WINDOW)
         try:
             return cache.incr(key) <= settings.API_CALLS_PER_MINUTE
-        except ValueError:  # thrown out of a full cache between the two
+        except ValueError:  # evicted from a full cache between the two calls
             return True
 
     def wait(self) -> float:
@@ -76,7 +76,7 @@ class PerToken(BaseThrottle):
 
 
 def _caller(request: HttpRequest) -> str:
-    """Whose calls are counted: the bearer token's, or those of the signed token in the address."""
+    """Return the key that calls are counted by: the bearer token, or the signed token in the URL."""
     token = getattr(request, "auth", None)
     if isinstance(token, Token):
         return token.key

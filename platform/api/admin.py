@@ -1,4 +1,4 @@
-"""Tokens in the admin: made, seen once, listed and revoked."""
+"""API tokens in the admin: create, show once, list and revoke."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ STATE_COLOURS = {"valid": "success", "expired": "warning", "revoked": "danger"}
 
 
 class TokenForm(forms.ModelForm):
-    """A new token: for which study and program, what it opens, and for how long."""
+    """The form for a new token: study, program, scopes and lifetime."""
 
     scopes = forms.MultipleChoiceField(
         label=gettext_lazy("It may"), choices=Scope.choices, widget=UnfoldAdminCheckboxSelectMultipleWidget
     )
     days = forms.TypedChoiceField(
-        label=gettext_lazy("It is valid for"), choices=LIFETIMES, coerce=int, initial=90, widget=UnfoldAdminSelectWidget
+        label=gettext_lazy("Valid for"), choices=LIFETIMES, coerce=int, initial=90, widget=UnfoldAdminSelectWidget
     )
 
     class Meta:
@@ -73,11 +73,11 @@ class TokenAdmin(PartAdmin):
             return "revoked", _("revoked")
         return ("expired", _("expired")) if token.expired() else ("valid", _("valid"))
 
-    @display(description=gettext_lazy("it may"))
+    @display(description=gettext_lazy("scopes"))
     def opens(self, token: Token) -> str:
         return "; ".join(str(Scope(scope).label) for scope in token.scopes)
 
-    # ---- making one ----------------------------------------------------------------------------------
+    # ---- creating a token ----------------------------------------------------------------------------------
 
     def get_form(self, request: HttpRequest, obj: Token | None = None, change: bool = False, **kwargs: Any) -> Any:
         if obj is not None:
@@ -111,11 +111,11 @@ class TokenAdmin(PartAdmin):
         obj.pk = token.pk
 
     def response_add(self, request: HttpRequest, obj: Token, post_url_continue: str | None = None) -> HttpResponse:
-        """The one page that shows the secret: it is in no message, session or address."""
+        """Return the only page that shows the secret, which no message, session or URL contains."""
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": _("The token “{name}” is made").format(name=obj.name),
+            "title": _("Token “{name}” created").format(name=obj.name),
             "token": obj,
             "secret": request.issued_secret,
             "address": request.build_absolute_uri("/api/v1/"),
@@ -124,7 +124,7 @@ class TokenAdmin(PartAdmin):
         response["Cache-Control"] = "no-store"
         return response
 
-    # ---- what may be done with it --------------------------------------------------------------------
+    # ---- permissions and revoking --------------------------------------------------------------------
 
     def changeform_view(
         self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
@@ -143,11 +143,11 @@ class TokenAdmin(PartAdmin):
         return super().changeform_view(request, object_id, form_url, context)
 
     def has_delete_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
-        """Revoked ones stay, so that the history says whose actions were whose."""
+        """Revoked tokens stay, so that the history can name them."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
-        """Nothing of a token is edited; owners may revoke it."""
+        """Tokens cannot be edited; owners may revoke them."""
         return obj is None and super().has_change_permission(request, obj)
 
     def get_urls(self) -> list[URLPattern]:
@@ -159,11 +159,11 @@ class TokenAdmin(PartAdmin):
         return [revoke, *super().get_urls()]
 
     def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Let the token open nothing any more."""
+        """Revoke the token."""
         token = self.seen(request, object_id, role=Role.OWNER)
         with transaction.atomic():
             if tokens.revoke(token):
                 self.record_action(request, token, Action.REVOKED, "Revoked.")
-        says = _("“{name}” is revoked and no longer valid.").format(name=token.name)
+        says = _("“{name}” has been revoked.").format(name=token.name)
         self.message_user(request, says, messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:api_token_change", args=[token.pk]))

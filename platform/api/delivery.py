@@ -1,7 +1,7 @@
-"""Sending results to the oTree servers that are owed them, until they have arrived.
+"""Deliver results to oTree servers, retrying until they arrive.
 
-`POST /api/participant_vars/{code}` of oTree's REST interface, with the key in the header otree-rest-key.
-A second delivery writes the same value again, so trying once too often does no harm.
+Uses `POST /api/participant_vars/{code}` of oTree's REST API, with the key in the header otree-rest-key. A
+second delivery writes the same value again, so an extra attempt does no harm.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from studies.models import Study
 log = logging.getLogger(__name__)
 
 AT_ONCE = 20
-"""Results that one sweep sends to one server."""
+"""The most results that one sweep sends to one server."""
 PATIENCE = 10
-"""Seconds that an oTree server may take to answer."""
+"""How long to wait for an oTree server, in seconds."""
 FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=2), timedelta(minutes=10)
 GIVEN_UP_AFTER = timedelta(days=7)
 _GONE = 404
 _GONE_SAYS = b"Participant"
-"""What oTree's own 404 names; one of a proxy before an oTree that is just starting does not."""
+"""In the text of oTree's own 404 responses, unlike those of a proxy while oTree is starting."""
 _ENOUGH = 2000
-"""Bytes of an answer that are looked at; oTree's own have fewer."""
+"""How many bytes of a response are read; oTree's own responses are shorter."""
 
 
 class _NotTaken(Exception):
-    """The server did not take the result; `str(error)` says why without telling keys or people.
+    """The server did not accept the result; `str(error)` gives the reason without keys or names.
 
     Attributes:
         for_good: it never will.
-        silent: it does not answer at all, so that others need not try now.
+        silent: the server does not respond at all, so its other results have to wait too.
     """
 
     def __init__(self, problem: str, *, for_good: bool = False, silent: bool = False):
@@ -53,21 +53,21 @@ class _NotTaken(Exception):
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Nobody but the address that was entered is sent the key."""
+    """Send the key to no other address than the one entered."""
 
     def redirect_request(self, *_arguments: Any) -> None:
         return None
 
 
 def deliver_due() -> int:
-    """Try what is due, each server's results one after the other; returns how many arrived."""
+    """Deliver what is due, one result at a time per server; return how many arrived."""
     due = _due().order_by("next_at").values_list("enrolment__identity__study", flat=True)
     arrived = 0
     for study in dict.fromkeys(due):
         try:
             arrived += _deliver_to(study)
         except Exception:
-            log.exception("Results of the study %s cannot be sent; those of others are.", study)
+            log.exception("Results of the study %s cannot be delivered; other studies are not affected.", study)
     return arrived
 
 
@@ -76,12 +76,12 @@ def _due() -> QuerySet[Delivery]:
 
 
 def _deliver_to(study: str) -> int:
-    """Send what is due to one study's server, until it is silent; returns how many arrived."""
+    """Deliver what is due to one study's server until it stops responding; return how many arrived."""
     arrived = 0
     for _i in range(AT_ONCE):
         due = _due().filter(enrolment__identity__study=study)
         delivery = due.order_by("next_at", "pk").first()
-        # While one is under way the others wait: a server that hangs holds one of our threads and no more.
+        # One delivery at a time: a server that hangs blocks only one of our threads.
         until = timezone.now() + timedelta(seconds=PATIENCE)
         if delivery is None or not _taken(delivery, until):
             break
@@ -98,7 +98,7 @@ def _deliver_to(study: str) -> int:
 
 
 def _taken(delivery: Delivery, until: datetime) -> bool:
-    """Whether this attempt is ours. Should we die in it, it is tried again after `until` and the usual wait."""
+    """Claim this attempt; return False if another worker has. If we crash, it is retried after `until`."""
     mine = Delivery.objects.filter(pk=delivery.pk, state=Delivery.State.DUE, next_at=delivery.next_at)
     return bool(mine.update(next_at=until + _wait(delivery), attempts=F("attempts") + 1))
 
@@ -108,7 +108,7 @@ def _wait(delivery: Delivery) -> timedelta:
 
 
 def _deliver(delivery: Delivery) -> None:
-    """Raises _NotTaken, with the reason written down."""
+    """Raise _NotTaken if it failed; the reason is saved."""
     written = Delivery.objects.filter(pk=delivery.pk)
     try:
         _post(delivery)
@@ -125,14 +125,14 @@ def _post(delivery: Delivery) -> None:
     """Raises _NotTaken."""
     identity = Identity.objects.select_related("enrolment").filter(enrolment_id=delivery.enrolment_id).first()
     if identity is None:
-        raise _NotTaken(_("The person has been erased: nobody knows any more who this was in oTree."), for_good=True)
+        raise _NotTaken(_("The participant was erased, so who this was in oTree is unknown."), for_good=True)
     person = identity.enrolment
     server = OtreeServer.objects.filter(study=identity.study).first()
     key = server.rest_key() if server is not None else None
     if server is None or not key:
-        raise _NotTaken(_("The study has no oTree server any more, or its key cannot be read. Enter it again."))
+        raise _NotTaken(_("The study no longer has an oTree server, or its key cannot be read. Enter the key again."))
     if not otree.is_allowed(person.return_to, server):
-        raise _NotTaken(_("The address that this person came from is no longer one of the study's."))
+        raise _NotTaken(_("This participant came from an address that the study no longer accepts."))
     outcome = outcome_of(Study.objects.get(slug=identity.study), person)
     _code, _slash, round_of_app = identity.proof.partition("/")
     body = json.dumps({"vars": {round_of_app: outcome.model_dump(mode="json")}}).encode()
@@ -143,15 +143,15 @@ def _post(delivery: Delivery) -> None:
             told = answer.read(_ENOUGH)
     except urllib.error.HTTPError as error:
         raise _refusal(error.code, _read(error)) from None
-    except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: no address that can be asked
-        log.info("An oTree server cannot be reached: %s", type(error).__name__)
-        raise _NotTaken(_("The oTree server cannot be reached."), silent=True) from None
+    except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: an invalid URL
+        log.info("Could not reach an oTree server: %s", type(error).__name__)
+        raise _NotTaken(_("Could not reach the oTree server."), silent=True) from None
     if not _is_json(told):
-        raise _NotTaken(_("Something else than oTree answers at its address, perhaps a proxy before it."))
+        raise _NotTaken(_("Something other than oTree responds at this address, perhaps a proxy."))
 
 
 def _read(error: urllib.error.HTTPError) -> bytes:
-    """What a refusal says, as far as it arrives."""
+    """Return the body of an error response, as far as it arrives."""
     try:
         with error:
             return error.read(_ENOUGH)
@@ -168,7 +168,7 @@ def _is_json(told: bytes) -> bool:
 
 def _refusal(status: int, told: bytes) -> _NotTaken:
     if status == _GONE and _GONE_SAYS in told:
-        return _NotTaken(_("The oTree server does not know this participant (any more)."), for_good=True)
+        return _NotTaken(_("The oTree server does not know this participant, or no longer does."), for_good=True)
     if status in (401, 403):
-        return _NotTaken(_("The oTree server refuses the key. Enter its OTREE_REST_KEY again."))
-    return _NotTaken(_("The oTree server answers {status}.").format(status=status))
+        return _NotTaken(_("The oTree server rejected the key. Enter its OTREE_REST_KEY again."))
+    return _NotTaken(_("The oTree server responded with status {status}.").format(status=status))

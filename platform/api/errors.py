@@ -1,4 +1,4 @@
-"""Why a request is refused, as one tree; `str(error)` is the reason that the answer gives."""
+"""Reasons to refuse a request; `str(error)` is the reason in the response."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 
 class Refused(Exception):
-    """Base. `status` is the answer's HTTP status, `fields` says what is wrong with which parameter."""
+    """Base class. `status` is the HTTP status; `fields` holds the errors by parameter."""
 
     status = 400
 
@@ -18,7 +18,7 @@ class Refused(Exception):
 
 
 class NotRecognised(Refused):
-    """No token, or none that opens anything."""
+    """The token is missing or invalid."""
 
     status = 401
 
@@ -28,16 +28,16 @@ class OutOfScope(Refused):
 
 
 class NotFound(Refused):
-    """Nothing of that name, or nothing that the token may know of: no answer tells which."""
+    """Nothing of that name exists, or the token may not know of it; the response does not say which."""
 
     status = 404
 
     def __init__(self, reason: str = ""):
-        super().__init__(reason or _("There is nothing here that this token opens."))
+        super().__init__(reason or _("Not found, or not accessible with this token."))
 
 
 class NotNow(Refused):
-    """The thing exists, and its present state does not allow the action."""
+    """The object exists, but its current state does not allow the operation."""
 
     status = 409
 

@@ -1,4 +1,4 @@
-"""Actions done by tokens, written into the study's history and the audit log beside those of people."""
+"""Record what tokens did in the study's history and the audit log."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from audit.actions import Action
 
 
 def note(token: Token, action: Action, says: str, **details: Any) -> None:
-    """Remember what a program did to the study, in the name of whoever made its token.
+    """Record what a program did to the study, on behalf of the user who created its token.
 
-    Call it in the transaction of the action.
+    Call this in the transaction of the action.
 
     Args:
-        says: in the past tense, as the history's other lines.
+        says: for the history, in the past tense.
         details: for the audit log.
     """
     LogEntry.objects.log_actions(

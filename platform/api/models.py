@@ -1,4 +1,4 @@
-"""Tokens by which other programs read and steer one study."""
+"""Tokens with which other programs read and control one study."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _KEY_LETTERS = string.ascii_lowercase + string.digits
 
 
 def new_key() -> str:
-    """The part of a token by which it is found; no secret."""
+    """Return the part of a token that identifies it; not secret."""
     return "".join(secrets.choice(_KEY_LETTERS) for _i in range(KEY_LENGTH))
 
 
 class Scope(models.TextChoices):
-    """What a token opens; none includes another."""
+    """What a token allows; no scope includes another."""
 
     READ = "read", _("read the study, its matches and results")
     EXPORT = "export", _("make and download datasets")
@@ -31,9 +31,9 @@ class Scope(models.TextChoices):
 
 
 class Token(models.Model):
-    """Access to one study for one program. The secret itself is not kept, only its SHA-256.
+    """Access to one study for one program. Only the SHA-256 of the secret is stored.
 
-    A token never does more than the user who made it may do at that moment, and ends with that user.
+    A token never allows more than the user who created it may do at that moment, and is deleted with that user.
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="api_tokens", verbose_name=_("study"))

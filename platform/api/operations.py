@@ -1,4 +1,4 @@
-"""The operations under /api/v1/: each checks nothing itself but hands on to the code that does the action."""
+"""The operations under /api/v1/. Each calls the code that does the work and checks nothing itself."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from studies import pausing
 
 router = Router(throttle=PerToken())
 polled = decorate_view(conditional_page, cache_control(private=True, no_cache=True))
-"""Answers carry an ETag; who sends it back as If-None-Match gets 304 while nothing has changed."""
+"""Responses carry an ETag; sent back as If-None-Match, it yields 304 while nothing has changed."""
 
 REFUSALS = {code: schemas.Problem for code in (400, 401, 403, 404, 422, 429)}
 
 
 class CalledByToken(HttpRequest):
-    """A request that `access` let through."""
+    """A request that `access` has authenticated."""
 
     auth: Token
 
@@ -46,16 +46,16 @@ class CalledByToken(HttpRequest):
 @router.get("/studies", response={200: schemas.Studies, **REFUSALS}, auth=ReadToken(), summary="The token's studies")
 @polled
 def studies(request: CalledByToken) -> schemas.Studies:
-    """The studies that the token opens."""
+    """The studies that the token gives access to."""
     return schemas.Studies(studies=[summary_of(request.auth.study)])
 
 
 @router.get(
-    "/studies/{slug}", response={200: schemas.StudyOut, **REFUSALS}, auth=ReadToken(), summary="How a study stands"
+    "/studies/{slug}", response={200: schemas.StudyOut, **REFUSALS}, auth=ReadToken(), summary="A study's status"
 )
 @polled
 def study(request: CalledByToken, slug: str) -> schemas.StudyOut:
-    """State, latest version, cells with their places, and counts of people and matches."""
+    """State, latest version, cells with their places, and numbers of participants and matches."""
     return status_of(request.auth.study)
 
 
@@ -64,7 +64,7 @@ def study(request: CalledByToken, slug: str) -> schemas.StudyOut:
 )
 @polled
 def matches(request: CalledByToken, slug: str, wanted: Query[schemas.WantedMatches]) -> schemas.Matches:
-    """The matches that people of this study sit in, oldest first. Nothing in them tells who the people are."""
+    """The matches of this study's participants, oldest first, without anything that identifies them."""
     return reading.page_of_matches(request.auth.study, wanted)
 
 
@@ -72,11 +72,11 @@ def matches(request: CalledByToken, slug: str, wanted: Query[schemas.WantedMatch
     "/studies/{slug}/matches/{uid}",
     response={200: schemas.MatchOut, **REFUSALS},
     auth=ReadToken(),
-    summary="One match with everything",
+    summary="One match in full",
 )
 @polled
 def match(request: CalledByToken, slug: str, uid: UUID) -> schemas.MatchOut:
-    """One match with its parameters and its log."""
+    """One match with its parameters and log."""
     return reading.match_of(request.auth.study, uid)
 
 
@@ -85,7 +85,7 @@ def match(request: CalledByToken, slug: str, uid: UUID) -> schemas.MatchOut:
 )
 @polled
 def results(request: CalledByToken, slug: str, wanted: Query[schemas.WantedResults]) -> schemas.Results:
-    """What came of each participant: ending, payoff, what is owed, and whether it is in the dataset."""
+    """Each participant's result: ending, payoff, amounts owed, and whether it is in the dataset."""
     return reading.page_of_results(request.auth.study, wanted)
 
 
@@ -96,19 +96,19 @@ def results(request: CalledByToken, slug: str, wanted: Query[schemas.WantedResul
     "/studies/{slug}/datasets",
     response={200: schemas.DatasetOut, 202: schemas.DatasetOut, **REFUSALS, 409: schemas.Problem},
     auth=ExportToken(),
-    summary="Ask for a dataset",
+    summary="Request a dataset",
 )
 def ask_for_dataset(
     request: CalledByToken, slug: str, wanted: schemas.WantedDataset | None = None
 ) -> Status[schemas.DatasetOut]:
-    """Begin to write the dataset (202). While one is being written, that one is returned (200)."""
+    """Start writing a dataset (202). If one is already being written, return that one (200)."""
     wanted = wanted or schemas.WantedDataset()
     try:
         with transaction.atomic():
             asked, new = background.ask_for(request.auth.study, wanted.formats, excluded=wanted.excluded)
             if new:
                 details = {"dataset": str(asked.uid), "formats": asked.formats, "excluded": asked.excluded}
-                note(request.auth, Action.EXPORTED, "Asked for a dataset.", **details)
+                note(request.auth, Action.EXPORTED, "Requested a dataset.", **details)
     except UnknownFormat as error:
         raise NotUnderstood(str(error), fields={"formats": ", ".join(wanted.formats)}) from None
     except NothingToExport as error:
@@ -121,7 +121,7 @@ def ask_for_dataset(
 )
 @polled
 def datasets(request: CalledByToken, slug: str) -> schemas.Datasets:
-    """The datasets that were asked for through this interface, the newest first."""
+    """The datasets requested through the API, newest first."""
     kept = Dataset.objects.filter(study=request.auth.study)[:20]
     return schemas.Datasets(datasets=[_dataset_out(background.refreshed(dataset)) for dataset in kept])
 
@@ -130,11 +130,11 @@ def datasets(request: CalledByToken, slug: str) -> schemas.Datasets:
     "/studies/{slug}/datasets/{uid}",
     response={200: schemas.DatasetOut, **REFUSALS},
     auth=ExportToken(),
-    summary="How far a dataset is",
+    summary="A dataset's status",
 )
 @polled
 def dataset(request: CalledByToken, slug: str, uid: UUID) -> schemas.DatasetOut:
-    """Whether it is ready, and what is in it."""
+    """Whether it is ready, and what it contains."""
     return _dataset_out(background.refreshed(_dataset(request, uid)))
 
 
@@ -153,14 +153,14 @@ def dataset(request: CalledByToken, slug: str, uid: UUID) -> schemas.DatasetOut:
     },
 )
 def download(request: CalledByToken, slug: str, uid: UUID) -> HttpResponse:
-    """The dataset's folder as a zip; `verify_dataset` plays every match in it again."""
+    """The dataset's folder as a zip; `verify_dataset` replays every match in it."""
     dataset = background.refreshed(_dataset(request, uid))
     if dataset.state != Dataset.State.READY:
-        raise NotNow(dataset.reason or _("It is not written yet. Ask for its state until that is “ready”."))
+        raise NotNow(dataset.reason or _("It is not ready yet. Check its state until it is “ready”."))
     try:
         pack = dataset.file.open("rb")
     except FileNotFoundError:
-        raise NotNow(_("Its file is no longer there. Please ask for another dataset.")) from None
+        raise NotNow(_("Its file no longer exists. Request another dataset.")) from None
     note(request.auth, Action.DOWNLOADED, "Downloaded a dataset.", dataset=str(dataset.uid))
     return sent(request, pack, str(dataset))
 
@@ -187,7 +187,7 @@ def _dataset_out(dataset: Dataset) -> schemas.DatasetOut:
     )
 
 
-# ---- steering ----------------------------------------------------------------------------------------
+# ---- control ----------------------------------------------------------------------------------------
 
 
 @router.post(
@@ -197,7 +197,7 @@ def _dataset_out(dataset: Dataset) -> schemas.DatasetOut:
     summary="Pause a study",
 )
 def pause(request: CalledByToken, slug: str) -> schemas.StudySummary:
-    """Let nobody new in for now; whoever is in goes on. A paused study stays as it is."""
+    """Close the study to new participants; those in it continue. Does nothing if it is paused."""
     return _turned(request, pausing.pause, Action.PAUSED, "Paused.")
 
 
@@ -208,7 +208,7 @@ def pause(request: CalledByToken, slug: str) -> schemas.StudySummary:
     summary="Resume a study",
 )
 def resume(request: CalledByToken, slug: str) -> schemas.StudySummary:
-    """Let people in again. A study that is open stays as it is."""
+    """Open the study again. Does nothing if it is open."""
     return _turned(request, pausing.resume, Action.RESUMED, "Resumed.")
 
 
@@ -231,5 +231,5 @@ def _turned(request: CalledByToken, turn: Any, action: Action, says: str) -> sch
 )
 @polled
 def result(request: HttpRequest, token: str) -> schemas.Outcome:
-    """The outcome of the one participant whom the signed token names; it needs no other token."""
+    """The outcome of the participant named in the signed token; no other token is needed."""
     return outcome_for(token)

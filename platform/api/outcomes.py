@@ -1,4 +1,4 @@
-"""What an outside system is told of one participant it sent here."""
+"""The outcome of a participant, for the outside system that sent them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PENDING = schemas.Outcome(state="pending")
 
 
 def outcome_for(token: str) -> schemas.Outcome:
-    """The outcome that a signed token asks for; pending as long as the person is under way or has not come.
+    """Return the outcome that a signed token asks for; pending until the participant's enrolment ends.
 
     Raises:
         NotRecognised: the token is forged or has expired.
@@ -26,7 +26,7 @@ def outcome_for(token: str) -> schemas.Outcome:
     try:
         asked = otree.question_of(token)
     except NotLetIn as refusal:
-        raise NotRecognised(_("This is no valid token for a result: {reason}").format(reason=refusal.title)) from None
+        raise NotRecognised(_("Invalid result token: {reason}").format(reason=refusal.title)) from None
     known = Identity.objects.select_related("enrolment").filter(
         study=asked.study, recruiter=otree.KIND, proof=asked.subject
     )
@@ -35,7 +35,7 @@ def outcome_for(token: str) -> schemas.Outcome:
 
 
 def outcome_of(study: Study, person: Enrolment) -> schemas.Outcome:
-    """How the person's enrolment ended, and what is owed for it in whole cents."""
+    """Return how the enrolment ended and the amount owed in whole cents."""
     if not person.ended:
         return _PENDING
     reading = reading_of(study)

@@ -1,4 +1,4 @@
-"""Reading a study's matches and participants for the API: scrubbed by the very code that exports them."""
+"""Read a study's matches and participants for the API, scrubbed by the same code as exports."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from exports.sources import StudySource
 from matches.models import Event, Match, Seat
 from studies.models import Placement, Study, Version
 
-_NOT_OURS = _("The cursor is not one that this study gave.")
+_NOT_OURS = _("Invalid cursor for this study.")
 
 
 def matches_of(study: Study) -> QuerySet[Match]:
-    """The matches that people of the study sit in, in the order of their beginning."""
+    """Return the matches of the study's participants in the order they began."""
     return Match.objects.filter(Exists(_placed_in_match(study))).order_by("pk")
 
 
 def page_of_matches(study: Study, wanted: schemas.WantedMatches) -> schemas.Matches:
-    """One page of the matches that are wanted, after the one that the cursor names.
+    """Return one page of matches, after the one that the cursor names.
 
     Raises:
-        NotUnderstood: the cursor is no match of this study.
+        NotUnderstood: the cursor is not a match of this study.
     """
     found = _chosen(study, wanted)
     if wanted.cursor is not None:
@@ -44,7 +44,7 @@ def page_of_matches(study: Study, wanted: schemas.WantedMatches) -> schemas.Matc
 
 
 def match_of(study: Study, uid: UUID) -> schemas.MatchOut:
-    """One match with everything.
+    """Return one match with its parameters and log.
 
     Raises:
         NotFound
@@ -56,10 +56,10 @@ def match_of(study: Study, uid: UUID) -> schemas.MatchOut:
 
 
 def page_of_results(study: Study, wanted: schemas.WantedResults) -> schemas.Results:
-    """One page of the participants, after the one whose pseudonym the cursor is.
+    """Return one page of participants, after the one whose pseudonym is the cursor.
 
     Raises:
-        NotUnderstood: the cursor is no participant of this study.
+        NotUnderstood: the cursor is not a participant of this study.
     """
     reading = reading_of(study)
     found = reading.placements()
@@ -77,14 +77,14 @@ def page_of_results(study: Study, wanted: schemas.WantedResults) -> schemas.Resu
 
 
 def reading_of(study: Study) -> Reading:
-    """The study as of now."""
+    """Return the study as of now."""
     versions = tuple(study.versions.order_by("number").values_list("sha256", flat=True))
     return Reading(source=StudySource(study), cutoff=timezone.now(), shape=_shape(study.pk, versions))
 
 
 @lru_cache(maxsize=64)
 def _shape(study_id: int, versions: tuple[str, ...]) -> shape.Shape:
-    """Which roles and fields the study's matches have, found out once per set of versions, which never change."""
+    """Return the roles and fields of the study's matches, cached by its versions, which never change."""
     return shape.of_configurations(StudySource(Study.objects.get(pk=study_id)).configurations())
 
 

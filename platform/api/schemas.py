@@ -1,4 +1,4 @@
-"""What the API answers, as pydantic models: the OpenAPI document is made from them."""
+"""The API's responses as pydantic models, from which the OpenAPI document is generated."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Problem(_Answer):
     """Why a request was refused; nothing was changed."""
 
     reason: str
-    fields: dict[str, str] = Field(default={}, description="What is wrong with which parameter.")
+    fields: dict[str, str] = Field(default={}, description="The errors by parameter.")
 
 
 class StudySummary(_Answer):
@@ -44,20 +44,22 @@ class VersionOut(_Answer):
 
 
 class CellOut(_Answer):
-    """One combination of what the latest version varies, and how many of its places are taken."""
+    """One cell of the latest version, and how many of its places are taken."""
 
     number: int
     kind: str
-    role: str = Field(description="The person's; empty where a match has several people.")
+    role: str = Field(description="The participant's role; empty if a match has several participants.")
     config: dict[str, Any]
-    lineup: str = Field(description="The line-up's name; empty where there is only one.")
+    lineup: str = Field(description="The line-up's name; empty if there is only one.")
     seats: dict[str, str | list[str]] = Field(
-        description="Who takes each seat: “person”, an agent's label, or labels of which one is drawn for each match."
+        description="Who takes each seat: “person”, an agent's label, or labels of which one is drawn per match."
     )
-    opponents: dict[str, str] = Field(description="The agent's specification by role; of a drawn one, all with “ | ”.")
-    quota: int = Field(description="Complete matches wanted.")
-    places: int = Field(description="People that these matches need.")
-    held: int = Field(description="Places taken: by people under way and by those who completed.")
+    opponents: dict[str, str] = Field(
+        description="The agent's specification by role; if one is drawn, all of them separated by “ | ”."
+    )
+    quota: int = Field(description="The quota of complete matches.")
+    places: int = Field(description="Participants needed for these matches.")
+    held: int = Field(description="Places taken, by participants in progress and those who completed.")
     completed: int
 
 
@@ -65,7 +67,7 @@ class Participants(_Answer):
     arrived: int
     live: int
     completed: int
-    states: dict[str, int] = Field(description="How many are in each state; states without anybody are left out.")
+    states: dict[str, int] = Field(description="The number in each state; empty states are omitted.")
 
 
 class MatchCounts(_Answer):
@@ -75,7 +77,7 @@ class MatchCounts(_Answer):
 
 
 class StudyOut(StudySummary):
-    version: VersionOut | None = Field(description="The latest; null before the first launch.")
+    version: VersionOut | None = Field(description="The latest version; null before the first launch.")
     participants: Participants
     matches: MatchCounts
     cells: list[CellOut]
@@ -83,8 +85,8 @@ class StudyOut(StudySummary):
 
 class SeatOut(_Answer):
     player: str = Field(description="“human”, or the agent's specification.")
-    participant: str | None = Field(description="The person's pseudonym, as in the dataset.")
-    payoff: float | None = Field(description="In the game's money; null without a result.")
+    participant: str | None = Field(description="The participant's pseudonym, as in the dataset.")
+    payoff: float | None = Field(description="In the game's own unit; null without a result.")
 
 
 class MatchOut(_Answer):
@@ -93,7 +95,7 @@ class MatchOut(_Answer):
     rules_version: int
     purpose: str
     state: Literal["live", "finished", "abandoned"]
-    ending: str = Field(description="Why it ended, where it ended early.")
+    ending: str = Field(description="Why it ended, if it ended early.")
     version: int
     cell: int
     started_at: datetime
@@ -101,11 +103,11 @@ class MatchOut(_Answer):
     roles: dict[str, SeatOut]
     metrics: dict[str, Any] | None
     in_dataset: bool
-    left_out_because: list[str] = Field(description="Reasons as in the dataset's flow; empty when it is in.")
-    config: dict[str, Any] | None = Field(default=None, description="The parameters; null unless asked for.")
+    left_out_because: list[str] = Field(description="Reasons as in the dataset's flow; empty if it is in the dataset.")
+    config: dict[str, Any] | None = Field(default=None, description="The parameters; null unless requested.")
     events: list[dict[str, Any]] | None = Field(
         default=None,
-        description="The log as in transcripts.jsonl, names and identifiers cut out; null unless asked for.",
+        description="The log as in transcripts.jsonl, without names and identifiers; null unless requested.",
     )
 
 
@@ -113,15 +115,15 @@ Limit = Annotated[int, Field(ge=1, le=200, description="Entries on a page.")]
 
 
 class WantedMatches(_Answer):
-    """Which of a study's matches, and how much of each."""
+    """Which of a study's matches to return, and which details."""
 
     state: Literal["live", "finished", "abandoned"] | None = None
     version: int | None = None
     cell: int | None = None
-    since: AwareDatetime | None = Field(None, description="Only matches that began or ended then or later.")
-    until: AwareDatetime | None = Field(None, description="Only matches that began or ended before.")
-    include: list[Literal["config", "events"]] = Field([], description="What else to tell of each match.")
-    cursor: UUID | None = Field(None, description="The `next` of the page before.")
+    since: AwareDatetime | None = Field(None, description="Only matches that began or ended at this time or later.")
+    until: AwareDatetime | None = Field(None, description="Only matches that began or ended before this time.")
+    include: list[Literal["config", "events"]] = Field([], description="Further details of each match.")
+    cursor: UUID | None = Field(None, description="The `next` of the previous page.")
     limit: Limit = 50
 
 
@@ -134,28 +136,30 @@ class Owed(_Answer):
     amount: Decimal
     currency: str
     state: str = Field(
-        description="How far it is: due, approved, sent, confirmed, failed, unclear, written_off or elsewhere."
+        description="The state: due, approved, sent, confirmed, failed, unclear, written_off or elsewhere."
     )
 
 
 class WantedResults(_Answer):
-    """Which of a study's participants."""
+    """Which of a study's participants to return."""
 
-    ended_since: AwareDatetime | None = Field(None, description="Only those whose enrolment ended then or later.")
-    cursor: str | None = Field(None, max_length=40, description="The `next` of the page before.")
+    ended_since: AwareDatetime | None = Field(
+        None, description="Only those whose enrolment ended at this time or later."
+    )
+    cursor: str | None = Field(None, max_length=40, description="The `next` of the previous page.")
     limit: Limit = 50
 
 
 class ResultOut(_Answer):
-    """What came of one participant's enrolment."""
+    """The result of one participant's enrolment."""
 
     participant: str = Field(description="The pseudonym, as in the dataset.")
     state: str
     version: int
     cell: int
     role: str
-    match: UUID | None = Field(description="The last match this person sat in.")
-    payoff: float | None = Field(description="In that match, in the game's money.")
+    match: UUID | None = Field(description="The participant's last match.")
+    payoff: float | None = Field(description="In that match, in the game's own unit.")
     owed: dict[str, Owed] = Field(description="By reason: base, bonus.")
     arrived_at: datetime
     ended_at: datetime | None
@@ -169,12 +173,14 @@ class Results(_Answer):
 
 
 class WantedDataset(_Answer):
-    formats: list[str] = Field(default=list(USUAL), description=f"Of {', '.join(FORMATS)}.")
-    excluded: bool = Field(default=False, description="Also the matches of excluded people, flagged with the reason.")
+    formats: list[str] = Field(default=list(USUAL), description=f"Any of {', '.join(FORMATS)}.")
+    excluded: bool = Field(
+        default=False, description="Also include the matches of excluded participants, flagged with the reason."
+    )
 
 
 class DatasetOut(_Answer):
-    """A dataset that was asked for. Once it is `ready` it can be downloaded."""
+    """A requested dataset. It can be downloaded once it is `ready`."""
 
     uid: UUID
     state: Literal["queued", "writing", "ready", "failed"]
@@ -184,32 +190,32 @@ class DatasetOut(_Answer):
     asked_at: datetime
     ended_at: datetime | None
     bytes: int | None
-    sha256: str = Field(description="Of the zip; empty until it is ready.")
+    sha256: str = Field(description="SHA-256 of the zip; empty until it is ready.")
     counts: dict[str, int] = Field(description="Rows by file.")
 
 
 class Datasets(_Answer):
-    datasets: list[DatasetOut] = Field(description="The newest first.")
+    datasets: list[DatasetOut] = Field(description="Newest first.")
 
 
 class TurnOut(_Answer):
-    """One move of the match, words scrubbed as in the dataset."""
+    """One move of the match, with text scrubbed as in the dataset."""
 
     number: int
     role: str
     move: dict[str, Any]
-    by: str | None = Field(description="Who moved in the player's place: “clock”, or an agent's specification.")
+    by: str | None = Field(description="Who moved for the player: “clock”, or an agent's specification.")
     seconds: float | None
 
 
 class Outcome(_Answer):
-    """What came of one participant whom an outside system sent here."""
+    """The outcome of a participant whom an outside system sent."""
 
     state: Literal["pending", "finished"]
-    ending: str | None = Field(None, description="The participant's last state, “completed” among them.")
+    ending: str | None = Field(None, description="The participant's final state, such as “completed”.")
     role: str | None = None
     match: UUID | None = None
-    payoff: float | None = Field(None, description="In the game's money; null without a result.")
+    payoff: float | None = Field(None, description="In the game's own unit; null without a result.")
     base_cents: int | None = None
     bonus_cents: int | None = None
     payoff_cents: int | None = Field(None, description="Base and bonus together, in whole cents of the currency.")

@@ -1,4 +1,4 @@
-"""The API as one object, with every refusal as JSON."""
+"""The API object, with every error as JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 api = NinjaAPI(
     title="Parley",
     version="1",
-    description="Read a study, take its data away, pause and resume it. docs/api.md shows how.",
+    description="Read a study, download its data, pause and resume it. See docs/api.md.",
     urls_namespace="api",
     docs_url=None,
 )
@@ -39,23 +39,23 @@ def refused(request: HttpRequest, error: Refused) -> HttpResponse:
 
 @api.exception_handler(AuthenticationError)
 def without_token(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
-    return _problem(_("Send a token of the study as “Authorization: Bearer parley_…”."), 401)
+    return _problem(_("Send one of the study's tokens as “Authorization: Bearer parley_…”."), 401)
 
 
 @api.exception_handler(Throttled)
 def too_often(request: HttpRequest, error: Throttled) -> HttpResponse:
-    return _problem(_("Too many calls with this token. Retry-After says in how many seconds to go on."), 429)
+    return _problem(_("Too many calls with this token. Wait as many seconds as Retry-After says."), 429)
 
 
 @api.exception_handler(ValidationError)
 def not_understood(request: HttpRequest, error: ValidationError) -> HttpResponse:
     fields = {".".join(str(part) for part in found["loc"][1:]): found["msg"] for found in error.errors}
-    return _problem(_("Something in the request cannot be understood."), 422, fields)
+    return _problem(_("The request is invalid."), 422, fields)
 
 
 @api.exception_handler(HttpError)
 def unreadable(request: HttpRequest, error: HttpError) -> HttpResponse:
-    """What is left of the framework's own refusals: a body that is no JSON."""
+    """Handle the framework's own errors: a body that is not JSON."""
     return _problem(_("The request's body must be JSON, or empty."), error.status_code)
 
 
@@ -66,11 +66,11 @@ def nothing_there(request: HttpRequest, error: Exception) -> HttpResponse:
 
 @api.exception_handler(Exception)
 def defect(request: HttpRequest, error: Exception) -> HttpResponse:
-    """A defect of ours: said so, and kept in the log with its traceback."""
+    """Handle an internal error: reported as such, and logged with its traceback."""
     log.error("%s %s failed", request.method, request.path, exc_info=error)
-    return _problem(_("Something went wrong on our side. The server's log says what."), 500)
+    return _problem(_("Internal error. See the server's log."), 500)
 
 
 def no_such_operation(request: HttpRequest) -> HttpResponse:
-    """Every other address under /api/: refused as JSON too."""
-    return _problem(_("There is no such operation. /api/v1/openapi.json lists those there are."), 404)
+    """Refuse every other URL under /api/ as JSON too."""
+    return _problem(_("No such operation. See /api/v1/openapi.json."), 404)

@@ -1,4 +1,4 @@
-"""How a study stands, in numbers."""
+"""A study's status in numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def summary_of(study: Study) -> schemas.StudySummary:
 
 
 def status_of(study: Study) -> schemas.StudyOut:
-    """State, latest version, people, matches and cells."""
+    """Return state, latest version, participants, matches and cells."""
     version = study.latest_version()
     return schemas.StudyOut(
         **_summary(study),

@@ -5,5 +5,5 @@ from api import delivery
 
 @shared_task(name="api.deliver")
 def deliver() -> None:
-    """Send the results that oTree servers are owed."""
+    """Deliver the results that are due to oTree servers."""
     delivery.deliver_due()

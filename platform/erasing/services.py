@@ -1,9 +1,9 @@
-"""Erasing a person: the only rewrite of records that there is.
+"""Erase a participant: the only place where records are rewritten.
 
-Who they were (recruiter's identifiers, name, link, code) is gone; what they wrote is replaced by a marker
-wherever it stands: their messages and answers, others' messages that quote or name them, and every prompt
-and answer of the models in their matches. Datasets of the study that are kept for download are deleted.
-Everything that is a figure stays: moves, payoffs, metrics, times, costs, what is owed.
+Their identity (recruiter's identifiers, name, link, code) is deleted. A marker replaces what they wrote
+everywhere: their messages and answers, other participants' messages that quote or name them, and every prompt
+and answer of the models in their matches. The study's downloadable datasets are deleted. All figures stay:
+moves, payoffs, metrics, times, costs, amounts owed.
 """
 
 from __future__ import annotations
@@ -41,25 +41,25 @@ KEPT_OF_CALLS = frozenset(
     "strategy seed prompt_sha256 structured rung attempt streamed first_text refused short "
     "purpose cached_tokens conversation offered answering".split()
 )
-"""What of a call's record tells nothing of what was said; everything else is replaced."""
+"""Fields of a call's record that contain nothing of the conversation; all others are replaced."""
 
 KEPT_OF_TOOLS = frozenset("size fault kind".split())
-"""The same of each tool that was called in it."""
+"""The same for each tool call in it."""
 
 SHORTEST_NAME = 3
-"""Letters of a part of somebody's name that is looked for by itself."""
+"""The fewest letters of a part of a name that is searched for on its own."""
 
 SETTLED = (LedgerRow.State.CONFIRMED, LedgerRow.State.WRITTEN_OFF, LedgerRow.State.ELSEWHERE)
-"""States of the ledger in which nothing more is paid by Parley."""
+"""Ledger states in which Parley pays nothing more."""
 
 
 class NotPossible(Exception):
-    """Why somebody cannot be erased now, for whoever asked."""
+    """The participant cannot be erased now; the message tells the user why."""
 
 
 @dataclass
 class Erased:
-    """How many of each were rewritten; of datasets kept for download, how many were deleted."""
+    """How many of each were rewritten, and how many datasets were deleted."""
 
     enrolments: int = 0
     messages: int = 0
@@ -69,7 +69,7 @@ class Erased:
 
 
 def enrolments_of(enrolment: Enrolment) -> list[Enrolment]:
-    """All of the same person's enrolments in the same study, as far as their recruiter tells."""
+    """Return all enrolments of the same person in the same study, as identified by their recruiter."""
     identity = Identity.objects.filter(enrolment=enrolment).first()
     if identity is None or not identity.worker:
         return [enrolment]
@@ -79,33 +79,33 @@ def enrolments_of(enrolment: Enrolment) -> list[Enrolment]:
 
 
 def unsettled(enrolment: Enrolment) -> list[LedgerRow]:
-    """What the person is still owed by us."""
+    """Return the ledger rows that Parley has yet to pay the participant."""
     rows = LedgerRow.objects.filter(enrolment__in=enrolments_of(enrolment))
     return list(rows.exclude(state__in=SETTLED).order_by("pk"))
 
 
 def refuse_impossible(enrolment: Enrolment) -> None:
-    """Raises NotPossible while the person takes part or is being paid, or when they are erased already."""
+    """Raise NotPossible if the participant is still taking part, is being paid, or has been erased already."""
     if enrolment.erased_at is not None:
-        raise NotPossible(_("This person has been erased already."))
+        raise NotPossible(_("This participant has already been erased."))
     enrolments = enrolments_of(enrolment)
     live = Match.objects.filter(seats__enrolment__in=enrolments, status=Match.Status.LIVE)
     if any(not one.ended for one in enrolments) or live.exists():
         raise NotPossible(
-            _("This person is still taking part. Wait until their enrolment has ended; then they can be erased.")
+            _("This participant is still taking part. They can be erased once their enrolment has ended.")
         )
     if LedgerRow.objects.filter(enrolment__in=enrolments, state=LedgerRow.State.SENT).exists():
         raise NotPossible(
-            _("This person is being paid at this moment. Wait until that is settled; then they can be erased.")
+            _("This participant is being paid at this moment. They can be erased once the payment is settled.")
         )
 
 
 @transaction.atomic
 def erase(*, enrolment: Enrolment, by: User | None, reason: str) -> Erased:
-    """Erase the person whose enrolment this is, with all of their enrolments in the study.
+    """Erase the participant of this enrolment, with all of their enrolments in the study.
 
     Args:
-        reason: why, for the audit log; the person's name and identifiers are cut out of it.
+        reason: for the audit log; the participant's name and identifiers are removed from it.
 
     Raises:
         NotPossible: nothing was changed.
@@ -132,13 +132,13 @@ def erase(*, enrolment: Enrolment, by: User | None, reason: str) -> Erased:
 
 
 def _empty_the_journal() -> None:
-    """SQLite keeps what was overwritten in its write-ahead log until that is begun anew."""
+    """Truncate SQLite's write-ahead log, which still contains what was overwritten."""
     if connection.vendor == "sqlite":
         try:
             with connection.cursor() as cursor:
                 cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except OperationalError:
-            log.warning("SQLite's write-ahead log is in use: what was erased leaves it at its next checkpoint")
+            log.warning("SQLite's write-ahead log is in use: erased text leaves it at the next checkpoint")
 
 
 def _matches_of(enrolments: list[Enrolment]) -> Any:
@@ -180,19 +180,19 @@ def _moves(match: Match, roles: set[str] | None = None) -> list[Event]:
 
 
 def _choices(match: Match) -> frozenset[str]:
-    """Fields of moves whose words are the game's own.
+    """Return the fields of moves whose values are the game's own words.
 
     Raises:
-        NotPossible: without the rules nobody can tell words from moves.
+        NotPossible: without the rules, free text cannot be told from moves.
     """
     try:
         return shape.of_configurations([(match.game, match.config)]).choices
     except GameError as error:
-        raise NotPossible(_("A game of theirs cannot be read any more: {reason}").format(reason=error)) from None
+        raise NotPossible(_("One of their games can no longer be read: {reason}").format(reason=error)) from None
 
 
 def _erase_answers(enrolments: list[Enrolment]) -> int:
-    """What the person wrote outside matches."""
+    """Erase what the participant wrote outside matches; return how many rows were changed."""
     rewritten = 0
     for model, fields in kept_words().items():
         for row in model._base_manager.filter(enrolment__in=enrolments):
@@ -204,7 +204,7 @@ def _erase_answers(enrolments: list[Enrolment]) -> int:
 
 
 def _erase_messages(match: Match, enrolments: list[Enrolment], traces: Traces) -> int:
-    """The person's free text in the log, and others' that quotes or names them; the snapshot follows the log."""
+    """Erase the participant's free text in the log and others' text that quotes or names them; update the snapshot."""
     roles, choices = _roles(match, enrolments), _choices(match)
     rewritten = 0
     for event in _moves(match):
@@ -221,7 +221,7 @@ def _erase_messages(match: Match, enrolments: list[Enrolment], traces: Traces) -
 
 
 def _snapshot_of(match: Match, traces: Traces) -> Mapping[str, Any]:
-    """Made anew from the log; where the rules have changed since, the old one without the person's words."""
+    """Return a new snapshot from the log; if the rules have changed since, the old one without their text."""
     try:
         log = [event.as_event() for event in match.events.order_by("number")]
         return games.play.snapshot(games.play.replay_events(match.configured(), log))
@@ -230,7 +230,7 @@ def _snapshot_of(match: Match, traces: Traces) -> Mapping[str, Any]:
 
 
 def _erase_calls(match: Match, traces: Traces) -> int:
-    """All that was said to and by the models of the match, but the system's own texts."""
+    """Erase all prompts and answers of the match's models except the system's own texts."""
     rewritten = 0
     for call in Call.objects.filter(match_uid=match.uid).iterator(chunk_size=100):
         record = {
@@ -247,7 +247,7 @@ def _erase_calls(match: Match, traces: Traces) -> int:
 
 
 def _tool(tool: Mapping[str, Any], offered: Collection[str], traces: Traces) -> dict[str, Any]:
-    """A call of a tool without what was written and answered; a name that no tool has is what a model wrote."""
+    """Return a tool call without its arguments and answer; an unknown tool name is text from the model too."""
     kept = {*KEPT_OF_TOOLS, *(["name"] if tool.get("name") in offered else [])}
     return {
         name: traces.without(value, ERASED) if name in kept else replaced(value, ERASED) for name, value in tool.items()
@@ -261,7 +261,7 @@ def _said(message: Mapping[str, Any], traces: Traces) -> dict[str, Any]:
 
 
 def _forget(enrolment: Enrolment) -> None:
-    """Who it was: the recruiter's identity, the name, the link, the way back and the codes."""
+    """Delete the identity: the recruiter's identifiers, name, link, return address and codes."""
     identity = Identity.objects.filter(enrolment=enrolment).first()
     if identity is not None:
         known = [identity.proof, identity.worker, str(identity.details.get("person", ""))]

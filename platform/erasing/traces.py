@@ -1,4 +1,4 @@
-"""Finding where somebody's words, name and identifiers stand in the texts of others."""
+"""Find a participant's words, name and identifiers in other texts."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 from exports.scrubbing import Scrubber
 
 RUN = 4
-"""So many words in a row that somebody wrote are a quotation of them."""
+"""This many consecutive words of a participant count as a quotation."""
 SHORTEST = 4
-"""A text of one word that is shorter says nothing about anybody: "yes", "ok", "50"."""
+"""A shorter single-word text identifies nobody: "yes", "ok", "50"."""
 
 
 class Traces:
-    """What gives somebody away.
+    """What identifies a participant in texts.
 
     Args:
-        names, identifiers: of the person, as `exports.scrubbing.Scrubber` takes them.
-        texts: all that the person wrote.
+        names, identifiers: of the participant, as for `exports.scrubbing.Scrubber`.
+        texts: everything the participant wrote.
     """
 
     def __init__(self, *, names: Iterable[str], identifiers: Iterable[str], texts: Iterable[str]):
@@ -34,14 +34,14 @@ class Traces:
             self._runs.setdefault(size, set()).update(_runs(words, size))
 
     def stand_in(self, text: str) -> bool:
-        """Whether `text` names the person or quotes them."""
+        """Return whether `text` names or quotes the participant."""
         if self._scrubber.text(text) != text:
             return True
         words = _words(text)
         return any(not known.isdisjoint(_runs(words, size)) for size, known in self._runs.items())
 
     def without(self, data: Any, marker: str) -> Any:
-        """Plain data with the marker instead of every text in which they stand."""
+        """Return plain data with the marker in place of every text that names or quotes them."""
         if isinstance(data, str):
             return marker if self.stand_in(data) else data
         if isinstance(data, dict):
@@ -51,7 +51,7 @@ class Traces:
         return data
 
     def scrub(self, text: str, marker: str) -> str:
-        """A researcher's own sentence: without the person's name and identifiers, or not at all if it quotes them."""
+        """Return a researcher's text without their name and identifiers; only the marker if it quotes them."""
         scrubbed = self._scrubber.text(text)
         return marker if self.stand_in(scrubbed) else scrubbed
 

@@ -1,4 +1,4 @@
-"""The page on which an owner erases a participant who asked for it."""
+"""The page on which an owner erases a participant on request."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from rights.roles import Role
 
 
 class EraseForm(forms.Form):
-    """Why, and that it is meant."""
+    """The reason and the confirmation."""
 
     reason = forms.CharField(
         label=gettext_lazy("Why?"),
         max_length=500,
-        help_text=gettext_lazy("It stays in the audit log. Do not name the person."),
+        help_text=gettext_lazy("Kept in the audit log. Do not name the participant."),
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
     )
     settled = forms.BooleanField(
-        label=gettext_lazy("What is still owed is settled in another way, or will not be paid."),
+        label=gettext_lazy("Amounts still owed are settled by other means, or will not be paid."),
         widget=UnfoldBooleanWidget(),
     )
     sure = forms.BooleanField(
-        label=gettext_lazy("Erase this person. It cannot be undone."), widget=UnfoldBooleanWidget()
+        label=gettext_lazy("Erase this participant. This cannot be undone."), widget=UnfoldBooleanWidget()
     )
 
     def __init__(self, *arguments: Any, owes: bool, **named: Any):
@@ -51,7 +51,7 @@ class EraseForm(forms.Form):
 @staff_member_required
 @require_http_methods(["GET", "POST"])
 def erase(request: HttpRequest, enrolment: int) -> HttpResponse:
-    """Say what will be gone and what stays; erase on a post that gives a reason and means it."""
+    """Show what will be deleted and what stays; erase on a confirmed POST with a reason."""
     person = get_object_or_404(visible(request.user, Enrolment.objects.all()), pk=enrolment)
     if not may(request.user, person, role=Role.OWNER):
         raise PermissionDenied
@@ -62,7 +62,7 @@ def erase(request: HttpRequest, enrolment: int) -> HttpResponse:
         services.refuse_impossible(person)
         if form.is_bound and form.is_valid():
             services.erase(enrolment=person, by=request.user, reason=form.cleaned_data["reason"])
-            messages.success(request, _("Erased: nothing here tells any more who {person} was.").format(person=person))
+            messages.success(request, _("Erased: nothing here identifies {person} any more.").format(person=person))
             return page
     except services.NotPossible as reason:
         messages.error(request, str(reason))

@@ -1,6 +1,6 @@
-"""Outside services' keys as the database holds them: encrypted with a key derived from SECRET_KEY.
+"""Outside services' keys, encrypted in the database with a key derived from SECRET_KEY.
 
-A new SECRET_KEY reads what was sealed under an old one as long as that is in SECRET_KEY_FALLBACKS.
+Keys sealed under an old SECRET_KEY can be read as long as it is in SECRET_KEY_FALLBACKS.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from django.views.decorators.debug import sensitive_variables
 
 @sensitive_variables()
 def seal(key: str, *, purpose: bytes) -> str:
-    """The key as it is kept; only the same purpose opens it again."""
+    """Return the encrypted key; it can be decrypted only for the same purpose."""
     return _box(purpose).encrypt(key.encode()).decode()
 
 
 @sensitive_variables()
 def unseal(sealed: str, *, purpose: bytes) -> str | None:
-    """The key that was sealed for this purpose; None where it can no longer be read."""
+    """Return the key sealed for this purpose; None if it can no longer be read."""
     try:
         return _box(purpose).decrypt(sealed.encode()).decode()
     except InvalidToken:

@@ -1,4 +1,4 @@
-"""Which addresses of outside services may be kept: a request of ours goes to what stands there."""
+"""Check URLs of outside services before they are stored, since the server sends requests to them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 _METADATA = frozenset({"169.254.169.254", "fd00:ec2::254", "100.100.100.200", "192.0.0.192"})
-"""Where clouds tell their machines' own credentials."""
+"""Where cloud providers serve their machines' credentials."""
 _PRIVATE_NAMES = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def check_address(address: str, *, private: bool = False) -> None:
-    """An http or https address that ends with its path and holds no credentials; the message never repeats it.
+    """Check that this is an http(s) URL without query and credentials; the message never repeats it.
 
     Args:
-        private: hosts of private networks may be named; else those of the setting LOCAL_HOSTS alone.
+        private: allow hosts of private networks; otherwise only those in the setting LOCAL_HOSTS.
 
     Raises:
         ValidationError
@@ -30,23 +30,23 @@ def check_address(address: str, *, private: bool = False) -> None:
         parts = urlsplit(address)
         host, _port = parts.hostname, parts.port
     except ValueError:
-        raise ValidationError(_("This is no address.")) from None
+        raise ValidationError(_("Invalid address.")) from None
     if parts.scheme not in ("http", "https") or not host or re.search(r"[\s\\]", address):
-        raise ValidationError(_("An address begins with http:// or https:// and a host."))
+        raise ValidationError(_("The address must begin with http:// or https:// and a host."))
     if parts.username is not None or parts.password is not None:
-        raise ValidationError(_("No user name, password or key in the address: keys have their own field."))
+        raise ValidationError(_("Remove the user name, password or key from the address: keys have their own field."))
     if parts.query or parts.fragment or "?" in address or "#" in address:
-        raise ValidationError(_("The address ends with its path: nothing after “?” or “#”."))
+        raise ValidationError(_("The address must end with its path: no “?” or “#”."))
     if is_nobodys(host):
-        raise ValidationError(_("Nothing of yours is served at such an address."))
+        raise ValidationError(_("This kind of address is not allowed."))
     if not private and is_private(host) and host not in settings.LOCAL_HOSTS:
         raise ValidationError(
-            _("This host is on a private network. Whoever runs this installation can allow it (LOCAL_HOSTS).")
+            _("This host is on a private network. The administrator of this server can allow it (LOCAL_HOSTS).")
         )
 
 
 def is_nobodys(host: str) -> bool:
-    """Link-local addresses hold cloud machines' own credentials; the others are no single machine's."""
+    """Return whether no ordinary host can have this address: link-local ones serve cloud credentials."""
     found = _number(host)
     if found is None:
         return host.rstrip(".").startswith("metadata.") or host.rstrip(".") == "metadata"
@@ -54,7 +54,7 @@ def is_nobodys(host: str) -> bool:
 
 
 def is_private(host: str) -> bool:
-    """Whether it is an address, or a name, that only machines near this one know."""
+    """Return whether this is an address or name on a private network."""
     found = _number(host)
     if found is None:
         name = host.rstrip(".")
@@ -63,7 +63,7 @@ def is_private(host: str) -> bool:
 
 
 def _number(host: str) -> _Address | None:
-    """The address that `host` is, in any of the ways in which systems read one (127.1, 0x7f000001); None: a name."""
+    """Return `host` as an address, in any notation that systems accept (127.1, 0x7f000001); None for a name."""
     try:
         found: _Address = ipaddress.ip_address(host)
     except ValueError:

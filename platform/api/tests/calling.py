@@ -1,4 +1,4 @@
-"""Tokens for tests, and calls of the API with them."""
+"""Tokens for tests, and API calls with them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from studies.models import Study
 
 
 def issued(study: Study, by: User, *scopes: str, name: str = "analysis", days: float = 1) -> str:
-    """What a program with a new token sends."""
+    """Return the secret of a new token."""
     ends = timezone.now() + timedelta(days=days)
     return tokens.issue(study=study, name=name, scopes=list(scopes), expires_at=ends, by=by)[1]
 
 
 def call(path: str, secret: str | None = None, *, method: str = "get", **named: Any) -> HttpResponse:
-    """One call of the API, with or without a token."""
+    """Call the API, with or without a token."""
     if method == "post":
         named.setdefault("content_type", "application/json")
     headers = {**({"Authorization": f"Bearer {secret}"} if secret else {}), **named.pop("headers", {})}

@@ -5,7 +5,7 @@ import pytest
 
 @pytest.fixture
 def study(db):
-    """A launched study that nobody has come to yet."""
+    """A launched study without participants."""
     from exports.tests import building
 
     return building.new_study()
@@ -13,7 +13,7 @@ def study(db):
 
 @pytest.fixture
 def maker(study):
-    """A researcher who owns the study."""
+    """The study's owner."""
     from django.contrib.auth.models import User
 
     from rights.members import give
@@ -26,7 +26,7 @@ def maker(study):
 
 @pytest.fixture
 def reader(study, maker) -> str:
-    """A token that may read the study."""
+    """A token with the scope to read the study."""
     from api.tests.calling import issued
 
     return issued(study, maker, "read", name="reader")

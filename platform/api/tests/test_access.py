@@ -1,4 +1,4 @@
-"""Every operation of the OpenAPI document × every kind of token: a new operation is covered here or fails here."""
+"""Every operation of the OpenAPI document with every kind of token; new operations are covered automatically."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NAMES = [f"{method} {path}" for method, path, _operation in BY_TOKEN]
 
 @pytest.fixture
 def filled(study: Study) -> Study:
-    """A study with a participant who completed, and a dataset that is ready."""
+    """A study with a participant who completed and a dataset that is ready."""
     building.complete(study, worker="A1WORKER", messages=["hello"])
     ready = Dataset(study=study, state=Dataset.State.READY)
     ready.file.save("ready.zip", ContentFile(b"PK"))
@@ -48,10 +48,10 @@ def filled(study: Study) -> Study:
 
 
 def address(path: str, study: Study) -> str:
-    """The path with this study's match or dataset in it; a part unknown here fails the test."""
+    """Return the path with this study's match or dataset filled in; fails on an unknown parameter."""
     last = (study.datasets.first() if "/datasets/" in path else Match.objects.first()).uid
     filled = path.replace("{slug}", study.slug).replace("{uid}", str(last))
-    assert "{" not in filled, f"say here what {path} is called with"
+    assert "{" not in filled, f"add the parameters of {path} here"
     return filled
 
 
@@ -61,7 +61,7 @@ def scope_of(operation: dict[str, Any]) -> str:
 
 
 def assert_declared(operation: dict[str, Any], response) -> None:
-    """The answer's status and body are those that the document promises."""
+    """Check that the response's status and body match the document."""
     declared = operation["responses"][str(response.status_code)]
     kind, content = next(iter(declared["content"].items()))
     assert response["Content-Type"].startswith(kind)
@@ -77,7 +77,7 @@ def assert_refused(operation: dict[str, Any], response, status: int) -> None:
 
 
 @pytest.mark.parametrize(("method", "path", "operation"), BY_TOKEN, ids=NAMES)
-def test_a_token_with_the_operations_scope_is_answered_as_the_document_says(filled, maker, method, path, operation):
+def test_a_token_with_the_scope_gets_the_documented_response(filled, maker, method, path, operation):
     secret = issued(filled, maker, scope_of(operation))
     response = call(address(path, filled), secret, method=method)
     assert response.status_code in (200, 202)
@@ -85,7 +85,7 @@ def test_a_token_with_the_operations_scope_is_answered_as_the_document_says(fill
 
 
 @pytest.mark.parametrize(("method", "path", "operation"), BY_TOKEN, ids=NAMES)
-def test_whoever_has_no_valid_token_is_refused_and_told_why(filled, maker, method, path, operation):
+def test_a_missing_or_invalid_token_is_refused_with_the_reason(filled, maker, method, path, operation):
     scope = scope_of(operation)
     valid = issued(filled, maker, scope, name="valid")
     expired = issued(filled, maker, scope, name="expired", days=-1)
@@ -107,7 +107,7 @@ def test_whoever_has_no_valid_token_is_refused_and_told_why(filled, maker, metho
 
 
 @pytest.mark.parametrize(("method", "path", "operation"), BY_TOKEN, ids=NAMES)
-def test_other_scopes_do_not_open_it(filled, maker, method, path, operation):
+def test_other_scopes_are_refused(filled, maker, method, path, operation):
     for other in set(Scope.values) - {scope_of(operation)}:
         secret = issued(filled, maker, other, name=other)
         assert_refused(operation, call(address(path, filled), secret, method=method), 403)
@@ -115,7 +115,7 @@ def test_other_scopes_do_not_open_it(filled, maker, method, path, operation):
 
 
 @pytest.mark.parametrize(("method", "path", "operation"), BY_TOKEN, ids=NAMES)
-def test_a_token_does_no_more_than_its_maker_still_may(filled, maker, method, path, operation):
+def test_a_token_allows_no_more_than_its_creator_still_may(filled, maker, method, path, operation):
     scope = scope_of(operation)
     secret = issued(filled, maker, scope)
     filled.members.update(role=Role.VIEWER)
@@ -126,7 +126,7 @@ def test_a_token_does_no_more_than_its_maker_still_may(filled, maker, method, pa
 
 
 @pytest.mark.parametrize(("method", "path", "operation"), BY_TOKEN, ids=NAMES)
-def test_a_study_of_another_token_does_not_exist(filled, maker, method, path, operation):
+def test_a_study_of_another_token_is_not_found(filled, maker, method, path, operation):
     other = building.new_study(slug="other", title="Other")
     give(other, user=maker, role=Role.OWNER, by=None)
     secret = issued(other, maker, *Scope.values)
@@ -136,35 +136,35 @@ def test_a_study_of_another_token_does_not_exist(filled, maker, method, path, op
         return
     assert_refused(operation, response, 404)
     nowhere = call(address(path, filled).replace("splitting", "nowhere"), secret, method=method)
-    assert nowhere.content == response.content, "nor can one tell whether there is such a study"
+    assert nowhere.content == response.content, "the response does not reveal whether there is such a study"
     borrowed = call(address(path, filled).replace("splitting", "other"), secret, method=method)
     if "{uid}" in path:
         assert_refused(operation, borrowed, 404)
 
 
 @pytest.mark.parametrize(("method", "path", "operation"), [found for found in BY_TOKEN if "{uid}" in found[1]])
-def test_what_is_not_there_is_not_found(filled, maker, method, path, operation):
+def test_unknown_objects_are_not_found(filled, maker, method, path, operation):
     secret = issued(filled, maker, scope_of(operation))
     nothing = path.replace("{slug}", filled.slug)
     assert_refused(operation, call(nothing.replace("{uid}", str(uuid.uuid4())), secret, method=method), 404)
     assert_refused(operation, call(nothing.replace("{uid}", "nonsense"), secret, method=method), 422)
 
 
-def test_nothing_changes_state_on_a_get(filled, maker):
-    """What changes something has a method of its own, and the others refuse it."""
+def test_no_get_changes_state(filled, maker):
+    """Operations that change something accept only their own HTTP method."""
     secret = issued(filled, maker, *Scope.values)
     for path in ("/studies/splitting/pause", "/studies/splitting/resume"):
         assert call(path, secret).status_code == 405
     assert Study.objects.get().status == "launched"
 
 
-def test_addresses_that_are_none_are_refused_as_json(db):
+def test_unknown_urls_are_refused_as_json(db):
     response = call("/nonsense")
     assert response.status_code == 404 and "openapi.json" in response.json()["reason"]
     assert Client().get("/api/").json()["reason"]
 
 
-def test_the_document_is_served_and_names_every_operation(db):
+def test_the_document_is_served_and_lists_every_operation(db):
     served = Client().get(reverse("api:openapi-json")).json()
     assert served["paths"].keys() == SCHEMA["paths"].keys()
     for _method, path, operation in OPERATIONS:
@@ -174,7 +174,7 @@ def test_the_document_is_served_and_names_every_operation(db):
 def test_calls_are_counted_per_token(study, maker):
     many, few = issued(study, maker, "read", name="many"), issued(study, maker, "read", name="few")
     with override_settings(API_CALLS_PER_MINUTE=3):
-        answers = [call("/studies", many) for _i in range(8)]  # at most two of the clock's minutes
+        answers = [call("/studies", many) for _i in range(8)]  # the calls fall into at most two minutes
         assert [answer.status_code for answer in answers].count(429) >= 2
         refused = next(answer for answer in answers if answer.status_code == 429)
         assert 0 < int(refused["Retry-After"]) <= 60
@@ -182,7 +182,7 @@ def test_calls_are_counted_per_token(study, maker):
         assert call("/studies", few).status_code == 200
 
 
-def test_the_secret_is_kept_nowhere_and_its_use_is_remembered(study, maker):
+def test_the_secret_is_not_stored_and_its_last_use_is(study, maker):
     before = timezone.now()
     secret = issued(study, maker, "read")
     kept = Token.objects.get()
@@ -194,7 +194,7 @@ def test_the_secret_is_kept_nowhere_and_its_use_is_remembered(study, maker):
     assert before <= kept.last_used_at <= timezone.now()
 
 
-def test_logs_cut_tokens_out(study, maker):
+def test_logs_contain_no_tokens(study, maker):
     secret = issued(study, maker, "read")
     for line in (f"Unexpected auth - 'Token {secret}'", "GET /api/v1/results/eyJhbGciOi.xyz-_z 200"):
         record = logging.LogRecord("x", logging.INFO, "", 0, line, (), None)
@@ -203,7 +203,7 @@ def test_logs_cut_tokens_out(study, maker):
 
 
 @pytest.mark.parametrize("role", ["viewer", "editor", ""])
-def test_only_owners_let_programs_in(client, study, maker, role):
+def test_only_owners_create_tokens(client, study, maker, role):
     study.members.update(role=role) if role else study.members.all().delete()
     client.force_login(maker)
     assert study.title not in client.get(reverse("admin:api_token_add")).content.decode()
@@ -215,7 +215,7 @@ def test_only_owners_let_programs_in(client, study, maker, role):
     assert not Token.objects.exists()
 
 
-def test_a_token_is_made_shown_once_and_revoked_in_the_admin(client, study, maker):
+def test_a_token_is_created_shown_once_and_revoked_in_the_admin(client, study, maker):
     client.force_login(maker)
     given = {"study": study.pk, "name": "robot", "scopes": ["read"], "days": "7"}
     page = client.post(reverse("admin:api_token_add"), given)
@@ -246,7 +246,7 @@ def test_a_token_is_made_shown_once_and_revoked_in_the_admin(client, study, make
 
 
 @pytest.mark.parametrize("role", ["viewer", "editor", ""])
-def test_to_whoever_is_no_owner_a_token_does_not_exist(client, study, maker, role):
+def test_only_owners_see_a_token(client, study, maker, role):
     issued(study, maker, "read")
     study.members.update(role=role) if role else study.members.all().delete()
     client.force_login(maker)

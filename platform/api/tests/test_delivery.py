@@ -1,4 +1,4 @@
-"""Results are sent to oTree until they arrive: a stand-in server speaks its REST API over a real socket."""
+"""Results are delivered to oTree until they arrive: a stand-in server speaks its REST API over a real socket."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from studies.models import Study
 
 KEY = "otree-rest-key-4711"
 FORGOTTEN = b"Not found (maybe the session was deleted): Participant, {'code': 'aaa'}"
-"""How oTree 6 answers about a participant whom it does not have."""
+"""oTree 6's response for an unknown participant."""
 
 
 class StandIn:
-    """An oTree server's REST interface: what it was sent, and the statuses that it answers first."""
+    """An oTree server's REST API: records requests and first responds with given statuses."""
 
     def __init__(self) -> None:
         self.port = free_port()
@@ -103,7 +103,7 @@ def study(db, otree) -> Study:
 
 
 def ended(study: Study, otree: StandIn, code: str = "abc123xy") -> Enrolment:
-    """Somebody came from oTree and left in the middle."""
+    """Create a participant who came from oTree and left halfway."""
     back, subject = f"{otree.url}/InitializeParticipant/{code}", f"{code}/parley/1"
     person = enrol(study, Arrival("otree", worker=subject, proof=subject, return_to=back))
     people.withdraw(enrolment_id=person.pk)
@@ -126,7 +126,7 @@ def test_a_result_is_sent_once_to_the_participants_vars(study, otree):
     assert Delivery.objects.get().state == "delivered"
 
 
-def test_nothing_is_owed_before_the_end_to_others_or_without_a_key(study, otree):
+def test_no_result_is_due_before_the_end_or_for_others_or_without_a_key(study, otree):
     enrol(study, Arrival("otree", worker="x", proof="x"))
     people.withdraw(enrolment_id=building.arrive(study, worker="A1").pk)
     OtreeServer.objects.update(sealed_rest_key="")
@@ -134,7 +134,7 @@ def test_nothing_is_owed_before_the_end_to_others_or_without_a_key(study, otree)
     assert not Delivery.objects.exists() and delivery.deliver_due() == 0
 
 
-def test_a_server_that_is_down_is_tried_again_ever_more_rarely_until_it_is_back(study, otree):
+def test_a_server_that_is_down_is_retried_at_growing_intervals(study, otree):
     ended(study, otree)
     otree.stop()
     waits = []
@@ -143,8 +143,8 @@ def test_a_server_that_is_down_is_tried_again_ever_more_rarely_until_it_is_back(
         assert delivery.deliver_due() == 0
         owed = Delivery.objects.get()
         waits.append((owed.next_at - before).total_seconds())
-        assert (owed.state, owed.problem) == ("due", "The oTree server cannot be reached.")
-        assert delivery.deliver_due() == 0 and Delivery.objects.get().attempts == owed.attempts, "not before its time"
+        assert (owed.state, owed.problem) == ("due", "Could not reach the oTree server.")
+        assert delivery.deliver_due() == 0 and Delivery.objects.get().attempts == owed.attempts, "not before it is due"
         let_time_pass()
     assert waits == sorted(waits) and waits[-1] > 4 * waits[0]
     otree.start()
@@ -152,14 +152,14 @@ def test_a_server_that_is_down_is_tried_again_ever_more_rarely_until_it_is_back(
     assert (Delivery.objects.get().state, Delivery.objects.get().problem) == ("delivered", "")
 
 
-def test_a_server_that_hangs_holds_up_one_attempt_and_everybody_arrives_in_the_end(study, otree, monkeypatch):
+def test_a_hanging_server_delays_one_attempt_and_all_results_arrive(study, otree, monkeypatch):
     monkeypatch.setattr(delivery, "PATIENCE", 0.5)
     for code in ("aaa", "bbb", "ccc"):
         ended(study, otree, code)
     otree.hangs.set()
     assert delivery.deliver_due() == 0
-    assert len(otree.calls) == 1, "the others do not wait for the same silence"
-    assert delivery.deliver_due() == 0 and len(otree.calls) == 1, "nor at once in the next sweep"
+    assert len(otree.calls) == 1, "the others do not wait for the same timeout"
+    assert delivery.deliver_due() == 0 and len(otree.calls) == 1, "and not at once in the next sweep"
     otree.hangs.clear()
     let_time_pass()
     assert delivery.deliver_due() == 3
@@ -167,7 +167,7 @@ def test_a_server_that_hangs_holds_up_one_attempt_and_everybody_arrives_in_the_e
     assert set(Delivery.objects.values_list("state", flat=True)) == {"delivered"}
 
 
-def test_one_servers_silence_delays_no_other_study(study, otree):
+def test_a_silent_server_delays_no_other_study(study, otree):
     other = building.new_study(slug="other", entry="otree")
     silent = StandIn()
     server = OtreeServer(study="other", addresses=silent.url)
@@ -179,7 +179,7 @@ def test_one_servers_silence_delays_no_other_study(study, otree):
     assert set(Delivery.objects.values_list("state", flat=True)) == {"due", "delivered"}
 
 
-def test_a_refused_result_holds_up_no_other(study, otree):
+def test_a_refused_result_delays_no_other(study, otree):
     for code in ("aaa", "bbb", "ccc"):
         ended(study, otree, code)
     otree.statuses = [404, 500]
@@ -191,7 +191,7 @@ def test_a_refused_result_holds_up_no_other(study, otree):
 
 
 @pytest.mark.parametrize("status", [500, 502, 302, 307])
-def test_whatever_it_answers_meanwhile_the_result_arrives_in_the_end(study, otree, status):
+def test_the_result_arrives_after_any_errors(study, otree, status):
     ended(study, otree)
     otree.statuses = [status]
     assert delivery.deliver_due() == 0
@@ -201,7 +201,7 @@ def test_whatever_it_answers_meanwhile_the_result_arrives_in_the_end(study, otre
     assert delivery.deliver_due() == 1 and "parley/1" in otree.vars
 
 
-def test_a_wrong_key_is_shown_to_the_researcher_and_can_be_entered_again(study, otree, client, admin_user, caplog):
+def test_a_wrong_key_is_shown_to_the_researcher_and_can_be_corrected(study, otree, client, admin_user, caplog):
     server = OtreeServer.objects.get()
     server.keep_rest_key("wrong-key-4712")
     server.save()
@@ -211,7 +211,7 @@ def test_a_wrong_key_is_shown_to_the_researcher_and_can_be_entered_again(study, 
     assert "wrong-key-4712" not in caplog.text
     client.force_login(admin_user)
     listed = client.get(reverse("admin:recruiters_delivery_changelist")).content.decode()
-    assert "refuses the key" in listed and "wrong-key-4712" not in listed
+    assert "rejected the key" in listed and "wrong-key-4712" not in listed
     address = reverse("admin:recruiters_otreeserver_change", args=[server.pk])
     client.post(address, {"addresses": otree.url, "new_rest_key": KEY})
     assert KEY not in client.get(address).content.decode()
@@ -219,7 +219,7 @@ def test_a_wrong_key_is_shown_to_the_researcher_and_can_be_entered_again(study, 
     assert delivery.deliver_due() == 1
 
 
-def test_a_kept_key_goes_to_no_other_address(study, otree, client, admin_user):
+def test_a_stored_key_is_sent_to_no_other_address(study, otree, client, admin_user):
     client.force_login(admin_user)
     address = reverse("admin:recruiters_otreeserver_change", args=[OtreeServer.objects.get().pk])
     page = client.post(address, {"addresses": "https://elsewhere.example", "new_rest_key": ""})
@@ -235,7 +235,7 @@ def test_an_address_that_is_no_longer_allowed_is_sent_nothing(study, otree):
 
 
 @pytest.mark.parametrize("nonsense", ["no HTTP", "a page", "a list"])
-def test_what_answers_in_place_of_otree_has_not_taken_the_result(study, otree, nonsense):
+def test_a_response_from_something_other_than_otree_is_no_delivery(study, otree, nonsense):
     ended(study, otree)
     otree.speaks_http = nonsense != "no HTTP"
     otree.says = b"[]" if nonsense == "a list" else b"<html>Down for maintenance</html>"
@@ -247,7 +247,7 @@ def test_what_answers_in_place_of_otree_has_not_taken_the_result(study, otree, n
     assert delivery.deliver_due() == 1 and "parley/1" in otree.vars
 
 
-def test_a_proxy_that_knows_no_otree_yet_is_asked_again(study, otree):
+def test_a_proxy_without_otree_is_retried(study, otree):
     ended(study, otree)
     otree.statuses, otree.says_404 = [404], b"404 page not found"
     assert delivery.deliver_due() == 0
@@ -256,7 +256,7 @@ def test_a_proxy_that_knows_no_otree_yet_is_asked_again(study, otree):
     assert delivery.deliver_due() == 1
 
 
-def test_a_fault_in_one_studys_results_delays_no_other_study(study, otree):
+def test_an_error_in_one_studys_results_delays_no_other_study(study, otree):
     other = building.new_study(slug="other", entry="otree")
     server = OtreeServer(study="other", addresses=otree.url)
     server.keep_rest_key(KEY)
@@ -267,7 +267,7 @@ def test_a_fault_in_one_studys_results_delays_no_other_study(study, otree):
     assert [path for path, _key in otree.calls] == ["/api/participant_vars/bbb"]
 
 
-def test_nobody_is_told_of_a_person_who_was_erased_meanwhile(study, otree):
+def test_the_result_of_an_erased_participant_is_not_sent(study, otree):
     person = ended(study, otree)
     erase(enrolment=person, by=None, reason="asked")
     assert delivery.deliver_due() == 0 and otree.calls == []
@@ -277,7 +277,7 @@ def test_nobody_is_told_of_a_person_who_was_erased_meanwhile(study, otree):
     assert person.return_to == ""
 
 
-def test_a_participant_whom_otree_has_forgotten_is_given_up(study, otree):
+def test_delivery_stops_if_otree_no_longer_knows_the_participant(study, otree):
     ended(study, otree)
     otree.statuses = [404]
     delivery.deliver_due()
@@ -286,6 +286,6 @@ def test_a_participant_whom_otree_has_forgotten_is_given_up(study, otree):
     assert Delivery.objects.get().state == "given_up"
 
 
-def test_the_key_is_kept_encrypted(study):
+def test_the_key_is_stored_encrypted(study):
     assert KEY not in json.dumps(OtreeServer.objects.values().get(), default=str)
     assert OtreeServer.objects.get().rest_key() == KEY

@@ -1,4 +1,4 @@
-"""People come from oTree by signed links; oTree asks for their outcome by signed tokens."""
+"""Participants come from oTree by signed links; oTree asks for their outcome with signed tokens."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def study(db):
 
 
 def signed(*, key: str | None = None, audience: str = otree.PLAY, lifetime: float = 60, **claims) -> str:
-    """A token as an oTree server makes it."""
+    """Return a token as an oTree server creates it."""
     given = {"aud": audience, "study": "splitting", "sub": SUBJECT, "exp": time.time() + lifetime}
     if audience == otree.PLAY:
         given |= {"back": BACK}
@@ -58,10 +58,10 @@ def text(response) -> str:
     return response.content.decode()
 
 
-# ---- coming ------------------------------------------------------------------------------------------
+# ---- arriving ------------------------------------------------------------------------------------------
 
 
-def test_a_link_opens_the_study_and_opens_it_again_where_the_person_was(study):
+def test_a_link_opens_the_study_and_later_returns_to_the_current_step(study):
     first = join(signed(role="bob"))
     assert first.status_code == 302
     person = Enrolment.objects.get()
@@ -73,7 +73,7 @@ def test_a_link_opens_the_study_and_opens_it_again_where_the_person_was(study):
     assert Enrolment.objects.count() == Identity.objects.count() == 1
 
 
-def test_every_round_is_a_way_of_its_own(study):
+def test_every_round_is_a_separate_enrolment(study):
     assert join(signed()).status_code == join(signed(sub="abc123xy/parley/2")).status_code == 302
     assert Enrolment.objects.count() == 2
 
@@ -122,7 +122,7 @@ def test_the_last_page_says_that_the_experiment_pays(study):
         ({"exp": None}, 403, "cut off or changed"),
     ],
 )
-def test_a_link_that_is_not_right_gets_a_clear_page_and_changes_nothing(study, claims, status, says):
+def test_an_invalid_link_gets_a_clear_page_and_changes_nothing(study, claims, status, says):
     refused = join(signed(**claims))
     assert refused.status_code == status and says in text(refused)
     assert "evil" not in text(refused)
@@ -130,7 +130,7 @@ def test_a_link_that_is_not_right_gets_a_clear_page_and_changes_nothing(study, c
 
 
 @pytest.mark.parametrize("purpose", ["expired", "closed", "of no role"])
-def test_whoever_comes_truly_from_the_experiment_and_is_not_let_in_can_go_back_to_it(study, purpose):
+def test_a_genuine_participant_who_is_not_admitted_can_return_to_the_experiment(study, purpose):
     if purpose == "closed":
         Study.objects.update(status=Study.Status.CLOSED)
     refused = join(
@@ -140,7 +140,7 @@ def test_whoever_comes_truly_from_the_experiment_and_is_not_let_in_can_go_back_t
     assert not Enrolment.objects.exists()
 
 
-def test_a_refusal_leads_to_no_address_that_the_study_does_not_know(study):
+def test_a_refusal_links_to_no_unknown_address(study):
     for claims in (
         {"back": "https://evil.example/InitializeParticipant/abc", "lifetime": -5},
         {"back": "javascript:alert(1)", "lifetime": -5},
@@ -152,7 +152,7 @@ def test_a_refusal_leads_to_no_address_that_the_study_does_not_know(study):
         assert "evil" not in page and "javascript" not in page and "Back to the experiment" not in page
 
 
-def test_no_signature_is_no_signature(study):
+def test_an_unsigned_token_is_refused(study):
     claims = {"aud": otree.PLAY, "study": "splitting", "sub": SUBJECT, "exp": time.time() + 60, "back": BACK}
     for token in (jwt.encode(claims, None, "none"), "nonsense", "a.b.c", "\x00"):
         assert join(token).status_code == 403
@@ -160,13 +160,13 @@ def test_no_signature_is_no_signature(study):
     assert not Enrolment.objects.exists()
 
 
-def test_a_study_without_an_otree_server_lets_nobody_in(study):
+def test_a_study_without_an_otree_server_admits_nobody(study):
     token = signed()
     OtreeServer.objects.all().delete()
     assert join(token).status_code == 403
 
 
-def test_links_signed_before_the_servers_secret_was_changed_still_open(study, settings):
+def test_links_signed_before_the_server_secret_changed_still_work(study, settings):
     token = signed()
     with override_settings(SECRET_KEY="new", SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
         assert join(token).status_code == 302
@@ -188,8 +188,8 @@ def finish(person: Enrolment) -> None:
     building.answer_quiz(person)
 
 
-def test_the_outcome_is_pending_until_the_way_has_ended(study):
-    assert outcome(question()).json()["state"] == "pending", "nobody came yet"
+def test_the_outcome_is_pending_until_the_enrolment_ends(study):
+    assert outcome(question()).json()["state"] == "pending", "nobody has come yet"
     join(signed(role="alice"))
     assert outcome(question()).json() == {**outcome(question()).json(), "state": "pending", "turns": []}
     person = Enrolment.objects.get()
@@ -211,14 +211,14 @@ def test_the_outcome_is_pending_until_the_way_has_ended(study):
         assert secret not in str(told)
 
 
-def test_a_way_that_ended_early_has_an_outcome_too(study):
+def test_an_enrolment_that_ended_early_has_an_outcome_too(study):
     join(signed())
     people.withdraw(enrolment_id=Enrolment.objects.get().pk)
     told = outcome(question()).json()
     assert (told["state"], told["ending"], told["payoff_cents"], told["turns"]) == ("finished", State.WITHDREW, 0, [])
 
 
-def test_a_demonstration_tells_what_would_be_paid(db):
+def test_a_demonstration_shows_what_would_be_paid(db):
     OtreeServer.objects.create(study="splitting", addresses="https://otree.example/lab")
     building.new_study(entry="otree", purpose="demo")
     join(signed())
@@ -228,12 +228,12 @@ def test_a_demonstration_tells_what_would_be_paid(db):
     assert not Enrolment.objects.get().ledger.exists()
 
 
-def test_only_the_experiment_can_ask_and_only_for_whom_it_names(study):
+def test_only_the_experiment_can_ask_and_only_for_its_own_participants(study):
     join(signed())
     other = question(sub="zzz/parley/1")
     assert outcome(other).json()["state"] == "pending"
     wrong = [
-        signed(),  # the participant's own link opens no result
+        signed(),  # the participant's own link gives no access to results
         question(key="f" * 64),
         question(lifetime=-5),
         question(study="another"),
@@ -273,7 +273,7 @@ def test_the_link_key_is_shown_once_when_the_server_is_added(client, admin_user)
 
 
 @pytest.mark.parametrize("role", ["viewer", "editor", ""])
-def test_only_owners_say_which_otree_server_sends_people(client, db, role):
+def test_only_owners_choose_the_otree_server(client, db, role):
     study = building.new_study()
     user = User.objects.create_user("staff", is_staff=True)
     if role:
@@ -305,7 +305,7 @@ def test_an_owner_chooses_among_their_own_studies(client, db):
     ]  # fmt: skip
 
 
-def test_what_is_no_address_is_refused(client, admin_user):
+def test_an_invalid_address_is_refused(client, admin_user):
     building.new_study()
     client.force_login(admin_user)
 
@@ -322,7 +322,7 @@ def test_what_is_no_address_is_refused(client, admin_user):
     assert added("https://otree.example:8001/lab http://127.0.0.1:8001")
 
 
-def test_the_address_of_the_way_back_is_one_of_the_studys(study):
+def test_the_return_address_is_one_of_the_studys(study):
     assert {urlsplit(address).netloc for address in OtreeServer.objects.get().allowed()} == {
         "otree.example",
         "other.example",

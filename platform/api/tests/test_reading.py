@@ -1,4 +1,4 @@
-"""What the API tells of a study, and what it never tells."""
+"""What the API returns about a study, and what it never returns."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def get(path: str, secret: str, **parameters):
 
 @pytest.fixture
 def talked(study):
-    """Somebody completed, and told their name and worker id."""
+    """Create a participant who completed and wrote their name and worker ID."""
     return building.complete(
         study, worker=WORKER, name=NAME, messages=[f"I am {NAME}, my id is {WORKER}"], details={"hitId": "HIT4711X"}
     )
 
 
-def test_the_study_says_how_it_stands(study, talked, reader):
+def test_the_study_returns_its_status(study, talked, reader):
     arrived = building.arrive(study, worker="A2")
     told = get("/studies/splitting", reader)
     assert (told["state"], told["version"]["number"], told["purpose"]) == ("launched", 1, "study")
@@ -51,13 +51,13 @@ def test_the_study_says_how_it_stands(study, talked, reader):
     assert arrived.token not in json.dumps(told)
 
 
-def test_cells_that_a_session_leads_through_hold_those_who_began_before_them(db):
+def test_later_cells_of_a_session_hold_participants_who_began_in_earlier_ones(db):
     study = building.new_study(
         slug="twice", design={"grid": {"rounds": [2, 3, 4]}}, session_matches=2, session_order="fixed", quota=3
     )
     building.arrive(study, worker="A1")
     cells = status_of(study).cells
-    assert [(cell.quota, cell.held) for cell in cells] == [(3, 1), (3, 1), (0, 0)], "nobody comes to the last"
+    assert [(cell.quota, cell.held) for cell in cells] == [(3, 1), (3, 1), (0, 0)], "nobody reaches the last"
 
 
 def test_a_draft_that_was_never_launched_has_no_version_and_no_cells(maker):
@@ -70,7 +70,7 @@ def test_a_draft_that_was_never_launched_has_no_version_and_no_cells(maker):
     assert get("/studies/draft/results", secret)["results"] == []
 
 
-def test_a_match_tells_what_happened_as_the_dataset_does(study, talked, reader, tmp_path):
+def test_a_match_returns_the_same_data_as_the_dataset(study, talked, reader, tmp_path):
     export(study, tmp_path / "dataset")
     (line,) = (tmp_path / "dataset" / "transcripts.jsonl").read_text().splitlines()
     exported = json.loads(line)
@@ -88,7 +88,7 @@ def test_a_match_tells_what_happened_as_the_dataset_does(study, talked, reader, 
     assert (asked["config"], asked["events"]) == (told["config"], told["events"])
 
 
-def test_no_answer_tells_who_somebody_is(study, talked, reader):
+def test_no_response_identifies_a_participant(study, talked, reader):
     (match,) = get("/studies/splitting/matches", reader)["matches"]
     paths = ["/studies", "/studies/splitting", "/studies/splitting/results", "/studies/splitting/matches"]
     told = [get(path, reader, **({"include": "events"} if path.endswith("matches") else {})) for path in paths]
@@ -99,7 +99,7 @@ def test_no_answer_tells_who_somebody_is(study, talked, reader):
         assert secret.lower() not in everything.lower()
 
 
-def test_results_tell_ending_payoff_and_what_is_owed(study, talked, reader):
+def test_results_contain_ending_payoff_and_amounts_owed(study, talked, reader):
     failed = building.arrive(study, worker="A2")
     building.consent(failed)
     building.read_instructions(failed, word="wrong")
@@ -113,7 +113,7 @@ def test_results_tell_ending_payoff_and_what_is_owed(study, talked, reader):
     assert other["left_out_because"] == ["failed_code_word"]
 
 
-def test_pages_hold_everybody_exactly_once_whoever_comes_meanwhile(study, reader):
+def test_pages_contain_everyone_exactly_once_even_if_others_arrive_meanwhile(study, reader):
     people = [building.complete(study, worker=f"A{i}") for i in range(5)]
     for path, entries, name in (("matches", "matches", "uid"), ("results", "results", "participant")):
         seen, cursor = [], None
@@ -167,13 +167,13 @@ def test_matches_are_found_by_state_cell_and_time(study, talked, reader):
         ("results", {"ended_since": "now"}, "ended_since"),
     ],
 )
-def test_what_cannot_be_understood_is_refused_at_its_parameter(study, reader, path, parameters, field):
+def test_an_invalid_parameter_is_refused_by_name(study, reader, path, parameters, field):
     response = call(f"/studies/splitting/{path}", reader, data=parameters)
     assert response.status_code == 422
     assert any(field in name for name in response.json()["fields"])
 
 
-def test_whoever_polls_is_told_when_nothing_has_changed(study, talked, reader):
+def test_polling_returns_304_if_nothing_has_changed(study, talked, reader):
     for path in ("/studies", "/studies/splitting", "/studies/splitting/matches", "/studies/splitting/results"):
         first = call(path, reader)
         again = call(path, reader, headers={"If-None-Match": first["ETag"]})
@@ -184,7 +184,7 @@ def test_whoever_polls_is_told_when_nothing_has_changed(study, talked, reader):
     assert call("/studies/splitting", reader, headers={"If-None-Match": first_etag}).status_code == 200
 
 
-def test_a_page_needs_no_more_queries_when_there_are_more_matches(study, reader):
+def test_the_number_of_queries_does_not_grow_with_the_matches(study, reader):
     counted = []
     for number in (2, 4):
         for i in range(number):

@@ -37,12 +37,12 @@ def post(path: str, secret: str, **named):
 # ---- pause and resume --------------------------------------------------------------------------------
 
 
-def test_a_paused_study_lets_nobody_new_in_until_it_is_resumed(study, manager, maker):
+def test_a_paused_study_is_closed_to_new_participants_until_resumed(study, manager, maker):
     began = building.arrive(study, worker="A1")
     assert post("/studies/splitting/pause", manager).json()["state"] == "paused"
     with pytest.raises(NotOpen):
         building.arrive(Study.objects.get(), worker="A2")
-    assert building.consent(began).position == 2, "whoever is in goes on"
+    assert building.consent(began).position == 2, "participants in the study continue"
     assert post("/studies/splitting/resume", manager).json()["state"] == "launched"
     building.arrive(Study.objects.get(), worker="A2")
     history = list(LogEntry.objects.order_by("pk").values_list("user", "object_id", "change_message"))
@@ -55,14 +55,14 @@ def test_a_paused_study_lets_nobody_new_in_until_it_is_resumed(study, manager, m
     assert all(one.details["program"].startswith("night watch (") for one in told)
 
 
-def test_a_second_time_changes_nothing(study, manager):
+def test_a_second_call_changes_nothing(study, manager):
     for _i in range(2):
         assert post("/studies/splitting/pause", manager).json()["state"] == "paused"
     assert LogEntry.objects.count() == Record.objects.filter(action="paused").count() == 1
 
 
 @pytest.mark.parametrize("status", ["draft", "closed"])
-def test_what_does_not_run_is_neither_paused_nor_resumed(study, manager, status):
+def test_a_study_that_is_not_running_is_neither_paused_nor_resumed(study, manager, status):
     Study.objects.update(status=status)
     for action in ("pause", "resume"):
         refused = post(f"/studies/splitting/{action}", manager)
@@ -73,7 +73,7 @@ def test_what_does_not_run_is_neither_paused_nor_resumed(study, manager, status)
 # ---- datasets ----------------------------------------------------------------------------------------
 
 
-def test_a_dataset_is_asked_for_written_and_downloaded(study, exporter, tmp_path):
+def test_a_dataset_is_requested_written_and_downloaded(study, exporter, tmp_path):
     building.complete(study, worker="A1", messages=["hello"])
     asked = post("/studies/splitting/datasets", exporter)
     assert asked.status_code == 202 and asked.json()["state"] == "queued"
@@ -92,7 +92,7 @@ def test_a_dataset_is_asked_for_written_and_downloaded(study, exporter, tmp_path
     zipfile.ZipFile(io.BytesIO(content)).extractall(tmp_path)
     (folder,) = tmp_path.iterdir()
     assert verify(folder) == []
-    assert {"Asked for a dataset." in entry.change_message for entry in LogEntry.objects.all()} == {True, False}
+    assert {"Requested a dataset." in entry.change_message for entry in LogEntry.objects.all()} == {True, False}
     told = Record.objects.filter(of_kind="studies.study", of_key=study.pk, by="researcher").order_by("pk")
     assert [(one.action, one.details["dataset"]) for one in told] == [
         ("exported", asked.json()["uid"]), ("downloaded", asked.json()["uid"]),
@@ -108,7 +108,7 @@ def test_only_the_newest_datasets_are_kept(study, exporter):
     assert [one["uid"] for one in listed] == [str(dataset.uid) for dataset in kept]
 
 
-def test_a_dataset_is_written_once_however_often_its_task_comes(study):
+def test_a_dataset_is_written_once_even_if_its_task_runs_twice(study):
     asked, _new = background.ask_for(study)
     background.write(asked.pk)
     written = Dataset.objects.get()
@@ -117,11 +117,11 @@ def test_a_dataset_is_written_once_however_often_its_task_comes(study):
     assert (again.file.name, again.ended_at) == (written.file.name, written.ended_at)
 
 
-def test_a_dataset_whose_writer_died_has_failed_and_another_can_be_asked_for(study, exporter):
+def test_a_dataset_whose_writer_crashed_has_failed_and_another_can_be_requested(study, exporter):
     asked, _new = background.ask_for(study)
     Dataset.objects.update(state="writing", alive_at=timezone.now() - SILENT - timedelta(seconds=1))
     told = call(f"/studies/splitting/datasets/{asked.uid}", exporter).json()
-    assert told["state"] == "failed" and "ask for another" in told["reason"]
+    assert told["state"] == "failed" and "Request another" in told["reason"]
     assert post("/studies/splitting/datasets", exporter).status_code == 202
 
 
@@ -131,7 +131,7 @@ def test_a_study_that_was_never_launched_has_nothing_to_export(maker):
     assert refused.status_code == 409 and not Dataset.objects.exists()
 
 
-def test_excluded_people_are_in_a_dataset_that_is_asked_for_with_them(study, exporter):
+def test_excluded_participants_are_in_a_dataset_requested_with_them(study, exporter):
     asked = post("/studies/splitting/datasets", exporter, data='{"excluded": true}')
     assert asked.status_code == 202 and asked.json()["excluded"]
     assert Dataset.objects.get().excluded
@@ -144,7 +144,7 @@ def test_an_unknown_format_is_refused(study, exporter):
     assert not Dataset.objects.exists()
 
 
-def test_a_file_that_is_gone_is_said_to_be(study, exporter):
+def test_a_missing_file_is_reported(study, exporter):
     asked, _new = background.ask_for(study)
     background.write(asked.pk)
     kept = Dataset.objects.get()

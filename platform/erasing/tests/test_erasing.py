@@ -1,4 +1,4 @@
-"""Erasing a person: nothing that is theirs is left in the database, and no figure changes."""
+"""Erasing a participant: nothing they wrote is left in the database, and no figure changes."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ TEXT_COLUMNS = {
         "recruiter",
     },
 }
-"""All that may differ in a dataset before and after."""
+"""Everything that may differ in a dataset before and after."""
 
 
 def zwiebel(study: Study) -> Enrolment:
-    """Somebody who tells a lot, and an opponent who repeats it."""
+    """A participant who reveals a lot, and an opponent who repeats it."""
     person = building.arrive(study, worker=WORKER, proof=f"proof/{WORKER}", details={"hitId": HIT})
     building.consent(person, name=NAME)
     building.read_instructions(person)
@@ -99,7 +99,7 @@ def zwiebel(study: Study) -> Enrolment:
 
 
 def dump() -> str:
-    """Every value of every row of every table, as text."""
+    """Return every value of every row of every table as text."""
     told = []
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
@@ -127,7 +127,7 @@ def secrets_of(person: Enrolment) -> list[str]:
     ]
 
 
-def test_nothing_of_the_person_is_left_and_no_figure_changes(tmp_path):
+def test_nothing_identifying_is_left_and_no_figure_changes(tmp_path):
     study = building.new_study()
     person, other = zwiebel(study), building.complete(study, worker="A1OTHER", name="Kim", messages=["my own words"])
     before = dump()
@@ -140,8 +140,8 @@ def test_nothing_of_the_person_is_left_and_no_figure_changes(tmp_path):
 
     after = dump()
     assert [secret for secret in secrets_of(person) if secret.casefold() in after] == []
-    assert "my own words" in after and "kim" in after, "others keep theirs"
-    assert HARMLESS.casefold() in after, "an opponent's words stay where they tell nothing"
+    assert "my own words" in after and "kim" in after, "other participants keep theirs"
+    assert HARMLESS.casefold() in after, "an opponent's text stays if it reveals nothing"
     assert "these are the rules." in after
     assert (done.enrolments, done.messages, done.calls) == (1, 5, 1)
     assert list(LedgerRow.objects.order_by("pk").values()) == rows
@@ -159,7 +159,7 @@ def test_nothing_of_the_person_is_left_and_no_figure_changes(tmp_path):
     assert other.pseudonym in after
 
 
-def test_the_log_still_plays_and_the_snapshot_follows_it():
+def test_the_log_still_replays_and_the_snapshot_matches_it():
     person = zwiebel(building.new_study())
     erase(enrolment=person, by=None, reason="asked")
     match = Match.objects.get()
@@ -172,7 +172,7 @@ def test_the_log_still_plays_and_the_snapshot_follows_it():
     assert [move["decision"] for move in moves if "decision" in move] == ["reject"] * 6 + ["accept"]
 
 
-def test_what_a_call_cost_and_took_stays_and_what_was_said_goes():
+def test_cost_and_time_of_calls_stay_and_their_texts_are_erased():
     person = zwiebel(building.new_study())
     erase(enrolment=person, by=None, reason="asked")
     record = Call.objects.get().record
@@ -186,7 +186,7 @@ def test_what_a_call_cost_and_took_stays_and_what_was_said_goes():
     ]  # fmt: skip
 
 
-def test_the_checks_keep_their_verdicts_without_what_was_answered():
+def test_checks_keep_their_verdicts_without_the_answers():
     person = zwiebel(building.new_study())
     erase(enrolment=person, by=None, reason="asked")
     verdicts = {verdict.check_name: verdict for verdict in Verdict.objects.filter(enrolment=person)}
@@ -194,7 +194,7 @@ def test_the_checks_keep_their_verdicts_without_what_was_answered():
     assert verdicts["quiz"].passed and set(verdicts["quiz"].answered.values()) == {ERASED}
 
 
-def test_survey_answers_go_and_the_questions_stay():
+def test_survey_answers_are_erased_and_the_questions_stay():
     questions = [
         {"kind": "number", "prompt": "How old are you?", "key": "age", "least": 18},
         {"kind": "text", "prompt": "Where do you live?", "key": "home"},
@@ -213,7 +213,7 @@ def test_survey_answers_go_and_the_questions_stay():
     assert [question["prompt"] for question in kept.questions] == ["How old are you?", "Where do you live?"]
 
 
-def test_kept_datasets_with_the_persons_words_are_deleted(django_capture_on_commit_callbacks):
+def test_stored_datasets_with_their_texts_are_deleted(django_capture_on_commit_callbacks):
     study, other = building.new_study(), building.new_study(slug="elsewhere")
     person = zwiebel(study)
     for each in (study, other):
@@ -229,7 +229,7 @@ def test_kept_datasets_with_the_persons_words_are_deleted(django_capture_on_comm
     assert Dataset.objects.get(pk=wanted.pk).state == "ready"
 
 
-def test_the_link_the_identity_and_the_lab_code_are_gone(client):
+def test_the_link_the_identity_and_the_lab_code_are_deleted(client):
     study = building.new_study()
     code = LabCode.objects.create(study=study.slug).code
     entered = client.post(f"{study.get_absolute_url()}?code={code}")
@@ -242,7 +242,7 @@ def test_the_link_the_identity_and_the_lab_code_are_gone(client):
     assert code.casefold() not in dump()
 
 
-def test_who_is_still_taking_part_is_not_erased_and_nobody_twice():
+def test_nobody_is_erased_while_taking_part_or_twice():
     study = building.new_study()
     live = building.consent(building.arrive(study, worker="A1LIVE"))
     with pytest.raises(NotPossible, match="still taking part"):
@@ -255,7 +255,7 @@ def test_who_is_still_taking_part_is_not_erased_and_nobody_twice():
     assert Record.objects.filter(action="erased").count() == 1
 
 
-def test_all_ways_of_the_same_person_through_the_study_are_erased_together():
+def test_all_enrolments_of_the_same_person_are_erased_together():
     study = building.new_study()
     first = building.complete(study, worker=WORKER, name="Robina")
     second = building.complete(study, worker="A1SECOND", name="Robina")
@@ -266,8 +266,8 @@ def test_all_ways_of_the_same_person_through_the_study_are_erased_together():
     assert Identity.objects.get().enrolment == elsewhere
 
 
-def test_every_table_about_people_says_what_words_it_keeps():
-    """A new model with a foreign key to people calls `keeps_words`, or is named here as holding none."""
+def test_every_table_about_participants_declares_its_texts():
+    """A new model with a foreign key to enrolments must call `keeps_words` or be listed here."""
     without_words = {
         "matches.Seat", "participants.Visit", "payouts.LedgerRow", "studies.Placement", "recruiters.Delivery",
         "piloting.Walker", "quality.PageView", "quality.Behaviour", "prolific.Submission", "lobby.Place",
@@ -314,7 +314,7 @@ def test_an_owner_erases_with_a_reason_after_seeing_what_is_owed(client, owner):
     assert record.details["reason"] == "asked by mail"
     after = client.get(profile).content.decode()
     assert page_of(person) not in after
-    assert client.get(page_of(person))["Location"] == profile, "there is nothing left to do"
+    assert client.get(page_of(person))["Location"] == profile, "nothing is left to do"
 
 
 @pytest.mark.parametrize(("role", "status"), [(None, 404), (Role.VIEWER, 403), (Role.EDITOR, 403)])
@@ -328,7 +328,7 @@ def test_only_owners_erase(client, owner, role, status):
     assert Identity.objects.exists()
 
 
-def test_what_is_settled_is_not_asked_about():
+def test_settled_amounts_are_not_asked_about():
     person = building.complete(building.new_study(), worker="A1")
     assert services.unsettled(person)
     LedgerRow.objects.update(state="confirmed")

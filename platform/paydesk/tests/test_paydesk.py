@@ -159,7 +159,7 @@ def test_exceeding_the_limit_is_refused_with_the_numbers(client, study, owner, s
     assert "with these: 3.60 USD" in asked and "limit is 3.59 USD" in asked and "will be refused" in asked
     assert "limit is 3.59 USD" in said(act(client, study, "approve", base, bonus))
     assert states(base, bonus) == ["due", "due"]
-    assert "at most" in said(client.post(path(study, "limit"), {"currency": "USD", "most": "4"}, follow=True)).lower()
+    assert "limit set" in said(client.post(path(study, "limit"), {"currency": "USD", "most": "4"}, follow=True)).lower()
     act(client, study, "approve", base, bonus)
     assert "cannot be lower" in said(client.post(path(study, "limit"), {"currency": "USD", "most": "1"}, follow=True))
     client.post(path(study, "limit"), {"currency": "USD", "most": ""})
@@ -237,7 +237,7 @@ def test_lab_participants_are_approved_marked_as_paid_and_made_due_again(client,
     base, bonus = finished("code", recruiter="codes", study=SLUG)
     act(client, study, "approve", base, bonus)
     assert "Pay it yourself" in client.get(path(study), {"state": "approved"}).content.decode()
-    assert "Say why" in said(act(client, study, "mark_paid", base, bonus))
+    assert "Give a short reason" in said(act(client, study, "mark_paid", base, bonus))
     act(client, study, "mark_paid", base, bonus, note="cash, list 3")
     assert states(base, bonus) == ["confirmed", "confirmed"]
     assert "paid by hand" in client.get(path(study), {"state": "confirmed"}).content.decode()
@@ -276,7 +276,7 @@ def test_unclear_payments_come_first_and_are_resolved_in_two_steps(client, study
     resolve = path(study, "resolve", base.uid)
     for posted in ({"paid": "yes", "note": "x"}, {"sure": "on", "note": "x"}, {"paid": "maybe", "sure": "on"}):
         assert "Nothing was changed" in said(client.post(resolve, posted, follow=True))
-    assert "Say why" in said(client.post(resolve, {"paid": "yes", "sure": "on", "note": ""}, follow=True))
+    assert "Give a short reason" in said(client.post(resolve, {"paid": "yes", "sure": "on", "note": ""}, follow=True))
     assert states(base) == ["unclear"]
     client.post(resolve, {"paid": "yes", "sure": "on", "note": "in their list of payments"})
     assert states(base) == ["confirmed"]

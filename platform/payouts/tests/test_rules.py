@@ -179,7 +179,7 @@ class TestLedger:
         assert ledger() == {}
         assert person.earnings["total"] == "$2.00"
         assert person.earnings["purpose"] == purpose
-        assert b"Nobody is paid" in Visitor(person).see().content
+        assert b"would pay" in Visitor(person).see().content
 
     @pytest.mark.parametrize("ending", [State.FAILED_CODE_WORD, State.WITHDREW, State.TIMED_OUT, State.DROPPED_OUT])
     def test_an_ending_that_pays_nothing_leaves_no_row(self, ending):
