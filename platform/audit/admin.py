@@ -1,4 +1,4 @@
-"""What every page of the admin writes down when something is made, changed or deleted with it."""
+"""Audit records of additions, changes and deletions in the admin."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from audit.actions import Action
 
 
 class AuditedAdmin:
-    """Beside the admin's own history: an audit record of each addition, change and deletion.
+    """Adds an audit record of each addition, change and deletion to the admin's own history.
 
-    Actions of a page's own call `record_action` instead of `log_change`, which writes both.
+    A page's own actions call `record_action` instead of `log_change`; it writes both.
     """
 
     def whole_of(self, obj: Model) -> Model | None:
-        """The study or collection that `obj` belongs to."""
+        """Return the study or collection that `obj` belongs to."""
         return None
 
     def record_action(
         self, request: HttpRequest, obj: Model, action: str, says: str, details: Mapping[str, Any] | None = None
     ) -> None:
-        """Remember an action in the object's history and in the audit log.
+        """Record an action in the object's history and in the audit log.
 
         Args:
-            says: for people, in the object's history.
-            details: for the audit log, beside who, when and on what.
+            says: shown in the object's history.
+            details: for the audit log, besides the user, time and object.
         """
         super().log_change(request, obj, says)  # type: ignore[misc]
         self._record(request, obj, action, details or {})
@@ -52,7 +52,7 @@ class AuditedAdmin:
 
 
 def _in_short(message: Any) -> dict[str, Any]:
-    """Which fields changed, never their values; or what a page said."""
+    """Return the names of changed fields, never their values, or a page's message."""
     if isinstance(message, str):
         return {"says": message} if message else {}
     changed = [part["changed"] for part in message if "changed" in part]

@@ -1,6 +1,6 @@
-"""The database's own refusal to change or remove audit records.
+"""Database triggers that refuse to change or delete audit records.
 
-A migration that makes the table anew (SQLite does so for most changes) must `put_up` the guard again.
+A migration that rebuilds the table (as SQLite does for most changes) must install the triggers again.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _others: list[tuple[Install, Install]] = []
 
 
 def put_up(connection: Any) -> None:
-    """Refuse changes from now on."""
+    """Install the triggers."""
     _run(connection, _SQLITE if connection.vendor == "sqlite" else _POSTGRES)
 
 
 def take_down(connection: Any) -> None:
-    """Refuse nothing any more."""
+    """Remove the triggers."""
     if connection.vendor == "sqlite":
         _run(connection, [f"DROP TRIGGER {_TABLE}_kept_{operation}" for operation in ("update", "delete")])
     else:
@@ -37,18 +37,18 @@ def take_down(connection: Any) -> None:
 
 
 def register(*, put_up: Install, take_down: Install) -> None:
-    """Another app's guard, which flushing the whole database must get past as well."""
+    """Register another app's triggers, which `flush` has to remove as well."""
     _others.append((put_up, take_down))
 
 
 def put_up_all(connection: Any) -> None:
-    """Refuse changes from now on, in every guarded table."""
+    """Install the triggers of all guarded tables."""
     for run in (put_up, *(up for up, _down in _others)):
         run(connection)
 
 
 def take_down_all(connection: Any) -> None:
-    """Refuse nothing any more, in no table."""
+    """Remove the triggers of all guarded tables."""
     for run in (take_down, *(down for _up, down in _others)):
         run(connection)
 

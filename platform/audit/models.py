@@ -1,6 +1,6 @@
-"""The audit log: who did what, when, on which object. Rows are added and nothing else.
+"""The audit log: who did what, when, to which object. Rows are only ever added.
 
-People and objects are named by plain values and not by foreign keys: a record outlives what it is about.
+Users and objects are stored as plain values, not foreign keys: a record outlives them.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from audit.actions import Action
 
 
 class Unchangeable(Exception):
-    """Somebody tried to change or remove a record."""
+    """An attempt to change or delete a record."""
 
 
 class Kept(models.QuerySet["Record"]):
-    """Records can be read and added; the database refuses the rest too (audit.guard)."""
+    """Records can only be read and added; the database enforces this too (`audit.guard`)."""
 
     def update(self, **changes: Any) -> NoReturn:
         raise Unchangeable("Audit records are never changed.")
@@ -32,12 +32,12 @@ class Kept(models.QuerySet["Record"]):
 
 
 class Record(models.Model):
-    """One action.
+    """One recorded action.
 
     Attributes:
-        by, by_id: the user's name and key; empty and None for commands and strangers.
-        kind, key, title: the object as "app.model", its primary key, and what it was called then.
-        of_kind, of_key: the study or collection whose owner may read this; the object itself where it is one.
+        by, by_id: the user's name and key; empty and None for commands and visitors who are not signed in.
+        kind, key, title: the object as "app.model", its primary key, and its title at the time.
+        of_kind, of_key: the study or collection whose owners may read this, possibly the object itself.
         details: plain data without secrets.
     """
 
@@ -65,14 +65,14 @@ class Record(models.Model):
 
     @property
     def what(self) -> str:
-        """The action in words."""
+        """Return the action's label."""
         return str(Action(self.action).label) if self.action in Action.values else self.action.replace("_", " ")
 
     def save(self, *args: Any, **options: Any) -> None:
         """Add the record.
 
         Raises:
-            Unchangeable: it is kept already.
+            Unchangeable: it has been saved before.
         """
         if not self._state.adding:
             raise Unchangeable("Audit records are never changed.")

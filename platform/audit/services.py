@@ -1,4 +1,4 @@
-"""Writing down who did what."""
+"""Write audit records."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def record(
     of: Model | None = None,
     details: Mapping[str, Any] | None = None,
 ) -> Record:
-    """Write down an action. Call it in the transaction of the action itself, so that there is both or neither.
+    """Record an action. Call this in the action's own transaction, so that both are saved or neither.
 
     Args:
         action: one of `audit.actions.Action`.
-        who: the user; None for commands and for people who are not signed in.
+        who: the user; None for commands and visitors who are not signed in.
         target: what it was done to.
-        of: the study or collection that the target belongs to, whose owner may read the record; the
-            target itself where there is none.
-        details: plain data. Values under names that sound like secrets are not kept.
+        of: the study or collection that the target belongs to, whose owners may read the record; default:
+            the target itself.
+        details: plain data. Values are hidden if their name suggests a secret.
     """
     of = of if of is not None else target
     known = who is not None and who.pk is not None

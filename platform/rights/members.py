@@ -1,4 +1,4 @@
-"""Giving and taking parts. Whoever makes a study or collection owns it, and there is always an owner."""
+"""Give and remove roles. The creator of a study or collection owns it, and there is always an owner."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from rights.roles import Role
 
 
 class NotPossible(Exception):
-    """Why a part cannot be given or taken, for whoever asked."""
+    """The role cannot be given or removed; the message tells the user why."""
 
 
 def creators_own(model: type[Model]) -> None:
-    """Whoever is named in `created_by` when a row of `model` is made becomes its owner."""
+    """Make the user in `created_by` the owner of each new row of `model`."""
     post_save.connect(_make_owner, sender=model, dispatch_uid=f"owner of {model._meta.label}")
 
 
@@ -32,36 +32,36 @@ def _make_owner(sender: type[Model], instance: Any, created: bool, raw: bool = F
 
 
 def members_of(thing: Any) -> list[Any]:
-    """Everybody's part in it, owners first."""
+    """Return its members, owners first."""
     ranks = list(Role)[::-1]
     found = thing.members.select_related("user").order_by("user__username")
     return sorted(found, key=lambda member: ranks.index(member.role))
 
 
 def could_join(thing: Any) -> QuerySet[User]:
-    """Everybody with an account who has no part in it yet."""
+    """Return the users who are not members yet."""
     taken = thing.members.values("user")
     return User.objects.filter(is_active=True).exclude(pk__in=taken).order_by("username")
 
 
 @transaction.atomic
 def invite(thing: Any, *, email: str, role: Role, by: User | None) -> tuple[User, bool]:
-    """Give the owner of an e-mail address a part; whoever has no account gets one, without a password.
+    """Give the owner of an e-mail address a role; without an account they get one, without a password.
 
-    Returns: the user, and whether the account is new. Only then may who invited them see the link by which a
-    password is chosen: an account that was there may have parts elsewhere.
+    Returns: the user, and whether the account is new. Only then may the inviter see the link to choose a
+    password: an existing account may have roles elsewhere.
 
     Raises:
-        NotPossible: this is no address, several accounts have it, or `give` says why.
+        NotPossible: the address is invalid, several accounts have it, or `give` refuses.
     """
     email = email.strip()
     try:
         validate_email(email)
     except ValidationError:
-        raise NotPossible(_("Please write an e-mail address, such as name@example.org.")) from None
+        raise NotPossible(_("Please enter an e-mail address, such as name@example.org.")) from None
     known = list(User.objects.filter(Q(email__iexact=email) | Q(username__iexact=email))[:2])
     if len(known) > 1:
-        raise NotPossible(_("Several accounts have this address: choose the person from the list."))
+        raise NotPossible(_("Several accounts have this address. Choose the person from the list."))
     user = known[0] if known else User.objects.create_user(email[:150], email, is_staff=True)
     if not known:
         details = {"person": user.get_username()}
@@ -72,10 +72,10 @@ def invite(thing: Any, *, email: str, role: Role, by: User | None) -> tuple[User
 
 @transaction.atomic
 def give(thing: Any, *, user: User, role: Role, by: User | None) -> None:
-    """Let `user` have this part and no other.
+    """Set the user's role.
 
     Raises:
-        NotPossible: they cannot sign in here, or nobody would own it any more.
+        NotPossible: they cannot sign in here, or there would be no owner left.
     """
     _lock(thing)
     if not user.is_active:
@@ -93,10 +93,10 @@ def give(thing: Any, *, user: User, role: Role, by: User | None) -> None:
 
 @transaction.atomic
 def take(thing: Any, *, user: User, by: User | None) -> None:
-    """Let `user` have no part any more; nothing happens where they have none.
+    """Remove the user from the members; do nothing if they are not one.
 
     Raises:
-        NotPossible: nobody would own it any more.
+        NotPossible: there would be no owner left.
     """
     _lock(thing)
     before = thing.members.filter(user=user).first()
@@ -110,10 +110,10 @@ def take(thing: Any, *, user: User, by: User | None) -> None:
 
 
 def _lock(thing: Any) -> None:
-    """Parts in one thing change one after the other, so that two owners cannot both leave at once."""
+    """Lock the object, so that its last two owners cannot both leave at once."""
     type(thing)._base_manager.select_for_update().get(pk=thing.pk)
 
 
 def _keep_an_owner(thing: Any, leaving: User) -> None:
     if not thing.members.filter(role=Role.OWNER).exclude(user=leaving).exists():
-        raise NotPossible(_("It needs an owner: make somebody else one first."))
+        raise NotPossible(_("There must be an owner. Make somebody else an owner first."))

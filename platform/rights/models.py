@@ -1,4 +1,4 @@
-"""Who has which part in a study or collection."""
+"""Memberships in studies and collections."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rights.roles import Role
 
 
 class Membership(models.Model):
-    """One person's part; the apps above add a foreign key with `related_name="members"` to what it is a part of."""
+    """One user's role; subclasses add a foreign key with `related_name="members"` to the study or collection."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", verbose_name=_("person"))
     role = models.CharField(_("role"), max_length=10, choices=Role.choices)

@@ -1,7 +1,7 @@
-"""What somebody may see and do, from the parts they have in studies and collections.
+"""What users may see and do, according to their roles in studies and collections.
 
-Every kind of row says which study or collection it belongs to (`belongs`, called by the app that knows).
-What belongs to none is for superusers alone; what somebody has no part in does not exist for them.
+Each app declares which study or collection its models' rows belong to (`belongs`). Rows that belong to none
+are for superusers only; rows of studies and collections without a membership are invisible.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from django.db.models import Model, Q, QuerySet
 from rights.roles import Role
 
 Condition = Callable[[QuerySet[Any]], Q]
-"""From studies (or collections) to the condition that a row belongs to one of them."""
+"""Returns, for a queryset of studies or collections, the condition that a row belongs to one of them."""
 
 
 @dataclass(frozen=True)
 class _To:
-    """That rows lead to rows of `whole`: by a lookup whose value is their field `at`, or by a function."""
+    """A route from rows to rows of `whole`: a lookup whose value is their field `at`, or a function."""
 
     whole: type[Model]
     by: str | Condition
@@ -34,32 +34,32 @@ _routes: dict[type[Model], list[_To]] = {}
 
 
 def belongs(model: type[Model], *, to: type[Model], by: str | Condition, at: str = "pk") -> None:
-    """Rows of `model` belong to rows of `to`, a model with `members`.
+    """Declare that rows of `model` belong to rows of `to`, a model with `members`.
 
     Args:
         by: the lookup that leads there ("pk" for `to` itself), or a function of a queryset of `to`.
-        at: the field of `to` that the lookup's value is, where it is not the primary key.
+        at: the field of `to` that the lookup yields, if not the primary key.
     """
     _routes.setdefault(model, []).append(_To(to, by, at))
 
 
 def shared(model: type[Model]) -> bool:
-    """Whether rows of `model` belong to studies or collections at all."""
+    """Return whether rows of `model` belong to studies or collections."""
     return model in _routes
 
 
 def wholes() -> list[type[Model]]:
-    """The models that people have parts in."""
+    """Return the models that have members."""
     return [model for model, routes in _routes.items() if any(route.whole is model for route in routes)]
 
 
 def works_here(user: Any) -> bool:
-    """Whether this is somebody of the staff."""
+    """Return whether the user is active staff."""
     return bool(user.is_active and user.is_staff)
 
 
 def visible(user: Any, queryset: QuerySet[Any], *, role: Role = Role.VIEWER) -> QuerySet[Any]:
-    """Of the rows, those of studies and collections in which `user` has `role` or more; superusers have all."""
+    """Return the rows of studies and collections in which `user` has at least `role`; all rows for superusers."""
     if not works_here(user):
         return queryset.none()
     if user.is_superuser:
@@ -67,7 +67,7 @@ def visible(user: Any, queryset: QuerySet[Any], *, role: Role = Role.VIEWER) -> 
     model = queryset.model
     reached = Q(pk__in=[])
     for route in _routes.get(model, []):
-        # A subquery for each route: joined into one condition, no index would serve any of them.
+        # One subquery per route: combined into one condition, they could use no index.
         found = model._base_manager.filter(route.condition(_mine(user, route.whole, role)))
         reached |= Q(pk__in=found.order_by().values("pk"))
     return queryset.filter(reached)
@@ -78,7 +78,7 @@ def _mine(user: Any, whole: type[Model], role: Role) -> QuerySet[Any]:
 
 
 def open_to(user: Any, model: type[Model], *, role: Role) -> list[tuple[Any, Model]]:
-    """Where a new row of `model` may belong: (value of its lookup, study or collection) for each that is `user`'s."""
+    """Return (lookup value, study or collection) for each that a new row of `model` by `user` may belong to."""
     if not works_here(user):
         return []
     found = []
@@ -89,12 +89,12 @@ def open_to(user: Any, model: type[Model], *, role: Role) -> list[tuple[Any, Mod
 
 
 def may(user: Any, thing: Model, *, role: Role) -> bool:
-    """Whether `user` has `role` or more in what `thing` belongs to."""
+    """Return whether `user` has at least `role` in what `thing` belongs to."""
     return visible(user, type(thing)._base_manager.filter(pk=thing.pk), role=role).exists()
 
 
 def whole_of(thing: Model) -> Model | None:
-    """The study or collection that `thing` belongs to by a lookup; itself where it is one."""
+    """Return the study or collection that `thing` belongs to by a lookup; `thing` itself if it is one."""
     rows = type(thing)._base_manager.filter(pk=thing.pk)
     for route in _routes.get(type(thing), []):
         if isinstance(thing, route.whole):

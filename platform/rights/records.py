@@ -11,7 +11,7 @@ from rights.parts import Condition
 
 
 def recorded_of(whole: type[Model]) -> Condition:
-    """The condition that a record is about one of some studies (or collections), or about something in one."""
+    """Return the condition that a record is about a study (or collection), or about something in it."""
 
     def condition(wholes: QuerySet[Any]) -> Q:
         keys = whole._base_manager.filter(pk__in=wholes).annotate(as_text=Cast("pk", CharField())).values("as_text")

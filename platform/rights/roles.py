@@ -1,4 +1,4 @@
-"""The parts that somebody can have in a study or collection."""
+"""The roles in a study or collection."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Role(models.TextChoices):
-    """From the least to the most; each may do what those before it may."""
+    """In ascending order; each role includes those before it."""
 
     VIEWER = "viewer", _("viewer")
     EDITOR = "editor", _("editor")
@@ -15,18 +15,18 @@ class Role(models.TextChoices):
 
     @property
     def or_more(self) -> list[Role]:
-        """This role and those that may do more."""
+        """Return this role and all higher ones."""
         roles = list(Role)
         return roles[roles.index(self) :]
 
     @property
     def may(self) -> str:
-        """What it allows, in words."""
+        """Return a description of what the role allows."""
         return str(_MAY[self])
 
 
 _MAY = {
-    Role.VIEWER: _("sees everything about it but lab codes"),
-    Role.EDITOR: _("sets it up, pilots, launches, pauses and exports"),
-    Role.OWNER: _("does all this, and closes, pays, deletes and says which people and programs take part"),
+    Role.VIEWER: _("sees everything except lab codes"),
+    Role.EDITOR: _("also sets up, pilots, launches, pauses and exports"),
+    Role.OWNER: _("also closes, pays, deletes, and manages members and API tokens"),
 }

@@ -1,4 +1,4 @@
-"""The audit log keeps what it was told: no secrets, no change, no removal, and nothing of an action that failed."""
+"""The audit log: no secrets, no changes, no deletions, and no records of failed actions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from audit.services import HIDDEN, record
 pytestmark = pytest.mark.django_db
 
 
-def test_a_record_says_who_did_what_to_which_object():
+def test_a_record_names_user_action_and_object():
     user = User.objects.create_user("ada", is_staff=True)
     made = record(action=Action.LAUNCHED, who=user, target=user, details={"version": 2})
     kept = Record.objects.get(pk=made.pk)
@@ -23,19 +23,19 @@ def test_a_record_says_who_did_what_to_which_object():
     assert kept.details == {"version": 2}
 
 
-def test_it_outlives_who_and_what_it_is_about():
+def test_a_record_outlives_its_user_and_object():
     user = User.objects.create_user("ada")
     record(action=Action.MADE, who=user, target=user)
     user.delete()
     assert Record.objects.get().by == "ada"
 
 
-def test_secrets_are_not_kept():
+def test_secrets_are_not_stored():
     record(action=Action.CHANGED, who=None, details={"new_key": "sk-1", "deep": [{"Password": "x", "name": "kept"}]})
     assert Record.objects.get().details == {"new_key": HIDDEN, "deep": [{"Password": HIDDEN, "name": "kept"}]}
 
 
-def test_a_record_is_neither_changed_nor_removed_by_our_own_code():
+def test_code_can_neither_change_nor_delete_a_record():
     made = record(action=Action.PAID, who=None)
     made.action = "made"
     for attempt in (
@@ -51,7 +51,7 @@ def test_a_record_is_neither_changed_nor_removed_by_our_own_code():
 
 
 @pytest.mark.parametrize("statement", ["UPDATE audit_record SET action = 'made'", "DELETE FROM audit_record"])
-def test_the_database_refuses_it_too(statement):
+def test_the_database_refuses_changes_too(statement):
     record(action=Action.PAID, who=None)
     with pytest.raises(DatabaseError, match="never changed"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(statement)
@@ -66,7 +66,7 @@ def test_a_failed_action_leaves_no_record():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_emptying_the_database_empties_the_log_and_leaves_its_guard_up():
+def test_flush_empties_the_log_and_keeps_its_triggers():
     record(action=Action.PAID, who=None)
     call_command("flush", interactive=False)
     assert not Record.objects.exists()

@@ -1,4 +1,4 @@
-"""The admin for people with parts: every page shows and does what the part of whoever looks allows."""
+"""The admin by role: every page shows and does what the user's role allows."""
 
 from rights.admin.lookups import ByKey, DeclaredLookups
 from rights.admin.members import MembersPage

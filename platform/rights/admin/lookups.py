@@ -1,4 +1,4 @@
-"""Lists filter by what they declare, and by nothing else that an address may say."""
+"""Restrict list filters to those that a page declares, whatever the URL contains."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _OF_DATES = ("__year", "__month", "__day")
 
 
 class DeclaredLookups:
-    """For every page of the admin, before Django's own classes.
+    """Goes before Django's own classes on every admin page.
 
-    Django allows every lookup on a row's own fields, so that a viewer could find out a participant's link letter
-    by letter (`?token__regex=…`). Only `list_filter` and `date_hierarchy` filter here.
+    Django allows lookups on all of a row's fields, so a viewer could find out a participant's link letter by
+    letter (`?token__regex=…`). Here, only `list_filter` and `date_hierarchy` filter.
     """
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
@@ -35,7 +35,7 @@ class DeclaredLookups:
 
 
 class ByKey(SimpleListFilter):
-    """A filter by the key of a row that `lookup` leads to; what is no key filters nothing."""
+    """Filters by the key of the row that `lookup` leads to; ignores invalid keys."""
 
     lookup: str
 

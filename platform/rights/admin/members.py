@@ -1,4 +1,4 @@
-"""The page on which owners say who takes part in a study or collection."""
+"""The page on which owners manage the members of a study or collection."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from rights.admin.trails import trail
 from rights.roles import Role
 
 INVITED = "invited"
-"""In the session: the link for whoever was invited last, until it is shown."""
+"""Session key of the last invitation link, until it is shown."""
 
 
 class MembersPage(PartAdmin):
-    """Adds the pages <object>/members/ (looked at by members) and <object>/members/set/ (posted to by owners)."""
+    """Adds the URLs <object>/members/ (for members) and <object>/members/set/ and /invite/ (POST, for owners)."""
 
     def get_urls(self) -> list[URLPattern]:
         of = f"{self.opts.app_label}_{self.opts.model_name}"
@@ -39,7 +39,7 @@ class MembersPage(PartAdmin):
         return [*own, *super().get_urls()]
 
     def members(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Who has which part; owners can change it."""
+        """Show the members and their roles; owners can change them."""
         thing = self.seen(request, object_id)
         of = f"admin:{self.opts.app_label}_{self.opts.model_name}"
         context = {
@@ -60,7 +60,7 @@ class MembersPage(PartAdmin):
         return TemplateResponse(request, "admin/rights/members.html", context, headers={"Cache-Control": "no-store"})
 
     def set_member(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Give somebody a part, another part, or none (an empty `role`)."""
+        """Set a user's role; an empty `role` removes the user."""
         thing = self.seen(request, object_id, role=Role.OWNER)
         role = request.POST.get("role", "")
         asked = request.POST.get("person", "")
@@ -75,7 +75,7 @@ class MembersPage(PartAdmin):
         return self._back(request, thing)
 
     def invite(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Give a part to whoever has this e-mail address; without an account they get one, and a link to begin."""
+        """Give the owner of an e-mail address a role; new users get an account and a link to choose a password."""
         thing = self.seen(request, object_id, role=Role.OWNER)
         role = request.POST.get("role", "")
         if role not in Role.values:
@@ -88,7 +88,7 @@ class MembersPage(PartAdmin):
         except members.NotPossible as reason:
             self.message_user(request, str(reason), messages.ERROR)
             return self._back(request, thing)
-        says = _("{person} is {role} now.").format(person=user, role=Role(role).label)
+        says = _("{person} is now {role}.").format(person=user, role=Role(role).label)
         self.message_user(request, says, messages.SUCCESS)
         if new:
             key = urlsafe_base64_encode(str(user.pk).encode())
@@ -99,14 +99,14 @@ class MembersPage(PartAdmin):
     def _set(self, request: HttpRequest, thing: Any, user: User, role: str) -> None:
         if role:
             members.give(thing, user=user, role=Role(role), by=request.user)
-            says = _("{person} is {role} now.").format(person=user, role=Role(role).label)
+            says = _("{person} is now {role}.").format(person=user, role=Role(role).label)
         else:
             members.take(thing, user=user, by=request.user)
-            says = _("{person} has no part in it any more.").format(person=user)
+            says = _("{person} is no longer a member.").format(person=user)
         self.message_user(request, says, messages.SUCCESS)
 
     def _back(self, request: HttpRequest, thing: Any) -> HttpResponseRedirect:
-        """To the page, or to the list for who has just left."""
+        """Redirect to the page, or to the list if the user has just removed themselves."""
         of = f"admin:{self.opts.app_label}_{self.opts.model_name}"
         if self.has_view_permission(request, thing):
             return HttpResponseRedirect(reverse(f"{of}_members", args=[thing.pk]))

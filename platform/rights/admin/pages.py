@@ -1,4 +1,4 @@
-"""The base of all pages about studies, collections and what belongs to them."""
+"""The base of all admin pages about studies, collections and their objects."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from rights.roles import Role
 
 
 class PartAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
-    """Rows of studies and collections that one has no part in do not exist; actions need the part they name.
+    """Hides rows of studies and collections that the user is not a member of; actions require a role.
 
     Attributes:
-        sees, changes, deletes: the least part for each.
+        sees, changes, deletes: the minimum role for each.
     """
 
     sees, changes, deletes = Role.VIEWER, Role.EDITOR, Role.OWNER
@@ -49,10 +49,10 @@ class PartAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
         return parts.shared(self.model) if obj is None else parts.may(user, obj, role=role)
 
     def seen(self, request: HttpRequest, object_id: str, *, role: Role | None = None) -> Any:
-        """The row that an address names, for whoever has this part in it (default: the least that sees it).
+        """Return the row that a URL names, if the user has this role in it (default: the minimum to see it).
 
         Raises:
-            Http404: there is none, or none that `request.user` may see.
+            Http404: there is none that `request.user` may see.
             PermissionDenied: they may see it, but not do this with it.
         """
         obj = self.get_object(request, object_id)

@@ -1,4 +1,4 @@
-"""The audit log: all of it for superusers, their studies' and collections' for owners."""
+"""The audit log: all of it for superusers; for owners, that of their studies and collections."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rights.roles import Role
 
 
 class OfWhole(admin.SimpleListFilter):
-    """By the study or collection; the value is its kind and key, such as "studies.study:3"."""
+    """Filters by study or collection; the value is its kind and key, such as "studies.study:3"."""
 
     title = _("study or collection")
     parameter_name = "of"

@@ -9,11 +9,11 @@ from django.urls import reverse
 
 
 def trail(whole: Model, *between: tuple[Any, str], here: Any) -> dict[str, list[tuple[Any, str]]]:
-    """What a page's context needs: from the list by the study or collection to the page itself.
+    """Return the template context for breadcrumbs from the list through the study or collection to the page.
 
     Args:
-        between: pages on the way, as (title, address).
-        here: what the page is called.
+        between: intermediate pages, as (title, URL).
+        here: the page's title.
     """
     opts = whole._meta
     address = f"admin:{opts.app_label}_{opts.model_name}"

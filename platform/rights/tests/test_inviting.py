@@ -1,4 +1,4 @@
-"""An account is made, or found, by an e-mail address."""
+"""An invitation by e-mail address creates or finds an account."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def members_page() -> str:
 
 
 def signed_in(client: Client, name: str) -> bool:
-    """Whether somebody gets in with the password chosen in these tests."""
+    """Return whether the user can sign in with the password chosen in these tests."""
     return client.post("/admin/login/", {"username": name, "password": "correct horse 7"}).status_code == 302
 
 
-def test_whoever_has_no_account_gets_one_and_a_link_that_works_once(client, owner):
+def test_a_new_member_gets_an_account_and_a_single_use_link(client, owner):
     page = client.post(
         f"{members_page()}invite/", {"email": "new@example.org", "role": "editor"}, follow=True
     ).content.decode()
@@ -50,14 +50,14 @@ def test_whoever_has_no_account_gets_one_and_a_link_that_works_once(client, owne
     assert "has already been used" in Client().get(link, follow=True).content.decode()
 
 
-def test_nobody_is_shown_the_link_of_an_account_that_was_there(client, owner):
+def test_the_link_of_an_existing_account_is_not_shown(client, owner):
     User.objects.create_user("boss", "boss@example.org", is_superuser=True)
     page = client.post(f"{members_page()}invite/", {"email": "BOSS@example.org", "role": "viewer"}, follow=True)
     assert "boss is" in page.content.decode() and "/choose/" not in page.content.decode()
 
 
 @pytest.mark.parametrize("email", ["", "nobody", "a@b", "x" * 300 + "@example.org"])
-def test_what_is_no_address_makes_nobody(client, owner, email):
+def test_an_invalid_address_creates_no_account(client, owner, email):
     client.post(f"{members_page()}invite/", {"email": email, "role": "viewer"})
     assert User.objects.count() == 1
 
@@ -69,7 +69,7 @@ def test_only_owners_invite(client, owner):
     assert client.post(f"{members_page()}invite/", {"email": "a@example.org", "role": "owner"}).status_code == 403
 
 
-def test_members_lists_whoever_can_be_added_and_adding_lets_them_work_here(client, owner):
+def test_existing_users_are_listed_and_become_staff_when_added(client, owner):
     made = User.objects.create_user("plain", "plain@example.org", "long enough 123")
     assert "plain" in client.get(members_page()).content.decode()
     client.post(f"{members_page()}set/", {"person": made.pk, "role": "viewer"})
@@ -77,7 +77,7 @@ def test_members_lists_whoever_can_be_added_and_adding_lets_them_work_here(clien
     assert client.get(members_page()).status_code == 200
 
 
-def test_an_administrator_makes_somebody_who_can_sign_in(client):
+def test_an_administrator_creates_a_user_who_can_sign_in(client):
     client.force_login(User.objects.create_superuser("admin", password="long enough 123"))
     words = {"username": "new", "email": "new@example.org", "usable_password": "true"}
     client.post("/admin/auth/user/add/", {**words, "password1": "correct horse 7", "password2": "correct horse 7"})

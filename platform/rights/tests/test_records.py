@@ -1,4 +1,4 @@
-"""What the admin writes down: every action with who and what, changed fields by name and never by value."""
+"""The admin's audit records: every action with user and object, changed fields by name but not value."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def actions(of: Study) -> list[str]:
     return [record.action for record in found]
 
 
-def test_a_studys_whole_life_is_written_down(client, boss):
+def test_a_studys_whole_life_is_recorded(client, boss):
     add(client, agents=agents("script:fair"), entry="codes")
     study = Study.objects.get()
     client.post(page_of(study), filled_in(client.get(page_of(study)), title="Renamed"))
@@ -46,7 +46,7 @@ def test_a_studys_whole_life_is_written_down(client, boss):
     assert "Renamed" not in str(changed.details)
 
 
-def test_what_is_refused_is_not_written_down(client, boss):
+def test_refused_actions_are_not_recorded(client, boss):
     study = Study.objects.create(title="Broken", slug="broken", game="bargaining", config={"delta_alice": 7})
     client.post(reverse("admin:studies_study_launch", args=[study.pk]))
     client.post(reverse("admin:studies_study_pause", args=[study.pk]))
@@ -61,7 +61,7 @@ def test_a_deleted_draft_leaves_its_record(client, boss):
     assert (record.by, record.title) == ("boss", "Draft")
 
 
-def test_keys_of_endpoints_are_in_no_record(client, boss):
+def test_no_record_contains_endpoint_keys(client, boss):
     given = {
         "name": "lab", "protocol": "openai", "base_url": "https://models.example.org/v1", "structured": "none",
         "concurrency": "4", "enabled": "on", "new_key": "sk-very-secret-key", "prices": "{}",

@@ -1,4 +1,4 @@
-"""`manage.py flush`: emptying the whole database empties the audit log and the ledger's journal with it."""
+"""`manage.py flush`: empty the whole database, including the audit log and the ledger's journal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from audit import guard
 
 class Command(flush.Command):
     def handle(self, **options: Any) -> None:
-        """Let SQLite, which empties tables row by row, past the guards for as long as it takes."""
+        """Remove the triggers meanwhile on SQLite, which deletes row by row."""
         connection = connections[options["database"]]
         if connection.vendor != "sqlite":
             super().handle(**options)
