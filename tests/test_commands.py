@@ -161,7 +161,7 @@ def test_a_failing_provider_fails_the_match_and_shows_no_key(manage):
     ("words", "reasons"),
     [
         (["nope"], ["no game “nope”"]),
-        (["bargaining", "--config", "{"], ["--config cannot be read as JSON"]),
+        (["bargaining", "--config", "{"], ["--config is not valid JSON"]),
         (["bargaining", "--config", "[]"], ["must be a JSON object"]),
         (["bargaining", "--config", '{"money": NaN}'], ["NaN is not JSON"]),
         (["bargaining", "--config", '{"money": -Infinity}'], ["-Infinity is not JSON"]),
@@ -232,9 +232,9 @@ def _replay(**changes: Any) -> dict[str, Any]:
         (_replay(seed=True), ["seed must be a whole number"]),
         (_replay(config={"delta_bob": 2}), ["delta_bob", "at most 1"]),
         ([], ["must be an object with game, config, seed and moves"]),
-        ("{", ["cannot be read as JSON"]),
+        ("{", ["is not valid JSON"]),
         ('{"game": "bargaining", "moves": [NaN]}', ["NaN is not JSON"]),
-        ("[" * 100_000, ["cannot be read as JSON"]),
+        ("[" * 100_000, ["is not valid JSON"]),
     ],
     ids=lambda value: value[0] if isinstance(value, list) and value and isinstance(value[0], str) else "",
 )

@@ -1,4 +1,4 @@
-"""An agent's turn in a live match: whoever has to think does so under a lease; then it moves like everybody else."""
+"""An agent's turn in a live match: models think under a lease; then the agent moves like any other player."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ from opponents.endpoints import prices_now, refresh_if_old
 from opponents.services import mark_played
 
 MOST_ATTEMPTS = 5
-"""How often a turn is begun before its agent counts as failed (a worker that dies counts once)."""
+"""How often a turn is started before its agent counts as failed (a crashed worker counts once)."""
 log = logging.getLogger(__name__)
 _writers = Writers("turn-writer", 6)
 
 
 def answer_turn(*, match_uid: uuid.UUID, role: str, answering: int) -> None:
-    """Answer an agent's turn and wait until that is done; see `begin_turn`."""
+    """Answer an agent's turn and wait until it is done; see `begin_turn`."""
     thinking = begin_turn(match_uid=match_uid, role=role, answering=answering)
     if thinking is not None:
         thinking.result()
 
 
 def begin_turn(*, match_uid: uuid.UUID, role: str, answering: int) -> Future[None] | None:
-    """Answer an agent's turn, now or when it has thought; gives up quietly when the match has moved on.
+    """Answer an agent's turn, now or after thinking; do nothing if the match has moved on.
 
-    A scripted player that does not wait has moved when this returns. An agent that takes its time holds
-    no thread: however many wait for a model that hangs, this process goes on with the turns of others.
+    A script without delay has moved when this returns. A thinking agent holds no thread: however many wait for a
+    model that hangs, this process continues with other turns.
 
     Returns:
-        What is done when the thinking has led to a move or to what replaces it; None if nobody thinks.
+        A future that is done once the agent, or what replaces it, has moved; None if nothing has to think.
     """
     refresh_if_old()
     match_id, agents = seated_agents(match_uid)
@@ -71,10 +71,10 @@ def begin_turn(*, match_uid: uuid.UUID, role: str, answering: int) -> Future[Non
 
 
 def decide_turn(match: Match, play: Play, role: str, agent: Agent) -> Decision:
-    """What an agent decides about an open turn, under no lease and for a caller who makes the move; waits for it.
+    """Return an agent's decision about an open turn, without a lease; the caller makes the move.
 
     Raises:
-        AgentError, GameError: nothing came of it.
+        AgentError, GameError: there is no decision.
     """
     question = pose(match, play, role, agent, Host(_writers, prices_now), template=match.texts.get("instructions"))
     decision = asyncio.run_coroutine_threadsafe(_decided(question), background_loop()).result()
@@ -84,14 +84,14 @@ def decide_turn(match: Match, play: Play, role: str, agent: Agent) -> Decision:
 
 
 def _replace(match_id: int, role: str, agent: Agent, answering: int, failure: Exception) -> None:
-    """The agent failed, and nothing came of the ladder."""
+    """Replace an agent that failed together with all of its fallbacks."""
     log.warning("agent %s failed in match %s: %s", agent.spec, match_id, type(failure).__name__)
     with suppress(Stale):
         services.replace_agent(match_id=match_id, role=role, answering=answering)
 
 
 async def _decided(question: Question) -> Decision:
-    """The decision, of which people see drafts where the study wants it."""
+    """Return the decision, showing drafts of it to participants if the study asks for that."""
     match, role = question.match, question.role
     typed = question.agent.settings.appears == "typed"
     draft = Draft(
@@ -106,7 +106,7 @@ async def _decided(question: Question) -> Decision:
 
 
 def _held_back(question: Question, decision: Decision) -> float:
-    """Seconds from the question until the answer appears."""
+    """Return the seconds from the question until the answer appears."""
     agent, role = question.agent, question.role
     if agent.settings.appears != "delayed":
         return agent.delay
@@ -117,13 +117,13 @@ def _held_back(question: Question, decision: Decision) -> float:
 
 
 class _Thinking:
-    """One turn of an agent that takes its time: begun in a worker's thread, thought about in the event loop."""
+    """One turn of a thinking agent: started in a worker's thread, continued in the event loop."""
 
     def __init__(self, match_id: int, role: str, agent: Agent, answering: int):
         self._match_id, self._role, self._agent, self._answering = match_id, role, agent, answering
 
     def begin(self) -> Future[None] | None:
-        """Take the turn's lease and begin; None when somebody else holds it or there is nothing to think about."""
+        """Take the turn's lease and start; return None if another worker has it or there is nothing to answer."""
         held = leases.take(match_id=self._match_id, role=self._role, answering=self._answering)
         if held is None:
             return None
@@ -140,9 +140,9 @@ class _Thinking:
         return asyncio.run_coroutine_threadsafe(self._think_and_move(held, question), background_loop())
 
     def _question(self, held: Lease) -> Question | None:
-        """What the agent is asked, if its turn is still open."""
+        """Return the question to the agent, if its turn is still open."""
         if held.attempts > MOST_ATTEMPTS:
-            raise AgentError("the turn was begun too often")
+            raise AgentError("the turn was started too often")
         match = Match.objects.get(pk=self._match_id)
         play = match.play()
         if play.opened.get(self._role) != self._answering:
@@ -156,18 +156,18 @@ class _Thinking:
         try:
             outcome = await _decided(question)
             await asyncio.sleep(_held_back(question, outcome) - (time.monotonic() - began))
-        except Exception as error:  # noqa: BLE001  (what it means is decided where the database is at hand)
+        except Exception as error:  # noqa: BLE001  (interpreted where the database is available)
             outcome = error
         await _writers.insist(self._finish, held, question, outcome)
 
     def _finish(self, held: Lease, question: Question, outcome: Decision | Exception) -> None:
-        """Make the move, or what the study wants in its place; an error of the program leaves the turn to the sweep."""
+        """Make the move, or what the study wants instead; after an internal error the sweep retries the turn."""
         try:
             self._move(question, outcome)
         except OUTAGE_ERRORS:
             raise
         except Exception:
-            log.exception("the turn of %s in match %s came to nothing", self._agent.spec, self._match_id)
+            log.exception("the turn of %s in match %s failed", self._agent.spec, self._match_id)
         leases.give_back(held)
 
     def _move(self, question: Question, outcome: Decision | Exception) -> None:

@@ -1,8 +1,8 @@
-"""Telling the world that a match has moved, once that is committed.
+"""Announce a match's changes after they are committed.
 
-Pages hear it over the channel layer, agents through the task queue. Both are only hints: pages ask
-again when they see a gap, and the sweep finds every turn whose task was lost. So a broker that is
-down delays a match, and never fails a move.
+Pages are notified over the channel layer, agents through the task queue. Both are only hints: pages ask again
+if they notice a gap, and the sweep finds every turn whose task was lost. A broker that is down delays a match
+but never fails a move.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from matches.turns import OpenTurn
 
 log = logging.getLogger(__name__)
 PLAY_TURN = "matches.play_turn"
-"""Name of the task that answers an agent's turn (`matches.tasks`): said by name, since tasks make moves themselves."""
+"""Name of the task that answers an agent's turn; a name, since `matches.tasks` itself imports this module."""
 
 
 def when_committed(
@@ -36,14 +36,13 @@ def when_committed(
     marks_after: int | None = None,
     replaced: Collection[Role] = (),
 ) -> None:
-    """After the commit: tell the pages, and queue the agents' `turns`.
+    """After the commit, notify the pages and queue the agents' `turns`.
 
     Args:
-        frames_for: the view of nobody has changed, and these pages alone get a frame, because their clock has;
+        frames_for: if no view has changed, the only pages that get a frame, because their clock has changed;
             None: every page gets one.
-        marks_after: where nobody's view has changed, the pages are told who has answered since this event; None:
-            nobody has.
-        replaced: people whose seat an agent has taken just now.
+        marks_after: if no view has changed, pages are told who has answered since this event; None: nobody.
+        replaced: participants whose seat an agent has just taken.
     """
     if replaced:
         transaction.on_commit(partial(_send, match, {"type": "match.replaced", "roles": list(replaced)}))
@@ -61,26 +60,26 @@ def when_committed(
 
 
 def _somebody_is_told_something(match: Match, play: Play) -> bool:
-    """False when nobody watches, or the only person has just moved: their page knows that already."""
+    """Return False if nobody is watching, or the only participant has just moved: their page knows already."""
     people = match.people()
     return len(people) > 1 or bool(people & set(play.waiting_for()))
 
 
 def queue_turn(match: Match, turn: OpenTurn) -> None:
-    """Hand an agent's turn to the workers."""
+    """Queue an agent's turn."""
     try:
         current_app.send_task(PLAY_TURN, (str(match.uid), turn.role, turn.answering))
-    except Exception as error:  # noqa: BLE001  (any broker failure: the sweep will queue it again)
+    except Exception as error:  # noqa: BLE001  (any broker failure: the sweep queues it again)
         log.warning("turn of match %s not queued: %s", match.pk, type(error).__name__)
 
 
 def _tell(match: Match, roles: Collection[Role], *, clock: bool = False) -> None:
-    """One message for all pages of the match: each takes the frame of its own role out of it."""
+    """Send one message to all pages of the match; each picks the frame of its own role."""
     _send(match, {"type": "match.moved", "frames": screens.frames(match, roles), "clock": clock})
 
 
 def _send(match: Match, message: dict[str, Any]) -> None:
-    """One message to every page of the match, without waiting for it."""
+    """Send one message to all pages of the match, without waiting."""
     channels.send_to_pages(match.pk, message).add_done_callback(_log_failure)
 
 

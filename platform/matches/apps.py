@@ -7,4 +7,4 @@ class MatchesConfig(AppConfig):
     verbose_name = _("matches")
 
     def ready(self) -> None:
-        from matches import departures, step  # noqa: F401  (they register themselves)
+        from matches import departures, step  # noqa: F401  (register themselves)

@@ -1,8 +1,7 @@
-"""The one way in which an agent answers a turn: read what it is asked, let it decide, keep what that took.
+"""How an agent answers a turn: read the question, let it decide, store its calls.
 
-Live matches (`matches.agents`) and collections (`collecting.driver`) differ in who holds the turn and
-what a call's cost is counted with; what an agent is asked, how often, and its fallbacks are the
-same, and are here.
+Live matches (`matches.agents`) and collections (`collecting.driver`) differ in who holds the turn and how costs
+are counted. The questions to an agent, its tries and its fallbacks are the same and are defined here.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ from opponents.spending import refuse_over
 
 @dataclass(frozen=True)
 class Host:
-    """Whoever runs the match.
+    """What runs the match.
 
     Attributes:
-        writers: the threads that talk to the database.
-        prices: what calls are counted with.
-        paid: told of calls in the transaction that keeps them.
-        reopened: told of the number under which a turn goes on after a note, in the note's transaction.
-        wanted: False: nobody waits any longer for an endpoint that is away.
+        writers: the threads that access the database.
+        prices: the prices that calls cost.
+        paid: called with new calls in the transaction that stores them.
+        reopened: called with the number under which a turn continues after a note, in the note's transaction.
+        wanted: returns False once nobody waits for an unavailable endpoint any longer.
     """
 
     writers: Writers
@@ -48,15 +47,15 @@ class Host:
 
 @dataclass
 class Question:
-    """What an agent is asked at an open turn, and what came of it; the hooks of its decision (`llm_agents.hooks`).
+    """The question to an agent at an open turn, with its calls; the hooks of its decision (`llm_agents.hooks`).
 
     Attributes:
-        play: where the match stands; goes on with each note of the agent.
-        events: the match's log so far, where it is asked by it.
-        answers: the role's earlier raw answers, by number of the move that each led to.
-        template: instructions to be used instead of the game's own.
-        calls: every call of a model made for it, in order.
-        played: key of the kept call whose answer is the move; None where no model's is.
+        play: the current play, updated after each note of the agent.
+        events: the match's log so far, if the question uses it.
+        answers: the role's earlier raw answers, by the number of the resulting move.
+        template: instructions that replace the game's own.
+        calls: every model call made for it, in order.
+        played: key of the stored call whose answer is the move; None if no model's is.
     """
 
     match: Match
@@ -73,16 +72,16 @@ class Question:
 
     @property
     def answering(self) -> int:
-        """Number of the event that opened the turn, or of the note after which it went on."""
+        """The number of the event that opened the turn, or of the note after which it continued."""
         return self.play.opened[self.role]
 
     async def decided(
         self, *, on_text: Callable[[str], None] | None = None, on_retract: Callable[[], None] | None = None
     ) -> Decision:
-        """What the agent, or its fallback, decides; its calls are kept whatever comes of them.
+        """Return the decision of the agent or its fallback; its calls are stored in any case.
 
         Raises:
-            AgentError, GameError: nobody decided anything.
+            AgentError, GameError: there is no decision.
         """
         settings = self.agent.settings
         try:
@@ -107,7 +106,7 @@ class Question:
 
     @transaction.atomic
     def move(self, decision: Decision) -> services.Taken:
-        """Make the move, and say of the call that it is the one that was played: both or neither.
+        """Make the move and mark its call as played, both in one transaction.
 
         Raises:
             Stale, Refused: nothing was changed.
@@ -119,10 +118,10 @@ class Question:
             mark_played(self.played)
         return taken
 
-    # ---- what a decision of many calls asks for while it is made ------------------------------------
+    # ---- hooks of a decision ------------------------------------
 
     async def allow(self) -> None:
-        """Before each further call.
+        """Check the caps before each further call.
 
         Raises:
             CapReached
@@ -130,7 +129,7 @@ class Question:
         await self.host.writers.insist(_refuse_over, self)
 
     async def keep(self, calls: Sequence[CallRecord]) -> None:
-        """Write calls down. An answer that is to be the move is not the move before `move` has made it."""
+        """Store calls. The answer that becomes the move is marked as played only by `move`."""
         played = await self.host.writers.insist(self._keep, list(calls))
         self._kept += len(calls)
         self.played = played or self.played
@@ -166,15 +165,15 @@ class Question:
         return play
 
     async def latest(self, purposes: Sequence[Purpose]) -> CallRecord | None:
-        """The role's latest answered call of any of these purposes in this match."""
+        """Return the role's latest answered call of these purposes in this match."""
         return await self.host.writers.insist(latest_call, self.match.uid, self.role, purposes)
 
 
 def pose(match: Match, play: Play, role: Role, agent: Agent, host: Host, *, template: str | None = None) -> Question:
-    """The question that an agent is asked now; reads the log and the agent's earlier answers where it is asked by them.
+    """Return the current question to an agent, with the log and the agent's earlier answers if it uses them.
 
     Raises:
-        CapReached: nothing more may be spent.
+        CapReached: a spending cap is reached.
         BadAgent: there is no such agent.
     """
     question = Question(match, play, role, agent, host, template)

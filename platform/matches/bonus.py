@@ -1,6 +1,6 @@
-"""What results of a game pay in real money, as its pages say it while people play.
+"""What results of a game pay in real money, as shown while people play.
 
-Who pays registers how a pay rule is read; a match carries its rule, as plain data, in `texts["pay"]`.
+The paying app registers how pay rules are evaluated; a match stores its rule as plain data in `texts["pay"]`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Line = Callable[[Rule, tuple[tuple[float, float], ...]], Mapping[str, Any] | Non
 
 @dataclass(frozen=True)
 class Promise:
-    """What a choice would pay: `words` ("If you accept") and `amount` ("$0.36"); `key` is the choice, if it is one."""
+    """What a choice would pay: `words` ("If you accept") and `amount` ("$0.36"); `key` is the choice, if any."""
 
     words: str
     amount: str
@@ -36,17 +36,17 @@ _payers: list[_Payer] = []
 
 
 def register(*, amount: Reader, line: Line) -> None:
-    """Say how pay rules are read.
+    """Register how pay rules are evaluated.
 
     Args:
-        amount: (rule, payoff, share) → the bonus as it is written; None where it cannot be told.
-        line: (rule, two points (payoff, share)) → what a script needs to tell the bonus of any payoff.
+        amount: (rule, payoff, share) → the formatted bonus; None if it is unknown.
+        line: (rule, two points (payoff, share)) → what a script needs to compute the bonus of any payoff.
     """
     _payers[:] = [_Payer(amount, line)]
 
 
 def promises(play: Play, role: Role, rule: Rule | None) -> tuple[Promise, ...]:
-    """What the role's present choices, or its game so far, would pay."""
+    """Return what the role's current choices, or its game so far, would pay."""
     if not rule or not _payers or play.over:
         return ()
     found = []
@@ -58,7 +58,7 @@ def promises(play: Play, role: Role, rule: Rule | None) -> tuple[Promise, ...]:
 
 
 def line(game: Game[Any, Any], role: Role, rule: Rule | None) -> Mapping[str, Any] | None:
-    """What a page's script needs to say the bonus of an offer that is being made; None where that would tell more."""
+    """Return what a page's script needs to compute the bonus of an offer; None if that would reveal more."""
     if not rule or not _payers:
         return None
     known = [(p.payoff, p.share) for p in game.pay_examples(role) if p.payoff is not None and p.share is not None]

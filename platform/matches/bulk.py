@@ -1,4 +1,4 @@
-"""Writing events without a model instance for each: a move's few rows, a played match's many, imported logs."""
+"""Write events without model instances: a move's few rows, a played match's many, imported logs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from matches.models import Event
 
 ROWS = 2000
 FEW = 20
-"""Rows that one statement takes as well as a stream does."""
+"""Up to this many rows, a statement is as fast as COPY."""
 COLUMNS = ("match_id", "number", "kind", "role", "data", "at", "asked_at", "shown_at", "refused")
 
 
 class Row(NamedTuple):
-    """One event as it is written: the columns of `Event` after its match."""
+    """One event to write: the columns of `Event` after its match."""
 
     number: int
     kind: str
@@ -33,16 +33,16 @@ class Row(NamedTuple):
 
 
 def write_events(match_id: int, rows: Sequence[Row]) -> None:
-    """Write some events of one match; call inside its transaction.
+    """Write events of one match; call this inside its transaction.
 
     Raises:
-        IntegrityError: an event of this number is there already.
+        IntegrityError: an event with this number exists.
     """
     _write((match_id, row) for row in rows) if len(rows) > FEW else _insert([(match_id, row) for row in rows])
 
 
 def write_logs(logs: Iterable[tuple[int, Iterable[interface.Event]]], *, at: datetime) -> None:
-    """Write whole logs, each with its match's key; call inside the transaction that made the matches."""
+    """Write whole logs, each with its match's key; call this in the transaction that creates the matches."""
     _write(
         (match, Row(event.number, event.kind, event.data.get("role") or "", dict(event.data), at))
         for match, events in logs
@@ -51,7 +51,7 @@ def write_logs(logs: Iterable[tuple[int, Iterable[interface.Event]]], *, at: dat
 
 
 def _write(rows: Iterable[tuple[int, Row]]) -> None:
-    """PostgreSQL takes them as one stream (COPY), at about a fifth of the time that statements take."""
+    """Write with COPY on PostgreSQL, which takes about a fifth of the time of statements."""
     if connection.vendor == "postgresql":
         copy_rows = f"COPY {Event._meta.db_table} ({', '.join(COLUMNS)}) FROM STDIN"
         with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(copy_rows) as copy:

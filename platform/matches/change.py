@@ -1,4 +1,4 @@
-"""One change of a match under its lock: whatever the rules decide, written together and then announced."""
+"""One change of a match under its lock: what the rules decide, written together and then announced."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from opponents.agents import Agent
 TURN_SECONDS = 180
 EXTENSION_SECONDS = 60
 SLOWEST_PACE = 25.0
-"""Seconds that an answer which appears at a person's pace is held back at most."""
+"""The longest delay, in seconds, of an answer that appears at a human pace."""
 REQUEUE_SECONDS = 4
-"""How long an agent's turn may go without anybody thinking about it before it is queued again."""
+"""How long an agent's turn may go without a lease before it is queued again."""
 
 
 class Change:
-    """What happens to a match between taking its lock and the commit. Nothing is written before `write`."""
+    """A change of a match between taking its lock and the commit. Nothing is written before `write`."""
 
     def __init__(self, match: Match, play: games.play.Play, agents: Mapping[Role, Agent]):
         self.match = match
@@ -48,7 +48,7 @@ class Change:
 
     @classmethod
     def begin(cls, match_id: int) -> Change:
-        """Lock the match's row, without reading the columns that no change looks at; call inside a transaction."""
+        """Lock the match's row, reading only the columns that changes need; call this in a transaction."""
         match = Match.objects.raw(_locking_query(), [match_id])[0]
         return cls(match, match.play(), match.agents())
 
@@ -56,23 +56,24 @@ class Change:
     def opening(
         cls, match: Match, play: games.play.Play, events: Iterable[GameEvent], agents: Mapping[Role, Agent]
     ) -> Change:
-        """The first change of a match that has just been created: its first events."""
+        """Return the first change of a match that has just been created: its first events."""
         change = cls(match, play, agents)
         change._follow(play, events)
         return change
 
     @property
     def moves(self) -> int:
-        """How many moves this change makes."""
+        """Return how many moves this change makes."""
         return sum(row.kind == "move" for row in self._rows)
 
     def move(self, role: Role, move: MoveData, *, by: str | None = None, shown_at: datetime | None = None) -> None:
-        """Let the rules take a move of an open turn.
+        """Make a move of an open turn by the rules.
 
-        A move of a person who was away says that they are back; an agent in a person's seat moves by its own name.
+        A move of a participant who was away means that they are back; an agent that took a participant's seat
+        moves under its own name.
 
         Raises:
-            Refused: nothing has changed.
+            Refused: nothing was changed.
         """
         if by is None and (taker := self.fates.get(role, {}).get("agent")):
             by = taker["spec"]
@@ -96,27 +97,27 @@ class Change:
         self._extended.add(role)
 
     def away(self, role: Role) -> bool:
-        """Whether the clock answers for this person at once, because turns were missed or the person has gone."""
+        """Return whether the clock answers for this participant at once: they missed turns or have left."""
         return is_away(self.fates.get(role, {}))
 
     def miss(self, role: Role) -> None:
-        """The clock moves for a person; what it has moved since they were last heard from is counted."""
+        """Let the clock move for a participant, and count its moves since they were last heard from."""
         fate = self.fates.get(role, {})
         self.fates[role] = {**fate, "missed": fate.get("missed", 0) + 1}
         self.move(role, self.play.game.default(self.play.state, role), by="clock")
 
     def welcome_back(self, role: Role) -> None:
-        """A person who had missed turns is here."""
+        """Record that a participant who had missed turns is back."""
         if role in self.fates and not is_lost(self.fates[role]):
             del self.fates[role]
             self._returned.add(role)
 
     def lose(self, role: Role) -> None:
-        """A person has left for good, and the match goes on: from now on the clock answers at once."""
+        """Record that a participant has left for good while the match goes on: the clock now answers at once."""
         self.fates[role] = {**self.fates.get(role, {}), "gone": True}
 
     def seat_agent(self, role: Role, agent: Agent) -> None:
-        """An agent takes a person's seat, and the question that waits for an answer."""
+        """Give a participant's seat, with its open question, to an agent."""
         self.fates[role] = {"agent": agent.model_dump(mode="json")}
         self.agents = {**self.agents, role: agent}
         self._replaced.add(role)
@@ -124,17 +125,17 @@ class Change:
             self.turns = {**self.turns, role: self._opened(role, timezone.now(), None)}
 
     def pause(self, role: Role, seconds: int) -> None:
-        """Let a turn wait `seconds` longer, while its player reports a problem."""
+        """Extend a turn by `seconds` while its player reports a problem."""
         turn = self.turns[role]
         until = turn.deadline + timedelta(seconds=seconds)
         self.turns = {**self.turns, role: replace(turn, paused=True, deadline=until)}
 
     def mark_shown(self, role: Role, at: datetime) -> None:
-        """Remember when an open question was first on the person's screen."""
+        """Record when an open question was first shown to the participant."""
         self.turns = {**self.turns, role: replace(self.turns[role], shown_at=at)}
 
     def count_refusal(self, role: Role) -> None:
-        """Remember that an attempt at the role's move was refused."""
+        """Count a refused attempt at the role's move."""
         turn = self.turns[role]
         self.turns = {**self.turns, role: replace(turn, refused=turn.refused + 1)}
 
@@ -146,7 +147,7 @@ class Change:
         answered: OpenTurn | None = None,
         clock_of: OpenTurn | None = None,
     ) -> None:
-        """Go on from the play after some events; `clock_of` is the turn whose clock goes on (it was a note)."""
+        """Continue from the play after some events; `clock_of` is the turn whose clock keeps running (after a note)."""
         now = timezone.now()
         self._rows += [_row(event, now, answered) for event in events]
         self.play = after
@@ -159,7 +160,7 @@ class Change:
         self._clock_only = False
 
     def _opened(self, role: Role, now: datetime, clock_of: OpenTurn | None) -> OpenTurn:
-        """The question put to `role` now."""
+        """Return the question now put to `role`."""
         answering = self.play.opened[role]
         if clock_of is not None and clock_of.role == role:
             return replace(clock_of, answering=answering, shown_at=None, refused=0)
@@ -170,10 +171,10 @@ class Change:
         return OpenTurn(role, answering, by_agent, opened_at=now, deadline=now + timedelta(seconds=seconds))
 
     def write(self, *, quietly: bool = False) -> None:
-        """Write events, snapshot and turns in one go; on commit tell the pages and queue the agents.
+        """Write events, snapshot and turns together; on commit, notify the pages and queue the agents.
 
         Args:
-            quietly: nobody needs to hear of it.
+            quietly: notify nobody.
         """
         write_events(self.match.pk, self._rows)
         changed = self._columns()
@@ -195,7 +196,7 @@ class Change:
         )
 
     def _columns(self) -> dict[str, Any]:
-        """The columns of the match's row that follow from the play and its open turns."""
+        """Return the match's columns that follow from the play and its open turns."""
         now = timezone.now()
         waits_for_agent = any(turn.by_agent for turn in self.turns.values()) and not self.match.driven
         deadlines = [turn.deadline for turn in self.turns.values() if not self.match.driven]
@@ -219,7 +220,7 @@ class Change:
 
 
 def _locking_query() -> str:
-    """A match's row under its lock, written out: composing it anew is a tenth of what a move costs."""
+    """Return the SQL that locks and reads a match, cached: composing it takes a tenth of a move's time."""
     left_out = {"config", "texts", "payoffs", "metrics"}
     columns = ", ".join(field.column for field in Match._meta.concrete_fields if field.name not in left_out)
     lock = " FOR UPDATE" if connection.features.has_select_for_update else ""
@@ -227,7 +228,7 @@ def _locking_query() -> str:
 
 
 def agent_seconds(agent: Agent) -> float:
-    """How long an agent's turn may last before the clock itself acts."""
+    """Return how long an agent's turn may last before the clock acts."""
     return agent.settings.limit_seconds + agent.delay + SLOWEST_PACE + GRACE_SECONDS
 
 

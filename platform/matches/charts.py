@@ -1,4 +1,4 @@
-"""Small line charts as plain SVG geometry, so that pages need no script and no inline style."""
+"""Small line charts as SVG geometry, so that pages need no script or inline style."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEFT, RIGHT, TOP, BOTTOM = 44, 8, 10, 24
 
 @dataclass(frozen=True)
 class Line:
-    """One series: SVG points, the dots, and which colour class it has."""
+    """One series: SVG points, dots and colour class."""
 
     name: str
     index: int
@@ -23,7 +23,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Drawing:
-    """Everything the chart's template places."""
+    """Everything that the chart's template draws."""
 
     width: int
     height: int
@@ -33,11 +33,11 @@ class Drawing:
     mark: float | None
     floor: int
     rows: tuple[tuple[str, ...], ...]
-    """The same figures as a table: x, then y of each series."""
+    """The same numbers as a table: x, then y of each series."""
 
 
 def draw(chart: Chart) -> Drawing:
-    """Place a chart's points in a box of WIDTH × HEIGHT; the y axis always has 0 on it."""
+    """Return a chart's geometry in a box of WIDTH × HEIGHT; the y axis always includes 0."""
     points = [point for series in chart.series for point in series.points]
     xs, ys = [x for x, _y in points] or [0], [y for _x, y in points] or [0]
     x_low, x_high = min(xs), max(xs)
@@ -70,10 +70,10 @@ def draw(chart: Chart) -> Drawing:
 
 
 def _ticks(low: float, high: float) -> tuple[float, ...]:
-    """Where the y axis is labelled: at 0 and at its ends, halfway where all is on one side of 0."""
+    """Return the labelled values of the y axis: 0, its ends, and the middle if all values are on one side of 0."""
     if low == 0 or high == 0:
         return low, (low + high) / 2, high
-    apart = (high - low) / 8  # labels closer than this would touch
+    apart = (high - low) / 8  # closer labels would overlap
     return tuple(value for value in (low, 0.0, high) if value == 0 or abs(value) > apart)
 
 
@@ -84,7 +84,7 @@ def _rows(chart: Chart) -> tuple[tuple[str, ...], ...]:
 
 
 def _short(value: float) -> str:
-    """A tick label of at most a few characters: 2500000 → 2.5M."""
+    """Return a short tick label: 2500000 → 2.5M."""
     for size, letter in ((1e6, "M"), (1e3, "k")):
         if abs(value) >= size:
             return f"{value / size:.3g}{letter}"

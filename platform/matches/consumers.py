@@ -1,11 +1,11 @@
 """The socket of a participant's page.
 
 The page sends {"type": "move", "fields": {…}}, {"type": "sync", "last": n} and, after its person was away,
-{"type": "back"}; it is sent frames (see `screens.frame`), {"type": "refused" | "stale" | "warning"} in answer to a
-move that was not taken, {"type": "synced"} in answer to a sync (after a frame, if the page had missed one),
-{"type": "marks"} when somebody has answered a sealed turn and nothing else has changed (`screens.news`),
-{"type": "draft", "role", "answering", "text"} while an agent that its frame waits for writes (text null: it was
-retracted), and {"type": "gone"} when the token opens no match, or no longer.
+{"type": "back"}; it receives frames (see `screens.frame`), {"type": "refused" | "stale" | "warning"} in response to a
+move that was not made, {"type": "synced"} in response to a sync (after a frame, if the page had missed one),
+{"type": "marks"} if somebody has answered a sealed turn and nothing else has changed (`screens.news`),
+{"type": "draft", "role", "answering", "text"} while an agent that its frame waits for is writing (text null: the
+draft was retracted), and {"type": "gone"} if the token has no match, or no longer has one.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from participants import services as people
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 MOST_SOCKETS = 6
-"""Of one participant's link, in one process: as many open pages; further ones fetch their frames."""
+"""The most open sockets of one participant's link per process; further pages fetch their frames."""
 BURST, PER_SECOND = 30, 5
-"""Messages that one socket may send at once, and after that; no page sends half as many."""
+"""How many messages a socket may send at once, and how many per second afterwards; no page sends half as many."""
 TOO_MANY = 4429
 COME_BACK = 1013
-"""The code with which a socket closes while the database is unavailable: the page fetches its frames meanwhile."""
+"""Close code while the database is unavailable: the page fetches its frames meanwhile."""
 LONGEST_MESSAGE = 32_768
-"""Characters; a move with the longest allowed message is far below."""
+"""The longest message in characters; a move with the longest allowed text is far shorter."""
 PATIENCE = 0.3
-"""Seconds in which a quick opponent's reply may come before the page is shown that it is thinking."""
+"""Seconds to wait for a quick opponent's reply before the page shows that it is thinking."""
 _open: Counter[str] = Counter()
 _threads = ThreadPoolExecutor(settings.PLAY_THREADS, thread_name_prefix="play")
-"""Enough for commits to wait on the disk together; more would only contend for the interpreter."""
+"""Enough for commits to wait for the disk at the same time; more would only contend for the interpreter."""
 
 
 async def in_thread(function: Callable[..., T], *args: Any, **options: Any) -> T:
-    """Run database work beside the event loop, in a few threads that keep their connections."""
+    """Run database work outside the event loop, in a few threads with persistent connections."""
 
     def work() -> T:
         close_old_connections()
@@ -59,12 +59,12 @@ async def in_thread(function: Callable[..., T], *args: Any, **options: Any) -> T
 
 
 class PlayConsumer(AsyncWebsocketConsumer):
-    """One page that watches one seat."""
+    """The socket of one page that watches one seat."""
 
     async def dispatch(self, message: dict[str, Any]) -> None:
-        """As the library does, without its thread hop per message to look after database connections.
+        """Dispatch without the library's thread switch per message, which would close old database connections.
 
-        Database work here runs in threads of our own, which look after theirs.
+        Database work runs in our own threads, which take care of their connections.
         """
         try:
             await getattr(self, get_handler_name(message))(message)
@@ -128,14 +128,14 @@ class PlayConsumer(AsyncWebsocketConsumer):
             await self._send({"type": "refused", "errors": {"": "This message could not be read."}})
 
     def _may_speak(self) -> bool:
-        """Whether the bucket of this socket's messages has one left; closed sockets have none."""
+        """Return whether the socket's rate limit allows another message; closed sockets may send none."""
         now = time.monotonic()
         self.bucket = min(BURST, self.bucket + (now - self.filled_at) * PER_SECOND) - 1
         self.filled_at = now
         return self.seat is not None and self.bucket >= 0
 
     async def match_moved(self, event: dict[str, Any]) -> None:
-        """The match has moved (sent by `announce`, with a frame per role that a person plays)."""
+        """Handle a change of the match (from `announce`, with a frame per participant's role)."""
         frame = event["frames"].get(self.seat.role)
         if frame is None:
             return
@@ -145,7 +145,7 @@ class PlayConsumer(AsyncWebsocketConsumer):
             await self._send_frame(frame, again=event["clock"])
 
     async def match_marked(self, event: dict[str, Any]) -> None:
-        """Somebody has answered and nobody's view has changed (sent by `announce`): a frame is not needed."""
+        """Handle an answer that changed no view (from `announce`): no frame is needed."""
         news = event["news"]
         if news["after"] < self.last:
             return
@@ -159,14 +159,14 @@ class PlayConsumer(AsyncWebsocketConsumer):
         await self._send_draft()
 
     async def match_replaced(self, event: dict[str, Any]) -> None:
-        """Agents have taken these seats (sent by `announce`): the page says so when it is loaded again."""
+        """Handle agents taking seats (from `announce`): the page shows it when reloaded."""
         if self.seat.role in event["roles"]:
             await self._send({"type": "gone"})
 
     async def match_draft(self, event: dict[str, Any]) -> None:
-        """An agent's words so far (sent by `announce`): only the newest counts, and its frame comes before it.
+        """Handle an agent's draft (from `announce`): only the newest counts, and its frame is sent first.
 
-        Pages are not told of each move of an agent that goes on, so that the frame may have to be fetched.
+        Pages are not notified of each move of an agent that moves several times, so the frame may have to be read.
         """
         if self.seat.role not in event["people"] or (self.draft and event["number"] <= self.draft["number"]):
             return
@@ -177,13 +177,13 @@ class PlayConsumer(AsyncWebsocketConsumer):
             await self._send_draft()
 
     async def _send_draft(self) -> None:
-        """Send the newest draft, if the page waits for the answer that it is of."""
+        """Send the newest draft, if the page is waiting for that answer."""
         draft = self.draft
         if draft is not None and self.awaits.get(draft["role"]) == draft["answering"]:
             await self._send({"type": "draft", **{name: draft[name] for name in ("role", "answering", "text")}})
 
     def _show_later(self, last: int) -> None:
-        """Show that others are thinking, if the match has not come back to this seat meanwhile."""
+        """Show that others are thinking, unless it is this seat's turn again by then."""
 
         async def show() -> None:
             await asyncio.sleep(PATIENCE)
@@ -201,7 +201,7 @@ class PlayConsumer(AsyncWebsocketConsumer):
         shown = next((at for question, at in self.shown.items() if str(question) == answering), None)
         outcome = await in_thread(intake.take, self.seat, fields, shown_at=shown)
         if outcome["type"] == "taken":
-            # The next frame says so: the opponent's reply, or after a moment that it is thinking.
+            # The next frame shows the result: the opponent's reply or, after a moment, that it is thinking.
             self._show_later(outcome["last"])
             return
         await self._send(outcome)
@@ -209,7 +209,7 @@ class PlayConsumer(AsyncWebsocketConsumer):
             await self._show(again=True)
 
     async def _show(self, *, again: bool = False) -> None:
-        """Send the match as it stands, if the page has not seen it or in any case `again`."""
+        """Send the current frame if the page has not seen it, or always if `again`."""
         await self._send_frame(await in_thread(current_frame, self.seat), again=again)
 
     async def _send_frame(self, frame: dict[str, Any], *, again: bool) -> None:

@@ -1,8 +1,7 @@
-"""Drafts: what people are shown of an agent's answer while a model still writes it.
+"""Drafts: what participants see of a model's answer while it is being written.
 
-Only the words meant for them, never a number or a decision before it is committed. Drafts are hints
-that go over the channel layer; the move's own frame follows and says everything, so that losing any
-of them is harmless.
+Drafts contain only text meant for the participants, never a number or a decision before it is committed. They
+are hints over the channel layer; the move's own frame follows, so losing any of them is harmless.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from matches import channels
 
 log = logging.getLogger(__name__)
 INTERVAL = 1 / 15
-"""Seconds between two announcements of one draft."""
+"""Seconds between two messages about one draft."""
 PATIENCE = 2.0
-"""Seconds that one announcement may take."""
+"""Seconds that sending one message may take."""
 
 _SPACE = " \t\n\r"
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]+')
@@ -32,10 +31,10 @@ _UNREADABLE = "\ufffd"
 
 
 class Writing:
-    """Reads an answer as it is written: the text so far of the fields `shows` in its last JSON object.
+    """Parses an answer while it is written: the text so far of the fields `shows` in its last JSON object.
 
-    Strings are those of a strict JSON parser. What turns out not to be an object is left where it fails,
-    without looking for an object inside it: less is shown then, never more.
+    Strings are read as by a strict JSON parser. Text that turns out not to be an object is abandoned where it
+    fails, without searching it for objects: that can show less, but never more.
     """
 
     def __init__(self, shows: Collection[str]):
@@ -50,18 +49,18 @@ class Writing:
 
     @property
     def text(self) -> str | None:
-        """The words so far, at most as many as a message may have; None before they begin."""
+        """Return the text so far, up to a message's limit; None before it begins."""
         if not self._texts:
             return None
         return "\n\n".join(words.text for words in self._texts.values())[:MESSAGE_LIMIT]
 
     def feed(self, piece: str) -> None:
-        """Go on reading."""
+        """Parse the next part."""
         at = 0
         while at < len(piece):
             at = self._read(piece, at)
 
-    # Each of the following reads from `at` and returns where to go on.
+    # Each of the following reads from `at` and returns where to continue.
 
     def _prose(self, piece: str, at: int) -> int:
         begins = piece.find("{", at)
@@ -132,7 +131,7 @@ class Writing:
         return at
 
     def _bare(self, piece: str, at: int) -> int:
-        """A number, true, false or null."""
+        """Read a number, true, false or null."""
         mark = piece[at]
         if mark in '"{[:]':
             return self._give_up(at)
@@ -177,14 +176,14 @@ class Writing:
         return at + 1
 
     def _give_up(self, at: int) -> int:
-        """This was no object: what counts is the one before it."""
+        """Abandon what turned out not to be an object; the one before it counts."""
         self._texts = self._whole
         self._read = self._prose
         return at
 
 
 class _String:
-    """A JSON string that is being read, after its opening quotation mark."""
+    """Parses a JSON string after its opening quotation mark."""
 
     def __init__(self) -> None:
         self.closed = False
@@ -196,11 +195,11 @@ class _String:
 
     @property
     def text(self) -> str:
-        """What it says so far, without an escape that has only begun; cut off beyond what a message may have."""
+        """Return the text so far without an incomplete escape, cut at a message's limit."""
         return "".join(self._parts)
 
     def feed(self, piece: str, at: int) -> int:
-        """Read from `at` as far as the string goes; returns where it stopped."""
+        """Read the string from `at`; return where it ended."""
         while at < len(piece) and not self.closed and not self.broken:
             if self._escape:
                 self._unescape(piece[at])
@@ -236,7 +235,7 @@ class _String:
             self._add_unit(unit)
 
     def _add_unit(self, unit: int) -> None:
-        """A UTF-16 unit: characters beyond the first plane are written as two of them."""
+        """Add a UTF-16 unit; characters beyond the first plane consist of two."""
         if self._half and 0xDC00 <= unit <= 0xDFFF:
             high, self._half = ord(self._half), ""
             self._add(chr(0x10000 + ((high - 0xD800) << 10) + (unit - 0xDC00)))
@@ -256,10 +255,10 @@ class _String:
 
 
 class Draft:
-    """An agent's answer while it is written, announced to the people who wait for it.
+    """An agent's answer while it is written, sent to the participants who wait for it.
 
-    May be used from any thread and any event loop; nothing here waits or fails. As a context manager it
-    is closed at the end, and retracted when there was no answer.
+    Can be used from any thread and event loop; nothing here waits or fails. As a context manager, it is closed at
+    the end, and retracted if there was no answer.
     """
 
     def __init__(
@@ -271,7 +270,7 @@ class Draft:
         people: Collection[str],
         shows: Collection[str] = ("message",),
     ):
-        """A draft of `role`'s answer to the question opened by event `answering`.
+        """Create a draft of `role`'s answer to the question opened by event `answering`.
 
         Args:
             people: the roles whose pages may show it.
@@ -290,21 +289,21 @@ class Draft:
         self._closed = not (self._people and self._shows)
 
     def add(self, piece: str) -> None:
-        """The model has written this."""
+        """Add text that the model has written."""
         with self._lock:
             if not self._closed:
                 self._writing.feed(piece)
                 self._announce_soon()
 
     def retract(self) -> None:
-        """What was written so far does not count; what follows is another answer."""
+        """Discard the text so far; a new answer follows."""
         with self._lock:
             if not self._closed:
                 self._writing = Writing(self._shows)
                 self._announce_soon()
 
     def close(self) -> None:
-        """Nothing follows. The last text is still announced, if it was not."""
+        """Close the draft. The last text is still sent, if it was not."""
         with self._lock:
             self._closed = True
 
@@ -324,7 +323,7 @@ class Draft:
             asyncio.run_coroutine_threadsafe(self._announce(), channels.background_loop())
 
     async def _announce(self) -> None:
-        """Announce what has changed, one message after the other, until nothing has."""
+        """Send changes, one message at a time, until there are none."""
         while True:
             with self._lock:
                 text = self._writing.text
@@ -332,7 +331,7 @@ class Draft:
                     self._announcing = False
                     return
                 self._announced = text
-                # Another worker may write this answer later: its numbers must be higher, so they follow the time.
+                # Another worker may write this answer later: its numbers must be higher, so they are based on the time.
                 number = self._number = max(self._number + 1, time.time_ns() // 1_000_000)
             try:
                 sending = channels.tell_draft(

@@ -1,11 +1,11 @@
-"""What can go wrong around a match, as one tree."""
+"""Errors of matches."""
 
 from __future__ import annotations
 
 
 class MatchError(Exception):
-    """Base of this app's errors; `str(error)` is fit to show."""
+    """Base class; `str(error)` can be shown to participants."""
 
 
 class Stale(MatchError):
-    """The move answers a turn that is no longer open: it changed nothing, the page must catch up."""
+    """The move answers a turn that is no longer open: nothing was changed, and the page must be updated."""

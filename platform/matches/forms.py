@@ -1,4 +1,4 @@
-"""A game's forms as things a page can show, and what a page sends back as plain data."""
+"""Show a game's forms on pages, and read what a page sends as plain data."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _TYPED = re.compile(r"([-+−]?)\s*[$€£]?\s*([-+−]?)\s*(\d{1,3}(?:,\d{3})+(
 """A number as people type it: "4,860", "$4,860.00", "-$5,000"; a comma only where it separates thousands."""
 _RESERVED = frozenset({"answering", "position", "csrfmiddlewaretoken"})
 FORM = "!form"
-"""The name under which a page says which of its forms was sent."""
+"""Name of the control that says which form was sent."""
 SURE = "!sure"
-"""The name under which a page says that the player was asked and wants to send the move anyway."""
+"""Name of the control that confirms a move after a warning."""
 NONE = "!none"
-"""What follows a field's name in the control that says "none" for it."""
+"""Suffix of the control that chooses "none" for a field."""
 NULL = "null"
-"""What a button of that value sends for "none"."""
+"""Value that a button sends for "none"."""
 MOST_SLOTS = 12
-"""Entries of a list for which a page has a control each; longer ones are written line by line."""
+"""The longest list with one control per entry; longer ones are entered line by line."""
 _SCALARS = frozenset({"number", "integer", "text", "choice", "boolean"})
 
 
@@ -41,12 +41,12 @@ class Field:
     """One field of a form.
 
     Attributes:
-        kind: "data" is anything that is no single value: a list, a dictionary, or what only JSON can say.
-        shape: how "data" is asked for: "group" has a control per key, "slots" one per entry, "several" a box
-            to tick per choice, "lines" a line per entry, "pairs" a line "key: value" per entry; "" JSON.
-        parts: the fields of a group or of slots, or the one that stands for each line.
-        nullable: whether null is among its values.
-        none: what "none" is called, where it has to be said (`json_schema_extra={"none": "Drop out"}`).
+        kind: "data" is anything but a single value: a list, a dictionary, or other JSON.
+        shape: how "data" is entered: "group" has a control per key, "slots" one per entry, "several" a check
+            box per choice, "lines" a line per entry, "pairs" a line "key: value" per entry; "" is JSON.
+        parts: the fields of a group or of slots, or the one field of every line.
+        nullable: whether null is a valid value.
+        none: the label of "none", if it is offered (`json_schema_extra={"none": "Drop out"}`).
     """
 
     name: str
@@ -73,12 +73,12 @@ class Field:
 
     @property
     def offers_none(self) -> bool:
-        """Whether "none" has to be said: it is a value, and not the one that leaving the field empty means."""
+        """Return whether "none" needs a control: it is a valid value, but not what an empty field means."""
         return self.nullable and (self.required or self.default is not None)
 
     @property
     def limits(self) -> str:
-        """The limits of a number, as a person reads them beside its field; empty where there are none."""
+        """Return a number's limits as shown beside its field; empty if there are none."""
         if self.kind not in ("number", "integer"):
             return ""
         low, high = (None if limit is None else number(limit) for limit in (self.minimum, self.maximum))
@@ -96,7 +96,7 @@ class Field:
 
 @dataclass(frozen=True)
 class BoundField:
-    """A field with what was typed into it and what was wrong with that; `name` is the control's."""
+    """A field with the value entered and its error; `name` is that of the control."""
 
     field: Field
     name: str
@@ -110,7 +110,7 @@ class BoundField:
 
     @property
     def options(self) -> tuple[tuple[str, str], ...]:
-        """(what is sent, what is shown) for each choice; yes and no of a boolean."""
+        """Return (value, label) of each choice; yes and no for a boolean."""
         if self.field.kind == "boolean":
             return ("true", _("Yes")), ("false", _("No"))
         return tuple((str(choice), str(choice)) for choice in self.field.choices if choice is not None)
@@ -118,14 +118,14 @@ class BoundField:
 
 @dataclass(frozen=True)
 class BoundForm:
-    """A form as a template shows it."""
+    """A form for a template."""
 
     name: str
     title: str
     help: str
     fields: tuple[BoundField, ...] = field(default=())
     warning: str = ""
-    """What the page asks before it sends the move that was filled in."""
+    """A question to confirm before the move is sent."""
     ends_turn: bool = True
 
     @property
@@ -134,19 +134,19 @@ class BoundForm:
 
     @property
     def is_pad(self) -> bool:
-        """A note of one text: saved while it is typed."""
+        """Return whether the form is a single text note, saved while it is typed."""
         return not self.ends_turn and len(self.fields) == 1 and self.fields[0].field.kind == "text"
 
     @property
     def buttons(self) -> BoundField | None:
-        """The one choice of a form that asks nothing else: shown as a row of buttons."""
+        """Return the field of a form with a single choice, shown as a row of buttons; else None."""
         only = self.fields[0] if len(self.fields) == 1 else None
         return only if only is not None and only.required and only.field.kind in ("choice", "boolean") else None
 
 
 @lru_cache(maxsize=256)
 def fields_of(model: type[BaseModel]) -> tuple[Field, ...]:
-    """The fields of a pydantic model, read from its JSON schema."""
+    """Return the fields of a pydantic model, read from its JSON schema."""
     schema = model.model_json_schema()
     return _parts(schema, schema.get("$defs", {}))
 
@@ -159,9 +159,9 @@ def _parts(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[F
 
 
 def _resolved(part: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """A property with references followed and "or null" taken apart.
+    """Return a property with references resolved and "or null" separated.
 
-    Of several kinds of value the dictionary counts: a string beside it is the same dictionary written out.
+    Of several types the dictionary counts: a string beside it is the same dictionary as text.
     """
     flat = dict(part)
     if "$ref" in flat:
@@ -207,7 +207,7 @@ def _field(name: str, schema: Mapping[str, Any], definitions: Mapping[str, Any],
 
 
 def _shape(part: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[Shape, tuple[Field, ...]]:
-    """How a list or dictionary is asked for, and the fields that it is made of."""
+    """Return how a list or dictionary is entered, and its fields."""
     if part.get("type") == "object":
         if "properties" in part:
             return "group", _parts(part, definitions)
@@ -237,14 +237,14 @@ def _shape_of_list(part: Mapping[str, Any], definitions: Mapping[str, Any]) -> t
             _field(str(at), {"title": str(at), **entry}, definitions, required=at <= least)
             for at, entry in enumerate(items, start=1)
         )
-        # an empty slot is no entry, so that an entry "none" has to be said
+        # an empty slot is no entry, so "none" needs a control
         return "slots", tuple(replace(slot, default="") if slot.nullable else slot for slot in slots)
     entry = _field("", part.get("items", {}), definitions)
     return ("lines", (entry,)) if entry.kind in _SCALARS else ("", ())
 
 
 def shown(play: Play, role: Role) -> tuple[Form, ...]:
-    """The forms on a person's page: those on request only where the configuration puts them there."""
+    """Return the forms on a participant's page; those on request only if the configuration shows them."""
     asked = play.game.on_pages()
     return tuple(form for form in play.forms(role) if not form.on_request or form.name in asked)
 
@@ -253,7 +253,7 @@ def shown(play: Play, role: Role) -> tuple[Form, ...]:
 
 
 def bind(form: Form, posted: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None) -> BoundForm:
-    """`form` ready to be shown, with what was typed before (or what it begins with) and why it was refused."""
+    """Return `form` to be shown, with the values entered before (or its initial ones) and the errors."""
     posted, errors = posted or {}, errors or {}
     if posted.get(FORM, form.name) != form.name:
         posted = {}
@@ -292,10 +292,10 @@ def _text(value: Any) -> str:
 
 
 def read(model: type[BaseModel], posted: Mapping[str, str]) -> dict[str, Any]:
-    """What a page sent, as plain data for the rules to judge.
+    """Return what a page sent as plain data, which the rules then check.
 
-    Empty fields are left out, numbers typed with thousands separators are read, and what does not
-    read as the field's kind stays text, so that the rules refuse it in their own words.
+    Empty fields are omitted, numbers may have thousands separators, and invalid values stay text, so that the
+    rules refuse them with their own messages.
     """
     parts = fields_of(model)
     data = _read_all(parts, "", posted)
@@ -305,7 +305,7 @@ def read(model: type[BaseModel], posted: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _top(name: str) -> str:
-    """The field of the move that a control is part of."""
+    """Return the field of the move that a control belongs to."""
     return name.partition(":")[0].removesuffix(NONE)
 
 
@@ -318,7 +318,7 @@ _ABSENT: Any = object()
 
 
 def _read(part: Field, name: str, posted: Mapping[str, str]) -> Any:
-    """The value of one field; `_ABSENT` where it was left empty."""
+    """Return the value of one field; `_ABSENT` if it was left empty."""
     if posted.get(name + NONE):
         return None
     text = posted.get(name, "")
@@ -336,7 +336,7 @@ def _read(part: Field, name: str, posted: Mapping[str, str]) -> Any:
 
 
 def _read_parts(part: Field, name: str, posted: Mapping[str, str]) -> Any:
-    if name in posted:  # a page of the game's own sends it as JSON
+    if name in posted:  # a game's own page sends it as JSON
         return _value(part, posted[name])
     if part.shape == "several":
         chosen: Any = [choice for choice in part.parts[0].choices if posted.get(f"{name}:{choice}")]
@@ -348,7 +348,7 @@ def _read_parts(part: Field, name: str, posted: Mapping[str, str]) -> Any:
 
 
 def _read_lines(part: Field, text: str) -> Any:
-    """The entries of a list or dictionary, one a line; JSON is taken as it is."""
+    """Return the entries of a list or dictionary, one per line; JSON is accepted too."""
     if text.strip()[:1] in ("[", "{") and not isinstance(whole := _value(part, text), str):
         return whole
     lines = [line.strip() for line in text.splitlines() if line.strip()]
@@ -390,14 +390,14 @@ def _number(text: str, *, whole: bool) -> float | int | str:
 
 
 def form_for(forms: tuple[Form, ...], posted: Mapping[str, str]) -> Form:
-    """The form that a page's answer fills in: the one it names, else the one whose fields it names best."""
+    """Return the form that a page sent: the one it names, or else the one whose fields match best."""
     named = next((form for form in forms if form.name == posted.get(FORM)), None)
     sent = {_top(name) for name in posted}
     return named or max(forms, key=lambda form: len({part.name for part in fields_of(form.model)} & sent))
 
 
 def words_of(forms: Sequence[Form]) -> tuple[str, ...]:
-    """The names of the fields of these forms that are free text."""
+    """Return the names of these forms' free-text fields."""
     found = (part.name for form in forms for part in fields_of(form.model) if part.kind == "text")
     return tuple(dict.fromkeys(found))
 
@@ -406,7 +406,7 @@ def words_of(forms: Sequence[Form]) -> tuple[str, ...]:
 
 
 def filled(model: type[BaseModel], move: Mapping[str, Any]) -> dict[str, str]:
-    """What a person types and ticks on the generic page to make this move: the inverse of `read`."""
+    """Return what a participant enters on the generic page to make this move: the inverse of `read`."""
     posted: dict[str, str] = {}
     for part in fields_of(model):
         if part.name in move:

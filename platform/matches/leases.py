@@ -1,7 +1,7 @@
-"""Leases: which worker is thinking about which turn.
+"""Leases on turns: which worker is thinking about which.
 
-A worker process renews all its leases together from one thread. When it dies they run out within
-`LEASE_SECONDS`, and the sweep gives the turns to another worker.
+A worker process renews all of its leases from one thread. If it crashes, they expire within `LEASE_SECONDS`,
+and the sweep gives the turns to another worker.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ log = logging.getLogger(__name__)
 
 
 def take(*, match_id: int, role: str, answering: int) -> Lease | None:
-    """Take a turn to think about, until `give_back` or until this process dies; None when somebody else has it.
+    """Lease a turn until `give_back` or until this process dies; return None if another worker has it.
 
-    Each time that a turn is taken counts as an attempt.
+    Each lease of a turn counts as an attempt.
     """
     keeper = _keeper(os.getpid())
     turn = {"match_id": match_id, "role": role, "answering": answering}
@@ -46,32 +46,32 @@ def take(*, match_id: int, role: str, answering: int) -> Lease | None:
 
 
 def follow(held: Lease, answering: int) -> None:
-    """The turn goes on under another number: the lease with it. Call it in the transaction that numbers it anew."""
+    """Move the lease to the turn's new number. Call this in the transaction that changes the number."""
     Lease.objects.filter(pk=held.pk).update(answering=answering)
 
 
 def give_back(held: Lease) -> None:
-    """The turn is free for others at once, if it is still open."""
+    """Release the turn at once, if it is still open."""
     keeper = _keeper(os.getpid())
     keeper.release(held.pk)
     leasing.let_go(Lease.objects.filter(pk=held.pk), keeper.name)
 
 
 def give_back_all() -> None:
-    """Free every turn of this process, which ends: others think about them from now on."""
+    """Release all turns of this process before it ends, for other workers."""
     keeper = _keeper(os.getpid())
     held = keeper.release_all()
     leasing.let_go(Lease.objects.filter(pk__in=held), keeper.name)
 
 
 def held_turns(match_id: int) -> set[tuple[str, int]]:
-    """(role, answering) of the match's turns that somebody is thinking about."""
+    """Return (role, answering) of the match's leased turns."""
     held = Lease.objects.filter(match_id=match_id).exclude(leasing.free())
     return set(held.values_list("role", "answering"))
 
 
 class _Keeper:
-    """Renews the leases of this process, in one statement for all of them."""
+    """Renews all leases of this process in one statement."""
 
     def __init__(self) -> None:
         self.name = uuid.uuid4().hex
@@ -110,5 +110,5 @@ class _Keeper:
 
 @lru_cache(maxsize=4)
 def _keeper(pid: int) -> _Keeper:
-    """One keeper per process, also after a fork."""
+    """Return the process's keeper; a forked process gets its own."""
     return _Keeper()

@@ -1,7 +1,7 @@
 """Matches as append-only logs.
 
-`Event` is the truth; `Match.snapshot`, `payoffs` and `metrics` are derived from it and can be made
-again. `Match.turns` are the questions that wait for an answer, with their clocks.
+`Event` is the source of truth; `Match.snapshot`, `payoffs` and `metrics` are derived and can be recomputed.
+`Match.turns` holds the questions that wait for an answer, with their clocks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Match(models.Model):
-    """One play of a game between the seats, with everything frozen that it depends on."""
+    """One play of a game, with everything it depends on frozen."""
 
     class Status(models.TextChoices):
         LIVE = "live", _("live")
@@ -35,31 +35,29 @@ class Match(models.Model):
         STUDY = "study", _("study")
         PILOT = "pilot", _("pilot")
         DEMO = "demo", _("demo")
-        COLLECTION = "collection", _("collection without people")
+        COLLECTION = "collection", _("collection")
         IMPORTED = "imported", _("imported")
 
     uid = models.UUIDField(_("identifier"), unique=True, default=uuid.uuid4, editable=False)
     game = models.CharField(_("game"), max_length=40)
     config = models.JSONField(_("configuration"))
-    texts = models.JSONField(_("texts"), default=dict, help_text=_("edited texts; the game's own where there is none"))
+    texts = models.JSONField(_("texts"), default=dict, help_text=_("edited texts; others are the game's own"))
     timers = models.JSONField(_("timers"), default=dict)
     rules_version = models.PositiveIntegerField(_("rules version"))
     seed = models.BigIntegerField(_("seed"))
     purpose = models.CharField(_("purpose"), max_length=12, choices=Purpose.choices, default=Purpose.STUDY)
     budget_of = models.CharField(
-        _("budget"), max_length=200, blank=True, help_text=_("whose money its models' calls are")
+        _("budget"), max_length=200, blank=True, help_text=_("what its models' calls are charged to")
     )
     status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.LIVE)
     ending = models.CharField(_("why it ended"), max_length=40, blank=True)
     snapshot = models.JSONField(default=dict)
     turns = models.JSONField(default=dict, help_text=_("the open turns by role, see matches.turns"))
     fates = models.JSONField(
-        default=dict, help_text=_("people's seats that are not played by their person alone, see matches.fates")
+        default=dict, help_text=_("participants' seats in which the clock or an agent answers, see matches.fates")
     )
-    deadline = models.DateTimeField(null=True, help_text=_("of the open turn that runs out first"))
-    requeue_at = models.DateTimeField(
-        null=True, help_text=_("when agents' turns that nobody thinks about are queued again")
-    )
+    deadline = models.DateTimeField(null=True, help_text=_("of the open turn that expires first"))
+    requeue_at = models.DateTimeField(null=True, help_text=_("when agents' turns without a lease are queued again"))
     payoffs = models.JSONField(_("payoffs"), null=True, blank=True)
     metrics = models.JSONField(_("metrics"), null=True, blank=True)
     started_at = models.DateTimeField(_("started"), default=timezone.now)
@@ -83,45 +81,45 @@ class Match(models.Model):
 
     @property
     def driven(self) -> bool:
-        """Whether one driver plays the whole match, instead of a queued task for each turn."""
+        """Whether one driver plays the whole match, instead of a task per turn."""
         return self.purpose == self.Purpose.COLLECTION
 
     def configured(self) -> interface.Game[Any, Any]:
-        """The game with this match's configuration."""
+        """Return the game with this match's configuration."""
         return _GAMES.of(self.uid, lambda: _configured(self.uid))
 
     def pay_rule(self) -> dict[str, Any] | None:
-        """The pay rule that the players were promised, as plain data; None where nobody is paid."""
+        """The pay rule promised to the players, as plain data; None if nobody is paid."""
         return _RULES.of(self.uid, lambda: _pay_rule(self.uid))
 
     def play(self) -> play.Play:
-        """Where the match stands."""
+        """Return the current play."""
         return play.restore(self.configured(), self.snapshot)
 
     def open_turns(self) -> dict[str, OpenTurn]:
-        """The questions that wait for an answer, by role."""
+        """Return the questions that wait for an answer, by role."""
         return turns.load(self.turns)
 
     def agents(self) -> dict[str, Agent]:
-        """The agents by the role they play, those included that have taken a person's seat."""
+        """Return the agents by role, including those that have taken a participant's seat."""
         taken = {role: Agent.model_validate(fate["agent"]) for role, fate in self.fates.items() if "agent" in fate}
         seated = seated_agents(self.uid)[1]
         return {**seated, **taken} if taken else seated
 
     def people(self) -> set[str]:
-        """The roles that people play."""
+        """Return the roles played by participants."""
         return set(self.configured().roles()) - set(self.agents())
 
     def log(self) -> list[interface.Event]:
-        """The whole log, as the rules read it."""
+        """Return the whole log as events of the rules."""
         return [event.as_event() for event in self.events.order_by("number")]
 
 
-# The players that a match began with never change, and are asked for at every move: kept in the process.
+# The players at the start never change and are needed for every move, so they are cached in the process.
 
 
 class _Kept(Generic[T]):
-    """Something of the newest matches, by their identifiers; a match that begins brings its own."""
+    """A cache of the newest matches' data by identifier."""
 
     MOST = 10_000
 
@@ -129,7 +127,7 @@ class _Kept(Generic[T]):
         self._known: dict[uuid.UUID, T] = {}
 
     def of(self, match: uuid.UUID, find: Callable[[], T]) -> T:
-        """What is known, or found now."""
+        """Return the cached value, or look it up."""
         try:
             return self._known[match]
         except KeyError:
@@ -152,7 +150,7 @@ SEATED: _Kept[tuple[int, dict[str, Agent]]] = _Kept()
 
 
 def keep_in_mind(match: Match, game: interface.Game[Any, Any], agents: dict[str, Agent]) -> None:
-    """A match begins: what never changes of it need not be read again by this process."""
+    """Cache what never changes of a match that begins."""
     _GAMES.keep(match.uid, game)
     _RULES.keep(match.uid, match.texts.get("pay"))
     SEATED.keep(match.uid, (match.pk, agents))
@@ -169,7 +167,7 @@ def _pay_rule(match: uuid.UUID) -> dict[str, Any] | None:
 
 
 def seated_agents(match: uuid.UUID) -> tuple[int, dict[str, Agent]]:
-    """A match's key in the database, and its agents by the role they play."""
+    """Return a match's primary key and its agents by role."""
     return SEATED.of(match, lambda: _seated(match))
 
 
@@ -181,18 +179,20 @@ def _seated(match: uuid.UUID) -> tuple[int, dict[str, Agent]]:
 
 
 class Seat(models.Model):
-    """Who plays a role: a person's enrolment, or an agent."""
+    """Who plays a role: a participant's enrolment or an agent."""
 
     match = models.ForeignKey(Match, models.CASCADE, related_name="seats")
     role = models.CharField(_("role"), max_length=40)
     enrolment = models.ForeignKey(Enrolment, models.PROTECT, null=True, blank=True, related_name="seats")
-    step = models.PositiveSmallIntegerField(null=True, help_text=_("which step of the enrolment's way this match is"))
-    label = models.CharField(_("label"), max_length=200, blank=True, help_text=_("what its study calls the agent"))
+    step = models.PositiveSmallIntegerField(
+        null=True, help_text=_("position of this match among the enrolment's steps")
+    )
+    label = models.CharField(_("label"), max_length=200, blank=True, help_text=_("the study's name for the agent"))
     left_at = models.DateTimeField(
-        _("left"), null=True, blank=True, help_text=_("when its person stopped playing, and the others went on")
+        _("left"), null=True, blank=True, help_text=_("when the participant left while the others went on")
     )
     fills_in = models.BooleanField(
-        _("fills in"), default=False, help_text=_("an agent in a seat for which no person came in time")
+        _("fills in"), default=False, help_text=_("an agent in a seat for which nobody arrived in time")
     )
     agent = models.CharField(_("agent"), max_length=200, blank=True)
     delay = models.FloatField(_("delay"), default=0, help_text=_("seconds an agent waits before it answers"))
@@ -211,12 +211,12 @@ class Seat(models.Model):
         return f"{self.role}: {self.label or self.enrolment}"
 
     def seated(self) -> Agent | None:
-        """The agent that sits here; None where a person does."""
+        """Return the agent in this seat; None if a participant plays it."""
         return Agent(spec=self.agent, delay=self.delay, settings=self.settings) if self.agent else None
 
 
 class Event(models.Model):
-    """One line of a match's log. Never changed; the number is unique within the match."""
+    """One entry of a match's log. Never changed; the number is unique within the match."""
 
     match = models.ForeignKey(Match, models.CASCADE, related_name="events")
     number = models.PositiveIntegerField()
@@ -225,10 +225,10 @@ class Event(models.Model):
     data = models.JSONField(default=dict)
     at = models.DateTimeField(default=timezone.now)
     asked_at = models.DateTimeField(null=True, help_text=_("moves: when the turn opened"))
-    shown_at = models.DateTimeField(null=True, help_text=_("moves of people: when the question was on their screen"))
+    shown_at = models.DateTimeField(null=True, help_text=_("participants' moves: when the question was shown"))
 
     refused = models.PositiveSmallIntegerField(
-        default=0, help_text=_("moves of people: attempts in the turn before it that the rules refused")
+        default=0, help_text=_("participants' moves: earlier attempts in the turn that the rules refused")
     )
 
     class Meta:
@@ -243,10 +243,10 @@ class Event(models.Model):
 
 
 class Lease(models.Model):
-    """A worker's claim to be thinking about an agent's turn.
+    """A worker's lease on an agent's turn.
 
-    It is renewed while the agent thinks and runs out within seconds of its worker's death; uniqueness
-    keeps two workers from asking the same model twice.
+    It is renewed while the agent thinks and expires within seconds of a crash; uniqueness keeps two workers from
+    asking the model at the same time.
     """
 
     match = models.ForeignKey(Match, models.CASCADE, related_name="leases")

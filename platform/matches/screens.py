@@ -1,4 +1,4 @@
-"""What a person sees of a match: the game's view and forms as HTML, and the frame a page is sent."""
+"""What a participant sees of a match: the game's view and forms as HTML, and the frames sent to pages."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from matches.models import Match
 from opponents.agents import Agent
 
 STATUS = "status"
-"""The block in which a game says what is to be done now."""
+"""The block in which a game says what to do now."""
 MOST_MINUTES = 60
-"""The longest limit that a person who waits is told in minutes."""
+"""The longest limit that a waiting participant is told in minutes."""
 
 
 @dataclass(frozen=True)
 class Awaited:
-    """An agent that a person waits for.
+    """An agent that a participant waits for.
 
     Attributes:
-        writes: its answer may hold words, so that a draft of them may be shown.
-        limit: seconds after which the person is no longer kept waiting; None: nothing is said about it.
-        next: what then happens, by the minutes that are left until then, most first.
+        writes: its answer may contain text, so a draft may be shown.
+        limit: seconds after which the wait ends; None: not announced.
+        next: what happens then, by the minutes left until then, most first.
     """
 
     role: Role
@@ -44,7 +44,7 @@ class Awaited:
 
 
 def awaited(match: Match, play: Play) -> tuple[Awaited, ...]:
-    """The agents whose answer the match waits for now."""
+    """Return the agents whose answers the match is waiting for."""
     agents = match.agents()
     found = []
     for role in play.waiting_for():
@@ -58,9 +58,9 @@ def awaited(match: Match, play: Play) -> tuple[Awaited, ...]:
 
 
 def _patience(match: Match, agent: Agent) -> tuple[float | None, str]:
-    """How many seconds people are kept waiting for the agent, and whether a "script" moves then or it is the "end".
+    """Return how many seconds to wait for the agent, and whether a "script" moves then or the match "end"s.
 
-    Matches of versions before line-ups say it in their timers, for all their agents.
+    Matches of versions before line-ups define this in their timers, for all agents.
     """
     timers = match.timers
     if "agent_limit_seconds" in timers:
@@ -95,11 +95,11 @@ def _next_within(name: str, minutes: int, after: str | None) -> str:
 
 @dataclass(frozen=True)
 class SeatMark:
-    """A seat as everybody in a match sees it: whether it has answered, never what.
+    """A seat as shown to everybody in a match: whether it has answered, never what.
 
     Attributes:
-        mark: "answered", "asked", or "" where nothing is asked of it now.
-        note: "program" where an agent has taken a person's seat, "away" where the clock answers for its person.
+        mark: "answered", "asked", or "" if it is not asked now.
+        note: "program" if an agent has taken the seat, "away" if the clock answers for its participant.
     """
 
     role: Role
@@ -110,7 +110,7 @@ class SeatMark:
 
 
 def seat_marks(play: Play, fates: Mapping[Role, Mapping[str, Any]]) -> tuple[SeatMark, ...]:
-    """The seats of a match in which several are asked at once or more than two play; of any other, nothing."""
+    """Return the seats if several are asked at once or more than two play; otherwise nothing."""
     roles = play.game.roles()
     if len(roles) <= 2 and (play.turn is None or len(play.turn.forms) < 2):
         return ()
@@ -129,17 +129,17 @@ def _note(fate: Mapping[str, Any]) -> str:
 
 
 def awaited_words(play: Play) -> str:
-    """Whose answers are awaited, in words for those who wait."""
+    """Return the names of those whose answers are awaited, for those who wait."""
     names = [play.game.role_title(role) for role in play.waiting_for()]
     if not names:
         return ""
     *most, last = names
     listed = _("{names} and {last}").format(names=", ".join(most), last=last) if most else last
-    return _("Waiting for {names}. The page goes on by itself.").format(names=listed)
+    return _("Waiting for {names}. This page updates automatically.").format(names=listed)
 
 
 def seen_by(play: Play, role: Role) -> View:
-    """The role's view; while its answer is sealed, which views do not know, the status no longer asks for it."""
+    """Return the role's view; while its answer is sealed, which views do not know, the status no longer asks for it."""
     blocks = play.view(role)
     if role not in play.sealed or play.over:
         return blocks
@@ -153,10 +153,10 @@ def answered_words() -> str:
 
 
 def news(match: Match, play: Play, *, after: int) -> dict[str, Any]:
-    """What a page is sent when somebody has answered a sealed turn: nothing but who has, and who has not.
+    """Return the message after somebody has answered a sealed turn: only who has and who has not.
 
     `after` and `last` are the numbers of the newest event before and now; `seats` and `notes` are as in
-    `SeatMark`, `awaited` is for those who have answered, `awaits` the questions that agents have to answer.
+    `SeatMark`, `awaited` is for those who have answered, and `awaits` lists the questions to agents.
     """
     marks = seat_marks(play, match.fates)
     turns = match.open_turns()
@@ -172,11 +172,11 @@ def news(match: Match, play: Play, *, after: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Common:
-    """What the screens of all roles have in common at one moment; made once for all of them.
+    """What the screens of all roles share at one moment, computed once.
 
     Attributes:
         seats: who has answered.
-        awaited: for whom those wait who have answered, in words.
+        awaited: whom those who have answered are waiting for.
     """
 
     seats: tuple[SeatMark, ...]
@@ -198,10 +198,10 @@ def render_screen(
     pay: Mapping[str, Any] | None = None,
     common: Common | None = None,
 ) -> str:
-    """The game as `role` sees it now, with its forms when it is asked, or `waits_for` when it is not.
+    """Return the game as `role` sees it now, with its forms if it is asked, or else `waits_for`.
 
-    Made from the role's view, what instructions may tell it (`told`), the pay rule and who is waited for: no
-    identifier, time or token is in it.
+    It is built from the role's view, what the instructions may contain (`told`), the pay rule and who is waited
+    for. It contains no identifier, time or token.
     """
     waiting = play.waiting_for()
     common = common or Common.of(play, fates or {})
@@ -245,9 +245,9 @@ def render_screen(
 
 
 def render_watched(play: Play, *, fates: Mapping[Role, Mapping[str, Any]] | None = None) -> str:
-    """What anybody may know of the match now, for who watches it: made from `Game.watched` alone, without any form.
+    """Return what anyone may know of the match now, for observers: built from `Game.watched` alone, without forms.
 
-    Empty where the game has no such view.
+    Empty if the game has no such view.
     """
     blocks = play.game.watched(play.state)
     if not blocks:
@@ -268,9 +268,9 @@ def render_watched(play: Play, *, fates: Mapping[Role, Mapping[str, Any]] | None
 
 @dataclass(frozen=True)
 class _Endings:
-    """Whether an answer to a form that asks one thing ends the match, as far as the role may know: `answer in ends`.
+    """Whether an answer to a single-field form ends the match, as far as the role may know: `answer in ends`.
 
-    An answer is written as its button sends it; "null" is none.
+    Answers are written as their buttons send them; "null" is none.
     """
 
     play: Play
@@ -291,7 +291,7 @@ class _Endings:
 
 
 def frames(match: Match, roles: Collection[Role]) -> dict[Role, dict[str, Any]]:
-    """The `frame` of each of these roles."""
+    """Return the `frame` of each of these roles."""
     play = match.play()
     common = Common.of(play, match.fates)
     return {role: _frame(match, play, role, common) for role in roles}
@@ -300,11 +300,11 @@ def frames(match: Match, roles: Collection[Role]) -> dict[Role, dict[str, Any]]:
 def frame(
     match: Match, role: Role, *, posted: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """What a page is sent: the screen and what its clock needs.
+    """Return what a page is sent: the screen and the data for its clock.
 
     `last` is the newest event's number, `answering` the open question's (or null), `remaining` the
-    seconds until its deadline, `extended` whether the extra time is running; `awaits` the questions that
-    agents have to answer before the role is asked again, by their roles, `waited` since how many seconds.
+    seconds until its deadline, `extended` whether the extra time is running, `awaits` the questions that
+    agents have to answer before the role is asked again, by role, and `waited` for how many seconds.
     """
     play = match.play()
     return _frame(match, play, role, Common.of(play, match.fates), posted=posted, errors=errors)

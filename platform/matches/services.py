@@ -1,7 +1,7 @@
-"""The only places where a match changes: opening it, a move, a time-out, an abandonment.
+"""The only functions that change a match: open it, move, handle time-outs, abandon it.
 
-Each locks the match's row, lets the rules decide, appends events and, once committed, tells the
-pages and queues the agents whose turn it is (`matches.change`).
+Each locks the match's row, applies the rules, appends events and, after the commit, notifies the pages and
+queues the agents whose turn it is (`matches.change`).
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from participants.models import Enrolment
 from participants.states import State
 
 ON_TIMEOUT = "end"
-"""What happens when a person's time is up, or when somebody leaves whom others play with.
+"""What happens when a participant's time is up, or when a participant leaves a match with others.
 
-"end" the match; play the game's "default" move; or let an "agent" take the seat (`timers["standin"]`).
+"end" the match, play the game's "default" move, or let an "agent" take the seat (`timers["standin"]`).
 """
 
 log = logging.getLogger(__name__)
@@ -46,15 +46,15 @@ Mover = Callable[[Play], MoveData]
 
 @dataclass(frozen=True)
 class Taken:
-    """A move that was taken, and where the match stands after it and what followed at once."""
+    """A move that was made, and the play after it and what followed at once."""
 
     play: Play
     moves: int = 1
-    """How many moves were made: this one, and those that followed at once."""
+    """How many moves were made: this one and those that followed at once."""
 
     @property
     def last(self) -> int:
-        """The match's new last event."""
+        """Return the number of the match's new last event."""
         return self.play.last
 
     @property
@@ -67,7 +67,7 @@ class Player:
     """Who takes a seat: an enrolment (at a step of its path), or an agent's specification, delay and settings.
 
     Attributes:
-        label: what the agent is called; empty: by its specification.
+        label: the agent's name; empty: its specification.
     """
 
     enrolment: Enrolment | None = None
@@ -82,11 +82,11 @@ class Player:
     def agents(
         cls, agents: Mapping[str, Agent], seats: Seats, *, seed: int, filling_in: Collection[Role] = ()
     ) -> dict[Role, Player]:
-        """The agents of a line-up in their seats, in the match with this seed.
+        """Return the agents of a line-up by seat, in the match with this seed.
 
         Args:
             agents: by label.
-            filling_in: seats for which no person came.
+            filling_in: seats for which nobody arrived.
         """
         return {
             role: cls(
@@ -102,7 +102,7 @@ class Player:
 
 
 def prepare(*, game: str, config: Mapping[str, Any], seed: int) -> None:
-    """Let the rules do ahead what they take long over when such a match is opened; call it outside transactions.
+    """Let the rules precompute what is slow when such a match is opened; call this outside transactions.
 
     Raises:
         GameError: the configuration is not playable.
@@ -127,7 +127,7 @@ def open_match(
     """Seat the players and open their first turn.
 
     Args:
-        budget_of: whose money the calls of its models are, such as "study:trust-1".
+        budget_of: what its models' calls are charged to, such as "study:trust-1".
 
     Raises:
         GameError: the configuration is not playable.
@@ -186,14 +186,14 @@ def submit_move(
     shown_at: datetime | None = None,
     keeps_moving: bool = False,
 ) -> Taken:
-    """Take one move: the one path for screens, agents and the clock.
+    """Make one move, whether from a screen, an agent or the clock.
 
     Args:
         move: plain data, or a function that chooses it from the play under the match's lock.
-        answering: number of the event that opened the turn which this move answers.
+        answering: number of the event that opened the turn.
         by: who moves, if not the seat's own player ("clock", "script:fair").
-        shown_at: when the question was on the person's screen, if the page knows it.
-        keeps_moving: `move` is a function that also answers whatever the role is asked straight after.
+        shown_at: when the question was shown to the participant, if known.
+        keeps_moving: `move` is a function that also answers the role's immediately following turns.
 
     Raises:
         Stale: the turn is no longer open; nothing changed.
@@ -214,11 +214,11 @@ def submit_move(
 
 def _refuse_stale(play: Play, role: Role, answering: int) -> None:
     if role not in play.waiting_for() or play.opened[role] != answering:
-        raise Stale(_("The game is over.") if play.over else _("The game has moved on; here is where it stands."))
+        raise Stale(_("The game is over.") if play.over else _("The game has moved on. This is the current state."))
 
 
 def _let_scripts_play(change: Change) -> None:
-    """Make the moves of scripted players, who have nothing to wait for, until somebody else must think."""
+    """Make the moves of scripts without delay until another player has to move."""
     scripts = {role: parse_spec(agent.spec).name for role, agent in change.agents.items() if _moves_at_once(agent)}
     while (role := next((role for role in roles_to_ask(change.play) if role in scripts), None)) is not None:
         try:
@@ -233,7 +233,7 @@ def _moves_at_once(agent: Agent) -> bool:
 
 @transaction.atomic
 def let_time_run_out(*, match_id: int) -> None:
-    """What the clock does to a match's overdue turns: one extension for people, then what the study wants."""
+    """Handle a match's overdue turns: one extension for participants, then what the study specifies."""
     change = Change.begin(match_id)
     overdue = [turn for turn in change.turns.values() if turn.deadline <= timezone.now()]
     for turn in overdue:
@@ -266,13 +266,13 @@ def _on_timeout(change: Change) -> str:
 
 
 def _others_play(change: Change, role: Role) -> bool:
-    """Whether somebody else than `role` would be left in the match."""
+    """Return whether a participant other than `role` would be left in the match."""
     others = change.match.people() - {role}
     return any(not is_lost(change.fates.get(other, {})) for other in others)
 
 
 def _give_seat_to_agent(change: Change, role: Role) -> int:
-    """Let the study's agent play on in a person's seat; returns the person's enrolment."""
+    """Give a participant's seat to the study's agent; return the participant's enrolment."""
     change.seat_agent(role, Agent.model_validate(change.match.timers["standin"]))
     return _mark_left(change, role)
 
@@ -286,14 +286,14 @@ def _mark_left(change: Change, role: Role) -> int:
 
 
 def _answer_for_the_absent(change: Change) -> None:
-    """People who are away are not waited for: the clock answers their turns as soon as they open."""
+    """Let the clock answer at once for participants who are away."""
     while (role := next((r for r in change.play.waiting_for() if change.away(r)), None)) is not None:
         change.miss(role)
 
 
 @transaction.atomic
 def come_back(*, match_id: int, role: Role) -> None:
-    """A person whose turns the clock answered is here again; nothing happens to anybody else."""
+    """Record that a participant whose turns the clock answered is back; does nothing for others."""
     change = Change.begin(match_id)
     if not change.play.over and change.fates.get(role):
         change.welcome_back(role)
@@ -302,7 +302,7 @@ def come_back(*, match_id: int, role: Role) -> None:
 
 @transaction.atomic
 def leave(*, match_id: int, role: Role, reason: str) -> None:
-    """A person's enrolment has ended while their match goes on: it ends too, or goes on without them.
+    """End the match of a participant whose enrolment has ended, or continue it without them.
 
     Args:
         reason: the state in which the enrolment ended.
@@ -324,7 +324,7 @@ def leave(*, match_id: int, role: Role, reason: str) -> None:
 
 @transaction.atomic
 def replace_agent(*, match_id: int, role: Role, answering: int) -> Taken:
-    """What happens when an agent gave no move at all: the last resort of its settings moves, or the match ends.
+    """Handle an agent that gave no move at all: its fallback script moves, or the match ends.
 
     Raises:
         Stale: the turn is no longer open; nothing changed.
@@ -339,7 +339,7 @@ def replace_agent(*, match_id: int, role: Role, answering: int) -> Taken:
 
 
 def _replace_agent(change: Change, role: Role) -> None:
-    """The script moves because nothing was answered: where its moves are data, this one says that it is none."""
+    """Let the fallback script move; if scripts' moves count as data, mark this one as not counting."""
     settings = change.agents[role].settings
     script = settings.script
     by = f"script:{script}{AWAY if settings.script_counts else ''}"
@@ -354,7 +354,7 @@ def _replace_agent(change: Change, role: Role) -> None:
 
 @transaction.atomic
 def pause_turn(*, match_id: int, role: Role) -> int:
-    """Let the role's open turn wait longer while they report a problem, once; returns by how many seconds."""
+    """Extend the role's open turn once while they report a problem; return by how many seconds."""
     change = Change.begin(match_id)
     turn, seconds = change.turns.get(role), int(change.match.timers.get("report_seconds", 0))
     if turn is None or turn.by_agent or turn.paused or seconds <= 0 or turn.deadline <= timezone.now():
@@ -366,7 +366,7 @@ def pause_turn(*, match_id: int, role: Role) -> int:
 
 @transaction.atomic
 def mark_shown(*, match_id: int, role: Role, answering: int, at: datetime) -> None:
-    """Remember when a question was first on the person's screen."""
+    """Record when a question was first shown to the participant."""
     change = Change.begin(match_id)
     turn = change.turns.get(role)
     if turn is not None and turn.answering == answering and turn.shown_at is None:
@@ -378,7 +378,7 @@ def mark_shown(*, match_id: int, role: Role, answering: int, at: datetime) -> No
 
 @transaction.atomic
 def note_refusal(*, match_id: int, role: Role, answering: int) -> None:
-    """Remember that a person's attempt at an open turn was refused: datasets say how many there were."""
+    """Count a participant's refused attempt at an open turn, for the dataset."""
     change = Change.begin(match_id)
     turn = change.turns.get(role)
     if turn is not None and turn.answering == answering:
@@ -388,7 +388,7 @@ def note_refusal(*, match_id: int, role: Role, answering: int) -> None:
 
 @transaction.atomic
 def abandon_match(*, match_id: int, reason: str, role: Role | None = None) -> None:
-    """End a live match without a result; `reason` is the state that ended it. Once over, nothing happens."""
+    """End a live match without a result; `reason` is the state that ended it. Does nothing if it is over."""
     change = Change.begin(match_id)
     if not change.play.over:
         _abandon(change, reason, role)
@@ -396,7 +396,7 @@ def abandon_match(*, match_id: int, reason: str, role: Role | None = None) -> No
 
 
 def _abandon(change: Change, reason: str, role: Role | None) -> None:
-    """End the match; the one whose doing it was gets `reason` as their state, the others another player's failure."""
+    """End the match; whoever caused it gets `reason` as state, the others that of another player's failure."""
     others = State.PARTNER_LEFT if role in change.match.people() else State.OPPONENT_FAILED
     change.abandon(str(reason), role)
     for seat in Seat.objects.filter(match=change.match, enrolment__isnull=False).order_by("enrolment"):

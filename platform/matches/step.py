@@ -24,7 +24,7 @@ from participants.steps import Step, StepRefused, register
 class MatchStep(Step):
     """step: {kind, game, config, role, seats, agents, purpose, texts, timers, budget_of}.
 
-    `seats` is the line-up, `agents` has those that it mentions by label (`opponents.agents`).
+    `seats` is the line-up, `agents` its agents by label (`opponents.agents`).
     """
 
     kind = "match"
@@ -34,7 +34,7 @@ class MatchStep(Step):
     _seat: Seat | None = None
 
     def seat(self) -> Seat | None:
-        """The person's seat with its match, as they were when this page was first asked for."""
+        """Return the participant's seat with its match, as of the start of this request."""
         if self._seat is None:
             mine = Seat.objects.select_related("match").filter(enrolment=self.enrolment, step=self.enrolment.position)
             self._seat = mine.order_by().first()
@@ -46,7 +46,7 @@ class MatchStep(Step):
 
     @property
     def slow(self) -> bool:
-        # Who sits down in a match that is there already has a step that names no game.
+        # The step of a participant who joins an existing match names no game.
         return "game" in self.step and registry.get(self.step["game"]).slow_setup
 
     def prepare(self, position: int) -> None:
@@ -73,7 +73,7 @@ class MatchStep(Step):
         )
 
     def state_now(self) -> State:
-        """Waiting, while the game goes on and somebody else is to move."""
+        """Return the waiting state while somebody else has to move."""
         seat = self.seat()
         waits = seat is not None and seat.match.status == Match.Status.LIVE and seat.role not in seat.match.open_turns()
         return State.WAITING if waits else self.state
@@ -112,13 +112,13 @@ class MatchStep(Step):
     def answer(self, data: Mapping[str, str]) -> None:
         seat = self.seat()
         if seat is None or seat.match.status == seat.match.Status.LIVE:
-            raise StepRefused({"": _("The game is still going on.")})
+            raise StepRefused({"": _("The game is still in progress.")})
 
 
 def _agents(step: Mapping[str, Any], seed: int) -> dict[str, services.Player]:
-    """The agents of a match step by role.
+    """Return the agents of a match step by role.
 
-    Steps that were frozen before line-ups have no seats: their agents are by role, as {agent, delay, settings}.
+    Steps frozen before line-ups have no seats: their agents are stored by role, as {agent, delay, settings}.
     """
     if "seats" in step:
         return services.Player.agents(agents_of(step["agents"]), step["seats"], seed=seed)
@@ -131,27 +131,27 @@ def _agents(step: Mapping[str, Any], seed: int) -> dict[str, services.Player]:
 
 
 def names_in(match: Match, role: Role, *, own: str) -> list[tuple[str, str, bool]]:
-    """(seat, name that its person chose, whether that is `role`): everybody's where only people sit, else one's own.
+    """Return (seat, chosen name, whether it is `role`) of all seats if no agent plays, else only one's own.
 
-    Where an agent sits too nobody else is named: who has a name would tell who is a person. Who plays alone needs no
-    name at all.
+    With an agent in the match nobody else is named, since a name would reveal who is a participant. A single
+    player needs no name.
     """
     names = {role: own}
     if not seated_agents(match.uid)[1]:
         names = dict(match.seats.values_list("role", "enrolment__display_name"))
     game = match.configured()
     if len(game.roles()) == 1:
-        return []  # nobody else reads it, and it tells this person nothing
+        return []  # nobody else sees it, and the participant knows it
     return [(game.role_title(one), names[one], one == role) for one in game.roles() if names.get(one)]
 
 
 def live_seat(token: str) -> Seat | None:
-    """The seat that a participant's token opens now: that of the match at their present step."""
+    """Return the seat of the match at the current step of the participant with this token."""
     return Seat.objects.select_related("match", "enrolment").filter(enrolment__token=token).order_by("-step").first()
 
 
 def current_frame(seat: Seat) -> dict[str, Any]:
-    """The seat's frame as of now; a page that asks is never shown a turn whose time is over."""
+    """Return the seat's current frame, after handling overdue turns."""
     match = Match.objects.get(pk=seat.match_id)
     if match.deadline is not None and match.deadline < timezone.now():
         services.let_time_run_out(match_id=match.pk)

@@ -1,4 +1,4 @@
-"""What makes every live match go on by itself, whatever was killed or lost."""
+"""Keep every live match going after crashes and lost messages."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from matches.models import Match, Seat
 
 
 def sweep() -> None:
-    """Queue the agents' turns that nobody thinks about, and let overdue turns run out."""
+    """Queue agents' turns without a lease, and handle overdue turns."""
     requeue_waiting()
     run_out_overdue()
     abandon_deserted()
 
 
 def requeue_waiting() -> int:
-    """Queue again every agent's turn that has waited long enough and that nobody holds; returns how many."""
+    """Queue again every agent's turn that has waited too long without a lease; return how many."""
     now = timezone.now()
     again = now + timedelta(seconds=REQUEUE_SECONDS)
     queued = 0
     for match in Match.objects.filter(requeue_at__lt=now):
-        # Only one of several sweeps at once wins this update, so a turn is queued once.
+        # Only one of several concurrent sweeps wins this update, so a turn is queued once.
         if not Match.objects.filter(pk=match.pk, requeue_at=match.requeue_at).update(requeue_at=again):
             continue
         held = leases.held_turns(match.pk)
@@ -36,13 +36,13 @@ def requeue_waiting() -> int:
 
 
 def run_out_overdue() -> None:
-    """Apply the clock to every match with a turn past its deadline."""
+    """Apply the time-out rules to every match with an overdue turn."""
     for match_id in Match.objects.filter(deadline__lt=timezone.now()).values_list("pk", flat=True):
         services.let_time_run_out(match_id=match_id)
 
 
 def abandon_deserted() -> None:
-    """People whose enrolment has ended elsewhere (withdrew, dropped out) leave their live matches."""
+    """Remove participants whose enrolment has ended elsewhere (withdrew, dropped out) from their live matches."""
     deserted = Seat.objects.filter(
         match__status=Match.Status.LIVE, enrolment__ended_at__isnull=False, left_at__isnull=True
     )

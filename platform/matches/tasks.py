@@ -8,13 +8,13 @@ from matches import agents, leases, sweeps
 
 @shared_task(name="matches.play_turn")
 def play_turn(match_uid: str, role: str, answering: int) -> None:
-    """An agent's turn; whoever thinks about it goes on when this task has ended."""
+    """Answer an agent's turn; a thinking agent continues after this task has ended."""
     agents.begin_turn(match_uid=uuid.UUID(match_uid), role=role, answering=answering)
 
 
 @shared_task(name="matches.sweep")
 def sweep() -> None:
-    """Find the turns that wait for nobody."""
+    """Queue turns without a lease and handle overdue ones."""
     sweeps.sweep()
 
 

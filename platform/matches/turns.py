@@ -1,6 +1,6 @@
-"""Open turns: the questions that a match has put to its seats and that wait for an answer.
+"""Open turns: questions to a match's seats that wait for an answer.
 
-They live in one column of the match's row, so that a move writes them together with everything else.
+They are stored in one column of the match's row, so that a move writes everything together.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from games.interface import Role
 
 @dataclass(frozen=True)
 class OpenTurn:
-    """One question put to one seat: opened by event `answering`, until the seat answers or time runs out."""
+    """One question to one seat, opened by event `answering`, until the seat answers or its time is up."""
 
     role: Role
     answering: int
@@ -25,9 +25,9 @@ class OpenTurn:
     extended: bool = False
     shown_at: datetime | None = None
     paused: bool = False
-    """Whether it was given more time for reporting a problem; once."""
+    """Whether it was extended once for reporting a problem."""
     refused: int = 0
-    """Attempts at an answer that the rules refused."""
+    """The number of refused attempts."""
 
     def extended_until(self, deadline: datetime) -> OpenTurn:
         return replace(self, extended=True, deadline=deadline)
@@ -46,7 +46,7 @@ class OpenTurn:
 
 
 def load(saved: Mapping[Role, Mapping[str, Any]]) -> dict[Role, OpenTurn]:
-    """The open turns of a match's column, by role."""
+    """Return the open turns by role from a match's column."""
     return {
         role: OpenTurn(
             role=role,
@@ -64,5 +64,5 @@ def load(saved: Mapping[Role, Mapping[str, Any]]) -> dict[Role, OpenTurn]:
 
 
 def dump(turns: Mapping[Role, OpenTurn]) -> dict[Role, dict[str, Any]]:
-    """What `load` reads."""
+    """Return the inverse of `load`."""
     return {role: turn.as_json() for role, turn in turns.items()}

@@ -3,5 +3,5 @@ from django.urls import path
 from matches import views
 
 app_name = "matches"
-# No slash at the end: "match" in a page means this address from the participant's page and from this page itself.
+# No trailing slash, so that the relative URL "match" works on the participant's page and on this one.
 urlpatterns = [path("<slug:token>/match", views.match, name="match")]

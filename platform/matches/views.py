@@ -1,4 +1,4 @@
-"""The match over plain HTTP: what pages use when the socket is lost, or without JavaScript."""
+"""Matches over plain HTTP, for pages without a socket or JavaScript."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from participants.views import participant_page, refused
 @participant_page
 @require_http_methods(["GET", "POST"])
 def match(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
-    """GET: the present frame. POST: a move; the answer is the frame after it, or the reasons against it."""
+    """GET returns the current frame. POST makes a move and returns the next frame, or the errors."""
     seat = live_seat(enrolment.token)
     wants_json = request.headers.get("accept", "").startswith("application/json")
     if seat is None:

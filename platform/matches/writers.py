@@ -1,4 +1,4 @@
-"""Threads that write what event loops have decided, and that wait for a database which is away."""
+"""Threads that write to the database for event loops, and wait while it is unavailable."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from django.db import InterfaceError, OperationalError, close_old_connections, c
 OUTAGE_ERRORS = (OperationalError, InterfaceError)
 """What a database says that is restarting, or cannot be reached, or is too busy."""
 FIRST_WAIT, LONGEST_WAIT = 0.2, 3.0
-"""Seconds between two attempts to write."""
+"""Seconds between two attempts."""
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
 class Writers:
-    """A few threads, each with a connection of its own.
+    """A few threads, each with its own database connection.
 
     Args:
-        name: of the threads.
+        name: prefix of the threads' names.
         threads: how many.
     """
 
@@ -32,7 +32,7 @@ class Writers:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
 
     async def do(self, function: Callable[..., T], *positional: Any, **named: Any) -> T:
-        """Do what talks to the database; whatever it raises is raised here."""
+        """Run a function that uses the database, and return its result or raise its exception."""
 
         def run() -> T:
             try:
@@ -44,9 +44,9 @@ class Writers:
         return await asyncio.get_running_loop().run_in_executor(self._pool, run)
 
     async def insist(self, function: Callable[..., T], *positional: Any, **named: Any) -> T:
-        """`do`, again and again while the database is unavailable: for what would be lost otherwise.
+        """Like `do`, but retry while the database is unavailable, for what must not be lost.
 
-        The function is a transaction: an attempt that failed has changed nothing.
+        The function must be a transaction, so that a failed attempt changes nothing.
         """
         wait = FIRST_WAIT
         while True:
@@ -54,14 +54,12 @@ class Writers:
                 return await self.do(function, *positional, **named)
             except OUTAGE_ERRORS as error:
                 if wait == FIRST_WAIT:
-                    log.warning(
-                        "the database is unavailable (%s): what was decided is written later", type(error).__name__
-                    )
+                    log.warning("the database is unavailable (%s): the write is retried", type(error).__name__)
             await asyncio.sleep(wait)
             wait = min(2 * wait, LONGEST_WAIT)
 
     def close(self) -> None:
-        """End the threads, each having closed its connection."""
+        """Close the connections and end the threads."""
         together = threading.Barrier(self._threads)
 
         def hang_up() -> None:

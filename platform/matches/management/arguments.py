@@ -1,4 +1,4 @@
-"""What simulate, replay and show share: reading their arguments strictly, and failing in one line with exit code 2."""
+"""Shared by simulate, replay and show: strict arguments, and one-line errors with exit code 2."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class PureCommand(BaseCommand):
 
 
 def wrong(reason: object) -> CommandError:
-    """The error for an argument that cannot be used: one line on stderr, exit code 2."""
+    """Return the error for an invalid argument: one line on stderr, exit code 2."""
     return CommandError(" ".join(str(reason).split()), returncode=2)
 
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Turn the errors of games and agents into the command's own."""
+    """Convert errors of games and agents into command errors."""
     try:
         yield
     except (GameError, AgentError) as error:
@@ -40,7 +40,7 @@ def explained() -> Iterator[None]:
 
 
 def read_json(text: str, what: str) -> Json:
-    """`text` as JSON; NaN and Infinity are not JSON."""
+    """Parse `text` as JSON without NaN and Infinity."""
 
     def refuse(constant: str) -> Json:
         raise ValueError(f"{constant} is not JSON")
@@ -48,20 +48,20 @@ def read_json(text: str, what: str) -> Json:
     try:
         return json.loads(text, parse_constant=refuse)
     except (ValueError, RecursionError) as error:
-        raise wrong(f"{what} cannot be read as JSON: {error}") from None
+        raise wrong(f"{what} is not valid JSON: {error}") from None
 
 
 def read_file(path: str) -> Json:
-    """The JSON file at `path`."""
+    """Return the content of the JSON file at `path`."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise wrong(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise wrong(f"Could not read {path}: {getattr(error, 'strerror', None) or error}") from None
     return read_json(text, path)
 
 
 def configured(key: str, config: Json) -> Game[Any, Any]:
-    """The game called `key` with this configuration."""
+    """Return the game `key` with this configuration."""
     if not isinstance(config, dict):
         raise wrong("The configuration must be a JSON object.")
     with explained():
@@ -70,7 +70,7 @@ def configured(key: str, config: Json) -> Game[Any, Any]:
 
 @dataclass(frozen=True)
 class Played:
-    """What a file holds: moves, and for a replay file also the game, its configuration and seed."""
+    """A file's content: moves and, in a replay file, the game, its configuration and seed."""
 
     moves: list[tuple[Role, MoveData]]
     game: str | None = None
@@ -79,7 +79,7 @@ class Played:
 
 
 def read_played(path: str) -> Played:
-    """A replay file {game, config, seed, moves}, or a list of moves alone."""
+    """Read a replay file {game, config, seed, moves}, or just a list of moves."""
     held = read_file(path)
     if isinstance(held, list):
         return Played(_moves(held))

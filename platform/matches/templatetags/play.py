@@ -21,13 +21,13 @@ register = template.Library()
 
 @register.filter
 def kind(block: Any) -> str:
-    """The block's kind in lower case, to choose its template by."""
+    """Return the block's kind in lower case, which selects its template."""
     return type(block).__name__.lower()
 
 
 @dataclass(frozen=True)
 class _Exactly:
-    """A key for caches of what something looks like: 1, 1.0 and True are equal, but not alike."""
+    """A cache key for rendered values: 1, 1.0 and True are equal but look different."""
 
     shown: str
     thing: Any = field(compare=False)
@@ -39,13 +39,13 @@ class _Exactly:
 
 @register.simple_tag
 def seat_strip(seats: tuple[Any, ...], role: str) -> str:
-    """Who has answered (`screens.SeatMark` of each seat), as the player in the seat `role` reads it."""
+    """Show who has answered (`screens.SeatMark` of each seat) to the player in the seat `role`."""
     return _seat_strip(seats, role, get_language())
 
 
 @lru_cache(maxsize=2048)
 def _seat_strip(seats: tuple[Any, ...], role: str, language: str) -> str:
-    """Kept: it is the same at the beginning of every round."""
+    """Cached: it is the same at the start of every round."""
     return get_template("play/seats.html").render({"seats": seats, "role": role})
 
 
@@ -61,7 +61,7 @@ def facts(block: Facts) -> str:
 
 @register.simple_tag
 def facts_line(block: Facts) -> str:
-    """Facts as one running line: where the game stands, above everything else."""
+    """Show facts in one line above everything else."""
     return _rendered("play/facts_line.html", _Exactly.of(block), get_language())
 
 
@@ -72,7 +72,7 @@ def talk(block: Talk) -> str:
 
 @register.simple_tag
 def table(block: Table) -> str:
-    """A table; the newest row first where its rows are in the order of time."""
+    """Show a table, newest row first if its rows are chronological."""
     in_order = reversed(block.rows) if block.newest_first else block.rows
     rows = [_row(_Exactly.of((block.columns, cells))) for cells in in_order]
     return get_template("play/table.html").render({"block": block, "rows": rows})
@@ -80,13 +80,13 @@ def table(block: Table) -> str:
 
 @register.simple_tag
 def chart(block: Chart) -> str:
-    """A line chart as SVG, with the same figures in a table for those who do not see it."""
+    """Show a line chart as SVG, with the same numbers in a table for screen readers."""
     return _rendered("play/chart.html", _Exactly.of(block), get_language())
 
 
 @lru_cache(maxsize=2048)
 def _rendered(template_name: str, block: _Exactly, language: str) -> str:
-    """A block as HTML. Kept, for the players of a study meet the same blocks, and a page the same ones again."""
+    """Return a block as HTML. Cached, since players of a study see the same blocks again and again."""
     context = {"block": block.thing}
     if isinstance(block.thing, Chart):
         context["drawing"] = draw(block.thing)
@@ -95,9 +95,9 @@ def _rendered(template_name: str, block: _Exactly, language: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _row(named: _Exactly) -> str:
-    """A table row; those of earlier rounds are the same in every later frame.
+    """Return a table row, cached: those of earlier rounds recur in every later frame.
 
-    Each cell carries its column's name, for narrow screens, on which rows stand below each other.
+    Each cell carries its column's name, for narrow screens, where cells are stacked.
     """
     cells = zip(*named.thing, strict=True)
     return format_html(
@@ -115,7 +115,7 @@ def _row(named: _Exactly) -> str:
 
 @register.simple_tag
 def said(cell: Any) -> str:
-    """A cell: a player's own words are marked as such, and escaped like everything else."""
+    """Return a cell; a player's own text is marked as such, and everything is escaped."""
     if isinstance(cell, Said):
         return format_html('<q class="said">{}</q>', cell.words)
     return "" if cell is None else format_html("{}", cell)
@@ -123,19 +123,19 @@ def said(cell: Any) -> str:
 
 @register.filter
 def as_json(data: Any) -> str:
-    """Plain data for a page's script, in an attribute."""
+    """Return plain data for a page's script, to be put in an attribute."""
     return json.dumps(data)
 
 
 @register.filter
 def plain(value: float) -> str:
-    """A number for scripts to read: no thousands separators, whatever the language."""
+    """Return a number for scripts: no thousands separators in any language."""
     return repr(float(value)).removesuffix(".0")
 
 
 @register.simple_tag
 def assets(game: str) -> str:
-    """The style sheets and scripts that a game's folder brings for its screen, if it brings any."""
+    """Return the style sheets and scripts of a game's own screen, if any."""
     try:
         return mark_safe(get_template(f"{game}/assets.html").render())
     except template.TemplateDoesNotExist:
@@ -144,17 +144,17 @@ def assets(game: str) -> str:
 
 @register.filter
 def fact(block: Any, key: str) -> Any:
-    """The fact called `key` of a Facts block, or None."""
+    """Return the fact with this key of a Facts block, or None."""
     return next((item for item in getattr(block, "facts", ()) if item.key == key), None)
 
 
 @register.filter
 def row(block: Any, first: Any) -> Any:
-    """The row of a Table whose first cell is this one, or None."""
+    """Return the row of a Table with this first cell, or None."""
     return next((cells for cells in getattr(block, "rows", ()) if str(cells[0]) == str(first)), None)
 
 
 @register.filter
 def entries(cell: str) -> list[str]:
-    """The entries of a cell that lists several."""
+    """Return the entries of a cell that lists several."""
     return [entry for entry in cell.split(", ") if entry]

@@ -1,4 +1,4 @@
-"""Amounts in every game: read however people write them, and written in one way."""
+"""Amounts in every game: read in all common notations, and written uniformly."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Price(Move):
         ("4,86", "4,86"), ("--5", "--5"), ("5 apples", "5 apples"), ("$", "$"), ("nan", "nan"), ("1e999", float("inf")),
     ],
 )  # fmt: skip
-def test_a_number_is_read_however_it_is_written(typed, read):
+def test_numbers_are_read_in_all_common_notations(typed, read):
     assert forms.read(Price, {"price": typed}) == {"price": read}
 
 
-def test_a_whole_number_may_have_empty_cents():
+def test_a_whole_number_may_have_zero_cents():
     play, _events = start(configure(registry.get("procurement"), {}), 1)
     model = play.forms("agent")[0].model
     name = next(name for name, value in forms.filled(model, {"plan": {"Offer_1": 4}}).items() if value == "4")
@@ -41,8 +41,8 @@ def test_a_whole_number_may_have_empty_cents():
 
 
 @pytest.mark.parametrize("key", GAMES)
-def test_every_screen_writes_amounts_in_one_way(key):
-    """Thousands are separated, cents appear only where there are any, a sign stands before the currency."""
+def test_every_screen_writes_amounts_uniformly(key):
+    """Thousands are separated, cents appear only if there are any, and the sign precedes the currency."""
     for case in list(cases(key))[:3]:
         for moment in case.walk().some()[:4]:
             html = re.sub(r"<svg.*?</svg>", "", render_screen(moment.before, moment.role), flags=re.DOTALL)
@@ -51,7 +51,7 @@ def test_every_screen_writes_amounts_in_one_way(key):
 
 
 @pytest.mark.parametrize("key", GAMES)
-def test_every_field_for_a_text_says_how_much_fits(key):
+def test_every_text_field_states_its_maximum_length(key):
     for case in list(cases(key))[:3]:
         for moment in case.walk().some()[:4]:
             html = render_screen(moment.before, moment.role)

@@ -1,4 +1,4 @@
-"""An agent's turn under faults: which call was the move, a database that is away, a model that comes back."""
+"""An agent's turn with faults: which call was played, an unavailable database, a model that recovers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OFFER = {"alice_gain": 6000, "bob_gain": 4000}
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch) -> Iterator[None]:
-    """These tests run the worker themselves. Circuits are closed."""
+    """Let the tests run the worker themselves, with closed circuits."""
     monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
     breaker.reset()
     yield
@@ -39,7 +39,7 @@ def use(monkeypatch, standin: OpenAIStandIn) -> None:
 
 
 def match_with(model: str, **settings) -> Match:
-    """A bargaining match between a script and a model, at the model's turn."""
+    """Open a bargaining match between a script and a model, at the model's turn."""
     match = services.open_match(
         game="bargaining",
         config={},
@@ -53,12 +53,12 @@ def match_with(model: str, **settings) -> Match:
     return match
 
 
-def test_the_call_that_was_played_says_so_and_any_other_that_it_was_not(monkeypatch):
+def test_only_the_played_call_is_marked_as_played(monkeypatch):
     with OpenAIStandIn([ACCEPT, ACCEPT]) as standin:
         use(monkeypatch, standin)
         match = match_with("openai:stand-in")
         agent = match.agents()["bob"]
-        # A worker that is killed after it has kept its call, before it moved.
+        # A worker that is killed after storing its call and before moving.
         host = agents.Host(agents._writers, agents.prices_now)
         lost = agents.pose(match, Match.objects.get(pk=match.pk).play(), "bob", agent, host)
         asyncio.run(lost.decided())
@@ -68,7 +68,7 @@ def test_the_call_that_was_played_says_so_and_any_other_that_it_was_not(monkeypa
     assert Event.objects.filter(match=match, kind="move", role="bob").count() == 1
 
 
-def test_a_model_that_is_away_for_a_moment_ends_no_match(monkeypatch):
+def test_a_briefly_unavailable_model_ends_no_match(monkeypatch):
     busy = [Failure(503)] * 3
     with OpenAIStandIn([*busy, ACCEPT]) as standin:
         use(monkeypatch, standin)
@@ -79,7 +79,7 @@ def test_a_model_that_is_away_for_a_moment_ends_no_match(monkeypatch):
     assert not Event.objects.filter(match=match, kind="move", data__has_key="by").exists()
 
 
-def test_a_decided_move_is_written_when_the_database_returns(monkeypatch):
+def test_a_decided_move_is_saved_when_the_database_returns(monkeypatch):
     away = threading.Event()
     away.set()
     move = services.submit_move
@@ -115,7 +115,7 @@ def test_writers_retry_until_the_function_succeeds_and_pass_on_other_errors():
         return "done"
 
     def wrong() -> None:
-        raise ValueError("a fault of the program")
+        raise ValueError("a bug")
 
     async def both() -> str:
         writers = Writers("test", 1)

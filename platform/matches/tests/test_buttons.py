@@ -1,4 +1,4 @@
-"""Buttons that end a match say so, and no others: their words against what the rules then do, in every game."""
+"""In every game, exactly those buttons say that they end the match which do."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GOES_ON = re.compile(r"go on|you name a price|next round", re.IGNORECASE)
 
 
 def buttons(html: str) -> dict[str, str]:
-    """The words of each answer that is given with one press, by the value that it sends; none is "null"."""
+    """Return the labels of answers given with one press, by the value sent; none is "null"."""
     found = re.findall(
         r'<button type="submit" name="(\w+|\w+!none)" value="([^"]*)"[^>]*>(.*?)</button>', html, re.DOTALL
     )
@@ -32,12 +32,12 @@ def buttons(html: str) -> dict[str, str]:
 
 
 def alone(play: Play, role: Role) -> bool:
-    """Whether this role's answer closes the turn; of sealed answers nobody knows which is the last."""
+    """Return whether this role's answer closes the turn; with sealed answers it is unknown which is the last."""
     return play.turn is not None and set(play.turn.forms) == {role}
 
 
 def after(play: Play, role: Role, value: str) -> Play | None:
-    """The play after this press; None where it does not stand for a whole move."""
+    """Return the play after this press; None if it is not a complete move."""
     for form in play.forms(role):
         fields = forms.fields_of(form.model)
         if len(fields) != 1 or (fields[0].choices and value not in map(str, fields[0].choices)):
@@ -51,7 +51,7 @@ def after(play: Play, role: Role, value: str) -> Play | None:
 
 
 @pytest.mark.parametrize("key", registry.keys())
-def test_a_button_says_that_it_ends_the_game_where_it_does(key):
+def test_a_button_says_that_it_ends_the_game_if_it_does(key):
     looked_at = 0
     for case in cases(key):
         hidden = "cap" in {name for role in case.game.roles() for name in case.game.secrets(role)} and (
@@ -75,7 +75,7 @@ def test_a_button_says_that_it_ends_the_game_where_it_does(key):
 
 
 @pytest.mark.parametrize("key", ["beauty_contest", "sealed_auction"])
-def test_the_number_of_the_last_run_says_that_it_is_the_last(key):
+def test_the_last_run_is_labelled_as_the_last(key):
     play, _events = start(configure(registry.get(key), {"players": 2, "runs": 2}), 1)
     name = forms.fields_of(play.forms("p1")[0].model)[0].name
     assert ENDS not in render_screen(play, "p1")

@@ -1,4 +1,4 @@
-"""Line charts: where points are placed and what the axes say."""
+"""Line charts: the positions of points and the labels of axes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def heights(drawing) -> list[float]:
         ((0, 0), ["0", "0.5", "1"]),
     ],
 )
-def test_the_axis_reaches_from_the_lowest_to_the_highest_value_and_says_zero(ys, ticks):
+def test_the_axis_spans_all_values_and_labels_zero(ys, ticks):
     drawing = drawn(*ys)
     assert [label for _y, label in drawing.y_ticks] == ticks
     assert min(heights(drawing)) >= TOP and max(heights(drawing)) <= HEIGHT - BOTTOM

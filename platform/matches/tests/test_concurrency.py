@@ -1,4 +1,4 @@
-"""Exactly once, however often and from however many sides: on SQLite and on PostgreSQL alike."""
+"""Everything happens exactly once under concurrency, on SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def new_match(agent: str = "script:fair", delay: float = 0) -> Match:
 
 
 def at_once(count: int, function) -> list:
-    """Run `function(i)` in `count` threads that start together; returns results and exceptions."""
+    """Run `function(i)` in `count` threads that start together; return results and exceptions."""
     barrier = threading.Barrier(count)
     results: list = [None] * count
 
@@ -45,7 +45,7 @@ def at_once(count: int, function) -> list:
         barrier.wait()
         try:
             results[i] = function(i)
-        except Exception as error:  # noqa: BLE001  (the test looks at what came out)
+        except Exception as error:  # noqa: BLE001  (the test checks the results)
             results[i] = error
         finally:
             connection.close()
@@ -60,7 +60,7 @@ def at_once(count: int, function) -> list:
 
 @pytest.fixture(autouse=True)
 def queued(monkeypatch) -> list[OpenTurn]:
-    """The turns that would be queued; these tests run the workers themselves."""
+    """Collect the turns that would be queued; the tests run the workers themselves."""
     turns: list[OpenTurn] = []
     monkeypatch.setattr(announce, "queue_turn", lambda match, turn: turns.append(turn))
     return turns
@@ -87,7 +87,7 @@ def test_twenty_workers_given_the_same_turn_make_one_reply():
     assert Event.objects.filter(match=match, kind="move", role="bob", number=3).count() == 1
 
 
-def test_only_one_of_many_workers_thinks_about_a_slow_agents_turn(monkeypatch):
+def test_only_one_of_many_workers_answers_a_slow_agents_turn(monkeypatch):
     match = new_match(delay=1)
     services.submit_move(match_id=match.pk, role="alice", move=OFFER, answering=1)
     asked = []
@@ -103,7 +103,7 @@ def test_only_one_of_many_workers_thinks_about_a_slow_agents_turn(monkeypatch):
     assert Event.objects.filter(match=match, kind="move", role="bob", number=3).count() == 1
 
 
-def test_many_matches_at_once_each_keep_their_own_numbers():
+def test_concurrent_matches_keep_their_own_event_numbers():
     matches = [new_match() for _ in range(12)]
 
     def play(i: int) -> None:
@@ -143,35 +143,35 @@ class TestLeases:
         Match.objects.filter(pk=turn["match_id"]).update(requeue_at=timezone.now() - timedelta(minutes=1))
         return queued
 
-    def test_a_turn_that_somebody_thinks_about_is_not_queued_again(self, turn, queued_long_ago):
+    def test_a_leased_turn_is_not_queued_again(self, turn, queued_long_ago):
         assert leases.take(**turn)
         sweeps.requeue_waiting()
         assert queued_long_ago == []
 
-    def test_a_turn_whose_worker_died_is_queued_again_once(self, turn, queued_long_ago):
+    def test_a_turn_of_a_crashed_worker_is_queued_again_once(self, turn, queued_long_ago):
         Lease.objects.create(**turn, holder="dead", until=timezone.now() - timedelta(seconds=1))
         at_once(4, lambda i: sweeps.requeue_waiting())
         assert [(lost.role, lost.answering) for lost in queued_long_ago] == [("bob", 2)]
 
-    def test_a_lease_that_has_run_out_is_taken_over_and_counts_the_attempts(self, turn):
+    def test_an_expired_lease_is_taken_over_and_counts_as_an_attempt(self, turn):
         Lease.objects.create(**turn, holder="dead", until=timezone.now() - timedelta(seconds=1))
         assert leases.take(**turn).attempts == 2
 
-    def test_a_lease_outlives_its_first_term_while_its_holder_lives(self, turn):
+    def test_a_lease_is_renewed_while_its_holder_lives(self, turn):
         held = leases.take(**turn)
         first = held.until
         threading.Event().wait(leases.RENEW_SECONDS * 1.6)
         held.refresh_from_db()
         assert held.until > first
 
-    def test_a_held_lease_is_not_given_twice(self, turn):
+    def test_a_held_lease_cannot_be_taken(self, turn):
         first = leases.take(**turn)
         assert first is not None
         assert leases.take(**turn) is None
         leases.give_back(first)
         assert leases.take(**turn).attempts == 2
 
-    def test_a_process_that_ends_leaves_its_turns_to_others(self, turn, queued_long_ago):
+    def test_a_process_that_ends_releases_its_turns(self, turn, queued_long_ago):
         assert leases.take(**turn)
         leases.give_back_all()
         sweeps.requeue_waiting()

@@ -31,19 +31,19 @@ HALF = {"answering": "1", "alice_gain": "5000", "bob_gain": "5000"}
 MINE = {"answering": "1", "alice_gain": "9000", "bob_gain": "1000"}
 SOON = 5
 QUIET = 0.3
-"""Seconds in which something that must not come would have come."""
+"""Seconds to wait for something that must not come."""
 
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A quick opponent is quick enough on a slow machine, and no worker is called."""
+    """Give quick opponents enough time on a slow machine, and call no worker."""
     monkeypatch.setattr(consumers, "PATIENCE", 60)
     monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
 
 
 @pytest.fixture(autouse=True)
 def connections_closed() -> Iterator[None]:
-    """The threads of the sockets keep their connections; a test database that ends wants none."""
+    """Close the connections of the sockets' threads before the test database is removed."""
     yield
     together = threading.Barrier(consumers._threads._max_workers)
 
@@ -56,7 +56,7 @@ def connections_closed() -> Iterator[None]:
 
 
 def new_match() -> tuple[Enrolment, Match]:
-    """A person as alice against a fair script, at the first turn."""
+    """Open a match of a participant as alice against a fair script, at the first turn."""
     person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=lifetime(60), state=State.PLAYING)
     match = services.open_match(
         game="bargaining",
@@ -83,7 +83,7 @@ def match(seated) -> Match:
 
 
 async def beside(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    """Database work in a thread, which leaves no connection behind."""
+    """Run database work in a thread and close its connection."""
 
     def work() -> Any:
         try:
@@ -95,7 +95,7 @@ async def beside(function: Callable[..., Any], *arguments: Any, **named: Any) ->
 
 
 class Page:
-    """An open page, as its script sees the socket."""
+    """An open page's socket, as its script uses it."""
 
     def __init__(self, token: str, origin: str = "http://localhost"):
         headers = [(b"origin", origin.encode()), (b"host", b"localhost")]
@@ -103,7 +103,7 @@ class Page:
         self.socket = ApplicationCommunicator(application, {"type": "websocket", "subprotocols": [], **address})
 
     async def connect(self) -> bool:
-        """Whether the socket was accepted."""
+        """Return whether the socket was accepted."""
         await self.socket.send_input({"type": "websocket.connect"})
         return (await self.socket.receive_output(SOON))["type"] == "websocket.accept"
 
@@ -132,7 +132,7 @@ class Page:
         await self.send({"type": "move", "fields": fields})
 
     async def settled(self, last: int = 0) -> list[dict[str, Any]]:
-        """Everything that comes until a sync with `last` is answered."""
+        """Return everything received until a sync with `last` is answered."""
         await self.send({"type": "sync", "last": last})
         heard = []
         while (message := await self.next())["type"] != "synced":
@@ -153,7 +153,7 @@ def log_of(match: Match) -> list[tuple[int, str, str]]:
 
 
 async def answered_by_agent(match: Match, answering: int) -> None:
-    """What a worker does, once the person's move is there."""
+    """Act as a worker once the participant's move has been made."""
     await until(lambda: Event.objects.filter(match=match, number=answering).exists())
     await beside(agents.answer_turn, match_uid=match.uid, role="bob", answering=answering)
 
@@ -164,7 +164,7 @@ async def until(true: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-# ---- what a page is sent --------------------------------------------------------------------------------
+# ---- messages to the page --------------------------------------------------------------------------------
 
 
 async def test_a_page_is_shown_the_match_when_it_connects(person, match):
@@ -215,7 +215,7 @@ async def test_a_slow_opponent_is_shown_as_thinking(person, match, monkeypatch):
         assert await alice.quiet()
 
 
-async def test_what_is_typed_arrives_as_text(person, match):
+async def test_player_text_arrives_as_text(person, match):
     async with page(person) as alice:
         await alice.frame()
         await alice.move(**MINE, message='<script>alert(1)</script><img src=x onerror="1">')
@@ -226,7 +226,7 @@ async def test_what_is_typed_arrives_as_text(person, match):
         assert "<img" not in html
 
 
-async def test_the_move_remembers_when_its_question_was_on_the_screen(person, match):
+async def test_a_move_records_when_its_question_was_shown(person, match):
     async with page(person) as alice:
         await alice.frame()
         await alice.move(**MINE)
@@ -255,14 +255,14 @@ async def test_the_extra_time_is_shown(person, match):
         assert 0 < frame["remaining"] <= 60
 
 
-async def test_who_leaves_on_another_page_sees_the_game_ended_here(person, match):
+async def test_leaving_on_another_page_ends_the_game_on_this_one(person, match):
     async with page(person) as alice:
         await alice.frame()
         await beside(people.withdraw, enrolment_id=person.pk)
         assert (await alice.frame())["over"]
 
 
-# ---- what is not taken --------------------------------------------------------------------------------
+# ---- refused moves --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ async def test_who_leaves_on_another_page_sees_the_game_ended_here(person, match
         pytest.param({**MINE, "alice_gain": None}, id="null"),
     ],
 )
-async def test_a_refused_move_says_why_and_changes_nothing(person, match, fields):
+async def test_a_refused_move_gives_the_reason_and_changes_nothing(person, match, fields):
     before = await beside(Match.objects.filter(pk=match.pk).values("snapshot", "status", "deadline").get)
     async with page(person) as alice:
         await alice.frame()
@@ -303,7 +303,7 @@ async def test_the_reason_names_the_field(person, match):
 
 
 @pytest.mark.parametrize("answering", ["0", "2", "", "-1", "x", "1.0", "²", "9" * 5000])
-async def test_a_move_that_answers_no_open_question_is_stale_and_the_page_catches_up(person, match, answering):
+async def test_a_stale_move_is_refused_and_the_page_catches_up(person, match, answering):
     async with page(person) as alice:
         await alice.frame()
         await alice.move(**{**MINE, "answering": answering})
@@ -326,7 +326,7 @@ async def test_the_same_move_twice_is_one_move(person, match):
 
 
 async def test_nobody_moves_out_of_turn(person, match):
-    """While the agent is asked, its own question cannot be answered from the person's page."""
+    """The participant's page cannot answer a question to the agent."""
     async with page(person) as alice:
         await alice.frame()
         await alice.move(**MINE)
@@ -353,7 +353,7 @@ async def test_nobody_moves_out_of_turn(person, match):
         pytest.param(json.dumps({"type": "move", "fields": {**MINE, "message": "x" * 40_000}}), id="oversized"),
     ],
 )
-async def test_a_message_that_cannot_be_read_is_refused_and_the_page_goes_on(person, match, text):
+async def test_an_unreadable_message_is_refused_and_the_page_keeps_working(person, match, text):
     async with page(person) as alice:
         await alice.frame()
         await alice.send_raw(text=text)
@@ -370,7 +370,7 @@ async def test_binary_messages_are_refused_as_well(person, match):
         assert await alice.settled(last=1) == []
 
 
-# ---- who may watch and move ---------------------------------------------------------------------------
+# ---- access ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "http://localhost.evil.example", "null", ""])
@@ -379,21 +379,21 @@ async def test_a_page_of_another_site_is_not_connected(person, origin):
 
 
 @pytest.mark.parametrize("token", ["forged", "x" * 300, "a%00b"])
-async def test_a_forged_token_is_told_that_there_is_nothing(db, token):
+async def test_a_forged_token_gets_gone(db, token):
     stranger = Page(token)
     assert await stranger.connect()
     assert await stranger.next() == {"type": "gone"}
     assert (await stranger.socket.receive_output(SOON))["type"] == "websocket.close"
 
 
-async def test_somebody_who_has_no_match_yet_is_told_so(db):
+async def test_a_participant_without_a_match_gets_gone(db):
     early = await beside(Enrolment.objects.create, steps=[{"kind": "match"}], expires_at=lifetime(60))
     stranger = Page(early.token)
     assert await stranger.connect()
     assert await stranger.next() == {"type": "gone"}
 
 
-async def test_one_persons_token_moves_and_shows_only_their_own_match(person, match):
+async def test_a_token_gives_access_only_to_its_own_match(person, match):
     other, others_match = await beside(new_match)
     async with page(person) as alice, page(other) as stranger:
         await alice.frame(), await stranger.frame()
@@ -406,7 +406,7 @@ async def test_one_persons_token_moves_and_shows_only_their_own_match(person, ma
     assert await beside(log_of, match) == [(1, "start", "")]
 
 
-async def test_two_pages_of_one_person_both_follow_and_move_once(person, match):
+async def test_two_pages_of_one_participant_stay_in_sync_and_move_once(person, match):
     async with page(person) as first, page(person) as second:
         await first.frame(), await second.frame()
         await first.move(**MINE)
@@ -420,10 +420,10 @@ async def test_two_pages_of_one_person_both_follow_and_move_once(person, match):
     assert offer.data["move"]["alice_gain"] == 9000
 
 
-# ---- keeping up ---------------------------------------------------------------------------------------
+# ---- catching up ---------------------------------------------------------------------------------------
 
 
-async def test_a_page_that_missed_something_gets_it_when_it_asks(person, match):
+async def test_a_page_gets_missed_frames_on_sync(person, match):
     async with page(person) as alice:
         await alice.frame()
         assert await alice.settled(last=1) == []
@@ -431,7 +431,7 @@ async def test_a_page_that_missed_something_gets_it_when_it_asks(person, match):
         assert frame["last"] == 1
 
 
-async def test_a_page_that_comes_back_is_shown_what_happened_meanwhile(person, match):
+async def test_a_reconnected_page_gets_the_current_frame(person, match):
     async with page(person) as alice:
         await alice.frame()
         await alice.move(**MINE)
@@ -441,7 +441,7 @@ async def test_a_page_that_comes_back_is_shown_what_happened_meanwhile(person, m
         assert (await alice.frame())["last"] == 4
 
 
-async def test_a_page_that_asks_counts_as_somebody_who_is_there(person, match):
+async def test_a_sync_counts_as_presence(person, match):
     await beside(Enrolment.objects.update, last_seen_at=timezone.now() - timedelta(hours=1))
     async with page(person) as alice:
         await alice.frame()
@@ -450,10 +450,10 @@ async def test_a_page_that_asks_counts_as_somebody_who_is_there(person, match):
     assert person.recently_seen()
 
 
-# ---- what one page may ask for --------------------------------------------------------------------------
+# ---- limits --------------------------------------------------------------------------
 
 
-async def test_a_link_opens_a_few_sockets_at_once_and_no_more(person, match):
+async def test_the_number_of_sockets_per_link_is_limited(person, match):
     async with AsyncExitStack() as pages:
         for _page in range(consumers.MOST_SOCKETS):
             await pages.enter_async_context(page(person))
@@ -465,7 +465,7 @@ async def test_a_link_opens_a_few_sockets_at_once_and_no_more(person, match):
         assert (await alice.frame())["answering"] == 1
 
 
-async def test_a_socket_that_never_stops_talking_is_closed(person, match):
+async def test_a_flooding_socket_is_closed(person, match):
     async with page(person) as alice:
         await alice.frame()
         for _message in range(consumers.BURST + 10):
@@ -478,7 +478,7 @@ async def test_a_socket_that_never_stops_talking_is_closed(person, match):
     assert await beside(log_of, match) == [(1, "start", "")]
 
 
-async def test_a_database_that_is_away_leaves_no_exception_behind(person, match, monkeypatch):
+async def test_an_unavailable_database_leaves_no_exception_behind(person, match, monkeypatch):
     left = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, about: left.append(about))
     monkeypatch.setattr(consumers, "PATIENCE", 0)
@@ -501,12 +501,12 @@ async def test_a_database_that_is_away_leaves_no_exception_behind(person, match,
 
 @pytest.fixture
 def dropped() -> Iterator[None]:
-    """The test's own connection is dropped too; what clears the database away afterwards needs a new one."""
+    """Reconnect, since the test's own connection is dropped too."""
     yield
     connection.close()
 
 
-@pytest.mark.skipif(KIND != "postgres", reason="SQLite has no server that could drop a connection")
+@pytest.mark.skipif(KIND != "postgres", reason="SQLite has no server to drop connections")
 async def test_connections_that_the_server_dropped_are_replaced(person, match, dropped):
     def drop() -> None:
         with connection.cursor() as cursor:
@@ -524,5 +524,5 @@ async def test_connections_that_the_server_dropped_are_replaced(person, match, d
 
 
 @pytest.mark.parametrize("origin", ["http://localhost:8001", "http://localhost:80", "http://[", ""])
-async def test_a_page_of_another_program_on_this_machine_opens_no_socket(person, match, origin):
+async def test_another_program_on_this_machine_cannot_open_a_socket(person, match, origin):
     assert not await Page(person.token, origin=origin).connect()

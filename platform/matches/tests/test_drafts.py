@@ -1,4 +1,4 @@
-"""What is shown of an answer that is still being written."""
+"""What is shown of an answer while it is being written."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ OTHERS = st.dictionaries(KEYS, VALUES, max_size=4)
 
 @st.composite
 def pieces(draw: st.DrawFn, text: str) -> list[str]:
-    """`text` cut anywhere."""
+    """Generate pieces of `text`, cut anywhere."""
     cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=20)))
     return [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
 
 
 def shown_while(written: list[str]) -> list[str | None]:
-    """What is shown after each piece."""
+    """Return what is shown after each piece."""
     writing = Writing(["message"])
     shown = []
     for piece in written:
@@ -51,12 +51,12 @@ def shown_while(written: list[str]) -> list[str | None]:
     return shown
 
 
-# ---- what is read -----------------------------------------------------------------------------------
+# ---- parsing -----------------------------------------------------------------------------------
 
 
 @settings(deadline=None, max_examples=examples(300))
 @given(st.data(), MESSAGES, OTHERS, OTHERS, PROSE, PROSE, st.booleans(), st.sampled_from([None, 1]))
-def test_any_message_grows_from_its_beginning_to_its_end(data, message, before, after, prose, end, ascii, indent):
+def test_any_message_grows_from_start_to_end(data, message, before, after, prose, end, ascii, indent):
     answer = json.dumps(
         {**before, "message": message, **{key: value for key, value in after.items() if key not in before}},
         ensure_ascii=ascii,
@@ -96,7 +96,7 @@ def test_no_digit_of_a_number_is_ever_shown(message, whole, broken, place):
 @settings(deadline=None, max_examples=examples(200))
 @given(st.text('{}[]":,\\u0dm essage1\n', min_size=1, max_size=60))
 @example('{"a": {"message": "x"}, "message": 3}')
-def test_whatever_is_written_the_pieces_it_comes_in_make_no_difference(junk):
+def test_the_result_does_not_depend_on_the_pieces(junk):
     assert shown_while(list(junk))[-1] == shown_while([junk])[-1]
 
 
@@ -120,8 +120,8 @@ def test_whatever_is_written_the_pieces_it_comes_in_make_no_difference(junk):
         pytest.param('{"message": "a\\u00', "a", id="half an escape"),
         pytest.param('{"message": "a\\ud83d', "a", id="half a character"),
         pytest.param('{"message": "a\\ud83d\\ude00', "a😀", id="both halves"),
-        pytest.param('{"message": "a\\ud83db', "a\ufffdb", id="half a character alone"),
-        pytest.param('{"message": "a\\ude00', "a\ufffd", id="the other half alone"),
+        pytest.param('{"message": "a\\ud83db', "a\ufffdb", id="half a character"),
+        pytest.param('{"message": "a\\ude00', "a\ufffd", id="the other half"),
         pytest.param('{"message": "one\ntwo', None, id="a line break that JSON forbids"),
         pytest.param('{"message": "a\\x', None, id="an escape that JSON does not know"),
         pytest.param('{"message": "<b>bold</b>"', "<b>bold</b>", id="markup"),
@@ -132,7 +132,7 @@ def test_examples(answer, shown):
     assert shown_while([answer])[-1] == shown
 
 
-def test_a_long_message_is_shown_up_to_the_limit_and_read_in_linear_time():
+def test_a_long_message_is_cut_at_the_limit_and_parsed_in_linear_time():
     began = time.perf_counter()
     assert shown_while(['{"message": "', *(["x" * 50] * 4000)])[-1] == "x" * MESSAGE_LIMIT
     shown_while(['{"":' * 50_000 + "no"])
@@ -154,14 +154,14 @@ def test_the_fields_of_free_text(game, config, words):
     assert words_of(play.forms(play.waiting_for()[0])) == words
 
 
-# ---- what is announced ------------------------------------------------------------------------------
+# ---- sending ------------------------------------------------------------------------------
 
 
 class Heard(list[dict[str, Any]]):
-    """The announcements, each with when it came."""
+    """Collects the messages with their times."""
 
     def until_quiet(self) -> list[str | None]:
-        """The texts, once nothing follows."""
+        """Return the texts once no more follow."""
         seen = -1
         while seen != len(self):
             seen = len(self)
@@ -181,7 +181,7 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> Heard:
     return messages
 
 
-def test_a_draft_is_announced_to_the_matchs_group(heard):
+def test_a_draft_is_sent_to_the_matchs_group(heard):
     draft = Draft(7, "bob", 4, people=["alice", "bob"])
     draft.add('{"message": "Good')
     draft.close()
@@ -193,7 +193,7 @@ def test_a_draft_is_announced_to_the_matchs_group(heard):
     }  # fmt: skip
 
 
-def test_pieces_from_many_threads_are_announced_together_and_numbered(heard):
+def test_pieces_from_many_threads_are_sent_together_and_numbered(heard):
     draft = Draft(7, "bob", 4, people=["alice"])
     draft.add('{"message": "')
 
@@ -217,7 +217,7 @@ def test_pieces_from_many_threads_are_announced_together_and_numbered(heard):
     assert numbers == sorted(set(numbers))
 
 
-async def test_a_draft_is_fed_from_an_event_loop_without_holding_it(heard):
+async def test_adding_to_a_draft_does_not_block_the_event_loop(heard):
     began = time.monotonic()
     with Draft(7, "bob", 4, people=["alice"]) as draft:
         for letter in '{"message": "hello"}':
@@ -250,13 +250,13 @@ def test_a_draft_without_an_answer_disappears(heard):
 
 
 @pytest.mark.parametrize("named", [{"people": []}, {"people": ["bob"]}, {"people": ["alice"], "shows": []}])
-def test_where_nobody_waits_or_nothing_is_said_nothing_is_announced(heard, named):
+def test_nothing_is_sent_without_recipients_or_text(heard, named):
     with Draft(7, "bob", 4, **named) as draft:
         draft.add('{"message": "hello"}')
     assert heard.until_quiet() == []
 
 
-def test_a_channel_layer_that_fails_is_no_concern_of_the_writers(monkeypatch):
+def test_a_failing_channel_layer_does_not_affect_the_writer(monkeypatch):
     class Broken:
         async def group_send(self, group: str, message: dict[str, Any]) -> None:
             raise ConnectionError

@@ -1,4 +1,4 @@
-"""Matches of several people: small messages while a round is sealed, and each seat's fate of its own."""
+"""Matches of several participants: small messages in a sealed round, and what happens to each seat."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def newcomer() -> Enrolment:
 
 
 def opened(*, seats: int = 4, of_people: int = 3, runs: int = 4, **timers: object) -> Match:
-    """A contest in which the first seats are people's and the others a script's."""
+    """A contest of participants in the first seats and scripts in the others."""
     roles = [f"p{number}" for number in range(1, seats + 1)]
     players = {
         role: services.Player(enrolment=newcomer(), step=0)
@@ -59,7 +59,7 @@ def answer(match: Match, role: str, number: float = 10) -> None:
 
 
 def run_out(match: Match) -> None:
-    """The time of everybody whose turn is open is up."""
+    """Let the time of all open turns run out."""
     match.refresh_from_db()
     past = timezone.now() - timedelta(seconds=1)
     turns = {role: turn if turn.by_agent else replace(turn, deadline=past) for role, turn in match.open_turns().items()}
@@ -69,7 +69,7 @@ def run_out(match: Match) -> None:
 
 
 def everybody(match: Match, roles: list[str]) -> None:
-    """Play the present round to its end: these people and the script."""
+    """Play the current round to its end with these participants and the script."""
     for role in roles:
         answer(match, role)
     match.refresh_from_db()
@@ -88,13 +88,13 @@ def movers(match: Match, role: str) -> list[str | None]:
 class TestWhatPagesAreSent:
     @pytest.fixture
     def sent(self, monkeypatch: pytest.MonkeyPatch) -> list[dict]:
-        """What leaves for the pages, in order."""
+        """Collect the messages to the pages, in order."""
         messages: list[dict] = []
         monkeypatch.setattr(announce, "_send", lambda match, message: messages.append(message))
         monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
         return messages
 
-    def test_a_sealed_round_sends_one_small_message_per_answer_and_one_frame_each_when_it_closes(
+    def test_a_sealed_round_sends_small_messages_and_frames_when_it_closes(
         self, sent: list[dict], django_capture_on_commit_callbacks: Callable
     ):
         with django_capture_on_commit_callbacks(execute=True):
@@ -106,7 +106,7 @@ class TestWhatPagesAreSent:
         assert [message["type"] for message in sent] == ["match.marked", "match.marked", "match.moved"]
         assert sorted(sent[-1]["frames"]) == ["p1", "p2", "p3"]
 
-    def test_the_small_message_says_who_has_answered_and_never_what(
+    def test_the_small_message_contains_who_has_answered_but_not_what(
         self, sent: list[dict], django_capture_on_commit_callbacks: Callable
     ):
         match = opened(seats=3)
@@ -115,9 +115,9 @@ class TestWhatPagesAreSent:
         (message,) = sent
         assert message["news"]["seats"] == {"p1": "asked", "p2": "answered", "p3": "asked"}
         assert "77.25" not in str(message)
-        assert message["news"]["awaited"] == "Waiting for Player 1 and Player 3. The page goes on by itself."
+        assert message["news"]["awaited"] == "Waiting for Player 1 and Player 3. This page updates automatically."
 
-    def test_whoever_loads_the_page_sees_the_same_marks(self):
+    def test_a_reloaded_page_shows_the_same_marks(self):
         match = opened(seats=3)
         answer(match, "p2", 77.25)
         match.refresh_from_db()
@@ -126,7 +126,7 @@ class TestWhatPagesAreSent:
         assert 'data-seat="p3" data-mark="asked"' in html
         assert "77.25" not in html
 
-    def test_whoever_has_answered_reads_who_is_awaited(self):
+    def test_those_who_have_answered_see_who_is_awaited(self):
         match = opened(seats=3)
         answer(match, "p2")
         match.refresh_from_db()
@@ -137,13 +137,13 @@ class TestWhatPagesAreSent:
 
 
 class TestNames:
-    """Names that people chose are for the people they play with."""
+    """Chosen names are shown to the other participants of the match."""
 
     def page(self, match: Match, role: str) -> str:
         person = person_in(match, role)
         return Client().get(person.get_absolute_url()).content.decode()
 
-    def test_people_read_each_others_names_as_text(self):
+    def test_names_are_shown_as_text(self):
         match = opened(seats=3, of_people=3)
         Enrolment.objects.filter(seats__match=match, seats__role="p2").update(display_name="Kim")
         Enrolment.objects.filter(seats__match=match).exclude(seats__role="p2").update(display_name="Sam <b>")
@@ -151,7 +151,7 @@ class TestNames:
         assert "Player 2: “<bdi>Kim</bdi>”" in html
         assert "Player 3: “<bdi>Sam &lt;b&gt;</bdi>”" in html
 
-    def test_a_name_never_tells_who_is_a_person(self):
+    def test_names_never_reveal_who_is_a_participant(self):
         match = opened(seats=3, of_people=2)
         Enrolment.objects.filter(seats__match=match, seats__role="p1").update(display_name="Sam")
         Enrolment.objects.filter(seats__match=match, seats__role="p2").update(display_name="Kim")
@@ -163,7 +163,7 @@ class TestNames:
 class TestEnd:
     """`on_timeout` is "end"."""
 
-    def test_the_silent_one_has_timed_out_and_the_others_have_lost_a_partner(self):
+    def test_a_silent_participant_times_out_and_the_others_lose_a_partner(self):
         match = opened()
         answer(match, "p1")
         answer(match, "p2")
@@ -172,7 +172,7 @@ class TestEnd:
         assert person_in(match, "p3").state == State.TIMED_OUT
         assert {person_in(match, role).state for role in ("p1", "p2")} == {State.PARTNER_LEFT}
 
-    def test_whoever_withdraws_ends_the_match_for_the_others_too(self):
+    def test_a_withdrawal_ends_the_match_for_the_others_too(self):
         match = opened()
         people.withdraw(enrolment_id=person_in(match, "p2").pk)
         sweeps.abandon_deserted()
@@ -192,13 +192,13 @@ class TestDefault:
     def match(self) -> Match:
         return opened(on_timeout="default")
 
-    def test_the_clock_moves_for_the_silent_and_the_others_go_on(self, match: Match):
+    def test_the_clock_moves_for_silent_participants_and_the_others_continue(self, match: Match):
         everybody(match, ["p1", "p2"])
         run_out(match)
         assert movers(match, "p3") == ["clock"]
         assert set(match.open_turns()) == {"p1", "p2", "p3", "p4"}
 
-    def test_after_two_missed_turns_nobody_waits_for_them_any_more(self, match: Match):
+    def test_after_two_missed_turns_the_clock_answers_at_once(self, match: Match):
         for _round in range(2):
             everybody(match, ["p1", "p2"])
             run_out(match)
@@ -206,7 +206,7 @@ class TestDefault:
         assert movers(match, "p3") == ["clock"] * 4
         assert "p3" not in match.open_turns()
 
-    def test_whoever_returns_is_asked_again(self, match: Match):
+    def test_a_returning_participant_is_asked_again(self, match: Match):
         for _round in range(2):
             everybody(match, ["p1", "p2"])
             run_out(match)
@@ -216,7 +216,7 @@ class TestDefault:
         assert "p3" in match.open_turns()
         assert "Are you there?" not in screens.frame(match, "p3")["html"]
 
-    def test_one_missed_turn_between_answers_is_not_being_away(self, match: Match):
+    def test_a_single_missed_turn_does_not_count_as_away(self, match: Match):
         everybody(match, ["p1", "p2"])
         run_out(match)
         everybody(match, ["p1", "p2", "p3"])
@@ -224,7 +224,7 @@ class TestDefault:
         run_out(match)
         assert match.open_turns() and "p3" in match.open_turns()
 
-    def test_the_clock_plays_on_for_whoever_withdraws_and_the_others_finish(self, match: Match):
+    def test_the_clock_plays_for_a_withdrawn_participant_and_the_others_finish(self, match: Match):
         people.withdraw(enrolment_id=person_in(match, "p3").pk)
         sweeps.abandon_deserted()
         sweeps.abandon_deserted()
@@ -234,7 +234,7 @@ class TestDefault:
         assert movers(match, "p3") == ["clock"] * 4
         assert Seat.objects.get(match=match, role="p3").left_at is not None
 
-    def test_when_the_last_person_leaves_the_match_ends(self, match: Match):
+    def test_the_match_ends_when_the_last_participant_leaves(self, match: Match):
         for role in ("p1", "p2", "p3"):
             people.withdraw(enrolment_id=person_in(match, role).pk)
             sweeps.abandon_deserted()
@@ -249,7 +249,7 @@ class TestAgent:
     def match(self) -> Match:
         return opened(on_timeout="agent", standin=STANDIN)
 
-    def test_an_agent_takes_the_seat_of_the_silent_under_its_own_name(self, match: Match):
+    def test_an_agent_takes_a_silent_participants_seat_under_its_own_name(self, match: Match):
         everybody(match, ["p1", "p2"])
         run_out(match)
         assert person_in(match, "p3").state == State.REPLACED
@@ -267,25 +267,25 @@ class TestAgent:
         assert set(movers(match, "p3")) == {"script:rational"}
         assert set(movers(match, "p1")) == {None}
 
-    def test_whoever_withdraws_keeps_that_state_and_is_replaced(self, match: Match):
+    def test_a_withdrawn_participant_keeps_that_state_and_is_replaced(self, match: Match):
         people.withdraw(enrolment_id=person_in(match, "p3").pk)
         sweeps.abandon_deserted()
         match.refresh_from_db()
         assert person_in(match, "p3").state == State.WITHDREW
         assert match.people() == {"p1", "p2"}
 
-    def test_the_page_tells_the_others_that_a_program_plays_there(self, match: Match):
+    def test_the_page_shows_the_others_that_a_program_plays_there(self, match: Match):
         everybody(match, ["p1", "p2"])
         run_out(match)
         assert 'data-note="program"' in screens.frame(match, "p1")["html"]
 
-    def test_alone_with_agents_nobody_is_replaced(self):
+    def test_a_single_participant_among_agents_is_not_replaced(self):
         match = opened(of_people=1, on_timeout="agent", standin=STANDIN)
         run_out(match)
         assert match.status == Match.Status.ABANDONED
 
 
-def test_the_log_of_a_match_with_a_replaced_person_replays(django_capture_on_commit_callbacks: Callable):
+def test_the_log_of_a_match_with_a_replaced_participant_replays(django_capture_on_commit_callbacks: Callable):
     match = opened(on_timeout="agent", standin=STANDIN)
     everybody(match, ["p1", "p2"])
     run_out(match)

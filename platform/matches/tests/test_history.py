@@ -1,4 +1,4 @@
-"""A game's depth of history binds on every page and in every prompt, whichever strategy a study chose."""
+"""A game's depth of history applies to every page and prompt with every strategy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matches.screens import render_screen
 
 RUNS = 5
 SECRET = 77.125
-"""A number that only runs beyond the depth have."""
+"""A number that occurs only in runs beyond the depth."""
 GAMES = {"beauty_contest": "answer", "sealed_auction": "bid"}
 
 
@@ -22,7 +22,7 @@ GAMES = {"beauty_contest": "answer", "sealed_auction": "bid"}
 class TestDepth:
     @pytest.fixture
     def asked(self, key: str, depth: int) -> list[tuple[Any, list[Any], dict[int, str]]]:
-        """The play before each run, its log, and the first seat's raw answers."""
+        """Yield the play before each run, its log, and the first seat's raw answers."""
         game = configure(registry.get(key), {"players": 2, "runs": RUNS, "history_depth": depth})
         play, events = start(game, 1)
         answers: dict[int, str] = {}
@@ -44,7 +44,7 @@ class TestDepth:
                 sent = messages(play, role, events, strategy=name, answers=answers)
                 said = "\n".join(message["content"] for message in sent)
                 assert "77.125" not in said, name
-                assert said.count("13.5") >= min(depth, 1), "the last run is there, unless the depth is 0"
+                assert said.count("13.5") >= min(depth, 1), "the last run is included, unless the depth is 0"
 
     def test_no_page_has_more(self, asked, key: str, depth: int):
         play = asked[-1][0]

@@ -1,4 +1,4 @@
-"""The match over plain HTTP, and what every page of a participant promises the browser."""
+"""The match over plain HTTP, and the headers of every participant page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ JSON = {"accept": "application/json"}
 
 @pytest.fixture
 def visitor() -> Visitor:
-    """Somebody at the first turn of a match."""
+    """A participant at the first turn of a match."""
     return Visitor(arriving(launched())).walk_to("match")
 
 
@@ -42,7 +42,7 @@ def moves() -> list[tuple[int, str]]:
 
 
 class TestJson:
-    def test_asking_tells_where_the_match_stands(self, visitor):
+    def test_get_returns_the_current_frame(self, visitor):
         answer = ask(visitor)
         frame = answer.json()
         assert answer.status_code == 200
@@ -52,7 +52,7 @@ class TestJson:
         assert frame["outcome"] is None
         assert moves() == []
 
-    def test_a_move_is_taken_once_and_answered_by_the_next_frame(self, visitor):
+    def test_a_move_is_made_once_and_returns_the_next_frame(self, visitor):
         frame = post(visitor, answering="1", **FAIR).json()
         assert frame["outcome"]["type"] == "taken"
         assert (frame["last"], frame["answering"]) == (2, None)
@@ -61,22 +61,22 @@ class TestJson:
         assert again["last"] == 2
         assert moves() == [(2, "alice")]
 
-    def test_a_refused_move_comes_with_the_reason_and_changes_nothing(self, visitor):
+    def test_a_refused_move_returns_the_reason_and_changes_nothing(self, visitor):
         before = Match.objects.values().get()
         frame = post(visitor, answering="1", alice_gain="6000", bob_gain="6000").json()
         assert frame["outcome"]["type"] == "refused"
         assert all(reason for reason in frame["outcome"]["errors"].values())
         assert frame["answering"] == 1
         after = Match.objects.values().get()
-        assert after["turns"]["alice"].pop("refused") == 1, "only counted, for the dataset"
+        assert after["turns"]["alice"].pop("refused") == 1, "only counted for the dataset"
         assert after == before
 
     @pytest.mark.parametrize("answering", ["", "0", "2", "-1", "x", "9" * 5000, "1.0"])
-    def test_a_move_that_answers_no_open_question_is_stale(self, visitor, answering):
+    def test_a_move_without_an_open_question_is_stale(self, visitor, answering):
         assert post(visitor, answering=answering, **FAIR).json()["outcome"]["type"] == "stale"
         assert moves() == []
 
-    def test_the_agents_reply_and_the_end_are_seen_by_asking(self, visitor):
+    def test_the_agents_reply_and_the_end_are_seen_by_polling(self, visitor):
         post(visitor, answering="1", **FAIR)
         visitor.let_agent_answer()
         frame = ask(visitor).json()
@@ -84,27 +84,27 @@ class TestJson:
         assert frame["answering"] is None
         assert "<form" not in frame["html"]
 
-    def test_before_there_is_a_match_there_is_nothing_to_ask(self):
+    def test_before_the_match_there_is_no_frame(self):
         early = Visitor(arriving(launched()))
         answer = ask(early)
         assert (answer.status_code, answer.json()) == (404, {"type": "gone"})
         assert not Match.objects.exists()
 
-    def test_a_forged_token_asks_in_vain(self):
+    def test_a_forged_token_is_not_found(self):
         assert Client().get("/p/forged/match", headers=JSON).status_code == 404
 
-    def test_one_persons_token_moves_only_their_own_match(self, visitor):
+    def test_a_token_moves_only_its_own_match(self, visitor):
         other = Visitor(arriving(launched(slug="other", roles=["bob"]), "other")).walk_to("match")
         assert post(other, answering="1", **FAIR).json()["outcome"]["type"] == "stale"
         assert moves() == []
 
 
 class TestPlainForms:
-    def test_looking_leads_to_the_page(self, visitor):
+    def test_get_without_json_redirects_to_the_page(self, visitor):
         answer = visitor.client.get(page_of(visitor))
         assert (answer.status_code, answer["Location"]) == (302, visitor.url)
 
-    def test_a_move_leads_to_the_page_which_waits_and_looks_again_by_itself(self, visitor):
+    def test_a_move_redirects_to_the_page_which_reloads_automatically(self, visitor):
         answer = visitor.move(**FAIR)
         assert (answer.status_code, answer["Location"]) == (302, visitor.url)
         page = visitor.see().content.decode()
@@ -112,7 +112,7 @@ class TestPlainForms:
         visitor.let_agent_answer()
         assert 'http-equiv="refresh"' not in visitor.see().content.decode()
 
-    def test_a_refused_move_shows_the_page_again_with_the_reason_and_what_was_typed(self, visitor):
+    def test_a_refused_move_shows_the_page_with_the_reason_and_the_entered_values(self, visitor):
         assert visitor.move(alice_gain="6000", bob_gain="6000.5", message="A <b>fair</b> split").status_code == 303
         answer = visitor.see()
         html = answer.content.decode()
@@ -124,21 +124,21 @@ class TestPlainForms:
         assert "A &lt;b&gt;fair&lt;/b&gt; split" in form
         assert moves() == []
 
-    def test_the_forms_of_that_page_lead_where_they_should(self, visitor):
-        """A move is posted one level below the participant's page; its refusal leads back to that page."""
+    def test_the_forms_of_that_page_have_the_right_targets(self, visitor):
+        """A move is posted one level below the participant's page; a refusal links back to that page."""
         refused = visitor.move(alice_gain="1", bob_gain="1")
         assert refused.headers["Location"] == visitor.url
         answer = visitor.see()
         assert 'action="match"' in answer.content.decode()
         assert f'action="{visitor.url}" id="continue"' in answer.content.decode()
 
-    def test_a_stale_move_leads_to_where_the_match_stands(self, visitor):
+    def test_a_stale_move_redirects_to_the_current_state(self, visitor):
         visitor.move(**FAIR)
         answer = visitor.client.post(page_of(visitor), {"answering": "1", **FAIR})
         assert (answer.status_code, answer["Location"]) == (302, visitor.url)
         assert moves() == [(2, "alice")]
 
-    def test_a_whole_match_can_be_played_so(self, visitor):
+    def test_a_whole_match_can_be_played_without_javascript(self, visitor):
         visitor.move(**FAIR)
         visitor.let_agent_answer()
         assert visitor.send().status_code == 302
@@ -156,7 +156,7 @@ class TestWhatPagesPromise:
     @pytest.mark.parametrize(
         "path", ["", "leave/", "problem/", "match", "/join/splitting", "/p/forged/", "/join/none", "/", "/nowhere"]
     )
-    def test_the_strict_headers_are_everywhere(self, visitor, path):
+    def test_every_page_has_the_strict_headers(self, visitor, path):
         address = path if path.startswith("/") else visitor.url + path
         answer = visitor.client.get(address, headers=JSON if path == "match" else {})
         policy = answer["Content-Security-Policy"]
@@ -168,19 +168,19 @@ class TestWhatPagesPromise:
         assert answer["X-Content-Type-Options"] == "nosniff"
 
     @pytest.mark.parametrize("kind", WAY)
-    def test_the_pages_keep_to_the_policy(self, kind):
+    def test_the_pages_comply_with_the_policy(self, kind):
         html = Visitor(arriving(launched())).walk_to(kind).see().content.decode()
         assert "<style" not in html
         assert " style=" not in html
         assert "<script>" not in html
         assert " onclick=" not in html
 
-    def test_pages_are_kept_by_no_cache(self, visitor):
+    def test_pages_are_not_cached(self, visitor):
         for path in ("", "leave/", "problem/"):
             assert "no-store" in visitor.client.get(visitor.url + path)["Cache-Control"]
         assert "no-store" in ask(visitor)["Cache-Control"]
 
-    def test_what_is_typed_is_shown_as_text(self, visitor):
+    def test_player_text_is_shown_as_text(self, visitor):
         visitor.move(**{**FAIR, "alice_gain": "9000", "bob_gain": "1000"}, message="<script>alert(1)</script>")
         visitor.let_agent_answer()
         html = visitor.see().content.decode()
@@ -199,18 +199,18 @@ class TestLogs:
             ("%s at %s", ("Error", "https://host/p/s3cret-token")),
         ],
     )
-    def test_lines_lose_their_tokens_and_identities(self, line, arguments):
+    def test_log_lines_contain_no_tokens_or_identities(self, line, arguments):
         record = logging.LogRecord("any", logging.WARNING, __file__, 1, line, arguments, None)
         assert HideTokens().filter(record)
         assert "s3cret-token" not in record.getMessage()
         assert "…" in record.getMessage()
 
-    def test_other_lines_stay_as_they_are(self):
+    def test_other_log_lines_are_unchanged(self):
         record = logging.LogRecord("any", logging.WARNING, __file__, 1, "agent %s failed", ("script:fair",), None)
         HideTokens().filter(record)
         assert record.getMessage() == "agent script:fair failed"
 
-    def test_what_the_site_logs_of_a_refused_page_names_nobody(self, visitor):
+    def test_logs_of_a_refused_page_identify_nobody(self, visitor):
         (handler,) = [h for h in logging.getLogger().handlers if any(isinstance(f, HideTokens) for f in h.filters)]
         usual = handler.setStream(lines := io.StringIO())
         try:

@@ -1,4 +1,4 @@
-"""What a player or a model writes is text on every page that shows it, whatever it looks like."""
+"""Whatever a player or a model writes is shown as text on every page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matches.screens import render_screen
 
 
 class Parts(HTMLParser):
-    """The tags of a page with their attributes, and its text without white space."""
+    """Return a page's tags with attributes, and its text without white space."""
 
     def __init__(self, page: str):
         super().__init__(convert_charrefs=True)
@@ -33,7 +33,7 @@ class Parts(HTMLParser):
 
 
 @pytest.mark.parametrize("key", sorted(written()))
-def test_a_screen_shows_it_to_the_letter_and_changes_nothing_else(key):
+def test_a_screen_shows_it_literally_and_changes_nothing_else(key):
     usual = wrote(written()[key], HARMLESS)
     assert "".join(HARMLESS.split()) in Parts(render_screen(usual.play, usual.reader)).text
     for attempt, words in INJECTIONS.items():

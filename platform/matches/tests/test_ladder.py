@@ -1,4 +1,4 @@
-"""Whatever a model's endpoint does, the person who waits gets an answer or the paid end, and all of it is kept."""
+"""Whatever a model's endpoint does, the waiting participant gets an answer or a paid end, and every call is stored."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MISBEHAVIOURS = {
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch) -> Iterator[None]:
-    """Nothing is queued: the tests play the worker. Circuits are closed."""
+    """Queue nothing, since the tests act as the worker, and close the circuits."""
     monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
     breaker.reset()
     yield
@@ -46,7 +46,7 @@ def fresh(monkeypatch) -> Iterator[None]:
 
 
 def waiting(**settings) -> Match:
-    """A match in which a person has made an offer to the model `openai:m`."""
+    """Open a match in which a participant has made an offer to the model `openai:m`."""
     person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=lifetime(60))
     match = services.open_match(
         game="bargaining",
@@ -64,7 +64,7 @@ def waiting(**settings) -> Match:
 
 
 def think(match: Match) -> Match:
-    """What the worker does with bob's turn."""
+    """Answer bob's turn as the worker does."""
     answering = match.open_turns()["bob"].answering
     agents.answer_turn(match_uid=match.uid, role="bob", answering=answering)
     match.refresh_from_db()
@@ -78,7 +78,7 @@ def use(monkeypatch, *standins) -> None:
 
 
 @pytest.mark.parametrize("answers", MISBEHAVIOURS.values(), ids=MISBEHAVIOURS)
-def test_without_a_fallback_the_person_gets_the_paid_end(monkeypatch, answers):
+def test_without_a_fallback_the_game_ends_with_pay(monkeypatch, answers):
     with OpenAIStandIn(answers) as standin:
         use(monkeypatch, standin)
         match = think(waiting())
@@ -90,7 +90,7 @@ def test_without_a_fallback_the_person_gets_the_paid_end(monkeypatch, answers):
 
 
 @pytest.mark.parametrize("answers", MISBEHAVIOURS.values(), ids=MISBEHAVIOURS)
-def test_a_scripted_player_may_move_in_the_end_and_is_flagged(monkeypatch, answers):
+def test_a_fallback_script_moves_and_is_flagged(monkeypatch, answers):
     with OpenAIStandIn(answers) as standin:
         use(monkeypatch, standin)
         match = think(waiting(script="fair"))
@@ -100,7 +100,7 @@ def test_a_scripted_player_may_move_in_the_end_and_is_flagged(monkeypatch, answe
 
 
 @pytest.mark.parametrize("answers", MISBEHAVIOURS.values(), ids=MISBEHAVIOURS)
-def test_a_second_model_may_stand_in_and_is_flagged(monkeypatch, answers):
+def test_a_fallback_model_moves_and_is_flagged(monkeypatch, answers):
     with OpenAIStandIn(answers) as failing, AnthropicStandIn([ACCEPT]) as other:
         use(monkeypatch, failing, other)
         match = think(waiting(fallbacks=("anthropic:n",)))
@@ -110,7 +110,7 @@ def test_a_second_model_may_stand_in_and_is_flagged(monkeypatch, answers):
     assert [call.record["rung"] for call in Call.objects.order_by("pk")][-1] == 1
 
 
-def test_every_refused_try_is_kept_with_what_was_wrong(monkeypatch):
+def test_every_refused_try_is_stored_with_its_error(monkeypatch):
     with OpenAIStandIn(["Well…", '{"decision": "maybe"}', ACCEPT]) as standin:
         use(monkeypatch, standin)
         match = think(waiting(tries_after_first=2))
@@ -120,7 +120,7 @@ def test_every_refused_try_is_kept_with_what_was_wrong(monkeypatch):
     assert "maybe" in standin.requests[-1]["messages"][-2]["content"]
 
 
-def test_a_busy_endpoint_is_asked_again(monkeypatch):
+def test_a_busy_endpoint_is_retried(monkeypatch):
     with OpenAIStandIn([Failure(429), ACCEPT]) as standin:
         use(monkeypatch, standin)
         match = think(waiting())
@@ -128,7 +128,7 @@ def test_a_busy_endpoint_is_asked_again(monkeypatch):
     assert [call.record["attempt"] for call in Call.objects.order_by("pk")] == [1, 2]
 
 
-def test_a_model_is_reminded_of_its_own_earlier_words(monkeypatch):
+def test_a_model_is_shown_its_own_earlier_answers(monkeypatch):
     first = 'Hm. {"decision": "reject"} That is my answer.'
     offer = json.dumps({"alice_gain": 5000, "bob_gain": 5000})
     with OpenAIStandIn([first, offer]) as standin:
@@ -140,7 +140,7 @@ def test_a_model_is_reminded_of_its_own_earlier_words(monkeypatch):
 
 
 @pytest.mark.parametrize(("answers", "by"), [("No move.", "script:fair"), (Failure(500), "script:fair:away")])
-def test_where_the_scripts_moves_are_data_those_for_no_answer_at_all_say_that_they_are_none(monkeypatch, answers, by):
+def test_if_scripts_count_as_data_moves_without_any_answer_do_not(monkeypatch, answers, by):
     with OpenAIStandIn([answers]) as standin:
         use(monkeypatch, standin)
         match = think(waiting(script="fair", script_counts=True))
@@ -148,7 +148,7 @@ def test_where_the_scripts_moves_are_data_those_for_no_answer_at_all_say_that_th
     assert (by in counted(match.agents().values())) == (answers == "No move.")
 
 
-def test_the_clock_lets_the_scripted_player_move_where_every_worker_is_gone():
+def test_the_clock_lets_the_fallback_script_move_if_no_worker_is_left():
     match = waiting(script="fair")
     Match.objects.filter(pk=match.pk).update(turns=_overdue(match))
     services.let_time_run_out(match_id=match.pk)
@@ -162,8 +162,8 @@ def _overdue(match: Match) -> dict:
 
 @pytest.mark.parametrize("script", ["fair", ""])
 @pytest.mark.parametrize("cap", ["cap_match", "cap_study", "day"])
-def test_a_cap_that_is_reached_in_the_middle_stops_new_calls_and_nothing_else(monkeypatch, settings, cap, script):
-    """Then the study's ladder goes on: its scripted player moves, or the game ends with pay."""
+def test_reaching_a_cap_stops_only_new_calls(monkeypatch, settings, cap, script):
+    """The fallbacks then take over: the script moves, or the game ends with pay."""
     settings.SPEND_CAP_PER_DAY = "1" if cap == "day" else ""
     offer = json.dumps({"alice_gain": 5000, "bob_gain": 5000})
     with OpenAIStandIn(['{"decision": "reject"}', offer]) as standin:
@@ -171,12 +171,12 @@ def test_a_cap_that_is_reached_in_the_middle_stops_new_calls_and_nothing_else(mo
         match = waiting(script=script, **({} if cap == "day" else {cap: 1.0}))
         Match.objects.filter(pk=match.pk).update(budget_of="study:one")
         match = think(match)
-        assert len(standin.requests) == 1, "below the cap it is asked"
+        assert len(standin.requests) == 1, "asked while below the cap"
         spent = {"answering": 1, "role": "bob", "record": {}, "budget_of": "study:one", "cost": "1.25"}
         Call.objects.create(match_uid=match.uid if cap == "cap_match" else uuid.uuid4(), **spent)
         match = think(match)
         assert len(standin.requests) == 1
-    assert Call.objects.count() == 2, "every record is kept"
+    assert Call.objects.count() == 2, "every record is stored"
     if script:
         assert (match.status, match.log()[-1].data["by"]) == (Match.Status.LIVE, "script:fair")
     else:
@@ -184,7 +184,7 @@ def test_a_cap_that_is_reached_in_the_middle_stops_new_calls_and_nothing_else(mo
         assert Enrolment.objects.get().state == State.OPPONENT_FAILED
 
 
-def test_the_calls_of_a_match_are_the_budget_of_its_study(monkeypatch):
+def test_a_matchs_calls_are_charged_to_its_study(monkeypatch):
     with OpenAIStandIn([ACCEPT]) as standin:
         use(monkeypatch, standin)
         match = waiting()

@@ -1,4 +1,4 @@
-"""Matches with models that fail and repeat what they were sent: none of it reaches the browser, and no key anybody."""
+"""Models that fail and repeat what they were sent: none of it reaches the browser, and no key reaches anybody."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ HIDDEN: Mapping[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "negotiation": ({"complete_information": False, "seller_factor": 0.82347, "rounds": 3}, ("0.82347", "8,234.7")),
     "persuasion": ({"message_type": "text", "rounds": 2}, ()),
 }
-"""By game: a configuration that hides something of the first role, and how its private values are written."""
+"""By game: a configuration that hides something about the first role, and how its private values are written."""
 STANDINS = {"openai": OpenAIStandIn, "anthropic": AnthropicStandIn}
 ENOUGH = 20
-"""Characters of a line that is no coincidence."""
+"""The fewest characters of a line that cannot recur by coincidence."""
 
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch):
-    """No worker is called: the test plays it. Circuits are closed."""
+    """Queue nothing, since the test acts as the worker, and close the circuits."""
     monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
     breaker.reset()
     yield
@@ -65,11 +65,11 @@ PLAYED = [
     if len(configure(registry.get(game), {}).roles()) > 1
 ]
 DAILY = [*((game, "openai") for game in (*HIDDEN, "social_dilemma", "item_auction")), ("bargaining", "anthropic")]
-"""By day those games with something to hide, one with equal seats, one with private values, and the second protocol."""
+"""In quick runs: games with hidden values, one with equal seats, one with private values, and the second protocol."""
 
 
 class Careless:
-    """A model whose first answers fail in every way that repeats what it was sent; then it plays."""
+    """A model whose first answers fail in every way that repeats its prompt; then it plays."""
 
     def __init__(self) -> None:
         self._calls = 0
@@ -83,7 +83,7 @@ class Careless:
 
 
 class Browser:
-    """Everything that a person's browser has received."""
+    """Everything that a participant's browser has received."""
 
     def __init__(self, person: Enrolment, socket: Page):
         self._client, self._person, self._socket = Client(), person, socket
@@ -91,7 +91,7 @@ class Browser:
         self.drafts: list[str | None] = []
 
     async def look(self) -> None:
-        """Ask by socket, by HTTP and for the whole page."""
+        """Fetch by socket, by HTTP and as a whole page."""
         for message in await self._socket.settled():
             self.received.append(json.dumps(message, ensure_ascii=False))
             if message["type"] == "draft":
@@ -111,20 +111,20 @@ class Browser:
             self.received.append(response.content.decode())
 
     def text(self) -> str:
-        """All of it as a person reads it and as it came."""
+        """Return everything as readable text and as received."""
         raw = "\n".join(self.received)
         readable = html.unescape(re.sub(r"<[^>]*>", " ", raw.replace("\\n", " ").replace('\\"', '"')))
         return f"{raw}\n{' '.join(readable.split())}"
 
 
 def short(game: str) -> dict[str, Any]:
-    """A configuration of several players; the contract's examples take fewer moves than the default does."""
+    """Return a configuration for several players; the contract's examples are shorter than the default."""
     several = (case.config for case in cases(game)[1:] if len(case.game.roles()) > 1)
     return next(several, {})
 
 
 def seated(game: str, protocol: str) -> tuple[Enrolment, Match, str, str]:
-    """(person, match, the person's role, the model's): the model moves first, and types."""
+    """Return (participant, match, their role, the model's role); the model moves first, with visible typing."""
     config = HIDDEN[game][0] if game in HIDDEN else short(game)
     model, person_role, *others = configure(registry.get(game), config).roles()
     settings = AgentSettings(
@@ -146,13 +146,13 @@ def seated(game: str, protocol: str) -> tuple[Enrolment, Match, str, str]:
 
 
 def may_know(play: Play, match: Match, role: str) -> str:
-    """What a model in the person's role would be told: the rules, the view and the question."""
+    """Return what a model in the participant's role would be sent: the rules, the view and the question."""
     told = [strategies.messages(play, role, match.log(), strategy=name) for name in ("plain", "fresh")]
     return "\n".join(message["content"] for sent in told for message in sent)
 
 
 def lines_only_for(requests: list[dict[str, Any]], known: str) -> set[str]:
-    """Lines that a model was sent and the person may not read; players' words and the model's own left out."""
+    """Return the lines sent to a model that the participant may not read, without players' and the model's own text."""
     told = [text_of(request.get("system")) for request in requests]
     told += [text_of(m["content"]) for request in requests for m in request["messages"] if m["role"] != "assistant"]
     lines = {" ".join(line.split()) for text in told for line in text.splitlines() if "<message" not in line}
@@ -198,13 +198,13 @@ async def test_neither_prompt_nor_key_nor_private_values_reach_the_browser(
     assert [value for value in (KEY, KEY[:12], ABOUT_WORDS[-60:], *private) if value in seen] == []
     assert "Authorization" not in seen and "Could not answer" not in seen
     if "message" in forms.words_of(start(match.configured(), match.seed)[0].forms(model)):
-        assert any(DRAFTED.startswith(words) for words in browser.drafts if words), "the drafts were looked at too"
+        assert any(DRAFTED.startswith(words) for words in browser.drafts if words), "drafts were checked too"
     assert KEY not in caplog.text and PERSONA not in caplog.text
     await beside(check_staff, match, requests)
 
 
 def check_staff(match: Match, requests: list[dict[str, Any]]) -> None:
-    """Those who may read the prompts still read no key, on no page and in no record."""
+    """Users who may read prompts still see no key on any page or in any record."""
     calls = list(Call.objects.filter(match_uid=match.uid))
     assert len(calls) == len(requests)
     errors = [call.record["error"] for call in calls if call.record["error"]]

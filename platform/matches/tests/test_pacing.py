@@ -1,4 +1,4 @@
-"""An answer takes as long as a person's would, within bounds."""
+"""An answer takes as long as a human's, within bounds."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def test_every_delay_is_within_bounds_and_follows_from_the_seed(own, seen, seed)
 
 
 @given(TEXTS, TEXTS, TEXTS, SEEDS)
-def test_more_words_never_take_less_time(own, seen, more, seed):
+def test_longer_texts_never_take_less_time(own, seen, more, seed):
     shorter = human_delay({"message": own}, seen, Random(seed))
     assert human_delay({"message": own + more}, seen, Random(seed)) >= shorter
     assert human_delay({"message": own}, f"{seen}{more}", Random(seed)) >= shorter
 
 
-def test_what_is_not_a_message_takes_no_typing():
+def test_only_messages_take_typing_time():
     bare = human_delay({}, None, Random(1))
     assert human_delay({"message": 12345, "reason": "long " * 300, "decision": "accept"}, None, Random(1)) == bare
 

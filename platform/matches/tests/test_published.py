@@ -1,4 +1,4 @@
-"""The published auctions and contests from the command line: simulated, replayed and shown, each configuration."""
+"""Every published configuration of auctions and contests, simulated, replayed and shown from the command line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AGENTS = [f"openai:{name}" for name in "abcde"]
 
 
 def published() -> list[Any]:
-    """(game, configuration) of every table, preset and ready study, each once; by day one of each collection."""
+    """Return (game, configuration) of every table, preset and ready study once; in quick runs one per collection."""
     found: dict[str, Any] = {}
 
     def add(key: str, config: Mapping[str, Any], *, by_day: bool) -> None:

@@ -1,4 +1,4 @@
-"""What the models answered is kept so that feeding it back gives the same matches."""
+"""Replaying the stored answers of models gives the same matches."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ RNG = Random(7)
 
 
 def sometimes_wrong(request: dict[str, Any]) -> str:
-    """Legal moves in prose, and now and then something else.
+    """Return legal moves in prose, and occasionally something else.
 
-    What is wrong names no field: the correction quotes it, and says by its own words what is asked.
+    Wrong answers name no field, since the correction quotes them and names the fields itself.
     """
     asked = request["messages"][-1]["content"]
     if RNG.random() < 0.3:
@@ -40,7 +40,7 @@ def sometimes_wrong(request: dict[str, Any]) -> str:
 
 @pytest.fixture
 def played(monkeypatch) -> None:
-    """A collection of a model against itself."""
+    """Play a collection of a model against itself."""
     with OpenAIStandIn(sometimes_wrong) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
@@ -60,12 +60,12 @@ def played(monkeypatch) -> None:
 def test_the_stored_answers_give_the_same_matches(played, capsys):
     call_command("replay_calls", "collection:models")
     out = capsys.readouterr().out
-    assert f"{Call.objects.count()} answers of 6 matches read again: everything agrees." in out
+    assert f"{Call.objects.count()} answers in 6 matches checked: everything agrees." in out
     assert any(call.record["problem"] for call in Call.objects.all())
     assert Match.objects.filter(status="finished").count() == 6
 
 
-def test_another_answer_is_noticed(played):
+def test_a_changed_answer_is_detected(played):
     call = Call.objects.filter(record__problem=None).first()
     call.record["answer"] = '{"alice_gain": 1, "bob_gain": 9999, "decision": "accept"}'
     call.save()
@@ -73,7 +73,7 @@ def test_another_answer_is_noticed(played):
         call_command("replay_calls")
 
 
-def test_two_calls_marked_as_the_move_of_one_turn_are_noticed(played, tmp_path, capsys):
+def test_two_calls_marked_as_played_in_one_turn_are_detected(played, tmp_path, capsys):
     other = Call.objects.filter(outcome=Call.Outcome.MOVE).first()
     other.pk = None
     other.save()

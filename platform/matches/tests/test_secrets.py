@@ -1,4 +1,4 @@
-"""What bob may not know reaches nothing that bob's browser is sent."""
+"""Nothing sent to bob's browser depends on what bob may not know."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FACTORS = st.sampled_from([0.5, 0.8, 0.9, 0.95, 1.0])
 
 
 def everything_seen(play: games.play.Play, role: str) -> str:
-    """Every byte that a role's pages and frames are made of."""
+    """Return every byte of a role's pages and frames."""
     game = play.game
     return "\n".join(
         [
@@ -33,7 +33,7 @@ def everything_seen(play: games.play.Play, role: str) -> str:
 
 
 def moves_of(seed: int, config: dict) -> list[tuple[str, dict]]:
-    """A random match of a few rounds, as moves."""
+    """Return a random match of a few rounds as moves."""
     play, _events = games.play.start(games.play.configure(registry.get("bargaining"), config), seed)
     rng = Random(seed)
     moves = []
@@ -70,7 +70,7 @@ def assert_same_screens(role: str, moves: list, seed: int, one: dict, other: dic
         assert everything_seen(plays[0], role) == everything_seen(plays[1], role)
 
 
-def test_the_test_can_fail():
-    """Under complete information the other's factor does show, so the comparison sees differences."""
+def test_the_comparison_detects_differences():
+    """Under complete information the other's factor is shown, so the comparison detects differences."""
     with pytest.raises(AssertionError):
         assert_same_screens("bob", [], 1, {"delta_alice": 0.8}, {"delta_alice": 0.95})

@@ -1,4 +1,4 @@
-"""What a match promises: one path for every move, each move once, a clock that never strands anybody."""
+"""Matches: one path for every move, each move once, and a clock that strands nobody."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def person() -> Enrolment:
 
 @pytest.fixture
 def match(person: Enrolment) -> Match:
-    """alice is a person, bob an agent that nobody runs."""
+    """Open a match of a participant as alice and an agent as bob that no worker runs."""
     return services.open_match(
         game="bargaining",
         config={},
@@ -75,7 +75,7 @@ def test_a_move_is_logged_and_opens_the_others_turn(match):
     assert (turn.role, turn.answering, turn.by_agent) == ("bob", 2, True)
 
 
-def test_a_move_remembers_when_its_question_was_asked(match):
+def test_a_move_records_when_its_question_was_asked(match):
     asked = open_turn(match).opened_at
     submit(match, "alice", OFFER)
     move = Event.objects.get(match=match, kind="move")
@@ -146,7 +146,7 @@ def test_the_log_replays_to_the_stored_result(match):
 
 
 class TestClock:
-    def test_the_first_time_a_turn_runs_out_the_person_gets_the_extra_time_once(self, match, person):
+    def test_the_first_time_out_gives_extra_time_once(self, match, person):
         make_overdue(match)
         sweeps.sweep()
         turn = open_turn(match)
@@ -155,7 +155,7 @@ class TestClock:
         person.refresh_from_db()
         assert person.state == State.PLAYING
 
-    def test_the_second_time_the_match_ends_and_the_person_has_timed_out(self, match, person):
+    def test_the_second_time_out_ends_the_match(self, match, person):
         self.run_out_twice(match)
         match.refresh_from_db()
         person.refresh_from_db()
@@ -163,20 +163,20 @@ class TestClock:
         assert match.payoffs is None
         assert person.state == State.TIMED_OUT
 
-    def test_somebody_whose_page_has_been_silent_has_left(self, match, person):
+    def test_a_participant_with_a_silent_page_has_dropped_out(self, match, person):
         Enrolment.objects.filter(pk=person.pk).update(last_seen_at=timezone.now() - timedelta(minutes=5))
         self.run_out_twice(match)
         person.refresh_from_db()
         assert person.state == State.DROPPED_OUT
 
-    def test_where_the_study_says_so_a_default_move_is_played_and_flagged(self, match):
+    def test_if_the_study_says_so_a_default_move_is_played_and_flagged(self, match):
         Match.objects.filter(pk=match.pk).update(timers={"on_timeout": "default"})
         self.run_out_twice(match)
         move = Event.objects.get(match=match, kind="move")
         assert move.data["by"] == "clock"
         assert open_turn(match).role == "bob"
 
-    def test_an_agent_that_never_answers_is_a_failed_opponent(self, match, person):
+    def test_an_agent_that_never_answers_counts_as_failed(self, match, person):
         submit(match, "alice", OFFER)
         make_overdue(match)
         sweeps.sweep()
@@ -185,7 +185,7 @@ class TestClock:
         assert match.ending == State.OPPONENT_FAILED
         assert person.state == State.OPPONENT_FAILED
 
-    def test_a_turn_within_its_time_is_left_alone(self, match):
+    def test_a_turn_within_its_time_is_unchanged(self, match):
         sweeps.sweep()
         assert not open_turn(match).extended
 
@@ -196,7 +196,7 @@ class TestClock:
             sweeps.sweep()
 
 
-def test_somebody_who_withdraws_ends_their_match(match, person, django_capture_on_commit_callbacks):
+def test_a_withdrawal_ends_the_match(match, person, django_capture_on_commit_callbacks):
     from participants import services as people
 
     with django_capture_on_commit_callbacks(execute=True):

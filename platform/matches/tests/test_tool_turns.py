@@ -1,4 +1,4 @@
-"""A turn that a model plays by calling tools: kept as it goes, paid for as it goes, and played once."""
+"""Turns played with tool calls: stored and charged as they happen, and played once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PUMP = Calls((("pump", '{"amount": 1}'),))
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch) -> Iterator[None]:
-    """Nothing is queued: the tests play the worker. Circuits are closed; the toy is a game."""
+    """Queue nothing, since the tests act as the worker; close the circuits and register the toy game."""
     known = registry.get
     monkeypatch.setattr(registry, "get", lambda key: Well if key == "well" else known(key))
     monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
@@ -42,14 +42,14 @@ def fresh(monkeypatch) -> Iterator[None]:
 
 
 def opened(agent: str = "openai:m", periods: int = 2, **settings) -> Match:
-    """A match of the toy alone with a model."""
+    """Open a match of the toy game played by a model alone."""
     asked = AgentSettings(**{"strategy": "tools", "retries": 0, "call_seconds": 5.0, **settings})
     players = {"keeper": services.Player(agent=agent, settings=asked)}
     return services.open_match(game="well", config={"periods": periods}, players=players, seed=1)
 
 
 def think(match: Match) -> Match:
-    """What the worker does with the open turn."""
+    """Answer the open turn as the worker does."""
     agents.answer_turn(match_uid=match.uid, role="keeper", answering=match.open_turns()["keeper"].answering)
     match.refresh_from_db()
     return match
@@ -65,7 +65,7 @@ def moves(match: Match) -> list[dict]:
 
 
 @pytest.mark.parametrize(("standin", "agent"), [(OpenAIStandIn, "openai:m"), (AnthropicStandIn, "anthropic:m")])
-def test_a_match_is_played_with_every_call_kept_once(monkeypatch, standin, agent):
+def test_a_match_is_played_and_every_call_stored_once(monkeypatch, standin, agent):
     with standin([LOOK, NOTE, PUMP, LOOK, PUMP]) as service:
         use(monkeypatch, service)
         match = think(think(opened(agent)))
@@ -82,7 +82,7 @@ def test_a_match_is_played_with_every_call_kept_once(monkeypatch, standin, agent
     assert not differences(match.configured(), match.log(), records_of(match.uid))
 
 
-def test_replaying_notices_a_tool_that_answers_otherwise(monkeypatch):
+def test_replay_detects_a_tool_with_a_different_result(monkeypatch):
     with OpenAIStandIn([LOOK, PUMP]) as service:
         use(monkeypatch, service)
         match = think(opened(periods=1))
@@ -93,7 +93,7 @@ def test_replaying_notices_a_tool_that_answers_otherwise(monkeypatch):
     assert "get_yields: its result is now different" in difference
 
 
-def test_a_cap_holds_between_two_calls_of_a_turn(monkeypatch):
+def test_a_cap_applies_between_two_calls_of_a_turn(monkeypatch):
     prices = PriceList({"openai:m": Price(input=1_000_000, output=0)})
     monkeypatch.setattr(agents, "prices_now", lambda: prices)
     with OpenAIStandIn([LOOK, LOOK, LOOK, PUMP], tokens=(1, 0)) as service:
@@ -103,7 +103,7 @@ def test_a_cap_holds_between_two_calls_of_a_turn(monkeypatch):
     assert match.events.get(kind="move").data["by"] == "script:cautious"
 
 
-def test_who_never_submits_hands_over_to_what_the_rules_or_the_ladder_have(monkeypatch):
+def test_an_agent_that_never_submits_is_replaced_by_rules_or_fallbacks(monkeypatch):
     with OpenAIStandIn([NOTE, LOOK, LOOK, LOOK, LOOK, LOOK]) as service:
         use(monkeypatch, service)
         match = think(opened(calls=3, restarts=1, script="cautious"))
@@ -115,8 +115,8 @@ def test_who_never_submits_hands_over_to_what_the_rules_or_the_ladder_have(monke
     assert offered[2] == offered[5] == ["pump"]
 
 
-def test_a_worker_that_dies_inside_a_turn_leaves_its_notes_and_calls(monkeypatch):
-    """The next worker starts the turn afresh: the note stands once, and the move is made once."""
+def test_a_worker_that_dies_during_a_turn_leaves_its_notes_and_calls(monkeypatch):
+    """The next worker restarts the turn: there is one note, and one move."""
     with OpenAIStandIn([LOOK, NOTE, Hang(30), LOOK, PUMP]) as service:
         use(monkeypatch, service)
         match = opened(periods=1)
@@ -133,7 +133,7 @@ def test_a_worker_that_dies_inside_a_turn_leaves_its_notes_and_calls(monkeypatch
     assert [call.purpose for call in Call.objects.order_by("pk")] == ["look", "note", "look", "move"]
 
 
-def test_nobody_else_takes_a_turn_that_a_note_gave_a_new_number(monkeypatch):
+def test_no_other_worker_takes_a_turn_renumbered_by_a_note(monkeypatch):
     with OpenAIStandIn([NOTE, Slow(2.0, PUMP)]) as service:
         use(monkeypatch, service)
         match = opened(periods=1)
@@ -161,7 +161,7 @@ def test_an_endpoint_without_tools_is_asked_in_plain_json(monkeypatch):
     assert "NoTools" in Call.objects.order_by("pk").first().record["error"]
 
 
-def test_setting_up_says_that_an_endpoint_takes_no_tools_and_offers_plain_json(monkeypatch):
+def test_the_set_up_page_warns_of_missing_tools_and_offers_plain_json(monkeypatch):
     monkeypatch.setattr(endpoints, "PRESETS", {"openai": replace(endpoints.PRESETS["openai"], tools=False)})
     game = configure(Well, {})
     asked = Agent(spec="openai:m", settings=AgentSettings(strategy="tools"))
@@ -172,7 +172,7 @@ def test_setting_up_says_that_an_endpoint_takes_no_tools_and_offers_plain_json(m
 
 
 def test_what_a_turn_reads_does_not_grow_with_the_match(monkeypatch):
-    """Neither the log nor earlier answers are read: a record of the last turn is as small as the first's."""
+    """Neither the log nor earlier answers are read: the last turn's record is as small as the first's."""
     with OpenAIStandIn(lambda request: PUMP) as service:
         use(monkeypatch, service)
         match = opened(periods=12)

@@ -1,4 +1,4 @@
-"""What a person is sent while an agent thinks."""
+"""What a participant's page is sent while an agent thinks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def drafted(match: Match, text: str | None, *, role: str = "bob", answering: int
 
 
 async def waiting(alice: Any, match: Match) -> None:
-    """The person has made an offer, and the page has been told that the agent thinks."""
+    """Make an offer, after which the page shows that the agent is thinking."""
     await alice.frame()
     await alice.move(**MINE)
     await until(lambda: Event.objects.filter(match=match, number=2).exists())
@@ -33,7 +33,7 @@ async def waiting(alice: Any, match: Match) -> None:
     assert frame["awaits"] == {"bob": 2}
 
 
-async def test_the_page_that_waits_is_sent_the_words_and_their_end():
+async def test_a_waiting_page_gets_the_draft_and_its_end():
     person, match = await beside(new_match)
     async with page(person) as alice:
         await waiting(alice, match)
@@ -45,7 +45,7 @@ async def test_the_page_that_waits_is_sent_the_words_and_their_end():
         assert (await alice.next())["text"] is None
 
 
-async def test_a_draft_of_an_answer_that_has_been_given_is_dropped():
+async def test_a_draft_of_a_finished_answer_is_dropped():
     person, match = await beside(new_match)
     async with page(person) as alice:
         await waiting(alice, match)
@@ -55,7 +55,7 @@ async def test_a_draft_of_an_answer_that_has_been_given_is_dropped():
         assert await alice.quiet()
 
 
-async def test_who_is_asked_is_shown_nobodys_draft():
+async def test_a_role_that_is_asked_sees_no_draft():
     person, match = await beside(new_match)
     async with page(person) as alice:
         assert (await alice.frame())["awaits"] == {}
@@ -63,8 +63,8 @@ async def test_who_is_asked_is_shown_nobodys_draft():
         assert await alice.quiet()
 
 
-async def test_a_draft_brings_the_frame_that_waits_for_it():
-    """The page has not been told yet that the agent thinks, or that it goes on after its first move."""
+async def test_a_draft_is_preceded_by_its_frame():
+    """The page does not know yet that the agent is thinking, or continues after its first move."""
     person, match = await beside(new_match)
     async with page(person) as alice:
         await alice.frame()
@@ -93,7 +93,7 @@ async def test_a_draft_for_other_roles_is_not_sent():
 
 
 def frame_while_waiting(*, appears: str = "typed", **timers: Any) -> dict[str, Any]:
-    """Alice's frame half a minute after her offer to a model."""
+    """Return alice's frame half a minute after her offer to a model."""
     _person, match = new_match()
     Seat.objects.filter(match=match, role="bob").update(agent="vllm:model", settings={"appears": appears})
     Match.objects.filter(pk=match.pk).update(timers=timers)
@@ -107,7 +107,7 @@ def frame_while_waiting(*, appears: str = "typed", **timers: Any) -> dict[str, A
     return screens.frame(match, "alice")
 
 
-def test_the_limit_is_told_in_minutes_and_what_follows_it():
+def test_the_limit_in_minutes_and_its_consequence_are_shown():
     frame = frame_while_waiting(agent_limit_seconds=119.5, after_limit="end")
     assert frame["waited"] == 30
     assert 'data-limit="119.5"' in frame["html"]
@@ -115,20 +115,20 @@ def test_the_limit_is_told_in_minutes_and_what_follows_it():
         assert f"Bob is thinking. If there is no answer {words}" in frame["html"]
 
 
-def test_a_program_that_takes_over_is_told():
+def test_a_fallback_script_is_announced():
     html = frame_while_waiting(agent_limit_seconds=30, after_limit="script")["html"]
     assert "within 1 minute, a simple program answers instead, and the game goes on." in html
     assert "minutes" not in html.replace("data-minutes", "")
 
 
-def test_without_a_limit_nothing_is_said_about_it():
+def test_without_a_limit_nothing_is_announced():
     html = frame_while_waiting()["html"]
     assert "data-next" not in html
     assert "Please wait" in html
 
 
-def test_there_is_a_place_for_words_where_a_model_may_write_some():
-    """Bob answers an offer with a decision alone, and may write to his own."""
+def test_a_draft_has_a_place_if_a_model_may_write_text():
+    """Bob answers an offer with a bare decision, and may add text to his own offer."""
     assert "data-draft" not in frame_while_waiting()["html"]
     match = Match.objects.get()
     services.submit_move(match_id=match.pk, role="bob", answering=2, move={"decision": "reject"})
@@ -139,7 +139,7 @@ def test_there_is_a_place_for_words_where_a_model_may_write_some():
 
 
 @pytest.mark.parametrize("appears", ["at_once", "delayed"])
-def test_there_is_none_where_the_answer_appears_as_a_whole(appears):
+def test_there_is_no_place_if_the_answer_appears_at_once(appears):
     frame_while_waiting(appears=appears)
     match = Match.objects.get()
     services.submit_move(match_id=match.pk, role="bob", answering=2, move={"decision": "reject"})

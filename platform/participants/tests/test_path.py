@@ -221,7 +221,7 @@ class TestGoingBack:
 
     def test_the_game_cannot_be_skipped(self, visitor):
         page = visitor.walk_to("match").refused()
-        assert "still going on" in text_of(page)
+        assert "still in progress" in text_of(page)
         assert state_of(visitor) == (State.PLAYING, 3)
 
     def test_forms_after_the_end_change_nothing(self, visitor):

@@ -1,4 +1,4 @@
-"""replay: play a file of moves through the rules again."""
+"""replay: replay a file of moves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matches.management.arguments import PureCommand, configured, explained, rea
 
 
 class Command(PureCommand):
-    help = "Plays the moves of a file {game, config, seed, moves: [{role, move}]} and says where the match stands."
+    help = "Replays the moves in a file {game, config, seed, moves: [{role, move}]} and prints the state of the match."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file")

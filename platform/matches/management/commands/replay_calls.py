@@ -1,4 +1,4 @@
-"""`manage.py replay_calls [BUDGET]`: feeds the models' stored answers back; exit 1 where they give another match."""
+"""`manage.py replay_calls [BUDGET]`: parse the models' stored answers again; exit 1 if any gives another move."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from opponents.services import records_of
 
 
 class Command(BaseCommand):
-    help = "Reads every stored answer of the models again: it must lead to the same move, or break the same rules."
+    help = "Parses every stored model answer again: it must give the same move or break the same rules."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "budget", nargs="?", metavar="BUDGET", help="study:NAME or collection:NAME; everything if nothing is said"
+            "budget", nargs="?", metavar="BUDGET", help="study:NAME or collection:NAME (default: everything)"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             for difference in differences(match.configured(), match.log(), records):
                 wrong += 1
                 self.stdout.write(f"match {match.uid}: {difference}")
-        said = f"{answers} answers of {played} matches read again"
+        said = f"{answers} answers in {played} matches checked"
         if wrong:
             raise CommandError(f"{said}: {wrong} differences.", returncode=1)
         self.stdout.write(f"{said}: everything agrees.")

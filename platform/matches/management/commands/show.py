@@ -1,4 +1,4 @@
-"""show: exactly what a role sees, or is sent, at some point of a match."""
+"""show: exactly what a role sees, or is sent, at a point of a match."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from matches.management.arguments import Played, PureCommand, configured, explai
 
 
 class Command(PureCommand):
-    help = "Shows what a role sees (html) or is sent (prompt) after the moves of a file, or at the start."
+    help = "Shows what a role sees (html) or is sent (prompt) after the moves in a file, or at the start."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("game")
         parser.add_argument("--role", required=True)
-        parser.add_argument("--config", metavar="JSON", help="what differs from the defaults")
-        parser.add_argument("--moves", metavar="FILE", help="a JSON list [{role, move}], or a replay file")
+        parser.add_argument("--config", metavar="JSON", help="values that override the defaults")
+        parser.add_argument("--moves", metavar="FILE", help="a JSON list [{role, move}] or a replay file")
         parser.add_argument("--seed", type=int)
         parser.add_argument("--as", dest="form", choices=["html", "prompt"], required=True)
 
     def handle(self, *args: Any, **options: Any) -> None:
         played = read_played(options["moves"]) if options["moves"] else Played([])
         if played.game not in (None, options["game"]):
-            raise wrong(f"{options['moves']} is of {played.game}, not of {options['game']}.")
+            raise wrong(f"{options['moves']} is from {played.game}, not {options['game']}.")
         config = read_json(options["config"], "--config") if options["config"] is not None else played.config
         seed = options["seed"] if options["seed"] is not None else played.seed
         game = configured(options["game"], {} if config is None else config)

@@ -14,22 +14,24 @@ from matches.management.arguments import PureCommand, configured, explained, rea
 
 
 class Command(PureCommand):
-    help = "Plays matches between agents in this process and prints one line for each."
+    help = "Plays matches between agents in this process and prints one line per match."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("game")
-        parser.add_argument("--config", default="{}", metavar="JSON", help="what differs from the defaults")
+        parser.add_argument("--config", default="{}", metavar="JSON", help="values that override the defaults")
         parser.add_argument(
             "--seat",
             action="append",
             default=[],
             metavar="ROLE=AGENT",
-            help="script:NAME, openai:MODEL or anthropic:MODEL; script:random where nothing is said. ROLE may be a "
+            help="script:NAME, openai:MODEL or anthropic:MODEL (default: script:random). ROLE may be a "
             "range of the game's seats, p2..p5, or several, comma-separated",
         )
-        parser.add_argument("--seed", type=int, default=0, help="of the first match; each next one has one more")
+        parser.add_argument(
+            "--seed", type=int, default=0, help="seed of the first match, incremented for each further one"
+        )
         parser.add_argument("--matches", type=int, default=1, metavar="N")
-        parser.add_argument("--json", action="store_true", help="one JSON object a line")
+        parser.add_argument("--json", action="store_true", help="one JSON object per line")
 
     def handle(self, *args: Any, **options: Any) -> None:
         game = configured(options["game"], read_json(options["config"], "--config"))
@@ -47,7 +49,7 @@ class Command(PureCommand):
 
 
 def seated(game: Game[Any, Any], seats: list[str]) -> dict[Role, AgentSpec]:
-    """Who plays which role, in the game's order."""
+    """Return the agent of each role, in the game's order."""
     named: dict[Role, str] = {}
     for seat in seats:
         roles, equals, agent = seat.partition("=")
@@ -62,7 +64,7 @@ def seated(game: Game[Any, Any], seats: list[str]) -> dict[Role, AgentSpec]:
 
 
 def _roles(game: Game[Any, Any], said: str) -> list[Role]:
-    """The roles that "p1", "p2..p5" or "p1,p3..p5" names."""
+    """Return the roles named by "p1", "p2..p5" or "p1,p3..p5"."""
     known, roles = game.roles(), list[Role]()
     for part in said.split(","):
         first, dots, last = part.partition("..")
@@ -77,12 +79,12 @@ def _roles(game: Game[Any, Any], said: str) -> list[Role]:
 
 
 def in_words(match: MatchRecord) -> str:
-    """A match for a person to read."""
+    """Return a readable summary of a match."""
     moves = sum(event.kind == "move" for event in match.events)
     forfeits = sum(event.kind == "move" and event.data.get("by") == BY_RULES for event in match.events)
     lines = [
         f"seed {match.play.seed}: {moves} moves"
-        + (f", {forfeits} of them made by the rules of unusable answers" if forfeits else "")
+        + (f", {forfeits} of them forced by unusable answers" if forfeits else "")
         + (f", failed: {match.failed}" if match.failed else "")
     ]
     payoffs = match.play.payoffs()
