@@ -117,4 +117,4 @@ def _let_the_turn_run_out(person: Enrolment, match: Match) -> None:
             past = timezone.now() - timedelta(seconds=1)
             turns = {role: {**turn, "deadline": past.isoformat()} for role, turn in now.turns.items()}
             Match.objects.filter(pk=match.pk, status=Match.Status.LIVE).update(turns=turns, deadline=past)
-        matches.let_time_run_out(match_id=match.pk)
+        matches.handle_time_outs(match_id=match.pk)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-Install = Callable[[Any], None]
+OnConnection = Callable[[Any], None]
 _TABLE = "audit_record"
 _SAYS = "audit records are never changed"
 _SQLITE = [
@@ -20,15 +20,15 @@ _POSTGRES = [
     f"CREATE FUNCTION {_TABLE}_kept() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '{_SAYS}'; END $$",
     f"CREATE TRIGGER {_TABLE}_kept BEFORE UPDATE OR DELETE ON {_TABLE} FOR EACH ROW EXECUTE FUNCTION {_TABLE}_kept()",
 ]
-_others: list[tuple[Install, Install]] = []
+_others: list[tuple[OnConnection, OnConnection]] = []
 
 
-def put_up(connection: Any) -> None:
-    """Install the triggers."""
+def install(connection: Any) -> None:
+    """OnConnection the triggers."""
     _run(connection, _SQLITE if connection.vendor == "sqlite" else _POSTGRES)
 
 
-def take_down(connection: Any) -> None:
+def remove(connection: Any) -> None:
     """Remove the triggers."""
     if connection.vendor == "sqlite":
         _run(connection, [f"DROP TRIGGER {_TABLE}_kept_{operation}" for operation in ("update", "delete")])
@@ -36,20 +36,20 @@ def take_down(connection: Any) -> None:
         _run(connection, [f"DROP TRIGGER {_TABLE}_kept ON {_TABLE}", f"DROP FUNCTION {_TABLE}_kept()"])
 
 
-def register(*, put_up: Install, take_down: Install) -> None:
+def register(*, install: OnConnection, remove: OnConnection) -> None:
     """Register another app's triggers, which `flush` has to remove as well."""
-    _others.append((put_up, take_down))
+    _others.append((install, remove))
 
 
-def put_up_all(connection: Any) -> None:
-    """Install the triggers of all guarded tables."""
-    for run in (put_up, *(up for up, _down in _others)):
+def install_all(connection: Any) -> None:
+    """OnConnection the triggers of all guarded tables."""
+    for run in (install, *(installed for installed, _removed in _others)):
         run(connection)
 
 
-def take_down_all(connection: Any) -> None:
+def remove_all(connection: Any) -> None:
     """Remove the triggers of all guarded tables."""
-    for run in (take_down, *(down for _up, down in _others)):
+    for run in (remove, *(removed for _installed, removed in _others)):
         run(connection)
 
 

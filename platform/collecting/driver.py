@@ -24,7 +24,7 @@ from llm_agents.endpoints import known
 from llm_agents.errors import AgentError, ProviderError
 from llm_agents.match import roles_to_ask
 from llm_agents.providers import provider_called
-from matches.asking import Host, Question, pose
+from matches.asking import Host, Question, question_for
 from matches.errors import Stale
 from matches.models import Match
 from matches.writers import Writers
@@ -65,7 +65,7 @@ class _Driver:
         try:
             while self.wanted:
                 free = self.collection.concurrency - len(self._playing)
-                items = await self._writers.insist(leases.claim, self.collection, self.holder, free) if free else []
+                items = await self._writers.retry(leases.claim, self.collection, self.holder, free) if free else []
                 for item in items:
                     self._playing[asyncio.create_task(self._item(item))] = item
                 if not self._playing:
@@ -90,7 +90,7 @@ class _Driver:
         if self._playing:
             await asyncio.wait(self._playing)
         items = [item.pk for item in self._playing.values()]
-        await self._writers.insist(leases.give_back, items, self.holder)
+        await self._writers.retry(leases.give_back, items, self.holder)
         endpoints = {parse_spec(agent).kind for agent in planning.models_of(self.collection.content)}
         for name in filter(known, endpoints):
             await provider_called(name).close()
@@ -130,15 +130,15 @@ class _Driver:
             if item.attempts > leases.MOST_ATTEMPTS:
                 await self._fail(item, "It was begun too often without getting on: its workers died.")
                 return
-            match = await self._writers.insist(playing.begin, self.collection, item, self.holder)
+            match = await self._writers.retry(playing.begin, self.collection, item, self.holder)
             if match.status == Match.Status.LIVE:
                 await self._play(item, match)
         except (LeaseLost, Stale):
             return
         except CapReached:
             self.wanted = False
-            await self._writers.insist(services.stop_spending, self.collection)
-            await self._writers.insist(leases.give_back, [item.pk], self.holder)
+            await self._writers.retry(services.stop_spending, self.collection)
+            await self._writers.retry(leases.give_back, [item.pk], self.holder)
         except _Failed as failure:
             await self._fail(item, str(failure), failure.role)
         except Exception as error:
@@ -147,14 +147,14 @@ class _Driver:
 
     async def _fail(self, item: Item, problem: str, role: Role | None = None) -> None:
         try:
-            await self._writers.insist(playing.fail, item=item, holder=self.holder, problem=problem, role=role)
+            await self._writers.retry(playing.fail, item=item, holder=self.holder, problem=problem, role=role)
         except LeaseLost:
             return
         except Exception:
             log.exception("the failure of item %s was not written", item.number)
 
     async def _play(self, item: Item, match: Match) -> None:
-        play, agents = await self._writers.insist(lambda: (match.play(), match.agents()))
+        play, agents = await self._writers.retry(lambda: (match.play(), match.agents()))
         while self.wanted and not play.over:
             roles = roles_to_ask(play)
             thinking = [asyncio.create_task(self._think(item, match, play, role, agents[role])) for role in roles]
@@ -162,7 +162,7 @@ class _Driver:
             for task in thinking:
                 if task.exception() is None:
                     question, decision = task.result()
-                    play = await self._writers.insist(
+                    play = await self._writers.retry(
                         playing.take, item=item, question=question, decision=decision, holder=self.holder
                     )
             for task in thinking:
@@ -183,16 +183,16 @@ class _Driver:
             paid=partial(playing.pay, self._prices, item),
             wanted=lambda: self.wanted,
         )
-        posing = partial(
-            pose, match, play, role, agent, host, template=self.collection.content["texts"]["instructions"]
+        asking_now = partial(
+            question_for, match, play, role, agent, host, template=self.collection.content["texts"]["instructions"]
         )
         question = None
         try:
             if parse_spec(agent.spec).scripted:
                 await asyncio.sleep(agent.delay)
-                question = posing()
+                question = asking_now()
             else:
-                question = await self._writers.insist(posing)
+                question = await self._writers.retry(asking_now)
             return question, await question.decided()
         except (AgentError, GameError) as error:
             if isinstance(error, CapReached):

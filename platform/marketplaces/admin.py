@@ -101,7 +101,7 @@ class AccountAdmin(MembersPage):
         return credentials_of(account) is not None
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return parts.works_here(request.user)
+        return parts.is_staff_member(request.user)
 
     def get_fieldsets(self, request: HttpRequest, obj: Account | None = None) -> Any:
         what = [(None, {"fields": _FIELDS})]

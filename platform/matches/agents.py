@@ -17,7 +17,7 @@ from games.play import Play, script_move
 from llm_agents.agent import Decision, parse_spec
 from llm_agents.errors import AgentError
 from matches import leases, services
-from matches.asking import Host, Question, pose
+from matches.asking import Host, Question, question_for
 from matches.channels import background_loop
 from matches.drafts import Draft
 from matches.errors import Stale
@@ -76,7 +76,9 @@ def decide_turn(match: Match, play: Play, role: str, agent: Agent) -> Decision:
     Raises:
         AgentError, GameError: there is no decision.
     """
-    question = pose(match, play, role, agent, Host(_writers, prices_now), template=match.texts.get("instructions"))
+    question = question_for(
+        match, play, role, agent, Host(_writers, prices_now), template=match.texts.get("instructions")
+    )
     decision = asyncio.run_coroutine_threadsafe(_decided(question), background_loop()).result()
     if question.played is not None:
         mark_played(question.played)
@@ -148,7 +150,7 @@ class _Thinking:
         if play.opened.get(self._role) != self._answering:
             return None
         host = Host(_writers, prices_now, reopened=partial(leases.follow, held))
-        return pose(match, play, self._role, self._agent, host, template=match.texts.get("instructions"))
+        return question_for(match, play, self._role, self._agent, host, template=match.texts.get("instructions"))
 
     async def _think_and_move(self, held: Lease, question: Question) -> None:
         began = time.monotonic()
@@ -158,7 +160,7 @@ class _Thinking:
             await asyncio.sleep(_held_back(question, outcome) - (time.monotonic() - began))
         except Exception as error:  # noqa: BLE001  (interpreted where the database is available)
             outcome = error
-        await _writers.insist(self._finish, held, question, outcome)
+        await _writers.retry(self._finish, held, question, outcome)
 
     def _finish(self, held: Lease, question: Question, outcome: Decision | Exception) -> None:
         """Make the move, or what the study wants instead; after an internal error the sweep retries the turn."""

@@ -126,11 +126,11 @@ class Question:
         Raises:
             CapReached
         """
-        await self.host.writers.insist(_refuse_over, self)
+        await self.host.writers.retry(_refuse_over, self)
 
     async def keep(self, calls: Sequence[CallRecord]) -> None:
         """Store calls. The answer that becomes the move is marked as played only by `move`."""
-        played = await self.host.writers.insist(self._keep, list(calls))
+        played = await self.host.writers.retry(self._keep, list(calls))
         self._kept += len(calls)
         self.played = played or self.played
 
@@ -154,7 +154,7 @@ class Question:
         Raises:
             Stale, Refused: nothing was changed.
         """
-        self.play = await self.host.writers.insist(self._note, move)
+        self.play = await self.host.writers.retry(self._note, move)
         return self.play
 
     @transaction.atomic
@@ -166,10 +166,12 @@ class Question:
 
     async def latest(self, purposes: Sequence[Purpose]) -> CallRecord | None:
         """Return the role's latest answered call of these purposes in this match."""
-        return await self.host.writers.insist(latest_call, self.match.uid, self.role, purposes)
+        return await self.host.writers.retry(latest_call, self.match.uid, self.role, purposes)
 
 
-def pose(match: Match, play: Play, role: Role, agent: Agent, host: Host, *, template: str | None = None) -> Question:
+def question_for(
+    match: Match, play: Play, role: Role, agent: Agent, host: Host, *, template: str | None = None
+) -> Question:
     """Return the current question to an agent, with the log and the agent's earlier answers if it uses them.
 
     Raises:

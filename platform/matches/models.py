@@ -149,7 +149,7 @@ _RULES: _Kept[dict[str, Any] | None] = _Kept()
 SEATED: _Kept[tuple[int, dict[str, Agent]]] = _Kept()
 
 
-def keep_in_mind(match: Match, game: interface.Game[Any, Any], agents: dict[str, Agent]) -> None:
+def cache_players(match: Match, game: interface.Game[Any, Any], agents: dict[str, Agent]) -> None:
     """Cache what never changes of a match that begins."""
     _GAMES.keep(match.uid, game)
     _RULES.keep(match.uid, match.texts.get("pay"))

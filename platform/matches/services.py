@@ -26,7 +26,7 @@ from llm_agents.match import roles_to_ask
 from matches.change import Change, extension_seconds
 from matches.errors import Stale
 from matches.fates import is_lost
-from matches.models import Match, Seat, keep_in_mind
+from matches.models import Match, Seat, cache_players
 from matches.turns import OpenTurn
 from opponents.agent_settings import DEFAULT, AgentSettings
 from opponents.agents import AWAY, Agent, Seats, drawn
@@ -167,7 +167,7 @@ def open_match(
         for role, player in players.items()
         if player.agent
     }
-    keep_in_mind(match, configured, agents)
+    cache_players(match, configured, agents)
     change = Change.opening(match, play, events, agents)
     if match.driven:
         _let_scripts_play(change)
@@ -232,7 +232,7 @@ def _moves_at_once(agent: Agent) -> bool:
 
 
 @transaction.atomic
-def let_time_run_out(*, match_id: int) -> None:
+def handle_time_outs(*, match_id: int) -> None:
     """Handle a match's overdue turns: one extension for participants, then what the study specifies."""
     change = Change.begin(match_id)
     overdue = [turn for turn in change.turns.values() if turn.deadline <= timezone.now()]

@@ -154,6 +154,6 @@ def current_frame(seat: Seat) -> dict[str, Any]:
     """Return the seat's current frame, after handling overdue turns."""
     match = Match.objects.get(pk=seat.match_id)
     if match.deadline is not None and match.deadline < timezone.now():
-        services.let_time_run_out(match_id=match.pk)
+        services.handle_time_outs(match_id=match.pk)
         match.refresh_from_db()
     return screens.frame(match, seat.role)

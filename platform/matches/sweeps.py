@@ -14,7 +14,7 @@ from matches.models import Match, Seat
 def sweep() -> None:
     """Queue agents' turns without a lease, and handle overdue turns."""
     requeue_waiting()
-    run_out_overdue()
+    time_out_overdue()
     abandon_deserted()
 
 
@@ -35,10 +35,10 @@ def requeue_waiting() -> int:
     return queued
 
 
-def run_out_overdue() -> None:
+def time_out_overdue() -> None:
     """Apply the time-out rules to every match with an overdue turn."""
     for match_id in Match.objects.filter(deadline__lt=timezone.now()).values_list("pk", flat=True):
-        services.let_time_run_out(match_id=match_id)
+        services.handle_time_outs(match_id=match_id)
 
 
 def abandon_deserted() -> None:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from django.db import InterfaceError, OperationalError, close_old_connections, connections
 
 OUTAGE_ERRORS = (OperationalError, InterfaceError)
-"""What a database says that is restarting, or cannot be reached, or is too busy."""
+"""Errors of a database that is restarting, unreachable or too busy."""
 FIRST_WAIT, LONGEST_WAIT = 0.2, 3.0
 """Seconds between two attempts."""
 T = TypeVar("T")
@@ -43,7 +43,7 @@ class Writers:
 
         return await asyncio.get_running_loop().run_in_executor(self._pool, run)
 
-    async def insist(self, function: Callable[..., T], *positional: Any, **named: Any) -> T:
+    async def retry(self, function: Callable[..., T], *positional: Any, **named: Any) -> T:
         """Like `do`, but retry while the database is unavailable, for what must not be lost.
 
         The function must be a transaction, so that a failed attempt changes nothing.
@@ -62,10 +62,10 @@ class Writers:
         """Close the connections and end the threads."""
         together = threading.Barrier(self._threads)
 
-        def hang_up() -> None:
+        def close_connection() -> None:
             together.wait(timeout=30)
             connections.close_all()
 
         for _thread in range(self._threads):
-            self._pool.submit(hang_up)
+            self._pool.submit(close_connection)
         self._pool.shutdown()

@@ -28,7 +28,7 @@ _REMEMBERED = 24 * 60 * 60
 
 
 @dataclass
-class Held:
+class StateTotals:
     """The rows in one state and currency."""
 
     state: str
@@ -51,7 +51,7 @@ class Held:
 
 
 @dataclass
-class Purse:
+class CurrencyTotals:
     """One currency of a study: the amounts by state, and the limit.
 
     Attributes:
@@ -59,7 +59,7 @@ class Purse:
     """
 
     currency: str
-    held: list[Held]
+    held: list[StateTotals]
     committed: Decimal
     limit: Decimal | None
 
@@ -99,17 +99,17 @@ def rows_of(study: Study) -> QuerySet[LedgerRow]:
     return LedgerRow.objects.filter(study=study.slug)
 
 
-def purses_of(study: Study) -> list[Purse]:
+def purses_of(study: Study) -> list[CurrencyTotals]:
     """Return the study's sums by currency; the study's own currency if nothing is owed yet."""
     sums = rows_of(study).order_by().values_list("currency", "state", "reason").annotate(Count("pk"), Sum("amount"))
-    found: dict[str, dict[str, Held]] = {}
+    found: dict[str, dict[str, StateTotals]] = {}
     for currency, state, reason, number, amount in sums:
         label = str(State(state).label)
-        held = found.setdefault(currency, {}).setdefault(state, Held(state, label, words.COLOURS[State(state)]))
+        held = found.setdefault(currency, {}).setdefault(state, StateTotals(state, label, words.COLOURS[State(state)]))
         held.rows += number
         held.amounts[reason] = cents(amount)
     return [
-        Purse(
+        CurrencyTotals(
             currency=currency,
             held=[found[currency][state] for state in State.values if state in found.get(currency, {})],
             committed=deciding.committed(study.slug, currency),

@@ -13,6 +13,6 @@ class PayoutsConfig(AppConfig):
         from payouts import elsewhere, guard, rules, telling  # noqa: F401  (registers itself)
 
         bonus.register(amount=rules.shown_bonus, line=rules.bonus_line)
-        register(put_up=guard.put_up, take_down=guard.take_down)
+        register(install=guard.install, remove=guard.remove)
         elsewhere.register()
-        post_migrate.connect(guard.put_up_after_migrating, sender=self)
+        post_migrate.connect(guard.install_after_migrating, sender=self)

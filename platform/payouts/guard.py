@@ -21,9 +21,9 @@ _GUARDED = (
 )
 
 
-def put_up(connection: Any) -> None:
+def install(connection: Any) -> None:
     """Install the triggers; does nothing if they are installed."""
-    take_down(connection)
+    remove(connection)
     sqlite = connection.vendor == "sqlite"
     for table, operation, when, says in _GUARDED:
         name = f"{table}_kept_{operation}"
@@ -35,7 +35,7 @@ def put_up(connection: Any) -> None:
             _run(connection, f"CREATE TRIGGER {name} {when} ON {table} FOR EACH ROW EXECUTE FUNCTION {name}()")
 
 
-def take_down(connection: Any) -> None:
+def remove(connection: Any) -> None:
     """Remove the triggers."""
     for table, operation, _when, _says in _GUARDED:
         name = f"{table}_kept_{operation}"
@@ -46,11 +46,11 @@ def take_down(connection: Any) -> None:
             _run(connection, f"DROP FUNCTION IF EXISTS {name}()")
 
 
-def put_up_after_migrating(sender: Any, using: str, **_signal: Any) -> None:
+def install_after_migrating(sender: Any, using: str, **_signal: Any) -> None:
     """Install the triggers if the tables exist."""
     connection = connections[using]
     if "payouts_posting" in connection.introspection.table_names():
-        put_up(connection)
+        install(connection)
 
 
 def _run(connection: Any, statement: str) -> None:

@@ -13,7 +13,7 @@ State = LedgerRow.State
 
 
 @paid.register
-def how_far(enrolment: Enrolment) -> list[str]:
+def pay_status(enrolment: Enrolment) -> list[str]:
     """Return one sentence if all amounts have the same status, otherwise one per amount."""
     rows = list(enrolment.ledger.order_by("reason"))
     said = [_of(row) for row in rows]

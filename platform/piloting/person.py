@@ -189,7 +189,7 @@ class Person:
         turn = match.open_turns().get(seat.role)
         if turn is None or self.walker.plan == Plan.SILENT:
             time.sleep(LOOK_AGAIN)
-            services.let_time_run_out(match_id=match.pk)
+            services.handle_time_outs(match_id=match.pk)
         elif self.walker.plan == Plan.LEAVES and self._moves_made(match, seat) > 0:
             self._leave()
         else:

@@ -53,14 +53,14 @@ def wholes() -> list[type[Model]]:
     return [model for model, routes in _routes.items() if any(route.whole is model for route in routes)]
 
 
-def works_here(user: Any) -> bool:
+def is_staff_member(user: Any) -> bool:
     """Return whether the user is active staff."""
     return bool(user.is_active and user.is_staff)
 
 
 def visible(user: Any, queryset: QuerySet[Any], *, role: Role = Role.VIEWER) -> QuerySet[Any]:
     """Return the rows of studies and collections in which `user` has at least `role`; all rows for superusers."""
-    if not works_here(user):
+    if not is_staff_member(user):
         return queryset.none()
     if user.is_superuser:
         return queryset
@@ -79,7 +79,7 @@ def _mine(user: Any, whole: type[Model], role: Role) -> QuerySet[Any]:
 
 def open_to(user: Any, model: type[Model], *, role: Role) -> list[tuple[Any, Model]]:
     """Return (lookup value, study or collection) for each that a new row of `model` by `user` may belong to."""
-    if not works_here(user):
+    if not is_staff_member(user):
         return []
     found = []
     for route in _routes.get(model, []):

@@ -37,7 +37,7 @@ def check_address(address: str, *, private: bool = False) -> None:
         raise ValidationError(_("Remove the user name, password or key from the address: keys have their own field."))
     if parts.query or parts.fragment or "?" in address or "#" in address:
         raise ValidationError(_("The address must end with its path: no “?” or “#”."))
-    if is_nobodys(host):
+    if is_special(host):
         raise ValidationError(_("This kind of address is not allowed."))
     if not private and is_private(host) and host not in settings.LOCAL_HOSTS:
         raise ValidationError(
@@ -45,7 +45,7 @@ def check_address(address: str, *, private: bool = False) -> None:
         )
 
 
-def is_nobodys(host: str) -> bool:
+def is_special(host: str) -> bool:
     """Return whether no ordinary host can have this address: link-local ones serve cloud credentials."""
     found = _number(host)
     if found is None:

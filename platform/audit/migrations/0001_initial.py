@@ -7,11 +7,11 @@ from audit import guard
 
 
 def put_up_guard(apps, schema_editor):
-    guard.put_up(schema_editor.connection)
+    guard.install(schema_editor.connection)
 
 
 def take_down_guard(apps, schema_editor):
-    guard.take_down(schema_editor.connection)
+    guard.remove(schema_editor.connection)
 
 
 class Migration(migrations.Migration):

@@ -4,70 +4,99 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('matches', '0008_event_refused'),
+        ("matches", "0008_event_refused"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='event',
-            name='refused',
-            field=models.PositiveSmallIntegerField(default=0, help_text="participants' moves: earlier attempts in the turn that the rules refused"),
+            model_name="event",
+            name="refused",
+            field=models.PositiveSmallIntegerField(
+                default=0, help_text="participants' moves: earlier attempts in the turn that the rules refused"
+            ),
         ),
         migrations.AlterField(
-            model_name='event',
-            name='shown_at',
+            model_name="event",
+            name="shown_at",
             field=models.DateTimeField(help_text="participants' moves: when the question was shown", null=True),
         ),
         migrations.AlterField(
-            model_name='match',
-            name='budget_of',
-            field=models.CharField(blank=True, help_text="what its models' calls are charged to", max_length=200, verbose_name='budget'),
+            model_name="match",
+            name="budget_of",
+            field=models.CharField(
+                blank=True, help_text="what its models' calls are charged to", max_length=200, verbose_name="budget"
+            ),
         ),
         migrations.AlterField(
-            model_name='match',
-            name='deadline',
-            field=models.DateTimeField(help_text='of the open turn that expires first', null=True),
+            model_name="match",
+            name="deadline",
+            field=models.DateTimeField(help_text="of the open turn that expires first", null=True),
         ),
         migrations.AlterField(
-            model_name='match',
-            name='fates',
-            field=models.JSONField(default=dict, help_text="participants' seats in which the clock or an agent answers, see matches.fates"),
+            model_name="match",
+            name="fates",
+            field=models.JSONField(
+                default=dict, help_text="participants' seats in which the clock or an agent answers, see matches.fates"
+            ),
         ),
         migrations.AlterField(
-            model_name='match',
-            name='purpose',
-            field=models.CharField(choices=[('study', 'study'), ('pilot', 'pilot'), ('demo', 'demo'), ('collection', 'collection'), ('imported', 'imported')], default='study', max_length=12, verbose_name='purpose'),
+            model_name="match",
+            name="purpose",
+            field=models.CharField(
+                choices=[
+                    ("study", "study"),
+                    ("pilot", "pilot"),
+                    ("demo", "demo"),
+                    ("collection", "collection"),
+                    ("imported", "imported"),
+                ],
+                default="study",
+                max_length=12,
+                verbose_name="purpose",
+            ),
         ),
         migrations.AlterField(
-            model_name='match',
-            name='requeue_at',
+            model_name="match",
+            name="requeue_at",
             field=models.DateTimeField(help_text="when agents' turns without a lease are queued again", null=True),
         ),
         migrations.AlterField(
-            model_name='match',
-            name='texts',
-            field=models.JSONField(default=dict, help_text="edited texts; others are the game's own", verbose_name='texts'),
+            model_name="match",
+            name="texts",
+            field=models.JSONField(
+                default=dict, help_text="edited texts; others are the game's own", verbose_name="texts"
+            ),
         ),
         migrations.AlterField(
-            model_name='seat',
-            name='fills_in',
-            field=models.BooleanField(default=False, help_text='an agent in a seat for which nobody arrived in time', verbose_name='fills in'),
+            model_name="seat",
+            name="fills_in",
+            field=models.BooleanField(
+                default=False, help_text="an agent in a seat for which nobody arrived in time", verbose_name="fills in"
+            ),
         ),
         migrations.AlterField(
-            model_name='seat',
-            name='label',
-            field=models.CharField(blank=True, help_text="the study's name for the agent", max_length=200, verbose_name='label'),
+            model_name="seat",
+            name="label",
+            field=models.CharField(
+                blank=True, help_text="the study's name for the agent", max_length=200, verbose_name="label"
+            ),
         ),
         migrations.AlterField(
-            model_name='seat',
-            name='left_at',
-            field=models.DateTimeField(blank=True, help_text='when the participant left while the others went on', null=True, verbose_name='left'),
+            model_name="seat",
+            name="left_at",
+            field=models.DateTimeField(
+                blank=True,
+                help_text="when the participant left while the others went on",
+                null=True,
+                verbose_name="left",
+            ),
         ),
         migrations.AlterField(
-            model_name='seat',
-            name='step',
-            field=models.PositiveSmallIntegerField(help_text="position of this match among the enrolment's steps", null=True),
+            model_name="seat",
+            name="step",
+            field=models.PositiveSmallIntegerField(
+                help_text="position of this match among the enrolment's steps", null=True
+            ),
         ),
     ]

@@ -60,7 +60,7 @@ def test_only_the_played_call_is_marked_as_played(monkeypatch):
         agent = match.agents()["bob"]
         # A worker that is killed after storing its call and before moving.
         host = agents.Host(agents._writers, agents.prices_now)
-        lost = agents.pose(match, Match.objects.get(pk=match.pk).play(), "bob", agent, host)
+        lost = agents.question_for(match, Match.objects.get(pk=match.pk).play(), "bob", agent, host)
         asyncio.run(lost.decided())
         agents.answer_turn(match_uid=match.uid, role="bob", answering=2)
     outcomes = Call.objects.filter(match_uid=match.uid).order_by("pk").values_list("outcome", flat=True)
@@ -121,8 +121,8 @@ def test_writers_retry_until_the_function_succeeds_and_pass_on_other_errors():
         writers = Writers("test", 1)
         try:
             with pytest.raises(ValueError):
-                await writers.insist(wrong)
-            return await writers.insist(function)
+                await writers.retry(wrong)
+            return await writers.retry(function)
         finally:
             await asyncio.to_thread(writers.close)
 

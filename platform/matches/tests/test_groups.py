@@ -64,7 +64,7 @@ def run_out(match: Match) -> None:
     past = timezone.now() - timedelta(seconds=1)
     turns = {role: turn if turn.by_agent else replace(turn, deadline=past) for role, turn in match.open_turns().items()}
     Match.objects.filter(pk=match.pk).update(turns=dump(turns), deadline=past)
-    services.let_time_run_out(match_id=match.pk)
+    services.handle_time_outs(match_id=match.pk)
     match.refresh_from_db()
 
 

@@ -151,7 +151,7 @@ def test_if_scripts_count_as_data_moves_without_any_answer_do_not(monkeypatch, a
 def test_the_clock_lets_the_fallback_script_move_if_no_worker_is_left():
     match = waiting(script="fair")
     Match.objects.filter(pk=match.pk).update(turns=_overdue(match))
-    services.let_time_run_out(match_id=match.pk)
+    services.handle_time_outs(match_id=match.pk)
     match.refresh_from_db()
     assert match.log()[-1].data["by"] == "script:fair"
 

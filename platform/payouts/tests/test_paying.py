@@ -500,12 +500,12 @@ def test_errors_in_the_books_are_found():
 def test_existing_rows_get_a_journal(standin: StandIn):
     base, bonus = finished("A1")
     elsewhere, _ = finished("label", recruiter="otree")
-    guard.take_down(connection)
+    guard.remove(connection)
     connection.cursor().execute("DELETE FROM payouts_posting")
     LedgerRow.objects.update(study="", recruiter="")
     LedgerRow.objects.filter(pk=bonus.pk).update(state="confirmed")
     LedgerRow.objects.filter(pk=elsewhere.pk).update(state="due")
-    guard.put_up(connection)
+    guard.install(connection)
     import_module("payouts.migrations.0002_journal").open_books(apps, None)
     assert books.check() == []
     assert states(base, bonus, elsewhere) == ["due", "confirmed", "elsewhere"]

@@ -44,7 +44,7 @@ class PartAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
 
     def _allowed(self, request: HttpRequest, obj: Model | None, role: Role) -> bool:
         user = request.user
-        if user.is_superuser or not parts.works_here(user):
+        if user.is_superuser or not parts.is_staff_member(user):
             return bool(user.is_active and user.is_superuser)
         return parts.shared(self.model) if obj is None else parts.may(user, obj, role=role)
 

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from matches.models import Match
-from matches.services import abandon_match, let_time_run_out
+from matches.services import abandon_match, handle_time_outs
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import ENDINGS, State
@@ -49,7 +49,7 @@ def let_time_pass(visitor: Visitor) -> None:
         for match in Match.objects.all():
             turns = {role: {**turn, "deadline": "2020-01-01T00:00:00+00:00"} for role, turn in match.turns.items()}
             Match.objects.filter(pk=match.pk).update(turns=turns)
-            let_time_run_out(match_id=match.pk)
+            handle_time_outs(match_id=match.pk)
 
 
 def stay_away(visitor: Visitor) -> None:

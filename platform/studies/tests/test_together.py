@@ -175,7 +175,7 @@ def play_all_but(match: Match, role: str) -> None:
     past = timezone.now() - timedelta(seconds=1)
     turns = {who: {**turn, "deadline": past.isoformat()} for who, turn in match.turns.items()}
     Match.objects.filter(pk=match.pk).update(turns=turns, deadline=past)
-    matches.let_time_run_out(match_id=match.pk)
+    matches.handle_time_outs(match_id=match.pk)
 
 
 class TestSessions:

@@ -17,8 +17,8 @@ class Command(flush.Command):
         if connection.vendor != "sqlite":
             super().handle(**options)
             return
-        guard.take_down_all(connection)
+        guard.remove_all(connection)
         try:
             super().handle(**options)
         finally:
-            guard.put_up_all(connection)
+            guard.install_all(connection)
