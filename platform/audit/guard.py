@@ -24,7 +24,7 @@ _others: list[tuple[OnConnection, OnConnection]] = []
 
 
 def install(connection: Any) -> None:
-    """OnConnection the triggers."""
+    """Install the triggers."""
     _run(connection, _SQLITE if connection.vendor == "sqlite" else _POSTGRES)
 
 
@@ -42,7 +42,7 @@ def register(*, install: OnConnection, remove: OnConnection) -> None:
 
 
 def install_all(connection: Any) -> None:
-    """OnConnection the triggers of all guarded tables."""
+    """Install the triggers of all guarded tables."""
     for run in (install, *(installed for installed, _removed in _others)):
         run(connection)
 
