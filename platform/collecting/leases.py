@@ -31,7 +31,7 @@ def take_slot(collection: Collection, slot: int, holder: str) -> bool:
 
 
 def leave_slot(collection: Collection, slot: int, holder: str) -> None:
-    leasing.let_go(Driver.objects.filter(collection=collection, slot=slot), holder)
+    leasing.release(Driver.objects.filter(collection=collection, slot=slot), holder)
 
 
 @transaction.atomic
@@ -87,7 +87,7 @@ def renew(collection: Collection, slot: int, holder: str) -> bool:
 def give_back(items: Iterable[int], holder: str) -> None:
     """Let go of items that stay unfinished: somebody may go on with them at once."""
     mine = Item.objects.filter(pk__in=list(items), status=Item.Status.PLAYING)
-    leasing.let_go(mine, holder, status=Item.Status.WAITING, holder="", until=None, attempts=0)
+    leasing.release(mine, holder, status=Item.Status.WAITING, holder="", until=None, attempts=0)
 
 
 def _until():

@@ -83,11 +83,11 @@ def run(sitting_id: int) -> None:
             goes_on=goes_on,
         )
     except BaseException:
-        leasing.let_go(rows, mine)
+        leasing.release(rows, mine)
         raise
     over = {"known": came.known, "wanted": came.wanted, "problem": came.problem[:500]}
     ended = Sitting.Status.STOPPED if came.stopped else Sitting.Status.DONE
-    leasing.let_go(rows.filter(status=Sitting.Status.RUNNING), mine, status=ended, **over)
+    leasing.release(rows.filter(status=Sitting.Status.RUNNING), mine, status=ended, **over)
 
 
 def stop(sitting: Sitting) -> bool:

@@ -54,14 +54,14 @@ def give_back(held: Lease) -> None:
     """Release the turn at once, if it is still open."""
     keeper = _keeper(os.getpid())
     keeper.release(held.pk)
-    leasing.let_go(Lease.objects.filter(pk=held.pk), keeper.name)
+    leasing.release(Lease.objects.filter(pk=held.pk), keeper.name)
 
 
 def give_back_all() -> None:
     """Release all turns of this process before it ends, for other workers."""
     keeper = _keeper(os.getpid())
     held = keeper.release_all()
-    leasing.let_go(Lease.objects.filter(pk__in=held), keeper.name)
+    leasing.release(Lease.objects.filter(pk__in=held), keeper.name)
 
 
 def held_turns(match_id: int) -> set[tuple[str, int]]:

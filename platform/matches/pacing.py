@@ -7,7 +7,7 @@ from random import Random
 from games.interface import MoveData
 
 SHORTEST, LONGEST = 1.0, 25.0
-"""The longest delay in seconds."""
+"""The bounds of every delay, in seconds."""
 READING = (175, 300)
 TYPING = (30, 74)
 THINKING = (1.5, 5.0)

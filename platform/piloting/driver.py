@@ -71,7 +71,7 @@ def _hold(pilot_id: int, holder: str, *, taking: bool = False) -> bool:
 def _finish(pilot_id: int, holder: str) -> None:
     """Give the lease back, and close the pilot when nobody is left."""
     mine = Pilot.objects.filter(pk=pilot_id, holder=holder)
-    leasing.let_go(mine, holder)
+    leasing.release(mine, holder)
     left = Walker.objects.filter(pilot=pilot_id, status__in=[Status.WAITING, Status.WALKING])
     if not left.exists():
         mine.filter(status=Pilot.Status.RUNNING).update(status=Pilot.Status.DONE, ended_at=timezone.now())

@@ -46,7 +46,7 @@ def check_address(address: str, *, private: bool = False) -> None:
 
 
 def is_special(host: str) -> bool:
-    """Return whether no ordinary host can have this address: link-local ones serve cloud credentials."""
+    """Return whether this belongs to no ordinary host, such as the addresses that serve cloud credentials."""
     found = _number(host)
     if found is None:
         return host.rstrip(".").startswith("metadata.") or host.rstrip(".") == "metadata"
