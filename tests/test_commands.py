@@ -220,7 +220,7 @@ def _replay(**changes: Any) -> dict[str, Any]:
     ("content", "reasons"),
     [
         (_replay(moves=[*MOVES[:1], {"role": "alice", "move": {"decision": "accept"}}]), ["Move 2 by alice", "turn"]),
-        (_replay(moves=[{"role": "alice", "move": {**OFFER, "alice_gain": 1}}]), ["Move 1 by alice", "sum"]),
+        (_replay(moves=[{"role": "alice", "move": {**OFFER, "alice_gain": 1}}]), ["Move 1 by alice", "add up"]),
         (_replay(moves=[*MOVES, MOVES[0]]), ["Move 5 by alice", "over"]),
         (_replay(config={"messages_allowed": False}), ["Move 1 by alice", "without messages"]),
         (_replay(moves=[{"role": "carol", "move": {}}]), ["Move 1 by carol", "no role"]),
@@ -297,7 +297,7 @@ def test_page_shows_what_the_prompt_says(manage_here, file):
     [
         (["--role", "carol"], [], ["no role “carol”"]),
         (["--role", "bob"], [{"role": "bob", "move": OFFER}], ["Move 1 by bob", "not your turn"]),
-        (["--role", "bob"], {"game": "chess", "moves": []}, ["is of chess, not of bargaining"]),
+        (["--role", "bob"], {"game": "chess", "moves": []}, ["is from chess, not bargaining"]),
         (["--role", "bob", "--config", "3"], [], ["must be a JSON object"]),
     ],
     ids=lambda value: "",
