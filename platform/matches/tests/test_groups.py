@@ -132,8 +132,8 @@ class TestWhatPagesAreSent:
         match.refresh_from_db()
         own, other = (screens.frame(match, role)["html"] for role in ("p2", "p1"))
         assert "Waiting for Player 1 and Player 3." in own
-        assert "You have answered." in own and "Name a number" not in own
-        assert "Name a number" in other
+        assert "You have answered." in own and "Choose a number" not in own
+        assert "Choose a number" in other
 
 
 class TestNames:
