@@ -15,33 +15,31 @@ def take_down_guard(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Record',
+            name="Record",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(db_index=True, default=django.utils.timezone.now, verbose_name='time')),
-                ('deed', models.CharField(max_length=40, verbose_name='deed')),
-                ('by', models.CharField(blank=True, max_length=150, verbose_name='by')),
-                ('by_id', models.BigIntegerField(null=True)),
-                ('kind', models.CharField(blank=True, max_length=80, verbose_name='kind of object')),
-                ('key', models.CharField(blank=True, max_length=64)),
-                ('title', models.CharField(blank=True, max_length=200, verbose_name='object')),
-                ('of_kind', models.CharField(blank=True, max_length=80)),
-                ('of_key', models.CharField(blank=True, max_length=64)),
-                ('details', models.JSONField(default=dict, verbose_name='details')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("at", models.DateTimeField(db_index=True, default=django.utils.timezone.now, verbose_name="time")),
+                ("deed", models.CharField(max_length=40, verbose_name="deed")),
+                ("by", models.CharField(blank=True, max_length=150, verbose_name="by")),
+                ("by_id", models.BigIntegerField(null=True)),
+                ("kind", models.CharField(blank=True, max_length=80, verbose_name="kind of object")),
+                ("key", models.CharField(blank=True, max_length=64)),
+                ("title", models.CharField(blank=True, max_length=200, verbose_name="object")),
+                ("of_kind", models.CharField(blank=True, max_length=80)),
+                ("of_key", models.CharField(blank=True, max_length=64)),
+                ("details", models.JSONField(default=dict, verbose_name="details")),
             ],
             options={
-                'verbose_name': 'audit record',
-                'verbose_name_plural': 'audit records',
-                'ordering': ['-at', '-pk'],
-                'indexes': [models.Index(fields=['of_kind', 'of_key'], name='audit_record_of')],
+                "verbose_name": "audit record",
+                "verbose_name_plural": "audit records",
+                "ordering": ["-at", "-pk"],
+                "indexes": [models.Index(fields=["of_kind", "of_key"], name="audit_record_of")],
             },
         ),
         migrations.RunPython(put_up_guard, take_down_guard),
