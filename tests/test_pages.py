@@ -180,7 +180,7 @@ def test_the_door(stack, page: Page, inspect: Inspector, study: str):
     inspect.look(page, "preview")
 
 
-def test_the_way_to_the_game(stack, page: Page, inspect: Inspector, study: str):
+def test_the_pages_before_the_game(stack, page: Page, inspect: Inspector, study: str):
     page.goto(stack.url + stack.arrive(study))
     inspect.look(page, "consent")
     page.locator('main button[type="submit"]').click()

@@ -98,7 +98,7 @@ def test_the_door(client: Client):
     check(client.get("/join/open"))
 
 
-def test_the_whole_way(client: Client):
+def test_the_whole_path(client: Client):
     study = launched()
     wrong = {"consent": {}, "name": {"name": "A"}, "instructions": {}, "quiz": {}}
     for kind in WAY:

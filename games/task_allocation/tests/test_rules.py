@@ -23,7 +23,7 @@ def allocated(*assignments: dict[str, str], **config):
     return play
 
 
-def test_half_way_between_equality_and_efficiency():
+def test_halfway_between_equality_and_efficiency():
     metrics = allocated({"T1": "W2", "T2": "W1"}, {"T3": "W2", "T4": "W1"}).metrics()
     assert (metrics["best_revenue"], metrics["inequality_at_best"], metrics["equal_revenue"]) == (720, 80, 560)
     assert (metrics["revenue"], metrics["inequality"]) == (640, 40)

@@ -304,7 +304,7 @@ def test_all_errors_are_shown_at_once(client, boss):
     assert set(response.context["adminform"].form.errors) == {"title", "several_rounds", "agents", "prices", "budget"}
 
 
-def test_what_was_typed_in_a_way_that_was_not_chosen_does_not_matter(client, boss):
+def test_fields_of_another_source_are_ignored(client, boss):
     add(client, several_rounds="soon", listed="[3]", configurations_from="table", table="glee")
     assert Collection.objects.get().planned == 384
 

@@ -306,7 +306,7 @@ def test_a_demonstration_is_exported_as_such(tmp_path):
     assert manifest.flow["matches_in_dataset"] == 1
 
 
-def test_what_ends_while_the_export_runs_counts_as_still_under_way(tmp_path, monkeypatch):
+def test_what_ends_during_the_export_counts_as_in_progress(tmp_path, monkeypatch):
     study = building.new_study()
     before = timezone.now()
     building.complete(study, worker="A1")

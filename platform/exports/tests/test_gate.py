@@ -19,7 +19,7 @@ COMPLETED = ParticipantFacts(
 PLAYED = MatchFacts(finished=True, purpose="study")
 
 
-def test_a_way_completed_with_all_checks_passed_has_no_reason_to_stay_out():
+def test_a_completed_enrolment_with_all_checks_passed_is_included():
     assert participant_reasons(COMPLETED) == frozenset()
     assert match_reasons(PLAYED, demonstration=False) == frozenset()
 
@@ -30,7 +30,7 @@ def test_every_other_ending_is_a_reason_of_its_own_name(state):
 
 
 @pytest.mark.parametrize("state", [*sorted(set(State) - ENDED), gate.IN_PROGRESS])
-def test_who_is_still_under_way_has_not_finished(state):
+def test_an_enrolment_in_progress_has_not_finished(state):
     assert participant_reasons(ParticipantFacts(state=str(state))) == {"not_finished"}
 
 
@@ -50,7 +50,7 @@ def test_completing_is_not_enough_without_every_check_passed(verdicts, reasons):
     assert participant_reasons(participant) == reasons
 
 
-def test_a_completed_way_without_a_match_has_nothing_to_export():
+def test_a_completed_enrolment_without_a_match_is_excluded():
     assert participant_reasons(ParticipantFacts(state="completed")) == {"no_match"}
 
 
@@ -74,7 +74,7 @@ def test_demo_matches_are_what_a_demonstration_shows_but_pilots_never_enter():
     assert match_reasons(MatchFacts(True, "pilot"), demonstration=True) == {"pilot"}
 
 
-def test_reasons_are_ordered_so_that_what_ended_the_way_is_counted():
+def test_the_reason_that_ended_the_enrolment_comes_first():
     assert ordered({"pilot", "withdrew", "clock_move"}) == ("withdrew", "pilot", "clock_move")
 
 

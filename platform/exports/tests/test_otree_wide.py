@@ -68,7 +68,7 @@ def test_the_documentation_lists_the_header_in_its_order():
     assert listed == HEADER
 
 
-def test_a_whole_game_and_a_way_that_goes_on(tmp_path):
+def test_a_whole_game_and_an_enrolment_in_progress(tmp_path):
     study = building.new_study(title="=Splitting\nmoney")
     played = building.complete(study, worker="A1WORKER")
     building.consent(building.arrive(study, worker="A2WORKER"))

@@ -28,7 +28,7 @@ def form_of(client: Client) -> dict[str, str]:
 
 
 @override_settings(JOINS_PER_HOUR=2)
-def test_one_address_begins_so_many_ways_in_an_hour() -> None:
+def test_enrolments_per_address_and_hour_are_limited() -> None:
     launched(entry=Study.Entry.OPEN)
     for _person in range(2):
         assert Client().post("/join/splitting").status_code == 302
@@ -49,7 +49,7 @@ def test_a_laboratorys_own_codes_are_not_counted() -> None:
 
 
 @pytest.mark.parametrize("repeat", ["with the cookie", "without it"])
-def test_a_join_whose_answer_was_lost_leads_to_the_same_way(repeat: str) -> None:
+def test_a_repeated_join_leads_to_the_same_enrolment(repeat: str) -> None:
     """The browser sends the form again; without the cookie, as the answer that set it never came."""
     launched(entry=Study.Entry.OPEN)
     browser = Client()

@@ -28,7 +28,7 @@ def test_a_launched_study_is_a_hashed_version_with_a_cell_per_role():
     ]
 
 
-def test_the_content_names_everything_that_a_way_depends_on():
+def test_the_content_contains_everything_an_enrolment_depends_on():
     content = launched(config={"rounds": 6}).versions.get().content
     assert content["configurations"][0]["rounds"] == 6
     assert content["configurations"][0]["money"] == 10_000

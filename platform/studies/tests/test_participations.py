@@ -84,7 +84,7 @@ class TestHowOften:
         assert comes(study)["Location"] == first
         assert Enrolment.objects.count() == 1
 
-    def test_a_way_that_gave_its_place_back_counts_too(self):
+    def test_an_enrolment_that_returned_its_place_counts_too(self):
         study = launched(entry=Study.Entry.MTURK)
         comes(study)
         with transaction.atomic():

@@ -110,7 +110,7 @@ def brought_to(state: State, **fields: object) -> Visitor:
     return visitor
 
 
-def test_there_is_a_way_to_every_state():
+def test_every_state_can_be_reached():
     assert set(REACH) == set(State)
 
 
@@ -221,7 +221,7 @@ def test_what_can_be_chosen_contains_what_is_usual():
 # ---- screening ----------------------------------------------------------------------------------------------
 
 
-def test_an_answer_that_screens_out_ends_the_way_is_kept_and_gives_the_place_back():
+def test_a_screen_out_ends_the_enrolment_keeps_the_answer_and_frees_the_place():
     study = launched(survey_before=ADULTS, quota=1)
     visitor = Visitor(arriving(study))
     screen_out(visitor)
@@ -261,7 +261,7 @@ def test_screening_that_cannot_work_is_refused(fields, reason):
 # ---- returning ----------------------------------------------------------------------------------------------
 
 
-def test_returning_ends_a_way_once_with_its_match(django_capture_on_commit_callbacks):
+def test_returning_ends_an_enrolment_once_with_its_match(django_capture_on_commit_callbacks):
     visitor = Visitor(arriving(launched())).walk_to("match")
     with django_capture_on_commit_callbacks(execute=True):
         assert people.returned(enrolment_id=visitor.enrolment.pk)

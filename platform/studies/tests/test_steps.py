@@ -209,7 +209,7 @@ def test_calls_that_led_to_no_move_stand_at_the_end(client, boss):
     assert "without a move" in page_of(client, live, step=3)
 
 
-def test_timings_and_the_way_in_which_answers_appear_are_told(client, match):
+def test_timings_and_how_answers_appear_are_shown(client, match):
     at = timezone.now()
     Event.objects.filter(match=match, number=2).update(
         asked_at=at - timedelta(seconds=30), shown_at=at - timedelta(seconds=12.5), at=at

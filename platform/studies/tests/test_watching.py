@@ -143,7 +143,7 @@ def test_the_monitor_leads_to_every_match_that_waits(client: Client, match: Matc
     assert address(match) in client.get(reverse("monitoring:page", args=[study.pk])).content.decode()
 
 
-def test_a_collections_page_leads_to_the_matches_under_way(client: Client):
+def test_a_collections_page_links_to_its_running_matches(client: Client):
     plan = Plan(title="C", slug="c", game="item_auction", configurations=[AUCTION], agents=["openai:m"], seed=1)
     collection = make_collection(plan)
     (item,) = leases.claim(collection, "nobody", 1)

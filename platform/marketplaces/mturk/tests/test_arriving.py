@@ -192,7 +192,7 @@ class TestInventedIdentifiers:
         assert house.follow({"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": "3X"}).status_code == 200
         assert nobody_came()
 
-    def test_no_more_ways_than_the_task_has_assignments(self, house):
+    def test_no_more_enrolments_than_the_task_has_assignments(self, house):
         hit = house.published()
         Hit.objects.filter(pk=hit.pk).update(assignments=2)
         link = house.link(house.accept(hit, "AWORKERONE"))

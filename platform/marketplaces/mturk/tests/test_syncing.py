@@ -129,7 +129,7 @@ class TestAssignments:
         assert (line.enrolment, line.there) == (person, "not submitted")
         assert "They can still do so" in line.advice
 
-    def test_submitted_there_and_still_under_way_here(self, house):
+    def test_submitted_there_and_still_in_progress_here(self, house):
         assignment = house.accept(house.published(), "AWORKERONE")
         person = house.come(assignment)
         house.submit(assignment)

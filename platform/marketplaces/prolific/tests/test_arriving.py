@@ -64,7 +64,7 @@ def test_the_signed_token_alone_says_who_comes(desk):
     "audience",
     ["http://testserver", "http://testserver/", "testserver", DOOR, ["https://else.example", "http://testserver"]],
 )
-def test_a_token_may_name_its_audience_in_any_of_the_usual_ways(desk, audience):
+def test_a_token_may_name_its_audience_in_any_common_form(desk, audience):
     desk.publish()
     worker = desk.worker()
     told = f"http://testserver{audience}?PROLIFIC_PID=x" if audience == DOOR else audience
