@@ -49,7 +49,7 @@ def ladder_of(settings: Mapping[str, Any]) -> Ladder:
     return Ladder(
         rungs=(asked,),
         tries_after_first=settings.get("tries_after_first", 3),
-        call_seconds=600,
+        call_seconds=3600,
         script=settings.get("script"),
         script_counts=settings.get("script_counts", False),
     )
