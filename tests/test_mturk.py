@@ -130,7 +130,7 @@ class Desk:
             timeout=SLOW_MACHINE
         )
         assert not self.standin.market.hits, "nothing is published before it is confirmed"
-        page.get_by_role("button", name="Publish", exact=True).click()
+        page.get_by_role("button", name=re.compile(r"\bPublish$")).click()  # after the icon's name
         expect(page.get_by_text("Published: workers can find the task now.")).to_be_visible(timeout=SLOW_MACHINE)
 
     def ask(self) -> None:

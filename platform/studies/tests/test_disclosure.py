@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+from itertools import cycle
 
 import pytest
 
 from exports.dataset import export
 from exports.tests import building
 from exports.verify import verify
+from games import registry
+from matches.models import Match, Seat
 from opponents.agents import PERSON
 from studies.disclosure import disclosed, kept_back
 
@@ -86,3 +89,19 @@ def test_the_last_page_says_what_was_kept_back_and_only_to_those_who_played(clie
 def test_who_was_told_has_nothing_more_to_hear(client):
     played = building.complete(building.new_study(), worker="A1")
     assert kept_back(played) == [] and KEPT_BACK not in page(client, played)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("game", registry.keys())
+def test_debriefing_names_the_undisclosed_players_of_every_game(game):
+    """Models and scripts are named whatever the game; a game for one player has nothing to add."""
+    roles = list(registry.get(game)(registry.get(game).Config()).roles())
+    study = building.new_study(tells_opponent=False)
+    person = building.arrive(study, worker="A1")
+    match = Match.objects.create(game=game, config={}, seed=1, purpose="study", rules_version=1)
+    Seat.objects.create(match=match, role=roles[0], enrolment=person, step=2)
+    for role, agent in zip(roles[1:], cycle(["openai:m", SCRIPT])):
+        Seat.objects.create(match=match, role=role, agent=agent)
+    said = " ".join(kept_back(person))
+    assert ("language model" in said) == (len(roles) > 1) and ("fixed rules" in said) == (len(roles) > 2)
+    assert bool(said) == (len(roles) > 1)
