@@ -1,4 +1,4 @@
-"""The code word can be read by whoever reads, whatever the instructions look like."""
+"""The code word is readable in instructions of any form."""
 
 from __future__ import annotations
 

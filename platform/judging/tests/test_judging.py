@@ -1,4 +1,4 @@
-"""A judge labels justifications: each text once, by models of both protocols, of a collection and of its dataset."""
+"""Judging: each text once, with models of both protocols, in a collection and its dataset."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def played(standin) -> Collection:
 
 
 def sat(collection: Collection, *judges: str, cap: str | None = None) -> Sitting:
-    """A sitting that was begun and run to its end."""
+    """Start judging and run it to the end."""
     sitting = sittings.begin(collection, judges, None if cap is None else Decimal(cap))
     sittings.run(sitting.pk)
     sitting.refresh_from_db()

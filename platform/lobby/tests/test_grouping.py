@@ -1,4 +1,4 @@
-"""Who makes up a group: properties that hold whoever comes in whatever order."""
+"""Forming groups: properties that hold for any arrivals in any order."""
 
 from __future__ import annotations
 

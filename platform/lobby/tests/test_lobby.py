@@ -1,4 +1,4 @@
-"""The lobby: groups of who is here, nobody in two, nobody waiting for somebody who has gone, and a way out in time."""
+"""The lobby: participants present form groups, each joins one group, and waiting ends in time."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def steps(seats: dict[str, str], role: str, *, game: str, config: dict, **lobby:
 
 
 def newcomer(seats: dict[str, str] = FOUR, role: str = "p1", **lobby: object) -> Enrolment:
-    """Somebody whose first step is a lobby."""
+    """A participant whose first step is a lobby."""
     game, config = ("bargaining", {}) if "alice" in seats else ("beauty_contest", {"players": len(seats), "runs": 2})
     return Enrolment.objects.create(
         steps=steps(seats, role, game=game, config=config, **lobby), expires_at=lifetime(60), state=State.CONSENTED
@@ -75,14 +75,14 @@ def again(enrolments: list[Enrolment]) -> list[State]:
 
 
 def late(enrolment: Enrolment) -> None:
-    """They have waited as long as the study lets them."""
+    """Let the participant's waiting time be over."""
     Place.objects.filter(enrolment=enrolment).update(
         since=timezone.now() - timedelta(seconds=301), until=timezone.now() - timedelta(seconds=1)
     )
 
 
 def gone(enrolment: Enrolment) -> None:
-    """Their page has not been heard from for longer than somebody counts as here."""
+    """Make the participant absent: no sign of their page for too long."""
     Place.objects.filter(enrolment=enrolment).update(heard_at=timezone.now() - timedelta(seconds=16))
 
 
@@ -209,7 +209,7 @@ class TestWaitingInVain:
 class TestStrangers:
     @pytest.fixture
     def acquainted(self) -> list[Enrolment]:
-        """Two who have played with each other, each at the lobby before their second match."""
+        """Two participants who have played together, at the lobby before their second match."""
         pair = [newcomer(TWO, role, strangers=True, pool="2") for role in TWO]
         seats = [Seat(role=role, enrolment=one, step=9) for role, one in zip(TWO, pair, strict=True)]
         match = Match.objects.create(game="bargaining", config={}, rules_version=1, seed=1, status="finished")

@@ -1,4 +1,4 @@
-"""The monitor of a study: what it says, who may see it, and what can be done on it."""
+"""A study's monitor: its contents, who can see it, and its actions."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_monitor_shows_who_is_awaited_and_since_when():
 
 
 def shift(match: Match, by: timedelta) -> None:
-    """The match's open turns were opened so much earlier."""
+    """Make the match's open turns this much older."""
     match.refresh_from_db()
     opened = (timezone.now() - by).isoformat()
     turns = {role: {**turn, "opened_at": opened} for role, turn in match.turns.items()}

@@ -1,4 +1,4 @@
-"""The preview of outcomes: right sums, each match once, and a page that warns against stopping by it."""
+"""The preview of outcomes: correct sums, each match once, and a warning against optional stopping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""/health/ready, /metrics and the monitor's word on workers."""
+"""/health/ready, /metrics and the monitor's notice on workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the monitor costs does not grow with the number of matches that are over."""
+"""The monitor's cost does not grow with the number of finished matches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BIG = (
 
 
 def asked(client: Client, name: str, study: int) -> list[str]:
-    """The statements of one look at the monitor."""
+    """Return the SQL statements of one request to the monitor."""
     MEMORY.grow_old()  # or it depends on the time whether a page reads the endpoints
     with CaptureQueriesContext(connection) as captured:
         assert client.get(reverse(f"monitoring:{name}", args=[study])).status_code == 200

@@ -1,4 +1,4 @@
-"""The way through a study as a person sees it: every page, every refusal, every ending."""
+"""A participant's path through a study: every page, refusal and ending."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def visitor() -> Visitor:
-    """Somebody who has just arrived."""
+    """A participant who has just arrived."""
     return Visitor(arriving(launched()))
 
 
@@ -342,7 +342,7 @@ CONTINUING = {
     State.WAITING: "match",
     State.QUIZ: "quiz",
 }
-"""Where somebody in a state that is not an ending goes on."""
+"""The current step's kind for each state that is not an ending."""
 PAYS = {
     State.COMPLETED: ["$1.00", "$2.00"],
     State.FAILED_QUIZ: ["$1.00"],

@@ -1,4 +1,4 @@
-"""Whom a recruiter's link lets in, and what the others are told."""
+"""Which links are accepted, and what refused visitors read."""
 
 from __future__ import annotations
 

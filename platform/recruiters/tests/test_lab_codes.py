@@ -1,4 +1,4 @@
-"""Lists of personal codes: what a file may hold, and that a list is taken as a whole or not at all."""
+"""Lists of personal codes: file format, and all-or-nothing imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Analyses that are asked for on the page of datasets."""
+"""Reports requested on the page of datasets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def boss(client) -> User:
 
 @pytest.fixture
 def asked(monkeypatch) -> list[int]:
-    """Keys of the reports that workers were asked to make."""
+    """Primary keys of the reports queued for workers."""
     asked: list[int] = []
     monkeypatch.setattr("reports.tasks.make_report.delay", asked.append)
     monkeypatch.setattr("exports.tasks.write_dataset.delay", lambda pk: None)

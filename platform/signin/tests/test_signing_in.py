@@ -1,4 +1,4 @@
-"""Signing in: guessing is slow, a password alone opens nothing where a second factor is needed."""
+"""Signing in: guessing is slowed down, and a required second factor is enforced."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def sign_in(client: Client, password: str = PASSWORD, **more):
 
 
 def code_of(device: TOTPDevice, ahead: int = 0) -> str:
-    """What the app shows now, or some half minutes later."""
+    """Return the app's code now, or some half minutes later."""
     device.refresh_from_db()
     return f"{totp(device.bin_key, drift=device.drift + ahead):06d}"
 

@@ -38,7 +38,7 @@ def study() -> Study:
 
 @pytest.fixture
 def visitor(study) -> Visitor:
-    """Somebody who stands before the first survey."""
+    """A participant at the first survey."""
     visitor = Visitor(arriving(study))
     visitor.see()
     visitor.send(agree="yes")
