@@ -8,7 +8,7 @@ class JudgingConfig(AppConfig):
 
     def ready(self) -> None:
         from collecting.models import Collection
-        from judging.models import Sitting
+        from judging.models import JudgingRun
         from rights.parts import belongs
 
-        belongs(Sitting, to=Collection, by="collection")
+        belongs(JudgingRun, to=Collection, by="collection")

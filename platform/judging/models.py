@@ -33,7 +33,7 @@ class Judgement(models.Model):
         return f"{self.judge} {self.text_sha256[:12]}"
 
 
-class Sitting(models.Model):
+class JudgingRun(models.Model):
     """A request to judge a collection's justifications, and its progress.
 
     Attributes:
@@ -48,7 +48,7 @@ class Sitting(models.Model):
         DONE = "done", _("done")
         STOPPED = "stopped", _("stopped")
 
-    collection = models.ForeignKey(Collection, models.CASCADE, related_name="sittings")
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="judging_runs")
     judges = models.JSONField(_("judges"))
     cap = models.DecimalField(_("cap"), max_digits=10, decimal_places=2, null=True)
     status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.RUNNING)

@@ -1,9 +1,9 @@
 from celery import shared_task
 
-from judging import sittings
+from judging import runs
 
 
 @shared_task(name="judging.judge")
-def judge_collection(sitting_id: int) -> None:
+def judge_collection(run_id: int) -> None:
     """Judge a collection's justifications."""
-    sittings.run(sitting_id)
+    runs.run(run_id)

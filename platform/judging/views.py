@@ -18,9 +18,9 @@ from django.views.decorators.http import require_GET, require_POST
 
 from audit.actions import Action
 from collecting.models import Collection
-from judging import services, sittings
+from judging import runs, services
 from judging.errors import JudgingError
-from judging.models import Sitting
+from judging.models import JudgingRun
 from judging.texts import of_collection
 from opponents.listing import offered
 from opponents.spending import spent_of
@@ -70,8 +70,8 @@ def begin(request: HttpRequest, collection: Collection) -> HttpResponse:
             raise InvalidOperation
         judges = [request.POST.get("first", ""), request.POST.get("second", "")]
         with transaction.atomic():
-            sitting = sittings.begin(collection, judges, cap, by=request.user)
-            _record(request, collection, Action.STARTED, "Had justifications judged.", {"judges": sitting.judges})
+            judging_run = runs.begin(collection, judges, cap, by=request.user)
+            _record(request, collection, Action.STARTED, "Had justifications judged.", {"judges": judging_run.judges})
     except InvalidOperation:
         return _page(
             request, collection, {"problem": _("Please enter the cap as an amount in US dollars, such as 5.00.")}
@@ -85,10 +85,10 @@ def begin(request: HttpRequest, collection: Collection) -> HttpResponse:
 @of_collections(role=Role.EDITOR)
 def stop(request: HttpRequest, collection: Collection) -> HttpResponse:
     """Stop judging."""
-    for sitting in Sitting.objects.filter(collection=collection, status=Sitting.Status.RUNNING):
+    for judging_run in JudgingRun.objects.filter(collection=collection, status=JudgingRun.Status.RUNNING):
         with transaction.atomic():
-            if sittings.stop(sitting):
-                _record(request, collection, Action.STOPPED, "Stopped judging.", {"judges": sitting.judges})
+            if runs.stop(judging_run):
+                _record(request, collection, Action.STOPPED, "Stopped judging.", {"judges": judging_run.judges})
     return _back(collection)
 
 
@@ -96,12 +96,14 @@ def stop(request: HttpRequest, collection: Collection) -> HttpResponse:
 @of_collections(role=Role.EDITOR)
 def labels(request: HttpRequest, collection: Collection) -> HttpResponse:
     """Return the latest judges' labels.csv; by POST, because downloads are recorded in the audit log."""
-    sitting = Sitting.objects.filter(collection=collection).first()
+    judging_run = JudgingRun.objects.filter(collection=collection).first()
     rubric = services.rubric_of(collection.game)
-    if sitting is None or rubric is None:
+    if judging_run is None or rubric is None:
         return _back(collection)
-    rows = services.table(rubric, list(of_collection(collection)), sitting.judges)
-    _record(request, collection, Action.DOWNLOADED, "Downloaded labels of justifications.", {"judges": sitting.judges})
+    rows = services.table(rubric, list(of_collection(collection)), judging_run.judges)
+    _record(
+        request, collection, Action.DOWNLOADED, "Downloaded labels of justifications.", {"judges": judging_run.judges}
+    )
     response = HttpResponse(services.as_csv(rubric, rows), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{collection.slug}-labels.csv"'
     return response
@@ -122,22 +124,22 @@ def _page(request: HttpRequest, collection: Collection, more: dict[str, Any]) ->
 
 
 def _status(request: HttpRequest, collection: Collection) -> dict[str, Any]:
-    sitting = Sitting.objects.filter(collection=collection).first()
+    judging_run = JudgingRun.objects.filter(collection=collection).first()
     context: dict[str, Any] = {
         "collection": collection,
-        "sitting": sitting,
-        "alive": sitting is not None and sitting.status == Sitting.Status.RUNNING,
+        "judging_run": judging_run,
+        "alive": judging_run is not None and judging_run.status == JudgingRun.Status.RUNNING,
         "may_change": admin.site.get_model_admin(Collection).has_change_permission(request, collection),
-        "spent": spent_of(sittings.budget_of(collection)),
+        "spent": spent_of(runs.budget_of(collection)),
     }
     rubric = services.rubric_of(collection.game)
-    if sitting is None or rubric is None:
+    if judging_run is None or rubric is None:
         return context
     if context["alive"]:
-        sittings.send(sitting)  # in case its worker died
+        runs.send(judging_run)  # in case its worker died
         return context
-    rows = services.table(rubric, list(of_collection(collection)), sitting.judges)
-    return {**context, "labelled": len(rows), "shares": services.shares(rubric, rows, sitting.judges)}
+    rows = services.table(rubric, list(of_collection(collection)), judging_run.judges)
+    return {**context, "labelled": len(rows), "shares": services.shares(rubric, rows, judging_run.judges)}
 
 
 def _record(request: HttpRequest, collection: Collection, action: str, says: str, details: dict[str, Any]) -> None:

@@ -51,7 +51,7 @@ _RETURN_WITH_CODE = _(
     "asked for a return code, use the one below."
 )
 _SHOW_CODE = _("Show or send the code below to the people who invited you, so that they can pay you.")
-_NOTHING_TO_DO = _("You don't need to do anything else. You can close this page.")
+_NOTHING_TO_DO = _("You don't need to do anything else.")
 
 ENDINGS: dict[str, Ending] = {
     State.COMPLETED: Ending(

@@ -15,8 +15,8 @@ from django.urls import reverse
 from collecting import driver, planning, services
 from collecting.models import Collection
 from games.social_dilemma.justifications import LABELS
-from judging import sittings
-from judging.models import Judgement, Sitting
+from judging import runs
+from judging.models import Judgement, JudgingRun
 from judging.services import rubric_of
 from judging.texts import justification, of_collection
 from llm_agents.standins import BothStandIn
@@ -70,19 +70,19 @@ def played(standin) -> Collection:
     return collection
 
 
-def sat(collection: Collection, *judges: str, cap: str | None = None) -> Sitting:
+def sat(collection: Collection, *judges: str, cap: str | None = None) -> JudgingRun:
     """Start judging and run it to the end."""
-    sitting = sittings.begin(collection, judges, None if cap is None else Decimal(cap))
-    sittings.run(sitting.pk)
-    sitting.refresh_from_db()
-    return sitting
+    judging_run = runs.begin(collection, judges, None if cap is None else Decimal(cap))
+    runs.run(judging_run.pk)
+    judging_run.refresh_from_db()
+    return judging_run
 
 
 def test_two_judges_label_each_text_once_and_calls_are_stored_with_cost(standin, played):
     texts = {one.text for one in of_collection(played)}
     assert texts <= set(REASONS) and texts
-    sitting = sat(played, FIRST, SECOND)
-    assert (sitting.status, sitting.known, sitting.wanted) == ("done", 2 * len(texts), 2 * len(texts))
+    judging_run = sat(played, FIRST, SECOND)
+    assert (judging_run.status, judging_run.known, judging_run.wanted) == ("done", 2 * len(texts), 2 * len(texts))
     assert len(standin.requests) == 2 * len(texts)
     assert json.dumps(standin.requests).count('"enum"') >= len(texts)
     calls = Call.objects.filter(purpose="judge")
@@ -92,7 +92,7 @@ def test_two_judges_label_each_text_once_and_calls_are_stored_with_cost(standin,
     greedy = Judgement.objects.filter(labels=["individual_utility"]).values_list("judge", flat=True)
     assert set(greedy) <= {FIRST, SECOND}
     again = sat(played, FIRST, SECOND)
-    assert again.known == again.wanted == sitting.known
+    assert again.known == again.wanted == judging_run.known
     assert len(standin.requests) == 2 * len(texts)
 
 
@@ -115,9 +115,9 @@ def test_dataset_is_judged_without_repeated_calls(standin, played, tmp_path, cap
 
 
 def test_judging_stops_at_the_cap(standin, played):
-    sitting = sat(played, FIRST, SECOND, cap="0.01")
+    judging_run = sat(played, FIRST, SECOND, cap="0.01")
     texts = len({one.text for one in of_collection(played)})
-    assert sitting.status == "done"
+    assert judging_run.status == "done"
     Call.objects.filter(purpose="judge").update(cost=Decimal(1))
     Judgement.objects.filter(judge=SECOND).delete()
     stopped = sat(played, FIRST, SECOND, cap="0.01")
@@ -134,9 +134,9 @@ def test_page_starts_judging_and_offers_labels(client, standin, played):
     )
     refused = client.post(f"{address}begin/", {"first": "script:nash"})
     assert "A judge must be a model" in refused.content.decode()
-    assert not Sitting.objects.exists()
+    assert not JudgingRun.objects.exists()
     assert client.post(f"{address}begin/", {"first": FIRST, "second": SECOND, "cap": "5"}).status_code == 302
-    sittings.run(Sitting.objects.get().pk)
+    runs.run(JudgingRun.objects.get().pk)
     page = client.get(address).content.decode()
     assert "social_welfare" in page and "κ" in page and "Download the labels" in page
     table = client.post(f"{address}labels.csv").content.decode().splitlines()
@@ -154,9 +154,9 @@ def test_page_starts_judging_and_offers_labels(client, standin, played):
     ],
 )
 def test_invalid_judge_is_refused(played, judges, cap, says):
-    with pytest.raises(sittings.JudgingError, match=re.escape(says)):
+    with pytest.raises(runs.JudgingError, match=re.escape(says)):
         sat(played, *judges, cap=cap)
-    assert not Sitting.objects.exists()
+    assert not JudgingRun.objects.exists()
 
 
 @pytest.mark.parametrize(

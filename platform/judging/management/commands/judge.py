@@ -16,7 +16,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from collecting.models import Collection
-from judging import services, sittings
+from judging import runs, services
 from judging.errors import JudgingError
 from judging.texts import of_collection, of_folder
 
@@ -47,7 +47,7 @@ class Command(BaseCommand):
     def _judge(self, what: str, judges: list[str], cap: Decimal | None, to: Path | None) -> None:
         collection = Collection.objects.filter(slug=what).first()
         if collection is not None:
-            game, found, budget = collection.game, list(of_collection(collection)), sittings.budget_of(collection)
+            game, found, budget = collection.game, list(of_collection(collection)), runs.budget_of(collection)
             to = to or Path()
         else:
             game, found = of_folder(Path(what))

@@ -18,7 +18,7 @@ import leasing
 from collecting.models import Collection
 from judging import services
 from judging.errors import JudgingError
-from judging.models import Sitting
+from judging.models import JudgingRun
 from judging.texts import of_collection
 
 LEASE = timedelta(minutes=10)
@@ -31,7 +31,7 @@ def budget_of(collection: Collection) -> str:
 
 
 @transaction.atomic
-def begin(collection: Collection, judges: Sequence[str], cap: Decimal | None, by: Any = None) -> Sitting:
+def begin(collection: Collection, judges: Sequence[str], cap: Decimal | None, by: Any = None) -> JudgingRun:
     """Start judging a collection's justifications.
 
     Raises:
@@ -41,56 +41,56 @@ def begin(collection: Collection, judges: Sequence[str], cap: Decimal | None, by
         raise JudgingError(_("This game has no labels for justifications."))
     named = services.checked(judges, cap)
     Collection.objects.select_for_update().get(pk=collection.pk)
-    if Sitting.objects.filter(collection=collection, status=Sitting.Status.RUNNING).exists():
+    if JudgingRun.objects.filter(collection=collection, status=JudgingRun.Status.RUNNING).exists():
         raise JudgingError(_("This collection is already being judged."))
-    sitting = Sitting.objects.create(collection=collection, judges=named, cap=cap, asked_by=by)
-    transaction.on_commit(lambda: send(sitting))
-    return sitting
+    judging_run = JudgingRun.objects.create(collection=collection, judges=named, cap=cap, asked_by=by)
+    transaction.on_commit(lambda: send(judging_run))
+    return judging_run
 
 
-def send(sitting: Sitting) -> None:
+def send(judging_run: JudgingRun) -> None:
     """Queue a run that no worker has taken."""
-    if Sitting.objects.filter(leasing.free(), pk=sitting.pk, status=Sitting.Status.RUNNING).exists():
+    if JudgingRun.objects.filter(leasing.free(), pk=judging_run.pk, status=JudgingRun.Status.RUNNING).exists():
         # If the message is lost, opening the page sends it again.
         with suppress(OSError, OperationalError):
-            current_app.send_task("judging.judge", (sitting.pk,))
+            current_app.send_task("judging.judge", (judging_run.pk,))
 
 
-def run(sitting_id: int) -> None:
+def run(run_id: int) -> None:
     """Judge until everything is judged, the cap is reached or it is stopped; do nothing if another worker does."""
-    rows = Sitting.objects.filter(pk=sitting_id)
+    rows = JudgingRun.objects.filter(pk=run_id)
     mine = secrets.token_hex(8)
-    if not leasing.take(rows.filter(status=Sitting.Status.RUNNING), mine, LEASE):
+    if not leasing.take(rows.filter(status=JudgingRun.Status.RUNNING), mine, LEASE):
         return
-    sitting = rows.select_related("collection").get()
-    rubric = services.rubric_of(sitting.collection.game)
+    judging_run = rows.select_related("collection").get()
+    rubric = services.rubric_of(judging_run.collection.game)
     assert rubric is not None
 
     def goes_on(known: int) -> bool:
         rows.filter(holder=mine).update(known=known)
-        return bool(leasing.renew(rows.filter(status=Sitting.Status.RUNNING), mine, LEASE))
+        return bool(leasing.renew(rows.filter(status=JudgingRun.Status.RUNNING), mine, LEASE))
 
     try:
-        found = list(of_collection(sitting.collection))
-        wanted = len({one.sha256 for one in found}) * len(sitting.judges)
+        found = list(of_collection(judging_run.collection))
+        wanted = len({one.sha256 for one in found}) * len(judging_run.judges)
         rows.filter(holder=mine).update(wanted=wanted)
         came = services.judge(
             rubric,
             found,
-            sitting.judges,
-            budget_of=budget_of(sitting.collection),
-            cap=sitting.cap,
+            judging_run.judges,
+            budget_of=budget_of(judging_run.collection),
+            cap=judging_run.cap,
             goes_on=goes_on,
         )
     except BaseException:
         leasing.release(rows, mine)
         raise
     over = {"known": came.known, "wanted": came.wanted, "problem": came.problem[:500]}
-    ended = Sitting.Status.STOPPED if came.stopped else Sitting.Status.DONE
-    leasing.release(rows.filter(status=Sitting.Status.RUNNING), mine, status=ended, **over)
+    ended = JudgingRun.Status.STOPPED if came.stopped else JudgingRun.Status.DONE
+    leasing.release(rows.filter(status=JudgingRun.Status.RUNNING), mine, status=ended, **over)
 
 
-def stop(sitting: Sitting) -> bool:
+def stop(judging_run: JudgingRun) -> bool:
     """Stop judging and keep the labels so far; return whether it was running."""
-    running = Sitting.objects.filter(pk=sitting.pk, status=Sitting.Status.RUNNING)
-    return bool(running.update(status=Sitting.Status.STOPPED, problem=_("Stopped by a researcher.")))
+    running = JudgingRun.objects.filter(pk=judging_run.pk, status=JudgingRun.Status.RUNNING)
+    return bool(running.update(status=JudgingRun.Status.STOPPED, problem=_("Stopped by a researcher.")))
