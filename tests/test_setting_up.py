@@ -120,7 +120,7 @@ def test_line_up_of_people_and_agents_is_composed(stack, desk: Page):
     card.get_by_label("How many").fill("2")
     card.get_by_label("All other seats").select_option("calm")
     expect(card.get_by_text("2 of 5 seats filled")).to_be_visible()
-    expect(desk.locator(".parley-outlook")).to_contain_text("people", timeout=PATIENCE)  # several in a match
+    expect(desk.locator(".parley-outlook")).to_contain_text("participants", timeout=PATIENCE)  # several in a match
     desk.get_by_role("button", name="Save").click()
     expect(desk.get_by_text("Saved as a draft")).to_be_visible(timeout=PATIENCE)
     expect(card.get_by_label("How many")).to_have_value("2")

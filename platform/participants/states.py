@@ -68,7 +68,7 @@ ENDINGS: dict[str, Ending] = {
     ),
     State.FAILED_QUIZ: Ending(
         _("The study ends here"),
-        _("Your answer about the game was not correct, so your game will not be used for the research."),
+        _("Your answer about the game was not correct, so your game will not be part of the research data."),
         _GIVE_CODE,
         gives_code=True,
     ),
@@ -120,7 +120,7 @@ ENDINGS: dict[str, Ending] = {
     ),
     State.WITHDREW: Ending(
         _("You have left the study"),
-        _("You chose to stop. We will not use what you did for the research."),
+        _("You chose to stop. What you did will not be part of the research data."),
         _RETURN,
     ),
 }
