@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('lobby', '0001_initial'),
+        ("lobby", "0001_initial"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='place',
-            name='step',
+            model_name="place",
+            name="step",
             field=models.PositiveSmallIntegerField(help_text="the number of the lobby's step in the enrolment's path"),
         ),
     ]

@@ -4,19 +4,44 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('monitoring', '0004_outcomes'),
+        ("monitoring", "0004_outcomes"),
     ]
 
     operations = [
         migrations.AlterModelOptions(
-            name='handending',
-            options={'ordering': ['-at'], 'verbose_name': 'match ended by a researcher', 'verbose_name_plural': 'matches ended by researchers'},
+            name="handending",
+            options={
+                "ordering": ["-at"],
+                "verbose_name": "match ended by a researcher",
+                "verbose_name_plural": "matches ended by researchers",
+            },
         ),
         migrations.AlterField(
-            model_name='celltally',
-            name='state',
-            field=models.CharField(choices=[('arrived', 'arrived'), ('consented', 'consented'), ('instructed', 'read the instructions'), ('failed_code_word', 'failed the attention check'), ('playing', 'playing'), ('waiting', 'waiting for others'), ('quiz', 'answering the quiz'), ('failed_quiz', 'failed the quiz'), ('completed', 'completed'), ('timed_out', 'ran out of time'), ('dropped_out', 'dropped out'), ('opponent_failed', 'opponent failed'), ('partner_left', 'another player left'), ('no_partner', 'found no partner'), ('replaced', 'replaced by a program'), ('screened_out', 'screened out'), ('returned', 'returned the assignment'), ('withdrew', 'withdrew')], max_length=20),
+            model_name="celltally",
+            name="state",
+            field=models.CharField(
+                choices=[
+                    ("arrived", "arrived"),
+                    ("consented", "consented"),
+                    ("instructed", "read the instructions"),
+                    ("failed_code_word", "failed the attention check"),
+                    ("playing", "playing"),
+                    ("waiting", "waiting for others"),
+                    ("quiz", "answering the quiz"),
+                    ("failed_quiz", "failed the quiz"),
+                    ("completed", "completed"),
+                    ("timed_out", "ran out of time"),
+                    ("dropped_out", "dropped out"),
+                    ("opponent_failed", "opponent failed"),
+                    ("partner_left", "another player left"),
+                    ("no_partner", "found no partner"),
+                    ("replaced", "replaced by a program"),
+                    ("screened_out", "screened out"),
+                    ("returned", "returned the assignment"),
+                    ("withdrew", "withdrew"),
+                ],
+                max_length=20,
+            ),
         ),
     ]

@@ -5,40 +5,78 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('participants', '0005_enrolment_refusal'),
+        ("participants", "0005_enrolment_refusal"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='enrolment',
-            name='earnings',
-            field=models.JSONField(blank=True, help_text='the pay shown on the last page', null=True, verbose_name='earnings'),
+            model_name="enrolment",
+            name="earnings",
+            field=models.JSONField(
+                blank=True, help_text="the pay shown on the last page", null=True, verbose_name="earnings"
+            ),
         ),
         migrations.AlterField(
-            model_name='enrolment',
-            name='erased_at',
-            field=models.DateTimeField(blank=True, help_text='when all identifying data were deleted', null=True, verbose_name='erased'),
+            model_name="enrolment",
+            name="erased_at",
+            field=models.DateTimeField(
+                blank=True, help_text="when all identifying data were deleted", null=True, verbose_name="erased"
+            ),
         ),
         migrations.AlterField(
-            model_name='enrolment',
-            name='refusal',
-            field=models.JSONField(editable=False, help_text='the last refused answer and the reasons, until they are shown: {position, posted, errors}', null=True),
+            model_name="enrolment",
+            name="refusal",
+            field=models.JSONField(
+                editable=False,
+                help_text="the last refused answer and the reasons, until they are shown: {position, posted, errors}",
+                null=True,
+            ),
         ),
         migrations.AlterField(
-            model_name='enrolment',
-            name='return_to',
-            field=models.URLField(blank=True, editable=False, help_text="the recruiter's page to which this participant returns", max_length=300),
+            model_name="enrolment",
+            name="return_to",
+            field=models.URLField(
+                blank=True,
+                editable=False,
+                help_text="the recruiter's page to which this participant returns",
+                max_length=300,
+            ),
         ),
         migrations.AlterField(
-            model_name='enrolment',
-            name='seed',
-            field=models.BigIntegerField(default=participants.models.new_seed, help_text='random seed for this participant'),
+            model_name="enrolment",
+            name="seed",
+            field=models.BigIntegerField(
+                default=participants.models.new_seed, help_text="random seed for this participant"
+            ),
         ),
         migrations.AlterField(
-            model_name='enrolment',
-            name='state',
-            field=models.CharField(choices=[('arrived', 'arrived'), ('consented', 'consented'), ('instructed', 'read the instructions'), ('failed_code_word', 'failed the attention check'), ('playing', 'playing'), ('waiting', 'waiting for others'), ('quiz', 'answering the quiz'), ('failed_quiz', 'failed the quiz'), ('completed', 'completed'), ('timed_out', 'ran out of time'), ('dropped_out', 'dropped out'), ('opponent_failed', 'opponent failed'), ('partner_left', 'another player left'), ('no_partner', 'found no partner'), ('replaced', 'replaced by a program'), ('screened_out', 'screened out'), ('returned', 'returned the assignment'), ('withdrew', 'withdrew')], default='arrived', max_length=20, verbose_name='state'),
+            model_name="enrolment",
+            name="state",
+            field=models.CharField(
+                choices=[
+                    ("arrived", "arrived"),
+                    ("consented", "consented"),
+                    ("instructed", "read the instructions"),
+                    ("failed_code_word", "failed the attention check"),
+                    ("playing", "playing"),
+                    ("waiting", "waiting for others"),
+                    ("quiz", "answering the quiz"),
+                    ("failed_quiz", "failed the quiz"),
+                    ("completed", "completed"),
+                    ("timed_out", "ran out of time"),
+                    ("dropped_out", "dropped out"),
+                    ("opponent_failed", "opponent failed"),
+                    ("partner_left", "another player left"),
+                    ("no_partner", "found no partner"),
+                    ("replaced", "replaced by a program"),
+                    ("screened_out", "screened out"),
+                    ("returned", "returned the assignment"),
+                    ("withdrew", "withdrew"),
+                ],
+                default="arrived",
+                max_length=20,
+                verbose_name="state",
+            ),
         ),
     ]

@@ -5,25 +5,35 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('recruiters', '0004_kinds_of_lab_codes'),
+        ("recruiters", "0004_kinds_of_lab_codes"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='identity',
-            name='occasion',
-            field=models.PositiveIntegerField(default=1, help_text='counts the enrolments started with this link; a lasting link may start several'),
+            model_name="identity",
+            name="occasion",
+            field=models.PositiveIntegerField(
+                default=1, help_text="counts the enrolments started with this link; a lasting link may start several"
+            ),
         ),
         migrations.AlterField(
-            model_name='labcode',
-            name='kind',
-            field=models.CharField(choices=[('resumable', 'resumable'), ('once', 'single-use')], default='resumable', max_length=10, verbose_name='kind'),
+            model_name="labcode",
+            name="kind",
+            field=models.CharField(
+                choices=[("resumable", "resumable"), ("once", "single-use")],
+                default="resumable",
+                max_length=10,
+                verbose_name="kind",
+            ),
         ),
         migrations.AlterField(
-            model_name='otreeserver',
-            name='addresses',
-            field=models.TextField(help_text="The oTree server's addresses, one per line, such as https://otree.example.org. Participants are sent back only to these.", validators=[recruiters.models.check_addresses], verbose_name='addresses'),
+            model_name="otreeserver",
+            name="addresses",
+            field=models.TextField(
+                help_text="The oTree server's addresses, one per line, such as https://otree.example.org. Participants are sent back only to these.",
+                validators=[recruiters.models.check_addresses],
+                verbose_name="addresses",
+            ),
         ),
     ]

@@ -5,25 +5,24 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('reports', '0001_reports'),
+        ("reports", "0001_reports"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='report',
-            name='alive_at',
-            field=models.DateTimeField(help_text='when the analysis last reported progress', null=True),
+            model_name="report",
+            name="alive_at",
+            field=models.DateTimeField(help_text="when the analysis last reported progress", null=True),
         ),
         migrations.AlterField(
-            model_name='report',
-            name='asked_at',
-            field=models.DateTimeField(default=django.utils.timezone.now, verbose_name='requested'),
+            model_name="report",
+            name="asked_at",
+            field=models.DateTimeField(default=django.utils.timezone.now, verbose_name="requested"),
         ),
         migrations.AlterField(
-            model_name='report',
-            name='now',
-            field=models.CharField(blank=True, max_length=60, verbose_name='current analysis'),
+            model_name="report",
+            name="now",
+            field=models.CharField(blank=True, max_length=60, verbose_name="current analysis"),
         ),
     ]
