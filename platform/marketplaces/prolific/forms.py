@@ -74,7 +74,7 @@ class OfferForm(forms.Form):
     )
 
     screen_out = forms.DecimalField(
-        label=_("Paid by Prolific to who is screened out"),
+        label=_("Paid by Prolific for a screen-out"),
         required=False,
         min_value=Decimal("0.01"),
         max_digits=8,
