@@ -1,8 +1,8 @@
-"""Jinja's sandbox with bounds: a text that a researcher writes cannot keep a page or a worker busy.
+"""Jinja's sandbox with limits, so that a researcher's text cannot keep a page or a worker busy.
 
-The sandbox keeps texts from reaching anything but their variables, not from running for ever. Here they may
-write out, choose and count: no macros, methods or lists of their own; numbers, words, loops and the finished
-text have a size; whatever is left has a second.
+The sandbox keeps texts from reaching anything but their variables, but not from running forever. Here texts may
+only print, branch and count: no macros, methods or list literals; numbers, strings, loops and the finished text
+have a maximum size; rendering may take at most one second.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from games.words import gettext as _
 
 LONGEST = 100_000
-"""Characters of a finished text, and of any words made on the way."""
+"""Characters of a finished text and of any intermediate string."""
 MOST_STEPS = 5_000
-"""Of all loops of one text together."""
+"""Total steps of all loops in one text."""
 LONGEST_RANGE = 1_000
 DEEPEST_LOOPS = 2
 LARGEST_NUMBER = 1e15
@@ -36,7 +36,7 @@ PLAIN_FILTERS = (
     "abs", "capitalize", "count", "d", "default", "e", "escape", "first", "float", "int", "last", "length", "lower",
     "max", "min", "round", "sort", "string", "sum", "title", "trim", "upper",
 )  # fmt: skip
-"""Of Jinja's own: those whose result is no larger than what they are given."""
+"""Jinja's own filters whose result is no larger than their input."""
 _ALLOWED: tuple[type[nodes.Node], ...] = (
     nodes.Template, nodes.Output, nodes.TemplateData, nodes.If, nodes.For, nodes.Assign, nodes.FilterBlock,
     nodes.Name, nodes.Const, nodes.Getattr, nodes.Getitem, nodes.Slice, nodes.Compare, nodes.Operand,
@@ -47,11 +47,11 @@ _LOOP, _JOIN = "bounded loop", "bounded join"
 
 
 class LimitExceeded(SecurityError):
-    """A text that asks for more than it may; says what."""
+    """A text exceeds a limit; the message says which."""
 
 
 class _Effort:
-    """What one rendering has used so far."""
+    """The resources that one rendering has used so far."""
 
     def __init__(self) -> None:
         self.steps = 0
@@ -61,26 +61,26 @@ class _Effort:
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise LimitExceeded(_("The loops of a text may take {most} steps in all.").format(most=MOST_STEPS))
-        self.look_at_the_clock()
+        self.check_time()
 
-    def look_at_the_clock(self) -> None:
+    def check_time(self) -> None:
         if monotonic() > self.until:
-            raise LimitExceeded(_("This text takes too long to write."))
+            raise LimitExceeded(_("This text takes too long to render."))
 
 
 _effort: ContextVar[_Effort] = ContextVar("effort")
 
 
 def sized(value: Any) -> Any:
-    """`value`, if it is small enough to go on with.
+    """Return `value` if it is small enough.
 
     Raises:
         LimitExceeded
     """
     if isinstance(value, Real | Decimal) and not -LARGEST_NUMBER <= float(value) <= LARGEST_NUMBER:
-        raise LimitExceeded(_("Numbers in a text end at {most}.").format(most=f"{LARGEST_NUMBER:,.0f}"))
+        raise LimitExceeded(_("Numbers in a text must not exceed {most}.").format(most=f"{LARGEST_NUMBER:,.0f}"))
     if isinstance(value, str | list | tuple) and len(value) > LONGEST:
-        raise LimitExceeded(_("A text may have {most} characters.").format(most=f"{LONGEST:,}"))
+        raise LimitExceeded(_("A text may have at most {most} characters.").format(most=f"{LONGEST:,}"))
     return value
 
 
@@ -97,14 +97,14 @@ def _joined(parts: Iterable[Any], between: str = "") -> str:
         made.append(str(part))
         length += len(made[-1]) + len(between)
         if length > LONGEST:
-            raise LimitExceeded(_("A text may have {most} characters.").format(most=f"{LONGEST:,}"))
+            raise LimitExceeded(_("A text may have at most {most} characters.").format(most=f"{LONGEST:,}"))
     return between.join(made)
 
 
 def _range(*bounds: int) -> range:
     made = range(*bounds)
     if len(made) > LONGEST_RANGE:
-        raise LimitExceeded(_("range() may have {most} numbers.").format(most=LONGEST_RANGE))
+        raise LimitExceeded(_("range() may have at most {most} numbers.").format(most=LONGEST_RANGE))
     return made
 
 
@@ -124,16 +124,16 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         numbers = all(isinstance(one, Real | Decimal | Undefined) for one in (left, right))
         if operator != "+" and not numbers:
-            raise LimitExceeded(_("“{sign}” is for numbers.").format(sign=operator))
+            raise LimitExceeded(_("“{sign}” works only with numbers.").format(sign=operator))
         if operator == "**" and not isinstance(right, Undefined) and abs(right) > LARGEST_POWER:
-            raise LimitExceeded(_("Powers in a text end at {most}.").format(most=LARGEST_POWER))
+            raise LimitExceeded(_("Exponents in a text must not exceed {most}.").format(most=LARGEST_POWER))
         return sized(self._operators[operator](sized(left), sized(right)))
 
     def bounded(self, template: str) -> Any:
-        """The compiled template.
+        """Return the compiled template.
 
         Raises:
-            TemplateSyntaxError: it does not parse, or does what no text may.
+            TemplateSyntaxError: it does not parse or uses something that is not allowed.
         """
         try:
             parsed = self.parse(template)
@@ -148,15 +148,15 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         if isinstance(node, nodes.For):
             depth += 1
             if depth > DEEPEST_LOOPS:
-                raise TemplateSyntaxError(_("Loops may be two deep."), node.lineno)
+                raise TemplateSyntaxError(_("Loops may be nested at most two deep."), node.lineno)
             if node.recursive:
-                raise TemplateSyntaxError(_("Loops may not call themselves."), node.lineno)
+                raise TemplateSyntaxError(_("Loops may not be recursive."), node.lineno)
         elif isinstance(node, nodes.Call):
             if not (isinstance(node.node, nodes.Name) and node.node.name == "range"):
                 raise TemplateSyntaxError(_("Only range() can be called in a text."), node.lineno)
         elif isinstance(node, nodes.List | nodes.Tuple):
             if getattr(node, "ctx", "load") == "load" and not all(isinstance(item, nodes.Const) for item in node.items):
-                raise TemplateSyntaxError(_("Lists in a text hold plain values."), node.lineno)
+                raise TemplateSyntaxError(_("Lists in a text may hold only plain values."), node.lineno)
         elif not isinstance(node, _ALLOWED):
             kind = type(node).__name__.lower()
             raise TemplateSyntaxError(_("A text cannot use “{what}”.").format(what=kind), node.lineno)
@@ -170,23 +170,23 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
             raise TemplateAssertionError(f"No filter named {node.name!r}.", node.lineno)
         arguments = [*node.args, *(keyword.value for keyword in node.kwargs)]
         if not all(isinstance(one, nodes.Const | nodes.Name | nodes.Neg) for one in arguments):
-            raise TemplateSyntaxError(_("A filter's arguments are plain values."), node.lineno)
+            raise TemplateSyntaxError(_("A filter's arguments must be plain values."), node.lineno)
 
     def written(self, compiled: Any, variables: Mapping[str, Any]) -> str:
-        """The compiled template with `variables` filled in.
+        """Return the text of the compiled template with `variables` filled in.
 
         Raises:
-            LimitExceeded, and whatever Jinja raises
+            LimitExceeded, and any error from Jinja
         """
         effort = _Effort()
         before = _effort.set(effort)
         try:
             pieces, length = [], 0
             for piece in compiled.generate(variables):
-                effort.look_at_the_clock()
+                effort.check_time()
                 length += len(piece)
                 if length > LONGEST:
-                    raise LimitExceeded(_("A text may have {most} characters.").format(most=f"{LONGEST:,}"))
+                    raise LimitExceeded(_("A text may have at most {most} characters.").format(most=f"{LONGEST:,}"))
                 pieces.append(piece)
             return "".join(pieces)
         finally:
@@ -194,7 +194,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
 
 
 def _with_bounded_joins(node: Any) -> Any:
-    """The tree with every `a ~ b` made by a filter that looks at the length."""
+    """Return the tree with every `a ~ b` replaced by a filter that checks the length."""
     for name, value in node.iter_fields():
         if isinstance(value, list):
             setattr(node, name, [_with_bounded_joins(one) if isinstance(one, nodes.Node) else one for one in value])

@@ -23,24 +23,24 @@ Configuration = dict[str, Json]
 """Every parameter of a game with its value."""
 
 MOST = 100_000
-"""Configurations that one set may hold."""
+"""Maximum number of configurations in one set."""
 
 
 def expand(game: type[Game[Any, Any]], grid: Grid, fixed: Mapping[str, Json] | None = None) -> list[Configuration]:
-    """Every combination of the grid's values, the last parameter varying fastest.
+    """Return every combination of the grid's values, the last parameter varying fastest.
 
     Args:
-        fixed: parameters that have one value throughout.
+        fixed: parameters with the same value throughout.
 
     Raises:
-        BadConfig: naming an unknown parameter, a value it cannot take, or a combination that cannot be played.
+        BadConfig: naming an unknown parameter, an invalid value, or an invalid combination.
     """
     values = {**{key: [value] for key, value in (fixed or {}).items()}, **grid}
     _refuse_unreadable(game, values)
     size = math.prod(len(options) for options in values.values())
     if size > MOST:
         raise BadConfig(
-            _("The grid of {game} has {size} configurations; {most} are the most.").format(
+            _("The grid of {game} has {size} configurations; the maximum is {most}.").format(
                 game=game.key, size=size, most=MOST
             )
         )
@@ -50,10 +50,10 @@ def expand(game: type[Game[Any, Any]], grid: Grid, fixed: Mapping[str, Json] | N
 
 
 def listed(game: type[Game[Any, Any]], configurations: Sequence[Mapping[str, Json]]) -> list[Configuration]:
-    """Configurations written by hand, each with its defaults filled in.
+    """Return handwritten configurations, each with its defaults filled in.
 
     Raises:
-        BadConfig: naming the configuration by its place, from 1, and what is wrong with it.
+        BadConfig: naming the configuration's number, from 1, and what is wrong with it.
     """
     full = []
     for number, configuration in enumerate(configurations, start=1):
@@ -77,14 +77,14 @@ def _refuse_unreadable(game: type[Game[Any, Any]], values: Mapping[str, Any]) ->
             raise BadConfig(_("The grid needs a list of at least one value for “{key}”.").format(key=key))
         seen = [json.dumps(option, sort_keys=True) for option in options]
         if len(set(seen)) < len(seen):
-            raise BadConfig(_("The grid names a value of “{key}” twice.").format(key=key))
+            raise BadConfig(_("The grid contains a value of “{key}” twice.").format(key=key))
 
 
 def _configuration(game: type[Game[Any, Any]], values: Configuration) -> Configuration:
-    """One combination, complete.
+    """Return one combination with all parameters.
 
     Raises:
-        BadConfig: naming the value that cannot be, or the combination where each of its values could.
+        BadConfig: naming the invalid value, or the combination if each value alone is valid.
     """
     try:
         complete: Configuration = configure(game, values).config.model_dump(mode="json")
@@ -109,14 +109,14 @@ def _configuration(game: type[Game[Any, Any]], values: Configuration) -> Configu
 
 
 def published(key: str) -> ModuleType | None:
-    """A game's `published.py`: TABLES (grids by name) and SELECTIONS (for people, by name); None without one."""
+    """Return a game's `published.py`: TABLES (grids by name) and SELECTIONS (for people, by name); None without one."""
     if find_spec(f"games.{key}.published") is None:
         return None
     return import_module(f"games.{key}.published")
 
 
 def analyses(key: str) -> ModuleType | None:
-    """A game's `analyses.py`, whose `results(game, matches)` says what a collection's matches show; None without."""
+    """Return a game's `analyses.py`, whose `results(game, matches)` summarises a collection; None without one."""
     if find_spec(f"games.{key}.analyses") is None:
         return None
     module = import_module(f"games.{key}.analyses")
@@ -124,12 +124,12 @@ def analyses(key: str) -> ModuleType | None:
 
 
 def has(key: str, name: str) -> bool:
-    """Whether a game's folder has a module of this name."""
+    """Return whether a game's folder has a module of this name."""
     return find_spec(f"games.{key}.{name}") is not None
 
 
 def table(key: str, name: str) -> list[Configuration]:
-    """The configurations of a published table of this game.
+    """Return the configurations of a published table of this game.
 
     Raises:
         BadConfig: the game has no such table.

@@ -1,7 +1,7 @@
-"""Who sits where: rules that make line-ups from a few agents, and the collections that a game's papers played.
+"""Rules that make line-ups from a few agents, and a game's published collections.
 
-A line-up says for every seat which agent takes it, by the agent's label. A rule is plain data and
-never a list of its line-ups: the i-th one is computed from i, so a plan of a million matches is a few lines.
+A line-up gives the agent of every seat, by the agent's label. A rule is plain data and never lists its
+line-ups: the i-th one is computed from i, so a plan of a million matches takes a few lines.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Lineups(BaseModel):
         self._refuse_unfit(roles)
         size = self._size(len(self._free(roles)))
         if size < 1:
-            raise BadLineup(_("Agents: a single agent that does not play against itself leaves nothing to play."))
+            raise BadLineup(_("Agents: a single agent that does not play against itself has no matches."))
         return size if self.sample is None else min(size, self.sample)
 
     def at(self, index: int, roles: Sequence[Role], *, repetition: int = 0) -> Lineup:
@@ -119,25 +119,25 @@ class Lineups(BaseModel):
                 )
             )
         if len(set(self.agents)) < len(self.agents):
-            raise BadLineup(_("Agents: each is named once."))
+            raise BadLineup(_("Agents: each must be listed only once."))
         free, pool = len(self._free(roles)), len(self.agents)
         if not pool and free:
             raise BadLineup(_("Agents: at least one is needed."))
         if self.rule == "subsets" and pool < free:
             raise BadLineup(
-                _("Agents: {seats} different ones are needed for the free seats; there are {agents}.").format(
+                _("Agents: the free seats need {seats} different ones; there are {agents}.").format(
                     seats=free, agents=pool
                 )
             )
         if self.rule == "together" and pool != free:
             raise BadLineup(
-                _("Agents: {agents} are to play together, but there are {seats} free seats.").format(
+                _("Agents: {agents} should play together, but there are {seats} free seats.").format(
                     agents=pool, seats=free
                 )
             )
         if self.rule == "population" and (not free or free % pool):
             raise BadLineup(
-                _("Agents: {agents} cannot each have the same number of {seats} seats.").format(agents=pool, seats=free)
+                _("Agents: {seats} seats cannot be divided equally among {agents}.").format(agents=pool, seats=free)
             )
 
     def _refuse_unfit_list(self, roles: Sequence[Role]) -> None:
@@ -227,7 +227,7 @@ def _shuffled(index: int, size: int, seed: str) -> int:
             return index
 
 
-# ---- what a game's papers played ------------------------------------------------------------------
+# ---- published collections and studies ------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -305,16 +305,16 @@ class CollectionPreset:
             BadLineup: too few or too many agents, or one twice.
         """
         if len(set(agents)) < len(agents):
-            raise BadLineup(_("Agents: each is named once."))
+            raise BadLineup(_("Agents: each must be listed only once."))
         if len(agents) < self.agents:
             raise BadLineup(
-                _("Agents: {wanted} are needed at least; {named} are named.").format(
+                _("Agents: at least {wanted} are needed, but {named} are given.").format(
                     wanted=self.agents, named=len(agents)
                 )
             )
         if self.most_agents is not None and len(agents) > self.most_agents:
             raise BadLineup(
-                _("Agents: {wanted} are the most; {named} are named.").format(
+                _("Agents: at most {wanted} are allowed, but {named} are given.").format(
                     wanted=self.most_agents, named=len(agents)
                 )
             )

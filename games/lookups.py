@@ -1,4 +1,4 @@
-"""Data that a role may look at: a tool for models and a block on a person's page, from one description."""
+"""Data for a role to read: a tool for models and a block on people's pages, from one description."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from games.interface import Block, Cell, Chart, Move, Series, Table, Tool
 
 
 class NoArguments(Move):
-    """Of a tool that takes none."""
+    """The arguments of a tool that takes none."""
 
 
 @dataclass(frozen=True)
@@ -18,13 +18,13 @@ class Lookup:
 
     Attributes:
         tool: name of the tool, such as "get_previous_pricing_data".
-        help: what it answers, in words for the model.
-        key: of the block on the page; its chart's is "<key>_chart".
-        title: of the block.
-        columns: by the name under which the tool has a value, what the page calls it.
-        rows: in the order of time where there is one; each with every column.
-        newest_first: the page shows the last row first.
-        series: (column across, columns up): also drawn as lines.
+        help: what it returns, for the model.
+        key: key of the block on the page; its chart's is "<key>_chart".
+        title: title of the block.
+        columns: the page's column titles, by the tool's key.
+        rows: in chronological order, if any; each with every column.
+        newest_first: whether the page shows the last row first.
+        series: (column of x, columns of y) for a line chart.
     """
 
     tool: str
@@ -37,12 +37,12 @@ class Lookup:
     series: tuple[str, tuple[str, ...]] | None = None
 
     def as_tool(self) -> Tool:
-        """Answers the rows, as a list of objects."""
+        """Return a tool that returns the rows as a list of objects."""
         answer = [{name: row[name] for name in self.columns} for row in self.rows]
         return Tool(self.tool, self.help, NoArguments, lambda _asked: answer, block=self.key)
 
     def as_blocks(self) -> tuple[Block, ...]:
-        """A table that people may sort and filter, and a chart where it is a series."""
+        """Return a table that people can sort and filter, and a chart if it is a series."""
         rows = tuple(tuple(row[name] for name in self.columns) for row in self.rows)
         titles = tuple(self.columns.values())
         table = Table(self.key, self.title, titles, rows, sortable=True, newest_first=self.newest_first)

@@ -1,4 +1,4 @@
-"""What environments of many periods share: a player looks at data, writes notes, and submits once in each period.
+"""Shared by environments of many periods: a player reads data, writes notes, and submits once per period.
 
 Source: EconEvals, section 3 and appendix A. Periods are numbered from 0 on screens and in tools. A note leaves the
 period open; the submission closes it.
@@ -45,9 +45,9 @@ AGENT: Role = "agent"
 NOTES_A_PERIOD = 20
 LONGEST_NOTE = 5000
 LONGEST_SUBMISSION = 200_000
-"""Characters of a submission that comes as text."""
+"""Maximum characters of a submission in text form."""
 PERIODS_PLAYED: Mapping[str, str] = {"periods_played": "Periods played."}
-"""The metric that every such environment has."""
+"""The metric that all these environments share."""
 ROUND_AND_ROLE: Mapping[str, str] = {"round": "Period, from 1.", "role": "The role that moved."}
 """The first columns of its records."""
 
@@ -55,14 +55,14 @@ ROUND_AND_ROLE: Mapping[str, str] = {"round": "Period, from 1.", "role": "The ro
 class PeriodsConfig(Config):
     """How long an environment lasts."""
 
-    periods: int = Field(100, ge=1, le=300, title="Periods", description="Submissions in all; players are not told.")
+    periods: int = Field(100, ge=1, le=300, title="Periods", description="Number of periods; players are not told.")
     practice: bool = Field(
         False, title="Practice period", description="Played first, on its own instance; it does not count."
     )
 
 
 class InstanceConfig(PeriodsConfig):
-    """From which seed an environment's instance is drawn."""
+    """The seed from which an environment's instance is drawn."""
 
     instance_seed: Annotated[int, Field(ge=0)] | None = Field(
         None, title="Instance seed", description="The same seed gives the same instance. Empty: the match's own seed."
@@ -79,13 +79,13 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def instance_of(model: type[M], drawn: Mapping[str, Json]) -> M:
-    """An instance made from what was drawn, checked like one that is given whole."""
+    """Return the instance made of drawn data, validated like one from the configuration."""
     return model.model_validate_json(json.dumps(drawn))
 
 
 @dataclass(frozen=True)
 class Note:
-    """What a player wrote for itself in a period (from 0)."""
+    """A player's private note in a period (from 0)."""
 
     period: int
     text: str
@@ -94,7 +94,7 @@ class Note:
 
 @dataclass(frozen=True, kw_only=True)
 class Periods:
-    """What the state of every such environment holds."""
+    """The part of the state that all these environments share."""
 
     notes: tuple[Note, ...] = ()
     rehearsal: dict[str, Any] | None = None
@@ -102,10 +102,10 @@ class Periods:
 
 
 class NoteMove(Move):
-    """A note to oneself."""
+    """A private note."""
 
     note: Annotated[Words, Field(min_length=1, max_length=LONGEST_NOTE)] = Field(
-        title="Note", description="Only you can read it, in this period and all later ones."
+        title="Note", description="Only you can read it, in this and all later periods."
     )
 
 
@@ -116,10 +116,10 @@ class PeriodArgument(Move):
 
 
 def as_object(value: Any) -> Any:
-    """A submission as an object: as it is, or read from text as JSON or as a literal in single quotes.
+    """Return a submission as an object; text is read as JSON or as a Python literal.
 
     Raises:
-        PydanticCustomError: it is no object.
+        PydanticCustomError: it is not an object.
     """
     if isinstance(value, str):
         value = _read(value)
@@ -144,18 +144,18 @@ def _read(text: str) -> Any:
 
 
 Submitted = Annotated[Any, BeforeValidator(as_object)]
-"""A submission's object; what stands in it is checked against the instance, entry by entry."""
+"""A submission's object; its entries are checked against the instance one by one."""
 
 
 def for_instance(
     form: Form, names: Sequence[str], choices: Sequence[str] = (), *, every: bool = True, last: MoveData | None = None
 ) -> Form:
-    """A submission's form with a control for each name on pages, and a menu in each where there are choices.
+    """Return a submission's form with a control for each name on pages; a menu if there are choices.
 
     Args:
-        form: with a single field, an object with a value by name.
+        form: has a single field, an object with a value by name.
         every: whether each name needs a value.
-        last: what the controls begin with.
+        last: the initial values of the controls.
     """
     return replace(form, model=_named(form.model, tuple(names), tuple(choices), every), begins_with=last)
 
@@ -190,15 +190,15 @@ def _nothing(game: Any, state: Any, role: Role) -> Sequence[Block]:
 
 @dataclass(frozen=True)
 class Screen:
-    """What an environment shows, part by part; `PeriodGame` puts the parts together.
+    """The parts of an environment's view; `PeriodGame` puts them together.
 
     Attributes:
-        outcome: what came of the last period.
-        result: how it all ended; shown once it has.
-        data: everything that may be looked at.
-        news: what is told after each period beside its outcome.
-        not_in_tools: what no tool tells, of bounded length: it stands before the data on pages and before all looks
-            of models.
+        outcome: the outcome of the last period.
+        result: the final result, shown when the game is over.
+        data: all data.
+        news: announced after each period in addition to its outcome.
+        not_in_tools: what no tool returns, of bounded length: shown before the data on pages, and to models before
+            they call tools.
     """
 
     outcome: Blocks
@@ -209,15 +209,15 @@ class Screen:
 
 
 class PeriodGame(Game[C, S], Generic[C, S]):
-    """An environment of periods with one acting role, notes, and a last tool that submits."""
+    """An environment of periods with notes, read-only tools, and a tool that submits."""
 
     screen: ClassVar[Screen]
     asks: ClassVar[str]
-    """What is to be done in a period, with its number as {period}."""
+    """The task of a period, with its number as {period}."""
     get_number: ClassVar[str] = "get_attempt_number"
-    """The tool that tells the number of the period."""
+    """The tool that returns the number of the period."""
     notes_of: ClassVar[type[Move]] = PeriodArgument
-    """The argument of the tool that reads notes: its only field is the period's number."""
+    """The argument of the tool that reads notes; its only field is the period's number."""
 
     def roles(self) -> tuple[Role, ...]:
         return (AGENT,)
@@ -226,15 +226,15 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         return _("You")
 
     def remembers(self, role: Role) -> bool:
-        """A period is a conversation of its own; what is to last goes into notes."""
+        """Each period is a separate conversation; notes carry information from one to the next."""
         return False
 
     def secrets(self, role: Role) -> frozenset[str]:
-        """How many periods there are."""
+        """The number of periods."""
         return frozenset({"periods"})
 
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
-        """The period, from 1, and whether it is a note or the submission."""
+        """Return each move's period, from 1, and "note" or "submission"."""
         submitted = dict.fromkeys(self.roles(), 0)
         found = []
         for role, move in moves:
@@ -243,46 +243,46 @@ class PeriodGame(Game[C, S], Generic[C, S]):
             submitted[role] += not note
         return found
 
-    # ---- to be said by each environment ------------------------------------------------------------
+    # ---- implemented by each environment -----------------------------------------------------------
 
     def begin(self, chance: Chance) -> S:
-        """The state before the first period."""
+        """Return the state before the first period."""
         raise NotImplementedError
 
     def period(self, state: S) -> int:
-        """The number of the period that is being played, from 0."""
+        """Return the number of the current period, from 0."""
         raise NotImplementedError
 
     def submission(self, state: S, role: Role) -> Form:
-        """The form that closes the period."""
+        """Return the form that closes the period."""
         raise NotImplementedError
 
     def over(self, state: S) -> bool:
-        """Whether the last period was played."""
+        """Return whether the last period is over."""
         return self.period(state) >= self.config.periods
 
     def submitted(self, state: S, moves: Mapping[Role, Any], chance: Chance) -> S:
-        """The state after the period's submissions."""
+        """Return the state after the period's submissions."""
         raise NotImplementedError
 
     def refuse_submission(self, state: S, role: Role, move: Any) -> str | None:
-        """What is malformed about a submission; it uses nothing up."""
+        """Return why a submission is malformed, if it is; this does not use up the period."""
         raise NotImplementedError
 
     def lookups(self, state: S, role: Role) -> Sequence[Tool]:
-        """The environment's own tools."""
+        """Return the environment's own tools."""
         raise NotImplementedError
 
     def past_period(self, state: S, t: int, role: Role) -> Mapping[str, Json]:
-        """What a tool says of an earlier period, to two decimals."""
+        """Return an earlier period as tools show it, to two decimals."""
         raise NotImplementedError
 
     def last(self, state: S, role: Role) -> MoveData | None:
-        """The role's last submission, with which a page begins and which silence repeats; None: there is none."""
+        """Return the role's last submission, which fills its page and is repeated on time-out; None without any."""
         return None
 
     def first(self, state: S, role: Role) -> MoveData:
-        """What is submitted for a silent role that has not submitted anything yet."""
+        """Return the default submission of a role that has not submitted anything yet."""
         raise NotImplementedError
 
     # ---- playing -----------------------------------------------------------------------------------
@@ -301,7 +301,7 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         now = self.period(state)
         written = sum(note.period == now and note.role == role for note in state.notes)
         if written >= NOTES_A_PERIOD:
-            return _("At most {most} notes can be written in one period.").format(most=NOTES_A_PERIOD)
+            return _("You can write at most {most} notes per period.").format(most=NOTES_A_PERIOD)
         return None
 
     def apply(self, state: S, moves: Mapping[Role, Any], chance: Chance) -> S:
@@ -311,14 +311,14 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         return self.submitted(state, moves, chance)
 
     def default(self, state: S, role: Role) -> MoveData:
-        """The last submission again."""
+        """Repeat the last submission."""
         return self.last(state, role) or self.first(state, role)
 
-    # ---- looking -----------------------------------------------------------------------------------
+    # ---- tools -------------------------------------------------------------------------------------
 
     def tools(self, state: S, role: Role) -> tuple[Tool, ...]:
-        """The environment's looks, the period's number, and one's own notes."""
-        number_now = _("The number of the present period, from 0.")
+        """The environment's own tools, the period's number, and the role's notes."""
+        number_now = _("The number of the current period, from 0.")
         return (
             *self.lookups(state, role),
             lookup(self.get_number, number_now, lambda: {"number": self.period(state)}),
@@ -332,15 +332,15 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         )
 
     def history(self, state: S, role: Role, name: str, help: str, under: str) -> Tool:
-        """The tool that tells every earlier period, as a list named `under`."""
+        """Return the tool for all earlier periods, as a list named `under`."""
         return lookup(name, help, lambda: {under: self.past_periods(state, role)}, "history")
 
     def past_periods(self, state: S, role: Role) -> Sequence[Mapping[str, Json]]:
-        """What a tool says of every earlier period."""
+        """Return every earlier period as tools show it."""
         return [self.past_period(state, t, role) for t in range(self.period(state))]
 
     def _notes_of(self, state: S, role: Role, period: int) -> str:
-        """The notes of one period, joined by line breaks.
+        """Return the notes of one period, separated by line breaks.
 
         Raises:
             Refused: there is no such period yet.
@@ -353,12 +353,12 @@ class PeriodGame(Game[C, S], Generic[C, S]):
     # ---- what is seen ------------------------------------------------------------------------------
 
     def view(self, state: S, role: Role) -> View:
-        """What is to be done, what came of what was done, the data, and one's own notes."""
+        """The task, the last outcome, the data, and the role's notes."""
         data = self.screen.data(self, state, role)
         return (*self.before_lookups(state, role), *data, self.notes_block(state, role))
 
     def before_lookups(self, state: S, role: Role) -> View:
-        """What is to be done, what came of what was done, and what no tool tells."""
+        """The task, the last outcome, and what no tool returns."""
         told: Sequence[Block] = ()
         if self.over(state):
             told = self.screen.result(self, state, role)
@@ -367,25 +367,25 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         return (self.status(state), *told, *self.screen.not_in_tools(self, state, role))
 
     def notices(self, before: S, moves: Mapping[Role, Any], after: S, role: Role) -> View:
-        """What the last submission led to; nothing of a note."""
+        """The outcome of the last submission; nothing for a note."""
         if self.period(after) == self.period(before):
             return ()
         told = (*self.screen.outcome(self, after, role), *self.screen.news(self, after, role))
         return (*told, *self.screen.result(self, after, role)) if self.over(after) else told
 
     def notes_block(self, state: S, role: Role) -> Block:
-        """One's own notes, by period."""
+        """Return the role's own notes, by period."""
         rows = tuple((note.period, note.text) for note in state.notes if note.role == role)
         return Table("notes", _("Your notes"), (_("Period"), _("Note")), rows, newest_first=True)
 
     def status(self, state: S) -> Text:
-        """What is to be done now, or that it is over."""
+        """Return the current task, or that the game is over."""
         if self.over(state):
             return Text("status", _("The last period is over."), tone="good")
         return Text("status", self.asks.format(period=self.period(state)))
 
     def period_fact(self, state: S) -> Fact:
-        """The number of the present period; of the last one when all are over."""
+        """Return the number of the current period, or of the last one when the game is over."""
         period = self.period(state) - self.over(state)
         return Fact("period", _("Period"), period, str(period))
 
@@ -394,7 +394,7 @@ NOTE = Form(
     "note",
     _("Write a note"),
     NoteMove,
-    help=_("Notes are all that you keep from one period to the next, beside the data."),
+    help=_("Apart from the data, notes are all that you keep from one period to the next."),
     ends_turn=False,
     tool="write_notes",
     tool_keys={"notes": "note"},
@@ -405,37 +405,37 @@ NOTE = Form(
 
 
 def opening(game: Any, state: Any, role: Role) -> str:
-    """What the conversation of a period begins with, after the rules (EconEvals, appendices A to C)."""
+    """Return the start of a period's conversation, after the rules (EconEvals, appendices A to C)."""
     submit = game.submission(state, role).tool
     return (
-        f"This is the beginning of period {game.period(state)}. Every period is a conversation of its own that starts "
-        "afresh: you remember nothing of earlier ones. The data and your notes are kept: read the notes of earlier "
-        "periods with read_notes, and write down with write_notes what you will want to know later.\n\n"
-        f"Look at whatever you like, and then submit by calling {submit}. That closes the period and wipes this "
+        f"This is the beginning of period {game.period(state)}. Every period is a new conversation: you remember "
+        "nothing of earlier ones. The data and your notes are kept: read the notes of earlier periods with read_notes, "
+        "and write down with write_notes what you will want to know later.\n\n"
+        f"Look at whatever you like, and then submit by calling {submit}. That closes the period and erases this "
         "conversation."
     )
 
 
 _TOOLS = Strategy(
-    "As published: it looks at data, notes and submits by calling tools.", layout="tools", opening=opening
+    "As published: the model reads data, writes notes and submits by calling tools.", layout="tools", opening=opening
 )
 STRATEGIES: Mapping[str, Strategy] = {PLAIN: _TOOLS, TOOLS: _TOOLS}
-"""For a game's `strategies.py`: without another choice, models play environments of periods with tools."""
+"""For a game's `strategies.py`: by default, models play environments of periods with tools."""
 
 
 # ---- checking submissions --------------------------------------------------------------------------
 
 
 def whole(value: Any, most: int) -> bool:
-    """Whether a value is a whole number from 0 to `most`, and no truth value."""
+    """Return whether a value is an integer from 0 to `most`, and not a boolean."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
 
 
 def refuse_names(given: Mapping[Any, Any], known: Sequence[str], what: str, *, every: bool = True) -> str | None:
-    """Names the first entry that there is not, or that is missing where every one is needed; None: all is well.
+    """Return a refusal that names the first unknown entry, or the first missing one if all are needed; else None.
 
     Args:
-        what: the known names are of, such as "offer".
+        what: the kind of thing that is named, such as "offer".
     """
     unknown = next((name for name in given if name not in known), None)
     if unknown is not None:
@@ -445,49 +445,49 @@ def refuse_names(given: Mapping[Any, Any], known: Sequence[str], what: str, *, e
     missing = next((name for name in known if name not in given), None)
     if missing is None or not every:
         return None
-    return _("The {what} {name} is missing; every one is needed.").format(what=what, name=quoted(missing))
+    return _("The {what} {name} is missing: all of them are needed.").format(what=what, name=quoted(missing))
 
 
 def refuse_matching(
     given: Mapping[Any, Any], lines: Sequence[str], options: Sequence[str], what: str, of_what: str
 ) -> str | None:
-    """Names the entry that keeps a submission from giving every line one option of its own; None: none does.
+    """Return a refusal unless every line has a different option; it names the first wrong entry.
 
     Args:
-        what: a line is, such as "worker".
-        of_what: an option is, such as "task".
+        what: the kind of the lines, such as "worker".
+        of_what: the kind of the options, such as "task".
     """
     if problem := refuse_names(given, lines, what):
         return problem
     held: dict[str, str] = {}
     for line, option in given.items():
         if not isinstance(option, str) or option not in options:
-            words = _("{line} needs one {of_what}, such as {option}; {found} is none.")
+            words = _("{line} needs one {of_what}, such as {option}; {found} is not one.")
             return words.format(line=line, of_what=of_what, option=options[0], found=quoted(str(option)))
         if option in held:
-            words = _("The {of_what} {option} is given twice: to {one} and to {other}.")
+            words = _("The {of_what} {option} is assigned twice: to {one} and to {other}.")
             return words.format(of_what=of_what, option=option, one=held[option], other=line)
         held[option] = line
     return None
 
 
 def lookup(name: str, help: str, answer: Callable[[], Json], block: str = "") -> Tool:
-    """A read-only tool without arguments."""
+    """Return a read-only tool without arguments."""
     return Tool(name, help, NoArguments, lambda _arguments: answer(), block=block)
 
 
 def two_decimals(value: float) -> float:
-    """A number as players and tools are shown it."""
+    """Return a number as shown to players and in tools."""
     return round(value, 2)
 
 
 def shown(value: float) -> str:
-    """The same in words."""
+    """Return the rounded number as text."""
     return number(two_decimals(value))
 
 
 def plain(value: Json) -> Json:
-    """Data with every fraction shown to two decimals."""
+    """Return data with every float rounded to two decimals."""
     if isinstance(value, float):
         return two_decimals(value)
     if isinstance(value, Mapping):

@@ -20,12 +20,12 @@ Seats = Sequence[tuple[str, float]]
 
 @dataclass(frozen=True)
 class Rating:
-    """How strong an agent is.
+    """An agent's strength.
 
     Attributes:
-        mean: of what is believed of its strength; everybody begins at 25.
-        deviation: the uncertainty of that, as a standard deviation; everybody begins at 25/3.
-        matches: so many it rests on.
+        mean: mean of its estimated strength; every agent starts at 25.
+        deviation: standard deviation of the estimate; every agent starts at 25/3.
+        matches: number of matches.
     """
 
     label: str
@@ -35,9 +35,9 @@ class Rating:
 
 
 def rated(matches: Iterable[Seats]) -> list[Rating]:
-    """The agents' ratings after these matches in their order, the strongest first.
+    """Return the agents' ratings after these matches, in their order; the strongest agent first.
 
-    An agent with several seats of a match has their mean score there. Matches of one agent alone count for nothing.
+    An agent with several seats in a match gets their mean score. Matches of a single agent are ignored.
     """
     scored = [scores for seats in matches if len(scores := mean_scores(seats)) > 1]
     played = Counter(label for scores in scored for label in scores)
@@ -47,12 +47,12 @@ def rated(matches: Iterable[Seats]) -> list[Rating]:
 
 
 def mean_scores(seats: Seats) -> dict[str, float]:
-    """Each agent's mean score over its seats of one match."""
+    """Return each agent's mean score over its seats in one match."""
     return {label: fmean(score for other, score in seats if other == label) for label, _score in seats}
 
 
 def scores_of(metrics: Mapping[str, Any], labels: Mapping[str, str], measure: str) -> Seats:
-    """A match's scores from its metrics, "p1_profit" and so on.
+    """Return a match's scores from its metrics, "p1_profit" and so on.
 
     Args:
         labels: by role.

@@ -1,4 +1,4 @@
-"""Which games there are: every folder of this package that has a `rules.py` with a `Game` in it."""
+"""The registered games: every folder of this package with a `rules.py` that defines a `Game`."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from games.words import gettext as _
 
 @cache
 def keys() -> tuple[str, ...]:
-    """The games' names, in alphabetical order."""
+    """Return the games' keys, in alphabetical order."""
     return tuple(sorted(path.parent.name for path in Path(__file__).parent.glob("*/rules.py")))
 
 
 @cache
 def get(key: str) -> type[Game[Any, Any]]:
-    """The game called `key`.
+    """Return the game with this key.
 
     Raises:
-        UnknownGame: naming the games there are.
+        UnknownGame: listing the existing games.
     """
     if key not in keys():
         raise UnknownGame(_("There is no game “{key}”; there are {keys}.").format(key=key, keys=", ".join(keys())))

@@ -1,7 +1,7 @@
-"""The scripted player that every game may use: any legal move, made up from the forms' schemas.
+"""A script for any game: a random legal move, generated from the forms' schemas.
 
-`scripts = {"random": random_move}` is all that a small game needs; games whose moves are seldom legal by
-chance bring a player of their own.
+`scripts = {"random": random_move}` is all that a small game needs; games where random moves are rarely legal
+define their own.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from pydantic import ValidationError
 from games.interface import Form, Game, Json, Move, MoveData, Role
 
 TRIES = 40
-"""Moves made up before the game's default one is played."""
+"""Random moves tried before the game's default move is played."""
 NOTES = 0.2
-"""How often a form that leaves the turn open is filled in, where the game allows many in one turn."""
+"""How often a form that leaves the turn open is filled in, if the game allows many per turn."""
 MANY_NOTES = 20
 WIDE = 100.0
-"""How far numbers go that a form does not limit."""
+"""Range of numbers without limits in the form."""
 _WORDS = ("yes", "no", "perhaps", "fair", "high", "low", "we", "you", "more", "less")
 
 
 def random_move(game: Game[Any, Any], state: Any, role: Role, rng: Random) -> MoveData:
-    """Any legal move of the forms that are always shown; the game's default one where none was found by chance."""
+    """Return a random legal move of the forms that are always shown; the game's default move if none was found."""
     turn = game.turn(state)
     assert turn is not None
     shown = [form for form in turn.forms[role] if not form.on_request] or list(turn.forms[role])
@@ -41,7 +41,7 @@ def random_move(game: Game[Any, Any], state: Any, role: Role, rng: Random) -> Mo
 
 
 def allowed(game: Game[Any, Any], state: Any, role: Role, forms: list[Form], move: MoveData) -> bool:
-    """Whether one of these forms takes the move and the game does not refuse it."""
+    """Return whether one of these forms accepts the move and the game does not refuse it."""
     for form in forms:
         try:
             checked = form.model.model_validate(move, strict=True)
@@ -52,7 +52,7 @@ def allowed(game: Game[Any, Any], state: Any, role: Role, forms: list[Form], mov
 
 
 def made_up(form: Form, rng: Random) -> dict[str, Json]:
-    """The form filled in at random, within the limits that its schema states; the rules may still refuse it."""
+    """Return the form filled in at random, within the limits of its schema; the rules may still refuse it."""
     schema = schema_of(form.model)
     return {
         name: value_of(part, schema.get("$defs", {}), rng)
@@ -63,12 +63,12 @@ def made_up(form: Form, rng: Random) -> dict[str, Json]:
 
 @lru_cache(maxsize=256)
 def schema_of(model: type[Move]) -> Mapping[str, Any]:
-    """The JSON schema of a form; do not change it."""
+    """Return the JSON schema of a form; do not modify it."""
     return model.model_json_schema()
 
 
 def value_of(schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: Random) -> Json:
-    """A value that fits a JSON schema as pydantic writes them."""
+    """Return a random value that matches a JSON schema from pydantic."""
     if "$ref" in schema:
         return value_of(definitions[schema["$ref"].rsplit("/", 1)[-1]], definitions, rng)
     if options := schema.get("anyOf") or schema.get("oneOf"):
@@ -118,7 +118,7 @@ def _list(schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: Random
         value = value_of(items, definitions, rng)
         if not schema.get("uniqueItems") or value not in found:
             found.append(value)
-    if schema.get("uniqueItems"):  # a set: its order says nothing
+    if schema.get("uniqueItems"):  # a set: its order means nothing
         order = items.get("enum", found)
         found.sort(key=order.index)
     return found

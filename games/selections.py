@@ -44,7 +44,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A chosen configuration: its kind, the roles people take in it, and how many of them per role."""
+    """A chosen configuration: its kind, the roles that people take, and the number of people per role."""
 
     config: Configuration
     kind: str
@@ -53,7 +53,7 @@ class Chosen:
 
 
 def select(game: type[Game[Any, Any]], selection: Selection, seed: int) -> list[Chosen]:
-    """The chosen configurations: main ones, variants, then the random ones; the same seed chooses the same.
+    """Return the chosen configurations: main ones, variants, then random ones; deterministic for a seed.
 
     Raises:
         BadConfig: a main configuration is not in the table.
@@ -81,7 +81,7 @@ def select(game: type[Game[Any, Any]], selection: Selection, seed: int) -> list[
 
 
 def changes(selection: Selection, one: Configuration, other: Configuration) -> int:
-    """In how many parameters two configurations differ, a group counting once."""
+    """Return in how many parameters two configurations differ; a group counts once."""
     different = {key for key in one if one[key] != other[key]}
     count = 0
     for group in selection.one_change:
@@ -92,7 +92,7 @@ def changes(selection: Selection, one: Configuration, other: Configuration) -> i
 
 
 def named(key: str, name: str) -> Selection:
-    """A published selection of this game.
+    """Return a published selection of this game.
 
     Raises:
         BadConfig: the game has no such selection.

@@ -1,8 +1,7 @@
-"""How models are asked to play: plain data and pure functions, so that games bring their own.
+"""How models are asked to play: plain data and pure functions, so that games can define their own.
 
-A game's own strategies stand in the `STRATEGIES` of its `strategies.py` (or beside its rules) and are
-found by themselves; one with the name of a usual strategy replaces it for that game. Whoever asks
-models (`llm_agents`) carries them out.
+A game's own strategies are in `STRATEGIES` of its `strategies.py` (or of its rules) and are found
+automatically; one with the name of a usual strategy replaces it for that game. `llm_agents` carries them out.
 """
 
 from __future__ import annotations
@@ -17,23 +16,23 @@ from typing import Any, Literal
 from games.interface import Game, Role, View
 
 Purpose = Literal["move", "plan", "belief", "replan", "look", "note", "judge"]
-"""What a call of a model is for."""
+"""The purpose of a call to a model."""
 Words = Callable[[Any, Any, Role], str]
-"""(game, state, role) → text for the model; pure, and nothing that the role may not know."""
+"""(game, state, role) → text for the model; a pure function that reveals nothing the role may not know."""
 
 
 @dataclass(frozen=True)
 class Remark:
-    """A key that a model is to write beside its move.
+    """A key that a model should write in addition to its move.
 
-    Remarks are taken off before the move is checked, kept with the call, exported, and shown to
-    nobody. One that is missing makes no move illegal. In a replayed move they are unknown keys.
+    Remarks are removed before the move is checked, stored with the call, exported, and never shown to
+    players. A missing remark does not make a move illegal. In a replayed move, remarks are unknown keys.
 
     Attributes:
-        key: in the answer's JSON object; no field of the form has this name.
-        description: what is to stand there, in words for the model.
-        kind: what the answer's schema asks for.
-        first: it stands before the move's own keys.
+        key: in the answer's JSON object; not the name of a field of the form.
+        description: what the model should write there.
+        kind: its type in the answer's schema.
+        first: whether it comes before the move's own keys.
     """
 
     key: str
@@ -44,18 +43,18 @@ class Remark:
 
 @dataclass(frozen=True)
 class Question:
-    """One call: what is shown and asked, and which earlier calls stand before it.
+    """One call: what is shown and asked, and which earlier calls precede it.
 
     Attributes:
-        purpose: kept with the call.
+        purpose: stored with the call.
         form: name of the form that the answer fills in; empty: the forms that end the turn.
-        when: (game, state, role) → whether it is asked now. Asked again at the next turn where it stays true:
-            the state must say when it is done, or the turn be the one at which it belongs.
-        words: stands before the form's own description.
-        view: (game, state, role) → what is shown; None: all of the game's view.
-        recalls: the latest answered call of any of these purposes stands before it, question and answer.
-        keeps: (game, earlier state, present state, role) → whether the own move made at the earlier state
-            stands before it, with the answer that led to it; None: no earlier move does.
+        when: (game, state, role) → whether to ask now. Asked again on the next turn if still true, so the state
+            must record when it is done.
+        words: precedes the form's own description.
+        view: (game, state, role) → what is shown; None: the game's whole view.
+        recalls: the latest answered call of any of these purposes precedes it, with question and answer.
+        keeps: (game, earlier state, current state, role) → whether the own move made at the earlier state
+            precedes it, with the answer that led to it; None: no earlier move does.
     """
 
     purpose: Purpose = "move"
@@ -75,17 +74,17 @@ class Strategy:
     """A way of asking a model for its moves.
 
     Attributes:
-        title: one line for the researcher who chooses it.
-        layout: "conversation" over the whole match, "fresh" at every turn, "tools": one conversation for each
-            turn, in which the model looks, notes and submits by calling tools; None: a conversation, unless
-            the game says that the role does not remember.
-        reasons: the model is asked to reason step by step before its move.
-        remarks: (game, state, role) → the keys beside its move.
-        modules: calls before the move, in this order, each where its `when` holds; their answers fill in forms
-            that leave the turn open. One that stays unreadable after the tries is skipped.
+        title: one line for researchers choosing a strategy.
+        layout: "conversation" over the whole match, "fresh" at every turn, "tools": one conversation per turn, in
+            which the model reads data, writes notes and submits by calling tools; None: a conversation, unless
+            the role does not remember.
+        reasons: whether the model is asked to reason step by step before its move.
+        remarks: (game, state, role) → additional keys in its answer.
+        modules: calls before the move, in this order, each if its `when` is true; their answers fill in forms
+            that leave the turn open. One that is still unreadable after all tries is skipped.
         move: how the move itself is asked for.
-        shows: names of the forms on request that the model is offered beside the others.
-        opening: with "tools": what the conversation of a turn begins with, after the rules; None: the usual words.
+        shows: names of the forms on request that are offered to the model.
+        opening: with "tools": the start of a turn's conversation, after the rules; None: the usual text.
     """
 
     title: str
@@ -100,17 +99,17 @@ class Strategy:
 
 PLAIN, CHAIN_OF_THOUGHT, TOOLS = "plain", "chain_of_thought", "tools"
 USUAL: Mapping[str, Strategy] = {
-    PLAIN: Strategy("Plain: as a conversation, or all in one message where the role does not remember."),
-    CHAIN_OF_THOUGHT: Strategy("Chain of thought: so too, to think step by step first.", reasons=True),
-    "conversation": Strategy("A conversation over the match, whatever the game says.", layout="conversation"),
-    "fresh": Strategy("All in one message at every turn, whatever the game says.", layout="fresh"),
-    TOOLS: Strategy("Tools: it looks at data, notes and submits by calling tools.", layout="tools"),
+    PLAIN: Strategy("Plain: one conversation, or one message per turn if the role does not remember."),
+    CHAIN_OF_THOUGHT: Strategy("Chain of thought: as plain, but thinking step by step first.", reasons=True),
+    "conversation": Strategy("Conversation: one conversation over the match in every game.", layout="conversation"),
+    "fresh": Strategy("Fresh: everything in one message per turn in every game.", layout="fresh"),
+    TOOLS: Strategy("Tools: the model reads data, writes notes and submits by calling tools.", layout="tools"),
 }
 """Strategies that every game has."""
 
 
 def of(game: Game[Any, Any] | type[Game[Any, Any]]) -> Mapping[str, Strategy]:
-    """All strategies of a game by name: the usual ones, and its own."""
+    """Return all strategies of a game by name: the usual ones and its own."""
     return _of(game if isinstance(game, type) else type(game))
 
 

@@ -28,12 +28,12 @@ def _money(context: Any, amount: float) -> str:
 
 _environment = BoundedEnvironment({"money": _money, "percent": percent, "number": number, "exact": exact})
 NAMELESS = "<template>"
-"""What Jinja calls a template without a file in tracebacks."""
+"""Jinja's name in tracebacks for a template without a file."""
 
 
 @cache
 def read(game: str, name: str) -> str:
-    """The text file `name` of the folder `games/<game>/texts`."""
+    """Return the text file `name` in the folder `games/<game>/texts`."""
     return (Path(__file__).parent / game / "texts" / name).read_text(encoding="utf-8")
 
 
@@ -43,10 +43,10 @@ def _compile(template: str) -> Any:
 
 
 def render(template: str, variables: Mapping[str, Any]) -> str:
-    """`template` with `variables` filled in.
+    """Return `template` with `variables` filled in.
 
     Raises:
-        BadText: it does not parse, or names a variable that there is not.
+        BadText: it does not parse or uses an unknown variable.
     """
     try:
         text = _environment.written(_compile(template), variables)
@@ -57,7 +57,7 @@ def render(template: str, variables: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=256)
 def mentioned(template: str) -> frozenset[str]:
-    """The variables that a template mentions; none where it does not parse."""
+    """Return the variables that a template uses; none if it does not parse."""
     try:
         return frozenset(meta.find_undeclared_variables(_environment.parse(template)))
     except TemplateSyntaxError:
@@ -65,14 +65,14 @@ def mentioned(template: str) -> frozenset[str]:
 
 
 def check(template: str, sample: Mapping[str, Any], *, verbatim: Collection[str] = ()) -> None:
-    """Refuse a template that cannot be rendered, before anybody is to read it.
+    """Refuse a template that cannot be rendered, before anybody reads it.
 
     Args:
-        sample: a value for every variable that there is.
-        verbatim: variables that may only be written out whole, or asked whether they are empty.
+        sample: a value for every known variable.
+        verbatim: variables that may only be printed unchanged or tested for emptiness.
 
     Raises:
-        BadText: naming the line, and the variable that there is not.
+        BadText: naming the line and the unknown variable.
     """
     try:
         compiled = _compile(template)
@@ -89,9 +89,9 @@ def check(template: str, sample: Mapping[str, Any], *, verbatim: Collection[str]
         for name in parsed.find_all(nodes.Name):
             if name.name in verbatim and id(name) not in whole:
                 raise BadText(
-                    _(
-                        "Line {line}: “{name}” can only be written out as it stands, or asked whether it is empty."
-                    ).format(line=name.lineno, name=name.name)
+                    _("Line {line}: “{name}” can only be printed unchanged or tested for being empty.").format(
+                        line=name.lineno, name=name.name
+                    )
                 )
         _environment.written(compiled, sample)
     except TemplateSyntaxError as error:
@@ -104,7 +104,7 @@ def check(template: str, sample: Mapping[str, Any], *, verbatim: Collection[str]
 
 
 def _written_or_asked(parsed: nodes.Template) -> Iterator[nodes.Node]:
-    """The names that stand alone in {{ … }}, or alone (perhaps negated) in an if."""
+    """Yield the names that are alone in {{ … }}, or alone (possibly negated) in an if."""
     for output in parsed.find_all(nodes.Output):
         yield from output.nodes
     for branch in parsed.find_all(nodes.If):

@@ -254,7 +254,7 @@ JUDGE = "You are a retired judge called {{ role }}."
     [
         ("persona", "{{ rules }}", "there is no variable “rules”"),
         ("prompt_system", "Hello {{ nobody }}", "there is no variable “nobody”"),
-        ("prompt_question", "{{ news|upper }}", "can only be written out as it stands"),
+        ("prompt_question", "{{ news|upper }}", "can only be printed unchanged"),
         ("prompt_correction", "One\n{% if %}", "Line 2"),
     ],
 )

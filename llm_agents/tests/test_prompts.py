@@ -166,7 +166,7 @@ def test_own_text_leaves_the_others_unchanged():
         ("question", "one\n\n{{ ''.__class__.__mro__ }}", "Line 3: access to attribute '__class__'"),
         ("question", "{{ 1 / 0 }}", "Line 1: division by zero"),
         ("correction", "{{ problem }}", "no variable “problem”; there are .*reason"),
-        ("question", "{{ news|upper }}", "Line 1: “news” can only be written out as it stands"),
+        ("question", "{{ news|upper }}", "Line 1: “news” can only be printed unchanged"),
         ("question", "x\n{{ known[:10] }}", "Line 2: “known” can only"),
         ("question", "{% for letter in news %}{{ letter }}{% endfor %}", "“news” can only"),
         ("question", "{% set said = news %}{{ said }}", "“news” can only"),

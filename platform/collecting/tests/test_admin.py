@@ -249,7 +249,7 @@ MANY = {"several_money": HUNDREDS, "several_rounds": HUNDREDS, "several_delta_al
         ({"several_rounds": "3, soon"}, "several_rounds", "“soon” is not a number"),
         ({"several_money": "1e999"}, "several_money", "not valid"),
         ({"several_money": "nan"}, "several_money", "not valid"),
-        (MANY, "several_money", "100000 are the most"),
+        (MANY, "several_money", "the maximum is 100000"),
         ({"configurations_from": "list", "listed": '[{}, {"rounds": 0}]'}, "listed", "Configuration 2"),
         ({"configurations_from": "list", "listed": "[]"}, "listed", "Add at least one configuration"),
         ({"configurations_from": "list", "listed": "[3]"}, "listed", "Add at least one configuration"),

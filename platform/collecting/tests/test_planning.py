@@ -81,7 +81,7 @@ def test_the_content_is_complete_and_hashed():
         ({"configurations": []}, "no configuration"),
         ({"configurations": [{}, {"colour": 1}]}, "Configuration 2: .*colour"),
         ({"agents": []}, "Agents are needed"),
-        ({"agents": ["script:fair", "script:fair"]}, "each is named once"),
+        ({"agents": ["script:fair", "script:fair"]}, "each must be listed only once"),
         ({"configurations": [{}, {}]}, "Configuration 2 is the same as 1"),
         ({"cycle": 3}, "cannot be taken in turn by 3"),
         ({"stages": 2}, "makes no configurations from earlier results"),

@@ -153,7 +153,7 @@ def test_own_texts_are_frozen_hashed_and_sent(monkeypatch):
         ({"persona": "{{ rules }}"}, "Persona: Line 1: there is no variable “rules”"),
         ({"prompt_system": "{{ secret }}"}, "System text: Line 1: there is no variable “secret”"),
         ({"prompt_question": "{% if role == 'Bob' %}{{ game + 1 }}{% endif %}"}, "Question at each turn"),
-        ({"prompt_correction": "{{ news|upper }}"}, "can only be written out as it stands"),
+        ({"prompt_correction": "{{ news|upper }}"}, "can only be printed unchanged"),
     ],
 )
 def test_a_text_that_cannot_be_filled_in_is_never_launched(asking, says):
