@@ -59,7 +59,7 @@ def django_db_modify_db_settings() -> Iterator[None]:
 
 
 @pytest.fixture
-def page_of_somebody(live_server: Any, page: Page, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
+def pump_page(live_server: Any, page: Page, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
     """The page of a participant whose turn it is to pump."""
     known = registry.get
     monkeypatch.setattr(registry, "get", lambda key: Terrace if key == "terrace" else known(key))
@@ -77,8 +77,8 @@ def moves() -> list[dict[str, Any]]:
     return [event.data["move"] for event in match.events.filter(kind="move").order_by("number")]
 
 
-def test_note_is_saved_before_the_answer_and_tables_are_sortable(page_of_somebody: Page) -> None:
-    page = page_of_somebody
+def test_note_is_saved_before_the_answer_and_tables_are_sortable(pump_page: Page) -> None:
+    page = pump_page
     amount = page.get_by_label("amount", exact=False).first
     for period, pumped in enumerate(("2", "1", "3"), start=2):
         amount.fill(pumped)
@@ -107,8 +107,8 @@ def test_note_is_saved_before_the_answer_and_tables_are_sortable(page_of_somebod
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 360
 
 
-def test_other_input_survives_saving_a_note(page_of_somebody: Page) -> None:
-    page = page_of_somebody
+def test_other_input_survives_saving_a_note(pump_page: Page) -> None:
+    page = pump_page
     page.get_by_label("amount", exact=False).first.fill("7")
     page.locator("form[data-pad] [name=note]").fill("seven, perhaps")
     page.get_by_role("button", name="Save").click()
