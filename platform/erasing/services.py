@@ -183,7 +183,7 @@ def _choices(match: Match) -> frozenset[str]:
     """Return the fields of moves whose values are the game's own words.
 
     Raises:
-        NotPossible: without the rules, free text cannot be told from moves.
+        NotPossible: without the rules, free text cannot be distinguished from moves.
     """
     try:
         return shape.of_configurations([(match.game, match.config)]).choices

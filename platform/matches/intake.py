@@ -26,7 +26,7 @@ def take(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | None = N
     try:
         answering = int(posted.get("answering", ""))
     except (TypeError, ValueError):
-        return {"type": "stale", "reason": _("This page is out of date; here is where the game stands.")}
+        return {"type": "stale", "reason": _("This page was out of date. This is the current state of the game.")}
 
     def chosen(play: Play) -> dict[str, Any]:
         form = forms.form_for(play.forms(seat.role), posted)

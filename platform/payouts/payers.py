@@ -47,7 +47,7 @@ class Outcome(StrEnum):
     SENT = "sent"
     """The recruiter accepted the order and will confirm later."""
     QUEUED = "queued"
-    """`pay_all` only: the recruiter will get to it. `look_up` tells what became of it; asking again pays once."""
+    """`pay_all` only: the recruiter queued the order. `look_up` returns its result; paying again pays only once."""
     REFUSED = "refused"
     """Certainly not paid; `reason` explains why."""
     NOT_FOUND = "not_found"
@@ -113,19 +113,19 @@ class Payer(Protocol):
 
 
 class BulkPayer(Payer, Protocol):
-    """A payer that takes many orders for the same reason in one request.
+    """A payer that accepts many orders for the same reason in one request.
 
-    An order that one of these methods leaves out of its answer is paid alone, by the methods of `Payer`.
+    Orders missing from the result of one of these methods are paid singly, with the methods of `Payer`.
     """
 
     def read(self, orders: Sequence[Order]) -> None:
-        """Fetch what the recruiter says about all these orders; `assignment_status` uses it until something is paid."""
+        """Fetch the status of all these orders, which `assignment_status` then uses until something is paid."""
 
     def prepare_all(self, orders: Sequence[Order]) -> Mapping[UUID, str]:
-        """Set these payments up together without moving money; returns the reference of each, by `uid`."""
+        """Prepare these payments together without moving money; return their references by `uid`."""
 
     def pay_all(self, orders: Sequence[Order]) -> Mapping[UUID, Answer]:
-        """Pay what was prepared together; returns an answer for each, by `uid`.
+        """Pay what was prepared together; return the answers by `uid`.
 
         Unreachable means the same as for `pay`, for all of them.
         """
@@ -144,7 +144,7 @@ class PaymentMethod:
             recruiter from approved rows; "" if there is none.
         account: returns the account that pays for a study's short name, if accounts have members of their own:
             only its editors may spend its money.
-        bulk_size: how many orders its payer takes in one request; above 1 the payer is a `BulkPayer`.
+        bulk_size: how many orders its payer accepts in one request; above 1, the payer is a `BulkPayer`.
     """
 
     title: str | Promise
