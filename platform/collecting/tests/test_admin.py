@@ -276,7 +276,7 @@ MANY = {"several_money": HUNDREDS, "several_rounds": HUNDREDS, "several_delta_al
         ({"fixed": '{"carol": "script:fair"}', "pool": '["script:fair"]'}, "rule", "there is no seat “carol”"),
         ({"fixed": '{"bob": "x"}'}, "fixed", "There is no agent “x”"),
         ({"pool": '["x"]'}, "pool", "There is no agent “x”"),
-        ({"same": None}, "same", "nothing to play"),
+        ({"same": None}, "same", "has no matches"),
         ({"repetitions": "0"}, "repetitions", "greater than or equal to 1"),
         ({"repetitions": "600000"}, "repetitions", "1,200,000 matches; 1,000,000 are the most"),
         ({"concurrency": "0"}, "concurrency", "greater than or equal to 1"),
