@@ -60,7 +60,7 @@ def _command(name: str, command: BaseCommand) -> str:
     )
     if any(action.option_strings and not action.required for action in actions):
         shown += " [options]"
-    return f"### {name}\n\n{text(command.help)}\n\n```text\n{shown}\n```\n\n" + table(
+    return f"### {name}\n\n{_prose(command.help)}\n\n```text\n{shown}\n```\n\n" + table(
         ("argument", "meaning", "default"), rows
     )
 
@@ -100,7 +100,8 @@ def _help(action: argparse.Action, parser: argparse.ArgumentParser) -> str:
 
 
 def _default(action: argparse.Action) -> str:
-    if action.default in (None, False, True, argparse.SUPPRESS, "", [], ()) or not action.option_strings:
+    unsaid = action.default is None or isinstance(action.default, bool) or action.default in ("", [], argparse.SUPPRESS)
+    if unsaid or not action.option_strings:
         return ""
     given = action.default
     shown = " ".join(map(str, given)) if isinstance(given, list | tuple) else str(given)

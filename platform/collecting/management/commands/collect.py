@@ -1,11 +1,14 @@
-"""`manage.py collect NAME …`: make a collection and play it, look at it, pause it, go on with it.
+"""Make a collection and play it; show, pause or resume one.
 
 collect NAME --game GAME (--table glee | --grid JSON | --config JSON…) --agents A,B,… [--lineups RULE] [--repetitions N]
 collect NAME --preset PRESET [--environment E] --agents A,B,…
-    makes the collection, starts it and shows its progress until it stops (Ctrl-C leaves it running).
-collect NAME                 shows where it stands and follows it while it runs
+    make the collection, start it and show its progress until it stops (Ctrl-C leaves it running)
+collect NAME
+    show its progress
 collect NAME --pause | --resume [--budget X] | --retry-failed
-The workers of the queue `collections` play it; with --here this process does.
+    change how it runs
+
+The workers of the queue `collections` play it; with --here, this process does.
 """
 
 from __future__ import annotations
@@ -54,18 +57,20 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", metavar="NAME", help="the collection's short name")
         plan = parser.add_argument_group("a new collection")
-        plan.add_argument("--title", help="what people read; the short name if nothing is said")
-        plan.add_argument("--game", metavar="GAME")
+        plan.add_argument("--title", help="the title in the admin; by default the short name")
+        plan.add_argument("--game", metavar="GAME", help="the game's key, such as bargaining")
         plan.add_argument("--table", metavar="TABLE", help="a published table of the game, such as glee")
         plan.add_argument("--grid", metavar="JSON", help='values by parameter: {"rounds": [1, 10], …}')
         plan.add_argument(
-            "--config", metavar="JSON", action="append", default=[], help="one configuration; may be said several times"
+            "--config", metavar="JSON", action="append", default=[], help="one configuration; may be repeated"
         )
-        plan.add_argument("--agents", metavar="A,B,…", help="script:NAME, openai:MODEL, anthropic:MODEL")
-        plan.add_argument("--preset", metavar="PRESET", help=f"a game's published collection: {', '.join(of_games())}")
         plan.add_argument(
-            "--environment", metavar="E", help="which of the preset's collections, or what to call this one"
+            "--agents",
+            metavar="A,B,…",
+            help="comma-separated: script:NAME, openai:MODEL, anthropic:MODEL, ENDPOINT:MODEL",
         )
+        plan.add_argument("--preset", metavar="PRESET", help=f"a game's published collection: {', '.join(of_games())}")
+        plan.add_argument("--environment", metavar="E", help="one of the preset's collections, or a name for this one")
         plan.add_argument(
             "--lineups",
             metavar="RULE|JSON",
@@ -81,27 +86,33 @@ class Command(BaseCommand):
             default="instance",
             help="one random seed per configuration and repetition, or one per match",
         )
-        plan.add_argument("--stages", type=int, default=1, metavar="N", help="later ones are made from earlier results")
+        plan.add_argument(
+            "--stages",
+            type=int,
+            default=1,
+            metavar="N",
+            help="number of stages; later ones are made from earlier results",
+        )
         plan.add_argument("--no-same", action="store_true", help="no agent plays against itself")
-        plan.add_argument("--seed", type=int, metavar="N")
+        plan.add_argument("--seed", type=int, metavar="N", help="random seed of the plan")
         plan.add_argument("--concurrency", type=int, default=50, metavar="N", help="matches at once")
         plan.add_argument("--delay", type=float, default=0, metavar="SECONDS", help="scripted players wait this long")
         plan.add_argument(
-            "--budget", metavar="DOLLARS", help="stop asking models after this much; with --resume: raise"
+            "--budget", metavar="DOLLARS", help="stop calling models at this cost; with --resume, the new limit"
         )
         plan.add_argument("--prices", default="{}", metavar="JSON", help='{"openai:MODEL": {"input": 1, "output": 2}}')
         names = ", ".join(name for name in AgentSettings.model_fields if name not in NOT_HERE)
         plan.add_argument(
             "--asking",
             metavar="JSON|FILE",
-            help=f"how models are asked, and what if they fail, as a JSON object or a file that holds one: {names}",
+            help=f"how models are asked, and what happens when they fail: JSON, or a file with it. Keys: {names}",
         )
-        parser.add_argument("--json", action="store_true", help="progress as one JSON object a line")
+        parser.add_argument("--json", action="store_true", help="show progress as one JSON object per line")
         parser.add_argument("--no-wait", action="store_true", help="start it and return")
         parser.add_argument("--here", action="store_true", help="play in this process, without a worker")
         actions = parser.add_mutually_exclusive_group()
-        actions.add_argument("--pause", action="store_true")
-        actions.add_argument("--resume", action="store_true")
+        actions.add_argument("--pause", action="store_true", help="start no more matches")
+        actions.add_argument("--resume", action="store_true", help="continue a paused collection")
         actions.add_argument("--retry-failed", action="store_true", help="play the failed matches again")
 
     def handle(self, *args: Any, **options: Any) -> None:
