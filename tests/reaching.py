@@ -105,7 +105,7 @@ def _play(person: Enrolment, until: State) -> None:
 def _stay_away(person: Enrolment) -> None:
     """The study's limit passes without a word of theirs."""
     Enrolment.objects.filter(pk=person.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
-    people.drop_absent()
+    people.end_expired()
 
 
 def _let_the_turn_run_out(person: Enrolment, match: Match) -> None:

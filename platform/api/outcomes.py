@@ -10,7 +10,7 @@ from api.reading import reading_of
 from exports.participants import Participant, Played
 from participants.models import Enrolment
 from recruiters import otree
-from recruiters.errors import NotLetIn
+from recruiters.errors import EntryRefused
 from recruiters.models import Identity
 from studies.models import Study
 
@@ -25,7 +25,7 @@ def outcome_for(token: str) -> schemas.Outcome:
     """
     try:
         asked = otree.question_of(token)
-    except NotLetIn as refusal:
+    except EntryRefused as refusal:
         raise NotRecognised(_("Invalid result token: {reason}").format(reason=refusal.title)) from None
     known = Identity.objects.select_related("enrolment").filter(
         study=asked.study, recruiter=otree.KIND, proof=asked.subject

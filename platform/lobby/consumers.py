@@ -39,7 +39,7 @@ class LobbyConsumer(AsyncWebsocketConsumer):
     async def disconnect(self, code: int) -> None:
         if getattr(self, "place", None) is not None:
             await self.channel_layer.group_discard(self._channel(), self.channel_name)
-            await in_thread(services.miss, self.place)
+            await in_thread(services.mark_absent, self.place)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         await self._send(await in_thread(asked, self.token))

@@ -53,21 +53,21 @@ def arrive(enrolment: Enrolment, step: int) -> Place:
             kind=Table.of(enrolment, step).kept_kind,
             until=timezone.now() + timedelta(seconds=lobby["limit"]),
         )
-        transaction.on_commit(partial(look_after, hall.pk, place.pool))
+        transaction.on_commit(partial(update_pool, hall.pk, place.pool))
     elif _note_presence(place):
-        transaction.on_commit(partial(look_after, place.hall_id, place.pool))
+        transaction.on_commit(partial(update_pool, place.hall_id, place.pool))
     place.enrolment = enrolment
     return place
 
 
-def hear(place: Place) -> bool:
+def mark_present(place: Place) -> bool:
     """Record that the participant is present; return whether forming a group was tried."""
     before = place.heard_at
     something_new = _note_presence(place)
     if place.heard_at != before:
         people.touch(place.enrolment_id)
     if something_new:
-        look_after(place.hall_id, place.pool)
+        update_pool(place.hall_id, place.pool)
     return something_new
 
 
@@ -85,7 +85,7 @@ def _heard_within(place: Place, seconds: float) -> bool:
     return place.heard_at is not None and timezone.now() - place.heard_at < timedelta(seconds=seconds)
 
 
-def miss(place: Place) -> None:
+def mark_absent(place: Place) -> None:
     """Record that the page was closed: the participant is absent until another page is heard from."""
     if Place.objects.filter(pk=place.pk, group=None).update(heard_at=None):
         tell(place.hall_id, place.pool)
@@ -103,10 +103,10 @@ def present(hall_id: int, pool: str) -> QuerySet[Place]:
     return waiting.filter(heard_at__gte=heard).order_by("since", "pk")
 
 
-def look_after(hall_id: int, pool: str) -> None:
+def update_pool(hall_id: int, pool: str) -> None:
     """Form all possible groups, end waits that are over and notify the pages."""
     begun: list[int] = []
-    while _something_to_do(places := list(present(hall_id, pool))):
+    while _needs_update(places := list(present(hall_id, pool))):
         made = _make_group(hall_id, pool, table_of(places[0]))
         if made is None:
             break
@@ -135,7 +135,7 @@ def _make_group(hall_id: int, pool: str, table: Table) -> list[int] | None:
     return None
 
 
-def _something_to_do(places: Sequence[Place]) -> bool:
+def _needs_update(places: Sequence[Place]) -> bool:
     """Return whether taking the lock is worthwhile."""
     if not places:
         return False
@@ -261,5 +261,5 @@ def sweep() -> None:
     """Update every pool with waiting participants, so that lost messages and crashed processes strand nobody."""
     waiting = Place.objects.filter(group=None, left_at=None, enrolment__ended_at=None)
     for hall_id, pool in waiting.order_by().values_list("hall", "pool").distinct():
-        if _something_to_do(list(present(hall_id, pool))):
-            look_after(hall_id, pool)
+        if _needs_update(list(present(hall_id, pool))):
+            update_pool(hall_id, pool)

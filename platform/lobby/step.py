@@ -79,7 +79,7 @@ def asked(token: str) -> dict[str, Any]:
     place = place_of(token)
     if place is None:
         return {"type": "begin"}
-    if place.group_id is None and place.left_at is None and services.hear(place):
+    if place.group_id is None and place.left_at is None and services.mark_present(place):
         place = place_of(token)
         assert place is not None
     return status_of(place)

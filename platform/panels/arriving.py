@@ -20,7 +20,7 @@ from panels.endings import Outcome
 from panels.leaving import farewell_to
 from panels.models import KIND, Panel, names_in, secret_of
 from recruiters.arrivals import Arrival, Link
-from recruiters.errors import ExpiredLink, ForgedLink, IncompleteLink, NotLetIn, SaidTwice
+from recruiters.errors import EntryRefused, ExpiredLink, ForgedLink, IncompleteLink, RepeatedParameter
 from recruiters.keys import read_keys
 from recruiters.models import Identity, LabCode
 
@@ -34,17 +34,19 @@ _LONGEST_TOKEN = 6000
 _BACK = gettext_lazy("Please open the study from the page that invited you.")
 
 
-class NoPanel(NotLetIn):
+class NoPanel(EntryRefused):
     title = gettext_lazy("This study is not open yet")
 
 
-class NotInvited(NotLetIn):
+class NotInvited(EntryRefused):
     title = gettext_lazy("You are not on the list of those invited")
 
 
 class Expired(ExpiredLink):
     def __init__(self) -> None:
-        NotLetIn.__init__(self, _("Please go back to the page that invited you and follow the link there: it is new."))
+        EntryRefused.__init__(
+            self, _("Please go back to the page that invited you and follow the link there: it is new.")
+        )
         self.back = ""
 
 
@@ -52,7 +54,7 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
     """Who comes by the link of a panel.
 
     Raises:
-        NoPanel, IncompleteLink, SaidTwice, ForgedLink, Expired, NotInvited
+        NoPanel, IncompleteLink, RepeatedParameter, ForgedLink, Expired, NotInvited
     """
     panel = Panel.objects.select_related("study").filter(study__slug=study).first()
     if panel is None:
@@ -93,7 +95,7 @@ def _value(names: str, link: Link, fields: Mapping[str, str]) -> str:
     if not said:
         raise IncompleteLink(_("“{name}” is missing in the link. {back}").format(name=asked[0], back=_BACK))
     if len(said) > 1:
-        raise SaidTwice(_("The link says two things for “{name}”. {back}").format(name=asked[0], back=_BACK))
+        raise RepeatedParameter(_("The link says two things for “{name}”. {back}").format(name=asked[0], back=_BACK))
     (value,) = said
     if not _ID.fullmatch(value):
         says = _("“{name}” in the link is no ID; perhaps the panel has not filled it in. {back}")
@@ -102,9 +104,9 @@ def _value(names: str, link: Link, fields: Mapping[str, str]) -> str:
 
 
 def _refuse_twice(names: Iterable[str], link: Link) -> None:
-    """Raises SaidTwice for the first of these fields that stands in the link more than once."""
+    """Raises RepeatedParameter for the first of these fields that stands in the link more than once."""
     if twice := [name for name in names if name in link.twice]:
-        raise SaidTwice(_("“{name}” stands in the link twice. {back}").format(name=twice[0], back=_BACK))
+        raise RepeatedParameter(_("“{name}” stands in the link twice. {back}").format(name=twice[0], back=_BACK))
 
 
 # ---- how it is checked -----------------------------------------------------------------------------

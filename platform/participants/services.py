@@ -207,7 +207,7 @@ def report_problem(*, enrolment_id: int, text: str) -> None:
     ProblemReport.objects.create(enrolment_id=enrolment_id, text=text.replace("\x00", "")[:2000])
 
 
-def drop_absent(now=None) -> int:
+def end_expired(now=None) -> int:
     """End every enrolment whose time limit has passed; return how many. One error does not stop the others."""
     now = now or timezone.now()
     ended = 0

@@ -6,4 +6,4 @@ from participants import services
 @shared_task(name="participants.sweep")
 def sweep() -> None:
     """End expired enrolments and free their places."""
-    services.drop_absent()
+    services.end_expired()

@@ -46,7 +46,7 @@ def participant_page(view):
         if enrolment is None:
             return _no_such_link(request)
         if not enrolment.ended and enrolment.expires_at < timezone.now():
-            services.drop_absent()
+            services.end_expired()
             enrolment.refresh_from_db()
         return view(request, enrolment, **kwargs)
 

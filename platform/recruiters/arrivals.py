@@ -81,7 +81,7 @@ def by_lab_code(study: str, link: Mapping[str, str]) -> Arrival:
     return Arrival("codes", worker=code, proof=code, lasting=not once and not found.expired, checked=True, once=once)
 
 
-def openly(study: str, link: Mapping[str, str]) -> Arrival:
+def by_open_link(study: str, link: Mapping[str, str]) -> Arrival:
     """Accept anyone with the link (demonstrations, classes): each browser is a new participant."""
     return Arrival("open", worker="", proof="")
 
@@ -110,7 +110,7 @@ class Kind:
 
 
 KINDS: dict[str, Kind] = {
-    "open": Kind(_("anyone with the link"), openly),
+    "open": Kind(_("anyone with the link"), by_open_link),
     "codes": Kind(_("personal lab codes"), by_lab_code),
     "otree": Kind(_("an oTree experiment"), by_otree),
 }

@@ -6,7 +6,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 
-class NotLetIn(Exception):
+class EntryRefused(Exception):
     """Base class. The participant sees `title` and `str(error)`; `status` is the page's HTTP status."""
 
     status = 403
@@ -18,7 +18,7 @@ class NotLetIn(Exception):
         super().__init__(str(reason))
 
 
-class TooMany(NotLetIn):
+class TooMany(EntryRefused):
     status = 429
     try_again = True
     title = _("Too many people started from your network")
@@ -27,12 +27,12 @@ class TooMany(NotLetIn):
         super().__init__(_("Please try again in an hour with the same link."))
 
 
-class WrongCode(NotLetIn):
+class WrongCode(EntryRefused):
     status = 404
     title = _("Invalid code")
 
 
-class UsedCode(NotLetIn):
+class UsedCode(EntryRefused):
     """A single-use link was already used in another browser."""
 
     title = _("This link has already been used")
@@ -46,31 +46,31 @@ class UsedCode(NotLetIn):
         )
 
 
-class ExpiredCode(NotLetIn):
+class ExpiredCode(EntryRefused):
     status = 410
     title = _("This link has expired")
 
 
-class IncompleteLink(NotLetIn):
+class IncompleteLink(EntryRefused):
     status = 400
     title = _("This link is incomplete")
 
 
-class SomebodyElse(NotLetIn):
+class DifferentParticipant(EntryRefused):
     title = _("This is not the link you started with")
 
 
-class NotAgain(NotLetIn):
+class NotAgain(EntryRefused):
     title = _("You have already taken part")
 
 
-class TooSoon(NotLetIn):
+class TooSoon(EntryRefused):
     """The participant may come back later; the reason says when."""
 
     title = _("Please come back later")
 
 
-class ExpiredLink(NotLetIn):
+class ExpiredLink(EntryRefused):
     """`back` is the page that creates new links, if the expired link is genuine."""
 
     status = 410
@@ -81,13 +81,13 @@ class ExpiredLink(NotLetIn):
         self.back = back
 
 
-class SaidTwice(IncompleteLink):
+class RepeatedParameter(IncompleteLink):
     """A parameter appears twice in the link, so it is ambiguous."""
 
     title = _("This link is ambiguous")
 
 
-class ForgedLink(NotLetIn):
+class ForgedLink(EntryRefused):
     title = _("This link is not valid")
 
     def __init__(self, reason: str | Promise = ""):

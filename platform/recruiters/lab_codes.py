@@ -28,7 +28,7 @@ _CHUNK = 500
 
 
 @dataclass(frozen=True)
-class Brought:
+class UploadedCode:
     """A code in an uploaded file, with its line number."""
 
     line: int
@@ -61,7 +61,7 @@ def make(*, study: str, number: int, kind: str, expires_at: datetime | None) -> 
 # ---- files -------------------------------------------------------------------------------------------------
 
 
-def read(data: bytes, *, shortest: int = SHORTEST) -> list[Brought]:
+def read(data: bytes, *, shortest: int = SHORTEST) -> list[UploadedCode]:
     """Return the codes in a CSV file with a column `code` and optionally `label`; any usual delimiter.
 
     Args:
@@ -88,15 +88,15 @@ def read(data: bytes, *, shortest: int = SHORTEST) -> list[Brought]:
         if len(found) + len(problems) >= MOST:
             raise BadFile([Problem(line, _("A file can have at most {most} codes.").format(most=f"{MOST:,}"))])
         given = dict(zip(names, (cell.strip() for cell in cells), strict=False))
-        brought = Brought(line, given.get("code", ""), given.get("label", ""))
-        reason = _more_cells(cells, names) or _wrong_code(brought.code, shortest) or _wrong_label(brought.label)
-        before = seen.setdefault(brought.code.casefold(), line)
+        uploaded = UploadedCode(line, given.get("code", ""), given.get("label", ""))
+        reason = _more_cells(cells, names) or _wrong_code(uploaded.code, shortest) or _wrong_label(uploaded.label)
+        before = seen.setdefault(uploaded.code.casefold(), line)
         if not reason and before != line:
             reason = _("Line {line} has the same code.").format(line=before)
         if reason:
             problems.append(Problem(line, reason))
         else:
-            found.append(brought)
+            found.append(uploaded)
     if not found and not problems:
         problems = [Problem(0, _("The file contains no codes."))]
     if problems:
@@ -104,19 +104,17 @@ def read(data: bytes, *, shortest: int = SHORTEST) -> list[Brought]:
     return found
 
 
-def take_in(*, study: str, brought: Sequence[Brought], kind: str, expires_at: datetime | None) -> int:
+def add_codes(*, study: str, codes: Sequence[UploadedCode], kind: str, expires_at: datetime | None) -> int:
     """Store all of these codes for the study, or none; return how many.
 
     Raises:
         BadFile: naming the codes that the study already has.
     """
     there = {code.casefold() for code in LabCode.objects.filter(study=study).values_list("code", flat=True)}
-    known = [
-        Problem(one.line, _("The study already has this code.")) for one in brought if one.code.casefold() in there
-    ]
+    known = [Problem(one.line, _("The study already has this code.")) for one in codes if one.code.casefold() in there]
     if known:
         raise BadFile(known)
-    rows = [LabCode(study=study, code=one.code, label=one.label, kind=kind, expires_at=expires_at) for one in brought]
+    rows = [LabCode(study=study, code=one.code, label=one.label, kind=kind, expires_at=expires_at) for one in codes]
     try:
         with transaction.atomic():
             LabCode.objects.bulk_create(rows, batch_size=_CHUNK)

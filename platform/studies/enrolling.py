@@ -23,13 +23,13 @@ from matches.models import Match, Seat
 from opponents.agents import Seats, labels_in, people_in
 from participants.consent import FULL
 from participants.models import Enrolment
-from participants.services import drop_absent, lifetime
+from participants.services import end_expired, lifetime
 from participants.signals import consented
 from participants.states import State
 from participants.steps import StepRefused
 from payouts.rules import PayRule
 from recruiters.arrivals import Arrival
-from recruiters.errors import NotAgain, NotLetIn, UsedCode
+from recruiters.errors import EntryRefused, NotAgain, UsedCode
 from recruiters.models import Identity
 from studies import disclosure, faults, participations, sessions, texts
 from studies.models import Cell, Placement, Study, Version
@@ -41,15 +41,15 @@ HELD = NEAR & ~Q(enrolment__state=State.ARRIVED)
 """Placements that hold a place: consenting takes it, opening the link does not."""
 
 
-class NotOpen(NotLetIn):
+class NotOpen(EntryRefused):
     title = _("This study is not open")
 
 
-class NoSuchRole(NotLetIn):
+class NoSuchRole(EntryRefused):
     title = _("This link does not open the study")
 
 
-class Full(NotLetIn):
+class Full(EntryRefused):
     title = _("All places are taken")
 
 
@@ -65,7 +65,7 @@ def enrol(
         again: begin another enrolment if the earlier one, begun with the same reusable link, has ended.
 
     Raises:
-        NotLetIn: with the message for the participant; nothing was changed.
+        EntryRefused: with the message for the participant; nothing was changed.
     """
     known = begun_before(study, arrival)
     if known is not None and not _another(known, arrival, again):
@@ -173,7 +173,7 @@ def _place(version: Version, role: str | None, cell: int | None = None) -> tuple
     try:
         return emptiest_seat(version, role=role, cell=cell)
     except Full:
-        if not drop_absent():
+        if not end_expired():
             raise
         return emptiest_seat(version, role=role, cell=cell)
 

@@ -16,14 +16,14 @@ from opponents.circuits import open_circuits
 from participants.models import Enrolment
 from participants.states import State
 from payouts.models import LedgerRow
-from recruiters.errors import NotLetIn
+from recruiters.errors import EntryRefused
 from studies import pausing
 from studies.models import Study, Version
 
 log = logging.getLogger(__name__)
 
 
-class InAMoment(NotLetIn):
+class InAMoment(EntryRefused):
     """The study's models are unavailable at the moment; the page retries automatically."""
 
     status = 503

@@ -20,7 +20,7 @@ from matches.models import Match
 from participants.models import Enrolment
 from participants.states import WITHOUT_ASSIGNMENT
 from recruiters.arrivals import Arrival
-from recruiters.errors import NotAgain, SomebodyElse, TooSoon
+from recruiters.errors import DifferentParticipant, NotAgain, TooSoon
 from studies.models import Version
 
 
@@ -40,7 +40,7 @@ def refuse(version: Version, arrival: Arrival) -> None:
     """Raise an error if the person may not begin another enrolment now; call under `lock_worker`.
 
     Raises:
-        SomebodyElse: they have an unfinished one, begun with another link.
+        DifferentParticipant: they have an unfinished one, begun with another link.
         NotAgain: they have taken part as often as the study allows.
         TooSoon: with the time from which they may come back.
     """
@@ -71,14 +71,14 @@ def _refuse_beside(others: QuerySet[Enrolment], *, most: int | None, recruiter: 
     if most == 1 and others.exists() and not others.filter(ended_at=None).exists():
         raise NotAgain(_took_part(recruiter))
     if most == 1 and others.exists():
-        raise SomebodyElse(
+        raise DifferentParticipant(
             _(
                 "You have already started this study with another link. Please use that one; each person can "
                 "take part once."
             )
         )
     if others.filter(ended_at=None).exists():
-        raise SomebodyElse(
+        raise DifferentParticipant(
             _("You have already started a game in this study with another link. Please finish that one first.")
         )
 

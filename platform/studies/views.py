@@ -21,7 +21,7 @@ from participants.markdown import to_html
 from participants.models import Enrolment
 from recruiters import arrivals
 from recruiters.addresses import counted
-from recruiters.errors import IncompleteLink, NotLetIn, TooMany, TooSoon
+from recruiters.errors import EntryRefused, IncompleteLink, TooMany, TooSoon
 from studies import enrolling
 from studies.models import Study
 from studies.names import together_with
@@ -52,7 +52,7 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
                 request, "studies/enter_code.html", {**_about(study), "refusal": refusal}, status=refusal.status
             )
         return _not_let_in(request, study, refusal)
-    except NotLetIn as refusal:
+    except EntryRefused as refusal:
         return _not_let_in(request, study, refusal, arrival)
 
 
@@ -65,7 +65,7 @@ def _link(request: HttpRequest) -> arrivals.Link:
 
 
 def _not_let_in(
-    request: HttpRequest, study: Study, refusal: NotLetIn, arrival: arrivals.Arrival | None = None
+    request: HttpRequest, study: Study, refusal: EntryRefused, arrival: arrivals.Arrival | None = None
 ) -> HttpResponse:
     """Explain why someone is not admitted, and how they can go back."""
     back = arrival.return_to if arrival else ""

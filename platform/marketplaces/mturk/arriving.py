@@ -21,7 +21,7 @@ from participants.models import Enrolment
 from participants.states import State
 from recruiters import arrivals
 from recruiters.arrivals import Arrival
-from recruiters.errors import IncompleteLink, NotLetIn
+from recruiters.errors import EntryRefused, IncompleteLink
 from recruiters.models import Identity
 
 KEY = "mturk"
@@ -32,28 +32,28 @@ LONGEST = 64
 _ID = re.compile(rf"[A-Za-z0-9]{{1,{LONGEST}}}")
 
 
-class AnotherTask(NotLetIn):
+class AnotherTask(EntryRefused):
     title = gettext_lazy("This task does not belong to this study")
 
 
-class TaskOver(NotLetIn):
+class TaskOver(EntryRefused):
     status = 410
     title = gettext_lazy("This task has expired")
 
 
-class HandedIn(NotLetIn):
+class HandedIn(EntryRefused):
     title = gettext_lazy("This assignment has been submitted already")
 
 
-class NotPublished(NotLetIn):
+class NotPublished(EntryRefused):
     title = gettext_lazy("This task is not published yet")
 
 
-class AllTaken(NotLetIn):
+class AllTaken(EntryRefused):
     title = gettext_lazy("All places of this task are taken")
 
 
-class AtWork(NotLetIn):
+class AtWork(EntryRefused):
     """Whoever has just accepted a returned assignment waits a moment."""
 
     try_again = True

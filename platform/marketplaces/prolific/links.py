@@ -24,7 +24,7 @@ from marketplaces.prolific.client import client_of
 from marketplaces.prolific.models import Publication
 from marketplaces.prolific.publishing import TREATMENT, note
 from recruiters.arrivals import Arrival
-from recruiters.errors import ExpiredLink, ForgedLink, IncompleteLink, NotLetIn
+from recruiters.errors import EntryRefused, ExpiredLink, ForgedLink, IncompleteLink
 
 KIND = "prolific"
 ISSUER = "https://www.prolific.com"
@@ -36,7 +36,7 @@ _ID = re.compile(r"[0-9a-f]{24}")
 _LONGEST_TOKEN = 6000
 
 
-class NotRecruiting(NotLetIn):
+class NotRecruiting(EntryRefused):
     """Nobody has published this study on Prolific."""
 
     title = gettext_lazy("This study is not on Prolific")
@@ -54,7 +54,7 @@ class Incomplete(IncompleteLink):
     try_again = True
 
 
-class CannotBeChecked(NotLetIn):
+class CannotBeChecked(EntryRefused):
     """Prolific's keys cannot be had: the link may be good."""
 
     status = 503
@@ -151,7 +151,9 @@ class Expired(ExpiredLink):
     try_again = True
 
     def __init__(self) -> None:
-        NotLetIn.__init__(self, _("Please go back to Prolific and open the study there again: that gives a new link."))
+        EntryRefused.__init__(
+            self, _("Please go back to Prolific and open the study there again: that gives a new link.")
+        )
 
 
 def _is_for_us(audience: Any, address: str) -> bool:

@@ -72,7 +72,7 @@ class Visitor:
         people.show_step(enrolment_id=person.pk)
         if until == "dropped_out":
             Enrolment.objects.filter(pk=person.pk).update(expires_at=person.arrived_at)
-            people.drop_absent()
+            people.end_expired()
             return Enrolment.objects.get(pk=person.pk)
         building.consent(person)
         if until == "withdrew":

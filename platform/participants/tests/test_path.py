@@ -260,7 +260,7 @@ class TestLinks:
     def test_expiry_does_not_affect_ended_enrolments(self, visitor):
         visitor.walk_to("quiz").send(loss_rate="10%")
         Enrolment.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-        services.drop_absent()
+        services.end_expired()
         assert heading_of(visitor.see()) == ENDINGS[State.COMPLETED].title
 
 
@@ -274,11 +274,11 @@ def test_one_enrolments_error_does_not_block_the_others():
 
     enrolment_ended.connect(fails)
     try:
-        assert services.drop_absent() == 2
+        assert services.end_expired() == 2
     finally:
         enrolment_ended.disconnect(fails)
     assert [Enrolment.objects.get(pk=one.pk).ended for one in people] == [True, False, True]
-    assert services.drop_absent() == 1
+    assert services.end_expired() == 1
 
 
 class TestLeaving:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from exports.dataset import export
 from participants.models import Enrolment
 from recruiters import lab_codes
-from recruiters.lab_codes import BadFile, Brought
+from recruiters.lab_codes import BadFile, UploadedCode
 from recruiters.models import LabCode
 from studies.models import Study
 from tests.visitors import Visitor, heading_of, launched, text_of
@@ -47,7 +47,7 @@ def test_csv_dialects_of_spreadsheets_are_read(data):
 
 def test_labels_may_contain_any_text():
     (found,) = lab_codes.read("code;label\nANTON-01;Zoë, „Platz 3“ <b>\n".encode())
-    assert found == Brought(2, "ANTON-01", "Zoë, „Platz 3“ <b>")
+    assert found == UploadedCode(2, "ANTON-01", "Zoë, „Platz 3“ <b>")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_file_has_at_most_ten_thousand_codes():
 @pytest.mark.django_db
 class TestTaking:
     def take(self, data: bytes = GOOD, study: str = "splitting") -> int:
-        return lab_codes.take_in(study=study, brought=lab_codes.read(data), kind=LabCode.Kind.ONCE, expires_at=None)
+        return lab_codes.add_codes(study=study, codes=lab_codes.read(data), kind=LabCode.Kind.ONCE, expires_at=None)
 
     def test_list_is_stored_with_labels_and_kind(self):
         assert self.take() == 2

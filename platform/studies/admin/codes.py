@@ -73,9 +73,9 @@ class LabCodes(MembersPage):
         study = self.seen(request, object_id, role=Role.EDITOR)
         try:
             kind, expires_at = _kind(request), _expiry(request)
-            brought = lab_codes.read(_file(request), shortest=_shortest(study))
+            codes = lab_codes.read(_file(request), shortest=_shortest(study))
             with transaction.atomic():
-                number = lab_codes.take_in(study=study.slug, brought=brought, kind=kind, expires_at=expires_at)
+                number = lab_codes.add_codes(study=study.slug, codes=codes, kind=kind, expires_at=expires_at)
                 details = {**_details(number, kind, expires_at), "uploaded": True}
                 self.record_action(request, study, Action.CODES_MADE, f"Uploaded {number} lab codes.", details)
         except NotAsked as reason:

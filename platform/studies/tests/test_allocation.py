@@ -101,8 +101,8 @@ class TestPlacesComeBack:
         study = launched(quota=1)
         away = arriving(study)
         Enrolment.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-        assert services.drop_absent() == 1
-        assert services.drop_absent() == 0
+        assert services.end_expired() == 1
+        assert services.end_expired() == 0
         arriving(study, "next")
         away.refresh_from_db()
         assert away.state == State.DROPPED_OUT

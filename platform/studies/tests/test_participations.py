@@ -18,7 +18,7 @@ from participants import services
 from participants.models import Enrolment
 from participants.states import State
 from recruiters.arrivals import Arrival
-from recruiters.errors import NotLetIn, SomebodyElse, TooSoon
+from recruiters.errors import DifferentParticipant, EntryRefused, TooSoon
 from recruiters.models import Identity, LabCode
 from studies.enrolling import enrol
 from studies.models import Placement, Study
@@ -237,7 +237,7 @@ class TestAtOnce:
             barrier.wait()
             try:
                 results[i] = enrol(*arrivals[i]).pk
-            except NotLetIn as refusal:
+            except EntryRefused as refusal:
                 results[i] = type(refusal)
             finally:
                 connection.close()
@@ -258,7 +258,7 @@ class TestAtOnce:
     def test_one_worker_with_six_assignments_of_a_study_plays_one_game(self):
         study = launched(entry=Study.Entry.MTURK)
         results = self.at_once([(study, Arrival("mturk", "W", f"A{i}/W")) for i in range(6)])
-        assert sorted(results, key=str) == [Enrolment.objects.get().pk, *[SomebodyElse] * 5]
+        assert sorted(results, key=str) == [Enrolment.objects.get().pk, *[DifferentParticipant] * 5]
 
     def test_workers_that_have_nothing_to_do_with_each_other_all_get_in(self):
         studies = [family(f"family-{i}") for i in range(3)]
