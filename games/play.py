@@ -44,13 +44,13 @@ class SeededChance:
 
 @dataclass(frozen=True)
 class Play:
-    """Where a match stands.
+    """The current state of a match.
 
     Attributes:
-        opened: per role that may move, the number of the event that opened its present turn. A
-            move names it as what it answers; sealed moves of others do not change it.
-        sealed: moves of the present turn that nobody else has seen yet.
-        kept_open: per role, how many moves it made in the present turn that left the turn open.
+        opened: per role that may move, the number of the event that opened its current turn. A
+            move names the turn that it answers; sealed moves of others do not change it.
+        sealed: moves of the current turn that nobody else has seen yet.
+        kept_open: per role, how many moves it made in the current turn that left the turn open.
         last: number of the last event.
         abandoned: why the match ended without a result, if it did.
     """
@@ -77,13 +77,13 @@ class Play:
         return self.turn is None and self.abandoned is None
 
     def waiting_for(self) -> tuple[Role, ...]:
-        """Roles whose move is awaited now."""
+        """Return the roles that still have to move."""
         if self.over or self.turn is None:
             return ()
         return tuple(role for role in self.turn.forms if role not in self.sealed)
 
     def forms(self, role: Role) -> tuple[Form, ...]:
-        """What `role` may do now; empty when it is not asked."""
+        """Return the forms open to `role`; empty if it is not its turn."""
         if role not in self.waiting_for() or self.turn is None:
             return ()
         return self.turn.forms[role]
@@ -92,13 +92,13 @@ class Play:
         return self.game.view(self.state, role)
 
     def payoffs(self) -> dict[Role, float] | dict[Role, None]:
-        """Payoffs by role; None for each role of a match without a result."""
+        """Return payoffs by role; None for each role of a match without a result."""
         if not self.finished:
             return dict.fromkeys(self.game.roles())
         return dict(self.game.payoffs(self.state))
 
     def metrics(self) -> dict[str, Json]:
-        """The match's metrics, and each seat's as "<role>_<key>"."""
+        """Return the match's metrics, and each seat's as "<role>_<key>"."""
         if not self.finished:
             return {}
         seats = {
@@ -115,10 +115,10 @@ class Play:
 def configure(
     game: type[Game[Any, Any]], config: Mapping[str, Json], *, amounts: Amounts = "dollars"
 ) -> Game[Any, Any]:
-    """A game with its configuration; missing keys take their defaults.
+    """Return a game with its configuration; missing keys get their defaults.
 
     Args:
-        amounts: how its amounts are written for players.
+        amounts: how amounts are written for players.
 
     Raises:
         BadConfig: naming the key and what is wrong with it.
@@ -134,11 +134,11 @@ def configure(
 
 
 MOST_EXACT = 2**53
-"""Whole numbers beyond this are no longer exact in a browser, nor finite as a payoff."""
+"""Larger integers are not exact in a browser."""
 
 
 def _as_json(data: Any) -> str:
-    """`data` as JSON text for strict validation; NaN passes here and is refused by the model."""
+    """Return `data` as JSON text for strict validation; NaN passes here and is refused by the model."""
     if not _exact(data):
         raise ValueError(_("a whole number is too large"))
     return json.dumps(data)
@@ -154,14 +154,14 @@ def _exact(data: Any) -> bool:
 
 def _explain(error: ValidationError, model: type[Any]) -> str:
     found = error.errors()
-    # A list whose entries are wrong counts as too short as well: only the entries are named.
+    # A list with invalid entries is also reported as too short: report only the entries.
     entries = [e["loc"][: len(e["loc"]) - n] for e in found for n in range(1, len(e["loc"]))]
     return "; ".join(_problem(e, model)[0] for e in found if e["type"] != "too_short" or e["loc"] not in entries)
 
 
 _PROBLEMS: dict[str, Callable[[dict[str, Any]], str]] = {
-    "missing": lambda e: _("is needed"),
-    "extra_forbidden": lambda e: _("is not known here"),
+    "missing": lambda e: _("is required"),
+    "extra_forbidden": lambda e: _("is unknown"),
     "finite_number": lambda e: _("must be a finite number"),
     "float_type": lambda e: _("must be a number"),
     "float_parsing": lambda e: _("must be a number"),
@@ -195,10 +195,10 @@ def _plain(number: float) -> str:
 
 
 def _problem(error: Any, form: Form | type[Any], *, on_page: bool = False) -> tuple[str, str | None]:
-    """One validation error as a sentence part, and the top-level field it is about.
+    """Return one validation error as a clause, and the top-level field it is about.
 
     Args:
-        on_page: name the field as its page does and give an example; programs need its name instead.
+        on_page: use the field's label on the page and give an example; programs need its name instead.
     """
     model = form.model if isinstance(form, Form) else form
     key = str(error["loc"][0]) if error["loc"] else None
@@ -210,7 +210,7 @@ def _problem(error: Any, form: Form | type[Any], *, on_page: bool = False) -> tu
     label = quoted(key) if known is None else known.title or key
     if on_page and isinstance(form, Form) and known is not None:
         label = quoted(form.labels.get(key, label), most=60)
-    # Pydantic's own steps (validators, branches of a union) stand in the path with brackets; people know entries only.
+    # Pydantic adds its own steps (validators, union branches) to the path, with brackets; leave them out.
     where = ".".join(str(part) for part in error["loc"][1:] if "[" not in str(part))
     name = f"{label} ({key})" if not on_page and known is not None and known.title else label
     if on_page and known is not None and not where and (example := _example(model, key)):
@@ -219,11 +219,11 @@ def _problem(error: Any, form: Form | type[Any], *, on_page: bool = False) -> tu
 
 
 _USUAL = 12.5
-"""The example of a number, where the limits allow it."""
+"""The example of a number, if the limits allow it."""
 
 
 def _example(model: type[Any], key: str) -> str:
-    """A number that the field takes, as people type it; empty for fields of other kinds."""
+    """Return a valid number for the field, as people type it; empty for other kinds of fields."""
     part = model.model_json_schema()["properties"].get(key, {})
     part = next((kind for kind in part.get("anyOf", ()) if kind.get("type") != "null"), part)
     if part.get("type") not in ("number", "integer"):
@@ -238,9 +238,9 @@ def _example(model: type[Any], key: str) -> str:
 
 
 def prepare(game: Game[Any, Any], seed: int) -> None:
-    """Do ahead what `start` would take long over; what is slow remembers its results for as long as that takes.
+    """Do the slow part of `start` in advance; games with a slow setup cache its result.
 
-    Meant for whoever opens a match under a lock. Games of several people cannot use it: their seed is drawn
+    Call it before opening a match under a lock. Games of several people cannot use it, since their seed is drawn
     together with the group.
     """
     if game.slow_setup:
@@ -248,7 +248,7 @@ def prepare(game: Game[Any, Any], seed: int) -> None:
 
 
 def start(game: Game[Any, Any], seed: int, *, redraw_unknown_to: Role | None = None) -> tuple[Play, tuple[Event, ...]]:
-    """A new play and its first events."""
+    """Return a new play and its first events."""
     opening = [("start", {"game": game.key, "rules_version": game.rules_version, "seed": seed})]
     chance = SeededChance(seed, 0, redraw_unknown_to)
     state = game.setup(chance)
@@ -257,12 +257,12 @@ def start(game: Game[Any, Any], seed: int, *, redraw_unknown_to: Role | None = N
 
 
 def submit(play: Play, role: Role, move: MoveData, *, by: str | None = None) -> tuple[Play, tuple[Event, ...]]:
-    """Check and apply one move; returns the play after it and the new events.
+    """Check and apply one move; return the play after it and the new events.
 
     Args:
         role: who moves.
         move: plain data, the keys of one of the role's forms.
-        by: who made the move, if not the seat's own player ("clock", "script:fair").
+        by: who made the move, if not the seat's player ("clock", "script:fair").
 
     Raises:
         Refused: the move is not allowed now; nothing has changed.
@@ -290,7 +290,7 @@ def submit(play: Play, role: Role, move: MoveData, *, by: str | None = None) -> 
 
 
 def ends_turn(play: Play, role: Role, move: MoveData) -> bool:
-    """Whether `move` would end the role's turn; a note leaves it open."""
+    """Return whether `move` would end the role's turn; a note leaves it open."""
     return form_for(play.forms(role), move).ends_turn
 
 
@@ -310,7 +310,7 @@ def _stay(
 def _advance(
     play: Play, state: Any, step: int, logged: list[Any], chance: SeededChance
 ) -> tuple[Play, tuple[Event, ...]]:
-    """After a closed turn: everybody who may move next gets a new turn."""
+    """After a closed turn: every role that may move next gets a new turn."""
     logged = logged + [("draw", draw) for draw in chance.draws]
     turn = play.game.turn(state)
     opens_at = play.last + len(logged)
@@ -323,7 +323,7 @@ def _advance(
 
 
 def abandon(play: Play, reason: str, role: Role | None = None) -> tuple[Play, tuple[Event, ...]]:
-    """End a match without a result; `role` is whose doing it was."""
+    """End a match without a result; `role` caused it, if any did."""
     if play.over:
         raise Refused(_("The game is over."))
     events = _number(play.last, [("abandoned", {"reason": reason, **({"role": role} if role else {})})])
@@ -338,7 +338,7 @@ def _number(last: int, logged: Iterable[tuple[str, Mapping[str, Json]]]) -> tupl
 
 
 def check(play: Play, role: Role, move: Any) -> tuple[Form, Move]:
-    """The form that `move` fills in, and the move as the form's model.
+    """Return the form that `move` fills in, and the move as the form's model.
 
     Raises:
         Refused: with the reason, for the player.
@@ -350,34 +350,34 @@ def check(play: Play, role: Role, move: Any) -> tuple[Form, Move]:
     if role not in play.turn.forms:
         raise Refused(_("It is not your turn."))
     if role in play.sealed:
-        raise Refused(_("You have already moved; the others have not."))
+        raise Refused(_("You have already moved. Others have not moved yet."))
     if not isinstance(move, Mapping):
         raise Refused(_("A move must be a JSON object."))
     form = form_for(play.turn.forms[role], move)
     checked = filled_in(form, move)
     if not form.ends_turn and play.kept_open.get(role, 0) >= play.game.open_moves:
-        raise Refused(_("At most {most} entries of this kind are taken in one turn.").format(most=play.game.open_moves))
+        raise Refused(_("You can make at most {most} such entries per turn.").format(most=play.game.open_moves))
     if reason := play.game.refuse(play.state, role, checked):
         raise Refused(reason)
     return form, checked
 
 
 def form_for(forms: Sequence[Form], move: MoveData) -> Form:
-    """The form whose fields `move` names best; the only one, where there is one."""
+    """Return the form that shares most keys with `move`; the only form if there is just one."""
     return forms[0] if len(forms) == 1 else max(forms, key=lambda form: len(_fields(form.model) & move.keys()))
 
 
 @cache
 def _fields(model: type[Move]) -> frozenset[str]:
-    """The names of a model's fields: pydantic takes a while to say them."""
+    """Return the names of a model's fields; cached because pydantic is slow."""
     return frozenset(model.model_fields)
 
 
 def filled_in(form: Form, move: MoveData) -> Move:
-    """The form as these values fill it in; whether the rules allow it is not asked.
+    """Return the form filled in with these values, without checking the rules.
 
     Raises:
-        Refused: they do not; with the reason, for the player.
+        Refused: the values do not fit the form; with the reason, for the player.
     """
     try:
         return form.model.model_validate_json(_as_json(move))
@@ -402,26 +402,26 @@ def _sentence(words: str) -> str:
 
 
 def expand(form: Form, short: MoveData) -> MoveData:
-    """The full move that a filled-in short form stands for, as plain data; not yet checked.
+    """Return the full move for a filled-in short form, as plain data, not yet checked.
 
     Raises:
-        Refused: the short form is not filled in properly; with the reason, for the player.
+        Refused: the short form is invalid; with the reason, for the player.
     """
     assert form.short is not None and form.expand is not None
     return form.expand(filled_in(replace(form, model=form.short), short))
 
 
 def plain_move(move: Move) -> dict[str, Json]:
-    """A checked move as logged: plain data without what was left at its default."""
-    # A move that was kept beyond its limits need not be what its model expects.
+    """Return a checked move as logged: plain data without default values."""
+    # A recorded move that breaks limits may not match its model.
     return move.model_dump(mode="json", exclude_defaults=True, warnings=False)
 
 
 def use_tool(play: Play, role: Role, name: str, arguments: MoveData) -> Json:
-    """What a read-only tool answers.
+    """Return the answer of a read-only tool.
 
     Raises:
-        Refused: no such tool now, or its arguments do not fit.
+        Refused: the tool is not available now, or its arguments are invalid.
     """
     tools = {tool.name: tool for tool in play.game.tools(play.state, role)}
     tool = tools.get(name)
@@ -447,7 +447,7 @@ class Step:
 def replay_moves(
     game: Game[Any, Any], seed: int, moves: Iterable[tuple[Role, MoveData]]
 ) -> tuple[Play, tuple[Event, ...]]:
-    """Play `moves` from the start; returns the play after them and all its events.
+    """Play `moves` from the start; return the play after them and all its events.
 
     Raises:
         Refused: an illegal move; the message names its number (from 1), role and reason.
@@ -476,15 +476,15 @@ _OVER_A_LIMIT = frozenset(
         "messages_off",
     }
 )
-"""What may be wrong with a field that can still be read."""
+"""Validation errors of fields that can still be read."""
 
 
 def record_moves(
     game: Game[Any, Any], seed: int, moves: Iterable[tuple[Role, MoveData]]
 ) -> tuple[Play, tuple[Event, ...], str | None]:
-    """Write down a match that was played elsewhere, perhaps under looser rules.
+    """Record a match that was played elsewhere, possibly under looser rules.
 
-    A move beyond a limit (a message too long, parts that miss their sum) is kept as it stands. For
+    A move that breaks a limit (a message too long, parts with a wrong sum) is recorded unchanged. Only for
     games in which one role moves at a time.
 
     Returns:
@@ -510,7 +510,7 @@ def record_moves(
 
 
 def _submit_beyond_limits(play: Play, role: Role, move: MoveData) -> tuple[Play, tuple[Event, ...]]:
-    """Apply a move of the one role in turn, whatever limits it breaks.
+    """Apply a move of the only role in turn, even if it breaks limits.
 
     Raises:
         Refused: it is not this role's turn, or the move cannot be read.
@@ -533,7 +533,7 @@ def _submit_beyond_limits(play: Play, role: Role, move: MoveData) -> tuple[Play,
 
 
 def replay_events(game: Game[Any, Any], events: Sequence[Event]) -> Play:
-    """Play a whole log again and demand that it says the same.
+    """Replay a whole log and check that it gives the same events.
 
     Raises:
         LogMismatch: the log was not made by these rules, or was changed.
@@ -576,7 +576,7 @@ def _comparable(event: Event) -> Json:
 def stages(
     game: Game[Any, Any], seed: int, moves: Sequence[tuple[Role, MoveData]]
 ) -> Sequence[tuple[int | None, str | None]]:
-    """The round and phase of each move of a match, in order; costs a replay where the moves alone do not tell them."""
+    """Return the round and phase of each move of a match, in order; needs a replay if the moves alone do not tell."""
     if (told := game.stages(moves)) is not None:
         return told
     if type(game).stage is Game.stage:
@@ -590,7 +590,7 @@ def stages(
 
 @dataclass(frozen=True)
 class Own:
-    """A role's own move in its story: the number of its event, the forms that were open to it, and the play before."""
+    """A role's own move in its story: its event number, the forms that were open, the move, and the play before."""
 
     number: int
     forms: tuple[Form, ...]
@@ -599,9 +599,9 @@ class Own:
 
 
 def story(play: Play, events: Sequence[Event], role: Role) -> list[View | Own]:
-    """What `role` has learnt and done so far, in order: views are notices, `Own` its own moves.
+    """Return what `role` has learnt and done so far, in order: views are notices, `Own` are its own moves.
 
-    Costs one replay; meant for prompts and transcripts, not for the path of a move.
+    Needs one replay; meant for prompts and transcripts, not for making moves.
     """
     told: list[View | Own] = []
     current, _events = start(play.game, play.seed)
@@ -618,14 +618,14 @@ def story(play: Play, events: Sequence[Event], role: Role) -> list[View | Own]:
 
 
 def learnt(before: Play, mover: Role, move: MoveData, after: Play, role: Role) -> View:
-    """What `role` was told by the step that `move` led to; nothing while moves stay sealed."""
+    """Return the notices to `role` from the step that `move` led to; empty while moves stay sealed."""
     if after.step == before.step:
         return ()
     return before.game.notices(before.state, applied(before, mover, move), after.state, role)
 
 
 def applied(before: Play, mover: Role, move: MoveData) -> dict[Role, Move]:
-    """The parsed moves of the step that a legal `move` of `mover` leads to."""
+    """Return the parsed moves of the step that a legal `move` of `mover` leads to."""
     assert before.turn is not None
     forms = before.turn.forms
     ended = form_for(forms[mover], move).ends_turn
@@ -642,7 +642,7 @@ def _states(game: type[Game[Any, Any]]) -> TypeAdapter[Any]:
 
 
 def snapshot(play: Play) -> dict[str, Json]:
-    """A play as plain data: derived from the log, and disposable."""
+    """Return a play as plain data, derived from the log and disposable."""
     return {
         "seed": play.seed,
         "state": _states(type(play.game)).dump_python(play.state, mode="json"),
@@ -656,7 +656,7 @@ def snapshot(play: Play) -> dict[str, Json]:
 
 
 def restore(game: Game[Any, Any], saved: Mapping[str, Json]) -> Play:
-    """The play that `snapshot` saved."""
+    """Return the play that `snapshot` saved."""
     state = _states(type(game)).validate_python(saved["state"])
     return Play(
         game=game,
@@ -672,7 +672,7 @@ def restore(game: Game[Any, Any], saved: Mapping[str, Json]) -> Play:
     )
 
 
-# ---- scripted players --------------------------------------------------------------------------
+# ---- scripts -----------------------------------------------------------------------------------
 
 
 def script_move(play: Play, role: Role, name: str) -> MoveData:

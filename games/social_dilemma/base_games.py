@@ -110,7 +110,7 @@ class References(BaseModel):
 
 
 class CustomGame(BaseModel):
-    """A base game of one's own: actions per seat, and points for every combination of actions."""
+    """A custom base game: actions per seat, and points for every combination of actions."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -129,7 +129,7 @@ class CustomGame(BaseModel):
         if prod(self.actions) > MOST_PROFILES:
             raise PydanticCustomError(
                 "too_large",
-                "The custom game has {profiles} combinations of actions; {most} are the most.",
+                "The custom game has {profiles} combinations of actions; the maximum is {most}.",
                 {"profiles": prod(self.actions), "most": MOST_PROFILES},
             )
         wanted = {profile_key(profile) for profile in product(*map(range, self.actions))}
@@ -206,7 +206,7 @@ def _two(table: Sequence[Sequence[tuple[float, float]]]) -> dict[Profile, tuple[
 
 
 def _public_goods() -> dict[Profile, tuple[float, ...]]:
-    """Three seats; every contribution is worth 1.5, shared by all; who keeps gets 1 more."""
+    """Three seats; every contribution is worth 1.5, shared by all; a seat that keeps gets 1 more."""
     return {
         profile: tuple(1.5 * profile.count(0) / 3 + action for action in profile)
         for profile in product((0, 1), repeat=3)
@@ -214,7 +214,7 @@ def _public_goods() -> dict[Profile, tuple[float, ...]]:
 
 
 def _travelers() -> dict[Profile, tuple[float, ...]]:
-    """Claims of 2 to 5: all get the lowest claim, 2 more for who made it alone, 2 less for the other."""
+    """Claims of 2 to 5: both get the lower claim; the lower claimant gets 2 more, the other 2 less."""
 
     def points(one: int, other: int) -> tuple[float, float]:
         if one == other:

@@ -84,9 +84,7 @@ def _kept(text: str) -> Json:
         kept = json.loads(text)
         CustomGame.model_validate_json(text)
     except ValueError:
-        raise BadEntry(
-            {KEPT: _("The custom game cannot be read any more. Choose another base game, and save.")}
-        ) from None
+        raise BadEntry({KEPT: _("The custom game can no longer be read. Choose another base game and save.")}) from None
     value: Json = kept
     return value
 
@@ -105,7 +103,7 @@ def _read(typed: Typed) -> Read:
         text = typed.get(key, "").strip()
         found.reference[key] = _number(text)
         if text and found.reference[key] is None:
-            found.problems[key] = _("“{text}” is no number of points for comparison.").format(text=text)
+            found.problems[key] = _("“{text}” is not a valid number of points.").format(text=text)
     return found
 
 
@@ -141,7 +139,7 @@ def _points(found: Read, profile: Profile, seat: int, typed: Typed) -> float | N
     if not text:
         found.missing[name] = _("{profile}: the points of player {seat} are missing.").format(**where)
     elif points is None:
-        says = _("{profile}: “{text}” is no number from -{most} to {most} for player {seat}.")
+        says = _("{profile}: “{text}” is not a number from -{most} to {most} for player {seat}.")
         found.problems[name] = says.format(**where)
     return points
 
@@ -154,9 +152,9 @@ def _faults(found: Read) -> dict[str, str]:
         ("other1", found.other, _("uncooperative")),
     ):
         if None in chosen and any(action is not None for action in chosen):
-            faults[key] = _("Choose the {kind} action of every player, or of none.").format(kind=title)
+            faults[key] = _("Choose the {kind} action of every player or of no player.").format(kind=title)
     if "other1" not in faults and found.other[0] is not None and found.cooperate[0] is None:
-        faults["other1"] = _("An uncooperative action needs a cooperative one beside it.")
+        faults["other1"] = _("Choose a cooperative action as well as the uncooperative one.")
     same = [one is not None and one == other for one, other in zip(found.cooperate, found.other, strict=True)]
     if any(same):
         seat = same.index(True) + 1
@@ -165,9 +163,9 @@ def _faults(found: Read) -> dict[str, str]:
         )
     given = list(found.reference.values())
     if None in given and any(points is not None for points in given):
-        faults["nash"] = _("Give both points for comparison, or none.")
+        faults["nash"] = _("Enter both reference points or neither.")
     elif given[0] is not None and given[0] == given[1]:
-        faults["nash"] = _("The two points for comparison must differ.")
+        faults["nash"] = _("The two reference points must differ.")
     return faults
 
 
@@ -276,9 +274,9 @@ def _says(found: Read) -> Iterator[str]:
     at_rest = game.equilibria()
     shown = [_outcome(found, game, profile) for profile in at_rest[:MOST_LISTED]]
     if not at_rest:
-        yield _("No equilibrium in pure strategies: in every combination somebody gains by playing something else.")
+        yield _("No equilibrium in pure strategies: in every combination some player gains by deviating.")
     elif len(at_rest) == 1:
-        yield _("The one equilibrium in pure strategies: {outcome}.").format(outcome=shown[0])
+        yield _("The only equilibrium in pure strategies: {outcome}.").format(outcome=shown[0])
     else:
         more = _(", and {number} more").format(number=len(at_rest) - MOST_LISTED) if at_rest[MOST_LISTED:] else ""
         says = _("{number} equilibria in pure strategies: {outcomes}{more}.")
@@ -286,7 +284,7 @@ def _says(found: Read) -> Iterator[str]:
     if game.cooperate is None:
         best = max(game.payoffs, key=lambda profile: sum(game.payoffs[profile]))
         yield _(
-            "The largest total is at {outcome}. Name each player's cooperative action to have cooperation measured."
+            "The largest total is at {outcome}. Choose each player's cooperative action to measure cooperation."
         ).format(outcome=_outcome(found, game, best))
         return
     yield _("All cooperate: {outcome}.").format(outcome=_outcome(found, game, game.cooperate))
@@ -304,8 +302,8 @@ def _temptation(found: Read, game: BaseGame, cooperate: Profile) -> str:
     gains = [(gain, seat, action) for seat, action, gain in game.deviations(cooperate)]
     gain, seat, action = max(gains, key=lambda one: one[0])
     if gain <= TOLERANCE:
-        return _("Nobody gains by leaving cooperation alone: it is an equilibrium.")
-    return _("Player {seat} alone would gain {gain} there by playing {action}: a dilemma.").format(
+        return _("Nobody gains by deviating from cooperation alone: it is an equilibrium.")
+    return _("Player {seat} would gain {gain} by deviating alone to {action}: a dilemma.").format(
         seat=seat + 1, gain=number(gain), action=found.label(action)
     )
 

@@ -45,13 +45,13 @@ INSTANCES = {
 @pytest.mark.parametrize(("key", "part"), [(key, part) for key, given in INSTANCES.items() for part in given])
 def test_an_instance_without_a_part_is_refused_and_the_part_named(key, part):
     rest = {name: value for name, value in INSTANCES[key].items() if name != part}
-    with pytest.raises(BadConfig, match=rf"\[{part}\] is needed"):
+    with pytest.raises(BadConfig, match=rf"\[{part}\] is required"):
         configure(registry.get(key), {"instance": rest, "periods": 2})
 
 
 @pytest.mark.parametrize("key", INSTANCES)
 def test_an_instance_with_another_part_is_refused_and_the_part_named(key):
-    with pytest.raises(BadConfig, match=r"\[more\] is not known here"):
+    with pytest.raises(BadConfig, match=r"\[more\] is unknown"):
         configure(registry.get(key), {"instance": {**INSTANCES[key], "more": 1}, "periods": 2})
 
 

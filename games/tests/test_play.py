@@ -227,8 +227,8 @@ def test_a_move_must_be_an_object(move):
 @pytest.mark.parametrize(
     ("move", "reason", "field"),
     [
-        ({}, "Your number (answer) is needed.", "answer"),
-        ({"answer": 5, "more": 1}, "“more” is not known here.", "more"),
+        ({}, "Your number (answer) is required.", "answer"),
+        ({"answer": 5, "more": 1}, "“more” is unknown.", "more"),
         ({"answer": "5"}, "Your number (answer) must be a number.", "answer"),
         ({"answer": None}, "Your number (answer) must be a number.", "answer"),
         ({"answer": True}, "Your number (answer) must be a number.", "answer"),
@@ -342,7 +342,7 @@ def test_the_keys_of_a_move_tell_which_form_it_fills_in():
     play, _events = start(well(), 1)
     assert check(play, "keeper", {"amount": 1})[0].name == "pump"
     assert check(play, "keeper", {"note": "x"})[0].name == "note"
-    with pytest.raises(Refused, match="not known here"):
+    with pytest.raises(Refused, match="is unknown"):
         check(play, "keeper", {"note": "x", "amount": 1})
 
 
@@ -414,10 +414,10 @@ def test_tools_answer_and_change_nothing():
     ("name", "arguments", "reason"),
     [
         ("dig", {}, "no tool “dig” now; there are get_yields, get_yield"),
-        ("get_yield", {}, "Period is needed"),
+        ("get_yield", {}, "Period is required"),
         ("get_yield", {"period": 0}, "at least 1"),
         ("get_yield", {"period": True}, "whole number"),
-        ("get_yields", {"period": 1}, "not known here"),
+        ("get_yields", {"period": 1}, "is unknown"),
         ("get_yields", [], "could not be read"),
     ],
 )

@@ -115,8 +115,8 @@ def test_words_go_with_the_short_form_and_are_not_altered():
         ({"your_gain": 10_000.01}, "You get (your_gain) must be at most 10,000."),
         ({"your_gain": -1}, "You get (your_gain) must be at least 0."),
         ({"your_gain": True}, "You get (your_gain) must be a number."),
-        ({}, "You get (your_gain) is needed."),
-        ({"your_gain": 1, "bob_gain": 9999}, "“bob_gain” is not known here."),
+        ({}, "You get (your_gain) is required."),
+        ({"your_gain": 1, "bob_gain": 9999}, "“bob_gain” is unknown."),
     ],
 )
 def test_what_is_no_short_form_is_refused_with_the_reason(short, reason):

@@ -290,9 +290,9 @@ REFUSED = [
         '{"type": "object", "properties": {"price": {"type": "number"}}}',
         "There is no key “type”",
     ),
-    ("empty object", PRICE, "{}", "Price (price) is needed."),
-    ("half of it", OFFER, '{"alice_gain": 6000}', "Bob gets (bob_gain) is needed."),
-    ("one key too many", ANSWER, '{"decision": "accept", "mood": "happy"}', "“mood” is not known here."),
+    ("empty object", PRICE, "{}", "Price (price) is required."),
+    ("half of it", OFFER, '{"alice_gain": 6000}', "Bob gets (bob_gain) is required."),
+    ("one key too many", ANSWER, '{"decision": "accept", "mood": "happy"}', "“mood” is unknown."),
     ("another word", ANSWER, '{"decision": "yes"}', "Your answer (decision) must be one of 'accept' or 'reject'."),
     ("a capital word", ANSWER, '{"decision": "Accept"}', "Your answer (decision) must be one of 'accept' or 'reject'."),
     (

@@ -119,7 +119,7 @@ async def test_model_is_corrected_and_asked_again(serving, kind):
     assert [call.problem for call in decision.calls] == [
         "There is no complete JSON object in your answer.",
         "At most 100.",
-        "“why” is not known here.",
+        "“why” is unknown.",
         None,
     ]
     assert [call.fault for call in decision.calls] == ["unreadable", "illegal", "illegal", None]

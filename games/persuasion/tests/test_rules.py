@@ -171,14 +171,14 @@ def test_a_person_never_sits_as_a_buyer_who_forgets():
 @pytest.mark.parametrize(
     ("config", "role", "move", "reason"),
     [
-        ({}, "alice", {"recommendation": "yes"}, "Your message (message) is needed."),
+        ({}, "alice", {"recommendation": "yes"}, "Your message (message) is required."),
         ({}, "alice", {"message": ""}, "must not be empty"),
         ({}, "alice", {"message": " \n"}, "must not be empty"),
         ({}, "alice", {"message": "m" * 2001}, "at most 2,?000 characters"),
         ({}, "alice", {"message": 5}, "must be text"),
         ({}, "alice", {"message": None}, "must be text"),
-        ({}, "alice", {"message": "a", "recommendation": "yes"}, "“recommendation” is not known here"),
-        ({"message_type": "binary"}, "alice", TEXT, "Your recommendation (recommendation) is needed."),
+        ({}, "alice", {"message": "a", "recommendation": "yes"}, "“recommendation” is unknown"),
+        ({"message_type": "binary"}, "alice", TEXT, "Your recommendation (recommendation) is required."),
         ({"message_type": "binary"}, "alice", {"recommendation": "maybe"}, "must be one of 'yes' or 'no'"),
         ({"message_type": "binary"}, "alice", {"recommendation": True}, "must be one of"),
         ({}, "bob", {"decision": "yes"}, "not your turn"),

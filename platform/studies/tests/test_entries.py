@@ -72,14 +72,14 @@ def test_three_players_have_a_table_for_each_action_of_the_third(client):
     ("points", "controls", "says"),
     [
         ({**GRID, "1,0": (5, "")}, {}, "A1, A0: the points of player 2 are missing."),
-        ({**GRID, "0,1": ("five", 5)}, {}, "A0, A1: “five” is no number"),
-        ({**GRID, "0,1": ("nan", 5)}, {}, "A0, A1: “nan” is no number"),
-        ({**GRID, "0,1": ("2000000", 5)}, {}, "A0, A1: “2000000” is no number from -1,000,000 to 1,000,000"),
+        ({**GRID, "0,1": ("five", 5)}, {}, "A0, A1: “five” is not a number"),
+        ({**GRID, "0,1": ("nan", 5)}, {}, "A0, A1: “nan” is not a number"),
+        ({**GRID, "0,1": ("2000000", 5)}, {}, "A0, A1: “2000000” is not a number from -1,000,000 to 1,000,000"),
         (GRID, {"actions2": "3"}, "A0, A2: the points of player 1 are missing."),
         (GRID, {"cooperate1": "0"}, "the cooperative action of every player"),
         (GRID, {"cooperate1": "0", "cooperate2": "0", "other1": "0", "other2": "1"}, "Player 1: the cooperative"),
-        (GRID, {"other1": "1", "other2": "1"}, "needs a cooperative one"),
-        (GRID, {"nash": "1"}, "both points for comparison"),
+        (GRID, {"other1": "1", "other2": "1"}, "Choose a cooperative action as well"),
+        (GRID, {"nash": "1"}, "both reference points"),
         (GRID, {"nash": "1", "cooperative": "1"}, "must differ"),
         ({}, {}, "Enter a value"),
     ],
@@ -115,9 +115,9 @@ def test_a_larger_game_from_a_file_is_kept(client):
 def test_equilibria_and_cooperation_are_told_while_one_types(client):
     answer = client.post(ADD.replace("?", "outlook/?"), typed(client, cooperate1="0", cooperate2="0")).json()
     told = answer["entries"]["parameter_custom_game"]
-    assert "The one equilibrium in pure strategies: A1, A1 (1, 1)." in told
+    assert "The only equilibrium in pure strategies: A1, A1 (1, 1)." in told
     assert "All cooperate: A0, A0 (4, 4)." in told
-    assert "Player 1 alone would gain 1 there by playing A1: a dilemma." in told
+    assert "Player 1 would gain 1 by deviating alone to A1: a dilemma." in told
     assert "Everybody gets more there than in any other equilibrium." in told
     assert answer["preview"]
 
