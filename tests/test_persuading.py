@@ -109,7 +109,7 @@ def test_buyer_gets_a_recommendation_and_learns_only_what_was_bought(stack, page
     buy(page, ["no", "yes", "no"], "yes, buy it")
     walking.expect_over(page)
     history = page.locator("table.stacked").inner_text()
-    assert history.count("not known") == 2
+    assert history.count("unknown") == 2
     assert "low" not in history
     row = finish(stack, page, slug, tmp_path / "d")
     assert (row["sold"], row["sold_high"]) == ("1", "1")

@@ -90,7 +90,7 @@ async def test_remarks_are_asked_for_and_kept_apart_from_the_move(monkeypatch, s
     assert decision.calls[0].purpose == "move"
     assert '"understanding" (text): the game in your own words' in str(sent["messages"])
     assert str(sent).index("understanding") < str(sent).index('"amount"')
-    with pytest.raises(Refused, match="not known"):
+    with pytest.raises(Refused, match="is unknown"):
         submit(play, "keeper", {"amount": 3, "guess": 7})
 
 

@@ -104,12 +104,12 @@ class TestOffers:
             ({"alice_gain": True, "bob_gain": 9999}, "must be a number", "alice_gain"),
             ({"alice_gain": "6000", "bob_gain": 4000}, "must be a number", "alice_gain"),
             ({"alice_gain": None, "bob_gain": 4000}, "must be a number", "alice_gain"),
-            ({"alice_gain": 10_000}, "Bob gets.*needed", "bob_gain"),
-            ({"alice_gain": 6000, "bob_gain": 4000, "carol_gain": 0}, "carol_gain.*not known", "carol_gain"),
+            ({"alice_gain": 10_000}, "Bob gets.*required", "bob_gain"),
+            ({"alice_gain": 6000, "bob_gain": 4000, "carol_gain": 0}, "carol_gain.*is unknown", "carol_gain"),
             ({"alice_gain": 6000, "bob_gain": 4000, "message": "x" * 2001}, "at most 2000", "message"),
             ({"alice_gain": 6000, "bob_gain": 4000, "message": "x" * 10_000}, "at most 2000", "message"),
             ({"alice_gain": 6000, "bob_gain": 4000, "message": 5}, "must be text", "message"),
-            ({"decision": "accept"}, "needed|not known", None),
+            ({"decision": "accept"}, "required|is unknown", None),
         ],
     )
     def test_what_is_no_offer_is_refused_with_the_reason_at_its_field(self, move, reason, field):
@@ -153,7 +153,7 @@ class TestTurns:
             play_out(bargaining(), [{"alice_gain": 1, "bob_gain": 9999}, {"decision": "maybe"}])
 
     def test_an_answer_carries_no_message(self):
-        with pytest.raises(Refused, match=r"message.*not known") as refused:
+        with pytest.raises(Refused, match=r"message.*is unknown") as refused:
             play_out(bargaining(), [{"alice_gain": 1, "bob_gain": 9999}, {"decision": "accept", "message": "fine"}])
         assert refused.value.field == "message"
 
@@ -192,7 +192,7 @@ class TestConfig:
             ({"rounds": 0}, "rounds.*at least 1"),
             ({"rounds": 2.5}, "rounds.*whole number"),
             ({"complete_information": 1}, "complete_information.*true or false"),
-            ({"speed": 3}, "speed.*not known"),
+            ({"speed": 3}, "speed.*is unknown"),
         ],
     )
     def test_what_cannot_be_played_is_refused_by_name(self, config, reason):

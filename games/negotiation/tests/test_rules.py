@@ -142,12 +142,12 @@ class TestOffers:
             ({"price": True}, "must be a number", "price"),
             ({"price": "12000"}, "must be a number", "price"),
             ({"price": None}, "must be a number", "price"),
-            ({}, "Price.*needed", "price"),
+            ({}, "Price.*required", "price"),
             ({"price": 10**400}, "could not be read", None),
-            ({"price": 1, "quantity": 2}, "quantity.*not known", "quantity"),
+            ({"price": 1, "quantity": 2}, "quantity.*is unknown", "quantity"),
             ({"price": 1, "message": "x" * 2001}, "at most 2000", "message"),
             ({"price": 1, "message": 5}, "must be text", "message"),
-            ({"decision": "accept"}, "needed|not known", None),
+            ({"decision": "accept"}, "required|is unknown", None),
         ],
     )
     def test_what_is_no_offer_is_refused_with_the_reason_at_its_field(self, move, reason, field):
@@ -195,7 +195,7 @@ class TestTurns:
         assert play_out(negotiation(outside_option=False, rounds=1), [{"price": 1}, REJECT]).over
 
     def test_an_answer_carries_no_message(self):
-        with pytest.raises(Refused, match=r"message.*not known") as refused:
+        with pytest.raises(Refused, match=r"message.*is unknown") as refused:
             play_out(negotiation(), [{"price": 1}, {"decision": "accept", "message": "fine"}])
         assert refused.value.field == "message"
 
@@ -241,7 +241,7 @@ class TestConfig:
             ({"rounds": 0}, "rounds.*at least 1"),
             ({"rounds": 2.5}, "rounds.*whole number"),
             ({"outside_option": 1}, "outside_option.*true or false"),
-            ({"speed": 3}, "speed.*not known"),
+            ({"speed": 3}, "speed.*is unknown"),
         ],
     )
     def test_what_cannot_be_played_is_refused_by_name(self, config, reason):
