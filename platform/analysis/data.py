@@ -34,6 +34,8 @@ ABOUT_MATCHES = (
     "seed", "started_at", "ended_at", "seconds", "session", "repetition", "environment", "ended_how", "decisions",
     "messages", "in_dataset", "reason", "reasons", "dataset",
 )  # fmt: skip
+PAYOFF, YOU = "Payoff of ", "You"
+"""How codebooks name a role's payoff, and what a game for one calls its only player."""
 _NAMED = re.compile(r"(?:Parameter of the game|Field of the move): ([^.]+)\.|(Payoff of [^.]+)\.")
 PREFIXES = ("player_", "agent_", "participant_", "config_", "payoffs_")
 """Columns of matches.csv that are neither of these are results by the game's rules."""
@@ -218,12 +220,15 @@ class Data:
     def heading(self, column: str, table: str = "matches") -> str:
         """What readers call a column: the codebook's name of a parameter, move or payoff, else the column's words."""
         named = _NAMED.match(self.meaning(table, column))
-        return (named[1] or named[2]) if named else charts.label(column)
+        words = (named[1] or named[2]) if named else charts.label(column)
+        return "Payoff" if words == PAYOFF + YOU else words
 
     def called(self, role: str) -> str:
         """What readers call a role: "Player 1" for p1, as the codebook does."""
         named = self.heading(f"payoffs_{role}")
-        return named.removeprefix("Payoff of ") if named.startswith("Payoff of ") else charts.label(role)
+        if named == "Payoff":
+            return "Player"
+        return named.removeprefix(PAYOFF) if named.startswith(PAYOFF) else charts.label(role)
 
     # ---- what the matches are made of
 

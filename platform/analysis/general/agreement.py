@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from analysis import charts
@@ -17,6 +18,8 @@ FLAGS = ("agreement", "trade")
 ACCEPTED = frozenset({"accept", "accepted", "yes", "true", "acceptoffer", "buy", "deal"})
 PARTS = 10
 MOST_ROUNDS = 40
+WIDE_SPAN = 100
+"""Largest offer in smallest ones from which offers stand on a logarithmic axis."""
 
 
 def run(data: Data, options: Options) -> Result:
@@ -91,9 +94,15 @@ def run(data: Data, options: Options) -> Result:
                 y_format="%",
                 facet="field",
                 y_domain=(0, 1),
+                log_x=_spans_scales([row["offered"] for row in rows]),
             )
         )
     return Result(tables, figures, numbers, warnings=warnings)
+
+
+def _spans_scales(offers: Sequence[float]) -> bool:
+    """Return whether offers of several orders of magnitude would lie on top of each other on a linear axis."""
+    return min(offers, default=0) > 0 and max(offers) > WIDE_SPAN * min(offers)
 
 
 def _open(data: Data, frame: pd.DataFrame, options: Options) -> list[dict[str, Any]]:

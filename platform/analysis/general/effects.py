@@ -79,7 +79,7 @@ def _forest(rows: list[dict[str, Any]]) -> Any:
     terms = list(dict.fromkeys(row["term"] for row in rows))
     shown = [row for row in rows if row["outcome"] in outcomes[:PANELS] and row["term"] in terms[:MOST_TERMS]]
     for row in shown:
-        row["where"] = f"{row['factor']}: {row['level']} (not {row['reference']})"
+        row["where"] = f"{row['factor']}: {row['level']} (vs {row['reference']})"
     part = []
     if len(outcomes) > PANELS:
         part.append(f"the first {PANELS} of {len(outcomes)} outcomes")

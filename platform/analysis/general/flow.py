@@ -46,6 +46,7 @@ def run(data: Data, options: Options) -> Result:
     return Result([table], [_figure(stages)], numbers, n={"people": flow["arrived"]} if flow["arrived"] else {})
 
 
+@charts.unchecked
 def _figure(stages: list[dict[str, Any]]) -> Figure:
     """Boxes of those who went on, from top to bottom, and beside them who left."""
     import altair as alt

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+import altair as alt
+import pytest
+
 from analysis import charts
 from analysis.data import load
 from analysis.tests.building import dataset, match
@@ -12,6 +15,37 @@ from analysis.tests.building import dataset, match
 def texts(figure) -> list[str]:
     """What is written in the drawing."""
     return re.findall(r"<text[^>]*>([^<]+)</text>", figure.svg())
+
+
+ROWS = [
+    {"who": who, "of": of, "t": t, "estimate": t + 1.0, "low": t + 0.5, "high": t + 2.0, "values": [t, t + 1, t + 3]}
+    for who in ("Alice", "Bob")
+    for of in ("x", "y")
+    for t in range(3)
+]
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        charts.dots("d", "D", ROWS, y="who", colour="t", facet="of", line=0.0),
+        charts.lines("l", "L", ROWS, x="t", colour="who", facet="of", line=0.0),
+        charts.bars("b", "B", ROWS, y="who", facet="of"),
+        charts.histogram("h", "H", range(50), x_title="x", marks={"mean": 25.0}),
+        charts.heat("h", "H", ROWS, x="who", y="of", facet="t", centre=0.0),
+        charts.scatter("s", "S", ROWS, x="t", y="estimate", colour="who", facet="of"),
+        charts.strip("s", "S", ROWS, y="who", x="estimate", facet="of"),
+    ],
+    ids=lambda figure: figure.title,
+)
+def test_specifications_follow_the_schema_and_hold_their_data(figure):
+    alt.Chart.from_dict(figure.spec, validate=True)
+    assert figure.spec["data"]["values"] and not figure.spec.get("datasets")
+
+
+def test_a_grid_without_effects_has_a_scale():
+    rows = [{"who": who, "of": of, "estimate": 1e-15} for who in "ab" for of in "xy"]
+    assert {"1.00", "0.00"} <= set(texts(charts.heat("h", "H", rows, x="who", y="of", centre=0.0)))
 
 
 def test_a_panel_of_one_value_has_that_value_on_its_axis():
