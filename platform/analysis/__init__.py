@@ -1,4 +1,4 @@
-"""From a dataset's folder to tables, tests and figures. No Django, no database, no network, nothing of ours."""
+"""Tables, tests and figures from a dataset's folder. Needs no Django, database, network or other package of ours."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ __all__ = ["Data", "load"]
 
 
 def __getattr__(name: str) -> Any:
-    """`load` and `Data`, made when they are asked for: the server uses the toolbox without pandas."""
+    """Import `load` and `Data` on first use: the server uses the toolbox without pandas."""
     if name in __all__:
         from analysis import data
 

@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 
 
 def main() -> int:
-    """Read the options, run, and give the exit code."""
+    """Read the options, run the analyses and return the exit code."""
     from analysis.command import add_arguments, run
 
     parser = ArgumentParser(prog="python -m analysis", description=__doc__)

@@ -1,7 +1,7 @@
-"""Figures: Vega-Lite charts in one look, drawn without a browser, with their meaning in words.
+"""Figures: Vega-Lite charts in one style, drawn without a browser, each with an alt text.
 
-Every maker takes rows (mappings) and the keys to show, and gives a `Figure`. Categories have the Okabe–Ito colours,
-doubled by shape or dash; `players` (the dataset's, in order) keeps everybody's colour the same in a whole report.
+Every maker takes rows (mappings) and the keys to show, and returns a `Figure`. Categories use the Okabe–Ito colours,
+backed up by shape or dash. `players` (the dataset's, in order) gives each player the same colour throughout a report.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 Row = Mapping[str, Any]
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
-"""Okabe and Ito's, those that stand out most on white first."""
+"""Okabe and Ito's colours, starting with those that stand out most on white."""
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [4, 4], [12, 3], [1, 4], [9, 2, 2, 2, 2, 2])
 MOST_SERIES = len(COLOURS)
 WIDTH, WIDE = 460, 620
 LONG_LABEL, LABEL_LIMIT = 34, 420
-"""Characters of a category's name from which panels stand below each other; pixels after which it is cut."""
+"""Length of a category's name, in characters, above which panels are stacked; pixels after which the name is cut."""
 STEP = 22
 INK, QUIET, GRID = "#1a1a1a", "#555555", "#e2e2e2"
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 NOISE = 1e-9
-"""Differences this small are rounding errors: they are drawn as none."""
+"""Differences this small are rounding errors and are drawn as zero."""
 MOST_POINTS = 2000
-"""Of clouds of single values: more are thinned out evenly, and the alt text says so."""
+"""Most points in a scatter plot: more are thinned out evenly, and the alt text says so."""
 
 _TAG = re.compile(r'<[a-z](?:"[^"]*"|[^">])*>')
 _ROLES = re.compile(r'\s(?:role|aria-[a-z]+)="[^"]*"')
@@ -87,8 +87,8 @@ def dots(
     Args:
         colour: key of several dots per category.
         facet: key of panels, each with its own scale unless `same_scale`.
-        line: where a line for "no difference" stands.
-        zero: whether the axis begins at zero.
+        line: position of the line for "no difference".
+        zero: whether the axis starts at zero.
     """
     import altair as alt
 
@@ -221,7 +221,7 @@ def bars(
     """Horizontal bars from zero, side by side or `stacked` by colour, in the order of the rows.
 
     Args:
-        order: of the parts of stacked bars; by their first occurrence where it is empty.
+        order: the order of the parts of stacked bars; if empty, the order in which they occur.
     """
     import altair as alt
 
@@ -246,7 +246,7 @@ def bars(
     if stacked:
         bar = bar.encode(order=alt.Order("order:Q"))
     layers: list[Any] = [bar]
-    if not stacked:  # so that a bar of no length is seen
+    if not stacked:  # so that a bar of length zero is visible
         end = base.mark_tick(thickness=2, height=alt.RelativeBandSize(0.8)).encode(x=length)
         layers.append(end.encode(color=_colour(colour, series, players)) if series else end)
     if not stacked and any(row.get(low) is not None for row in rows):
@@ -281,7 +281,7 @@ def histogram(
     """Counts of values in bins of equal width.
 
     Args:
-        marks: lines with a label, such as an average that was announced.
+        marks: labelled lines, such as an announced average.
     """
     import altair as alt
     import numpy as np
@@ -318,7 +318,7 @@ def boxes(
     players: Sequence[str] = (),
     columns: int = 2,
 ) -> Figure:
-    """Box plots of rows that are summaries already: low, q1, median, q3, high (10 % and 90 % as whiskers)."""
+    """Box plots of summaries: low, q1, median, q3, high (whiskers at 10 % and 90 %)."""
     import altair as alt
 
     rows = _kept(rows, "median")
@@ -356,11 +356,11 @@ def strip(
     marks: Mapping[str, float] | None = None,
     columns: int = 2,
 ) -> Figure:
-    """Every single value as a ring, and the mean of each category as a bar across.
+    """A ring for every value, and a bar at the mean of each category.
 
     Args:
-        x_domain: what lies outside is cut off, at the edge.
-        marks: lines with a label, such as a reference.
+        x_domain: values outside it are drawn at its edge.
+        marks: labelled lines, such as a reference.
     """
     import altair as alt
 
@@ -383,7 +383,7 @@ def strip(
 
 
 def _marked(marks: Mapping[str, float] | None, colour: str = QUIET) -> list[Any]:
-    """Vertical lines with their labels above the chart, each on a line of its own."""
+    """Vertical lines with their labels above the chart, each label on its own line."""
     import altair as alt
 
     layers: list[Any] = []
@@ -395,7 +395,7 @@ def _marked(marks: Mapping[str, float] | None, colour: str = QUIET) -> list[Any]
 
 
 def _once() -> Any:
-    """A layer that is drawn once: with the chart's data it would be drawn once per row."""
+    """Data for a layer that is drawn once; with the chart's data it would be drawn once per row."""
     import altair as alt
 
     return alt.Chart(alt.Data(values=[{}]))
@@ -410,7 +410,7 @@ def _rule(*, x: float | None = None, y: float | None = None, colour: str = QUIET
 
 
 def _padded(rows: list[dict[str, Any]], keys: Sequence[str], facet: str) -> list[dict[str, Any]]:
-    """Rows whose panel has one value alone get two around it: the ticks of an axis without extent would be wrong."""
+    """Add bounds around a panel's value if it has only one: the ticks of an axis without extent would be wrong."""
     values: dict[str, set[float]] = {}
     for row in rows:
         own = values.setdefault(str(row.get(facet)), set())
@@ -424,7 +424,7 @@ def _padded(rows: list[dict[str, Any]], keys: Sequence[str], facet: str) -> list
 
 
 def _unseen(base: Any, axis: str, scale: Any) -> Any:
-    """A layer that only widens the axes of `_padded` panels."""
+    """An invisible layer that widens the axes of `_padded` panels."""
     import altair as alt
 
     low = (alt.X if axis == "x" else alt.Y)("pad_low:Q", scale=scale)
@@ -511,9 +511,8 @@ def scatter(
     """A cloud of points, thinned out evenly beyond 2,000.
 
     Args:
-        size: key of the points' area.
-        label: key of words beside the points.
-        lines: polygons in the panels by name, such as a diagonal: their corners.
+        size: key of the points' area. label: key of the text beside the points.
+        lines: polygons such as a diagonal, by panel: their corners.
     """
     import altair as alt
 
@@ -566,7 +565,7 @@ def heat(
     x_order: Sequence[str] = (),
     y_order: Sequence[str] = (),
 ) -> Figure:
-    """A coloured grid with the value printed in each cell.
+    """A heat map with the value printed in each cell.
 
     Args:
         centre: colours go from blue to orange around it; viridis without one.
@@ -626,7 +625,7 @@ def _finished(
     same_scale: bool = False,
     same_labels: bool = False,
 ) -> Figure:
-    """A figure with its data, panels and look; `same_labels` stand once for all panels of a row."""
+    """Return the figure with its data, panels and style; with `same_labels`, panels in a row share their labels."""
     import altair as alt
 
     values = [{key: _plain(value) for key, value in row.items()} for row in rows]
@@ -670,7 +669,7 @@ def of_chart(name: str, title: str, chart: Any, *, alt_text: str, values: Sequen
 
 
 def drawn(figure: Figure) -> str:
-    """The figure as SVG, with role, title and description; these stand for the renderer's roles of every mark."""
+    """Return the figure as SVG with role, title and description, in place of the renderer's role for every mark."""
     import vl_convert
 
     plain_svg = _TAG.sub(lambda tag: _ROLES.sub("", tag[0]), vl_convert.vegalite_to_svg(dict(figure.spec)))
@@ -680,7 +679,7 @@ def drawn(figure: Figure) -> str:
 
 
 def png(svg: str) -> bytes:
-    """A drawn figure as PNG at double size."""
+    """Return a drawn figure as PNG at double size."""
     import vl_convert
 
     made: bytes = vl_convert.svg_to_png(svg, scale=2)
@@ -688,12 +687,12 @@ def png(svg: str) -> bytes:
 
 
 def level(factor: str, value: str) -> str:
-    """A factor's level with its factor: "Rounds: 12"; "cell 3" alone says what it is."""
+    """Return a level with its factor, as "Rounds: 12", unless the level names it already, as "cell 3"."""
     return value if not factor or value.startswith(factor.lower()) else f"{factor}: {value}"
 
 
 def label(column: str) -> str:
-    """A column's name as words: "payoffs_alice" as "Payoffs alice"."""
+    """Return a column's name as words: "Payoffs alice" for "payoffs_alice"."""
     words = column.removeprefix("config_").removeprefix("move_").replace("_", " ").strip()
     return words[:1].upper() + words[1:]
 
@@ -727,18 +726,18 @@ def _dash(key: str, series: Sequence[str], players: Sequence[str]) -> Any:
 
 
 def _same(rows: Sequence[Row], y: str, facet: str, labels: Sequence[str]) -> bool:
-    """Whether every panel has every category."""
+    """Return whether every panel has every category."""
     panels = set(_distinct(rows, facet)) if facet else {""}
     return len({(str(row.get(facet)), str(row.get(y))) for row in rows}) == len(panels) * len(labels)
 
 
 def _columns(wished: int, labels: Sequence[str]) -> int:
-    """Panels side by side; one where labels are too long to stand twice in a row."""
+    """Return the number of panels side by side: one if labels are too long to fit twice."""
     return 1 if max(map(len, labels), default=0) > LONG_LABEL else wished
 
 
 def _places(series: Sequence[str], players: Sequence[str]) -> list[int]:
-    """Which colour each has: a player's own, else by the order in the figure."""
+    """Return each series' colour: a player's own, else by the order in the figure."""
     if series and set(series) <= set(players):
         return [list(players).index(one) for one in series]
     return list(range(len(series)))
@@ -753,7 +752,7 @@ def _distinct(rows: Sequence[Row], key: str) -> list[str]:
 
 
 def _key(name: str) -> str:
-    """A key as Vega-Lite reads it: points and brackets are its own signs."""
+    """Return a key with the characters escaped that have a meaning in Vega-Lite: points and brackets."""
     return name.replace("\\", "\\\\").replace(".", "\\.").replace("[", "\\[").replace("]", "\\]").replace(":", "\\:")
 
 
@@ -776,7 +775,7 @@ def _brief(value: float) -> str:
 def _words(
     kind: str, rows: Sequence[Row], value: str, value_title: str, keys: Sequence[str], titles: Sequence[str]
 ) -> str:
-    """What a chart shows: kind, axes, groups, number of values, and which are the smallest and the largest."""
+    """Return the alt text: kind, axes, groups, number of values, and the smallest and largest."""
     if not rows:
         return f"{kind} of {value_title}: no values."
     groups = []

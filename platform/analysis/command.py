@@ -1,4 +1,4 @@
-"""The command: datasets in, a folder with the report out. `python -m analysis` and `manage.py analyse` are this."""
+"""The command `python -m analysis` or `manage.py analyse`: reads datasets and writes a folder with the report."""
 
 from __future__ import annotations
 
@@ -10,31 +10,33 @@ from analysis.errors import DataError
 from analysis.results import Options, Outcome
 
 DONE, FAILED, REFUSED = 0, 1, 2
-"""Exit codes: done (skipped analyses too), an analysis failed, nothing was written."""
+"""Exit codes: done (even if analyses were skipped); an analysis failed; nothing was written."""
 WORTHWHILE = 200
-"""Fewer matches are analysed sooner by one process."""
+"""With fewer matches, one process is faster than two."""
 Told = Callable[[int, int, str], None]
-"""Told before each analysis: how many are done, how many there are, and which comes now."""
+"""Called before each analysis with the number done, the number in all, and the name of this one."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """The command's options."""
+    """Add the command's options."""
     usual = Options()
-    parser.add_argument("datasets", nargs="*", metavar="DATASET", help="a folder that export_dataset wrote")
-    parser.add_argument("--to", metavar="DIR", help="the folder to write; it must not exist or be empty")
+    parser.add_argument("datasets", nargs="*", metavar="DATASET", help="a folder written by export_dataset")
+    parser.add_argument("--to", metavar="DIR", help="the folder to write; it must be new or empty")
     parser.add_argument(
-        "--only", default="", metavar="ID,…", help="only these analyses; general.* and the like work too"
+        "--only", default="", metavar="ID,…", help="run only these analyses; patterns such as general.* work too"
     )
-    parser.add_argument("--system", default="", help="only the analyses of one system, such as glee")
-    parser.add_argument("--seed", type=_whole, default=usual.seed, help="of every random draw (default: %(default)s)")
-    parser.add_argument("--level", type=_level, default=usual.level, help="of intervals (default: %(default)s)")
-    parser.add_argument("--draws", type=_positive, default=usual.draws, help="of bootstraps (default: %(default)s)")
+    parser.add_argument("--system", default="", help="run only the analyses of one system, such as glee")
+    parser.add_argument("--seed", type=_whole, default=usual.seed, help="random seed (default: %(default)s)")
+    parser.add_argument(
+        "--level", type=_level, default=usual.level, help="confidence level of intervals (default: %(default)s)"
+    )
+    parser.add_argument("--draws", type=_positive, default=usual.draws, help="bootstrap draws (default: %(default)s)")
     parser.add_argument("--min-group", type=_whole, default=usual.min_group, metavar="N",
-                        help="do not tabulate answers or times of fewer people (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--replace", action="store_true", help="replace what an earlier analysis wrote to DIR")
+                        help="hide answers and times of groups of fewer people (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--replace", action="store_true", help="replace the output of an earlier analysis in DIR")
     parser.add_argument("--allow-modified", action="store_true",
-                        help="go on with files that were changed after the export; every page says so")  # fmt: skip
-    parser.add_argument("--list", action="store_true", help="list the analyses and end")
+                        help="accept files changed after the export; every page says so")  # fmt: skip
+    parser.add_argument("--list", action="store_true", help="list the analyses and exit")
 
 
 def _whole(text: str) -> int:
@@ -43,13 +45,13 @@ def _whole(text: str) -> int:
     except ValueError:
         value = -1
     if value < 0:
-        raise ArgumentTypeError(f"{text} is no whole number from 0")
+        raise ArgumentTypeError(f"{text} is not a whole number of at least 0")
     return value
 
 
 def _positive(text: str) -> int:
     if (value := _whole(text)) < 1:
-        raise ArgumentTypeError(f"{text} is no whole number from 1")
+        raise ArgumentTypeError(f"{text} is not a whole number of at least 1")
     return value
 
 
@@ -59,12 +61,12 @@ def _level(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value < 1:
-        raise ArgumentTypeError(f"{text} is no share between 0 and 1, such as .95")
+        raise ArgumentTypeError(f"{text} is not a number between 0 and 1, such as .95")
     return value
 
 
 def run(arguments: Namespace, out: Callable[[str], object], error: Callable[[str], object]) -> int:
-    """Do what the options say; the exit code. `out` and `error` write a line."""
+    """Run what the options ask for and return the exit code; `out` and `error` write a line."""
     from analysis.registry import analyses
 
     if arguments.list:
@@ -72,7 +74,7 @@ def run(arguments: Namespace, out: Callable[[str], object], error: Callable[[str
             out(f"{analysis.id:<28} {analysis.title}: {analysis.question}")
         return DONE
     if not arguments.datasets or not arguments.to:
-        error("Name at least one DATASET and the folder to write: DATASET… --to DIR.")
+        error("Give at least one dataset and the folder to write: DATASET… --to DIR.")
         return REFUSED
     options = Options(arguments.seed, arguments.level, arguments.draws, arguments.min_group)
     try:
@@ -111,10 +113,10 @@ def analyse(
 
     Args:
         tell: called before each analysis; an exception that it raises ends everything with nothing written.
-        processes: 2 are used where the dataset is large enough and the machine allows it; the files are the same.
+        processes: with 2, a second process is used if the dataset is large enough; the files are the same.
 
     Raises:
-        DataError: one sentence for the person who asked; nothing was written.
+        DataError: with one sentence for the user; nothing was written.
     """
     from analysis import output
     from analysis.data import load

@@ -1,4 +1,4 @@
-"""A dataset as `manage.py export_dataset` writes it, as typed pandas frames that are read when they are touched."""
+"""Datasets written by `manage.py export_dataset`, as typed pandas frames that are read on first use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TABLES = (
     "tool_calls", "excluded_calls", "payments", "excluded", "cells", "flow", "codebook", "ratings",
 )  # fmt: skip
 OF_MATCHES = ("seats", "rounds", "decisions", "messages", "llm_calls", "tool_calls")
-"""Tables whose rows belong to a match: those of matches that the gate kept out are left out with them."""
+"""Tables whose rows belong to a match; rows of excluded matches are excluded too."""
 HUMAN = "human"
 ABOUT_MATCHES = (
     "match", "game", "rules_version", "version", "cell", "cell_kind", "purpose", "source", "name", "unverified",
@@ -38,7 +38,7 @@ PAYOFF, YOU = "Payoff of ", "You"
 """How codebooks name a role's payoff, and what a game for one calls its only player."""
 _NAMED = re.compile(r"(?:Parameter of the game|Field of the move): ([^.]+)\.|(Payoff of [^.]+)\.")
 PREFIXES = ("player_", "agent_", "participant_", "config_", "payoffs_")
-"""Columns of matches.csv that are neither of these are results by the game's rules."""
+"""Columns of matches.csv that are none of these and not in ABOUT_MATCHES are the game's results."""
 
 
 @dataclass(frozen=True)
@@ -54,21 +54,21 @@ class Folder:
     modified: tuple[str, ...] = ()
 
     def file(self, table: str) -> Path | None:
-        """Parquet where there is one, else CSV."""
+        """Return the table's Parquet file if there is one, else its CSV file."""
         found = [self.path / f"{table}{ending}" for ending in (".parquet", ".csv")]
         return next((path for path in found if path.exists()), None)
 
 
 @dataclass
 class Data:
-    """The tables of one or more datasets of a game; only rows that passed the gate, unless `everything` is asked for.
+    """The tables of one or more datasets of a game, without excluded rows unless `everything` is asked for.
 
-    A frame is an attribute: `data.matches`, `data.decisions`, …, each with a `dataset` column. Numbers that are
-    infinite or no numbers, and negative times, are missing; how many there were stands in `oddities`.
+    A frame is an attribute: `data.matches`, `data.decisions`, …, each with a `dataset` column. Infinite or
+    unreadable numbers and negative times count as missing; `oddities` says how many there were.
 
     Attributes:
-        oddities: such values by (table, column).
-        touched: (table, column) read since it was last cleared.
+        oddities: number of such values by (table, column).
+        touched: (table, column) used since it was last cleared.
     """
 
     folders: Sequence[Folder]
@@ -76,26 +76,26 @@ class Data:
     touched: set[tuple[str, str]] = field(default_factory=set)
     _columns: dict[tuple[str, str], Any] = field(default_factory=dict)
 
-    # ---- what it says of itself
+    # ---- metadata
 
     @cached_property
     def sha256(self) -> str:
-        """The manifest's hash; of several datasets, the hash of theirs in order."""
+        """The manifest's hash; for several datasets, the hash of their hashes in order."""
         own = [_manifest_hash(folder) for folder in self.folders]
         return own[0] if len(own) == 1 else hashlib.sha256("\n".join(own).encode()).hexdigest()
 
     @property
     def modified(self) -> list[str]:
-        """Files that are not as the manifest says, of datasets that were read nevertheless."""
+        """Files whose hash differs from the manifest's, in datasets that were read anyway."""
         return [f"{folder.name}/{file}" for folder in self.folders for file in folder.modified]
 
     @property
     def demonstration(self) -> bool:
-        """Whether a dataset is of a demonstration: every page then says so."""
+        """Whether a dataset holds demonstration data; every page then says so."""
         return any(folder.manifest.get("demonstration") for folder in self.folders)
 
     def said(self, what: str) -> list[str]:
-        """The distinct "title", "authors", "licence" or "citation" of the datasets."""
+        """Return the datasets' distinct values of "title", "authors", "licence" or "citation"."""
         found = []
         for folder in self.folders:
             value = (folder.manifest.get("publication") or {}).get(what) or (
@@ -111,7 +111,7 @@ class Data:
 
     @cached_property
     def games(self) -> tuple[str, ...]:
-        """Keys of the games, in the order of the datasets; from the manifest where there are no matches."""
+        """Keys of the games, sorted; from the manifest if there are no matches."""
         if self.has("matches", "game"):
             found = sorted(set(self.column("matches", "game").dropna()))
             if found:
@@ -122,13 +122,13 @@ class Data:
     # ---- tables
 
     def has(self, table: str, *columns: str) -> bool:
-        """Whether every dataset has the table, and one of them each column."""
+        """Return whether every dataset has the table, and at least one has each column."""
         if any(folder.file(table) is None for folder in self.folders):
             return False
         return set(columns) <= {*self.names(table), "dataset"}
 
     def names(self, table: str) -> list[str]:
-        """The table's columns in order; none where a dataset lacks it."""
+        """Return the table's columns in order; none if a dataset lacks the table."""
         if (table, "") not in self._columns:
             found: dict[str, None] = {}
             for folder in self.folders:
@@ -138,14 +138,14 @@ class Data:
         return list(self._columns[table, ""])
 
     def column(self, table: str, name: str, *, everything: bool = False) -> pd.Series:
-        """One column; see `table`."""
+        """Return one column; see `table`."""
         return self.table(table, [name], everything=everything)[name]
 
     def table(self, table: str, columns: Iterable[str] | None = None, *, everything: bool = False) -> pd.DataFrame:
-        """Columns of a table, typed by the codebook's kinds; all of them where none are named.
+        """Return columns of a table, typed by the codebook's kinds; all columns if none are named.
 
         Args:
-            everything: also the rows that did not pass the gate, where the dataset was exported with them.
+            everything: include excluded rows, if the dataset was exported with them.
         """
         import pandas as pd
 
@@ -163,7 +163,7 @@ class Data:
         raise AttributeError(name)
 
     def _passed(self, table: str) -> pd.Series | None:
-        """Which rows passed the gate; None where all did."""
+        """Return which rows are in the dataset; None if all are."""
         if table not in ("matches", *OF_MATCHES) or not self.has("matches", "in_dataset", "match"):
             return None
         flags = self.table("matches", ["match", "in_dataset"], everything=True)
@@ -179,7 +179,7 @@ class Data:
         return inside if own is None else inside & own
 
     def _read(self, table: str, names: Sequence[str]) -> None:
-        """Read columns that nobody has asked for yet."""
+        """Read columns that have not been read yet."""
         import pandas as pd
 
         if not names:
@@ -208,29 +208,29 @@ class Data:
             self._columns[table, name] = joined.astype("category") if name == "dataset" else joined
 
     def kind(self, table: str, column: str) -> str:
-        """The codebook's kind of a column; "text" where it does not say."""
+        """Return the codebook's kind of a column; "text" if it has none."""
         found = (folder.kinds.get((table, column)) for folder in self.folders)
         return next((kind for kind in found if kind), "text")
 
     def meaning(self, table: str, column: str) -> str:
-        """The codebook's sentence about a column; empty where it says nothing."""
+        """Return the codebook's description of a column; empty if it has none."""
         found = (folder.meanings.get((table, column)) for folder in self.folders)
         return next((text for text in found if text), "")
 
     def heading(self, column: str, table: str = "matches") -> str:
-        """What readers call a column: the codebook's name of a parameter, move or payoff, else the column's words."""
+        """Return a column's heading: a parameter's, move's or payoff's name in the codebook, else the column's own."""
         named = _NAMED.match(self.meaning(table, column))
         words = (named[1] or named[2]) if named else charts.label(column)
         return "Payoff" if words == PAYOFF + YOU else words
 
     def called(self, role: str) -> str:
-        """What readers call a role: "Player 1" for p1, as the codebook does."""
+        """Return a role's name in the codebook: "Player 1" for p1."""
         named = self.heading(f"payoffs_{role}")
         if named == "Payoff":
             return "Player"
         return named.removeprefix(PAYOFF) if named.startswith(PAYOFF) else charts.label(role)
 
-    # ---- what the matches are made of
+    # ---- roles, outcomes and parameters
 
     @cached_property
     def roles(self) -> list[str]:
@@ -239,7 +239,7 @@ class Data:
 
     @cached_property
     def outcomes(self) -> list[str]:
-        """Columns of matches that are results: payoffs, then the game's metrics; numbers and booleans only."""
+        """Columns of matches that are outcomes: payoffs, then the game's metrics; numbers and booleans only."""
         names = self.names("matches")
         results = [n for n in names if n not in ABOUT_MATCHES and not n.startswith(PREFIXES)]
         kinds = ("number", "integer", "boolean")
@@ -248,7 +248,7 @@ class Data:
 
     @cached_property
     def varying(self) -> list[str]:
-        """Parameters (`config_*`) that take several values, then `dataset` where several are pooled."""
+        """Parameters (`config_*`) that take several values, then `dataset` if several are pooled."""
         return [n for n in (*self._config, "dataset") if self.column("matches", n).nunique(dropna=False) > 1]
 
     @cached_property
@@ -269,7 +269,7 @@ class Data:
     def who(self) -> pd.DataFrame:
         """Who played, a column per role, aligned with `matches`: "human", the model or script, or the agent's label.
 
-        The label stands where one model or script was asked in several ways; where one label has several hashes,
+        The agent's label is used if one model or script was prompted in several ways; if one label has several hashes,
         the hash's first four digits follow it.
         """
         import pandas as pd
@@ -295,7 +295,7 @@ class Data:
         return pd.DataFrame(made, index=range(len(self.table("matches", ["match"]))))
 
     def _seated(self, role: str) -> pd.DataFrame:
-        """Player, label and hash of a role as texts, empty where there is none."""
+        """Return player, label and hash of a role as text, empty if missing."""
         import pandas as pd
 
         names = {"player": f"player_{role}", "label": f"agent_{role}", "hash": f"agent_{role}_hash"}
@@ -310,13 +310,13 @@ class Data:
 
     @cached_property
     def players(self) -> list[str]:
-        """Everybody in `who`, people first, then by name: their order gives them their colours."""
+        """All players in `who`, people first, then by name; their order decides their colours."""
         found = {name for role in self.roles for name in self.who[role].dropna().unique()}
         return sorted(found, key=lambda name: (name != HUMAN, name))
 
     @cached_property
     def clusters(self) -> pd.Series:
-        """To what each match belongs, aligned with `matches`: its one person, or the match itself."""
+        """The cluster of each match, aligned with `matches`: its one person, else the match itself."""
         import pandas as pd
 
         match = self.column("matches", "match")
@@ -335,7 +335,7 @@ class Data:
         return pd.Series(match.mask(alone, "person " + found.astype("str")), name="cluster")
 
     def person(self) -> Any:
-        """The function from a participant's pseudonym to that of the person over all participations."""
+        """Return the function that maps a participant's pseudonym to the person's pseudonym across studies."""
         if not self.has("participants", "participant", "person"):
             return lambda name: name
         rows = self.table("participants", ["participant", "person"]).dropna()
@@ -350,16 +350,16 @@ class Data:
         return len(self.column("matches", "match")) if self.has("matches", "match") else 0
 
     def settle(self) -> None:
-        """Compute what analyses share, so that what each of them reads does not depend on which ran before."""
+        """Compute what analyses share, so that what each analysis reads does not depend on which ran before it."""
         if self.size:
             for name in ("games", "roles", "outcomes", "varying", "constant", "who", "players", "clusters"):
                 getattr(self, name)
 
     def run(self, name: str, **options: Any) -> Outcome:
-        """What one analysis finds, for notebooks: `.tables`, `.figures`, `.numbers`, `.status`, `.reason`.
+        """Run one analysis in a notebook and return its `.tables`, `.figures`, `.numbers`, `.status` and `.reason`.
 
         Raises:
-            DataError: there is no analysis of this name.
+            DataError: no analysis has this name.
         """
         from analysis.registry import named
         from analysis.running import outcome
@@ -374,17 +374,17 @@ def _options(given: Mapping[str, Any]) -> Options:
 
 
 def load(*folders: str | Path, allow_modified: bool = False) -> Data:
-    """Datasets of one game, to analyse together.
+    """Return datasets of one game, to be analysed together.
 
     Args:
-        folders: what `manage.py export_dataset` wrote.
-        allow_modified: read files whose SHA-256 is not the manifest's.
+        folders: folders written by `manage.py export_dataset`.
+        allow_modified: also read files whose SHA-256 differs from the manifest's.
 
     Raises:
-        DataError: a folder is no dataset, was changed, or does not go with the others.
+        DataError: a folder is not a dataset, was changed, or cannot be pooled with the others.
     """
     if not folders:
-        raise DataError("Name at least one folder with a dataset.")
+        raise DataError("Give at least one dataset folder.")
     paths = [Path(folder) for folder in folders]
     read = [_folder(path, name, allow_modified) for path, name in zip(paths, _names(paths), strict=True)]
     data = Data(read)
@@ -393,7 +393,7 @@ def load(*folders: str | Path, allow_modified: bool = False) -> Data:
 
 
 def plain(value: Any) -> Any:
-    """A cell as plain Python: None for what is missing."""
+    """Return a cell as plain Python; None if it is missing."""
     import pandas as pd
 
     if value is None or (not isinstance(value, str) and pd.isna(value)):
@@ -405,37 +405,37 @@ def plain(value: Any) -> Any:
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """A short name of each folder; its place follows where two are called alike."""
+    """Return a short name for each folder, with its position appended if two have the same name."""
     own = [path.resolve().name or "dataset" for path in paths]
     return [name if own.count(name) == 1 else f"{name} ({at})" for at, name in enumerate(own, start=1)]
 
 
 def _folder(path: Path, name: str, allow_modified: bool) -> Folder:
     if not path.is_dir():
-        raise DataError(f"{path} is no folder.")
+        raise DataError(f"{path} is not a folder.")
     file = path / MANIFEST
     if not file.is_file():
-        raise DataError(f"{path} holds no {MANIFEST}: it is no dataset that export_dataset wrote.")
+        raise DataError(f"{path} has no {MANIFEST}: it is not a dataset written by export_dataset.")
     try:
         manifest = json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, OSError) as problem:
         raise DataError(f"{file} cannot be read: {problem}.") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise DataError(f"{file} is no manifest of the format {FORMAT}.")
+        raise DataError(f"{file} is not a manifest in the format {FORMAT}.")
     version = manifest.get("format_version")
     if not isinstance(version, int) or version > FORMAT_VERSION:
         raise DataError(f"{path} has format version {version}; this software reads up to {FORMAT_VERSION}.")
     changed = tuple(_changed(path, manifest))
     if changed and not allow_modified:
         raise DataError(
-            f"{path} was changed after its export ({', '.join(changed)}): export it again, or allow modified files."
+            f"{path} was changed after its export ({', '.join(changed)}): export it again or allow modified files."
         )
     kinds, units, meanings = _codebook(path)
     return Folder(path, name, manifest, kinds, units, meanings, changed)
 
 
 def _changed(path: Path, manifest: Mapping[str, Any]) -> Iterable[str]:
-    """Files whose content is not what the manifest says; files that are gone do not count."""
+    """Yield files whose content differs from the manifest; deleted files don't count."""
     said = manifest.get("sha256")
     if said and said != _own_hash(manifest):
         yield MANIFEST
@@ -446,7 +446,7 @@ def _changed(path: Path, manifest: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _own_hash(manifest: Mapping[str, Any]) -> str:
-    """The manifest's hash over all the rest of it, as the exporter makes it."""
+    """Return the manifest's hash over the rest of its content, as the exporter computes it."""
     content = {key: value for key, value in manifest.items() if key != "sha256"}
     return hashlib.sha256((json.dumps(content, ensure_ascii=True, indent=2) + "\n").encode()).hexdigest()
 
@@ -461,7 +461,7 @@ def _hash_of(file: Path) -> str:
 
 
 def _codebook(path: Path) -> tuple[dict[tuple[str, str], str], ...]:
-    """Kind, unit and meaning by (table, column); empty without a codebook."""
+    """Return kind, unit and meaning by (table, column); empty without a codebook."""
     found: tuple[dict[tuple[str, str], str], ...] = ({}, {}, {})
     file = next((path / name for name in ("codebook.parquet", "codebook.csv") if (path / name).exists()), None)
     if file is None:
@@ -474,13 +474,13 @@ def _codebook(path: Path) -> tuple[dict[tuple[str, str], str], ...]:
 
 
 def _check_together(data: Data) -> None:
-    """Refuse matches that occur twice, and folders of different games."""
+    """Refuse duplicate matches and folders of different games."""
     played = {}
     for folder in data.folders:
         alone = Data([folder])
         try:
             played[folder.name] = alone.games
-        except Exception as problem:  # noqa: BLE001 - a file that is damaged, by whatever library reads it
+        except Exception as problem:  # noqa: BLE001 - any library's error about a damaged file
             raise DataError(f"{folder.path} cannot be read: {' '.join(str(problem).split())}") from None
     if len(set(played.values()) - {()}) > 1:
         names = "; ".join(f"{name}: {', '.join(games) or 'none'}" for name, games in played.items())
@@ -490,7 +490,7 @@ def _check_together(data: Data) -> None:
         twice = sorted(set(match[match.duplicated()].dropna()))
         if twice:
             more = "" if len(twice) <= 5 else f" and {len(twice) - 5} more"
-            raise DataError(f"The same match occurs twice: {', '.join(twice[:5])}{more}.")
+            raise DataError(f"Duplicate matches: {', '.join(twice[:5])}{more}.")
 
 
 # ---- values --------------------------------------------------------------------------------------------
@@ -508,7 +508,7 @@ def _names_in(path: Path) -> list[str]:
 
 
 def _raw(path: Path, names: Sequence[str]) -> pd.DataFrame:
-    """Columns as the file has them: Parquet with its types, CSV as texts with None for empty cells."""
+    """Return columns as stored: Parquet with its types, CSV as text with None for empty cells."""
     import pandas as pd
 
     if path.suffix == ".parquet":
@@ -528,7 +528,7 @@ def _raw(path: Path, names: Sequence[str]) -> pd.DataFrame:
 
 
 def _guessed(values: pd.Series | None) -> str:
-    """The kind of a column that the codebook does not know."""
+    """Return the kind of a column that is not in the codebook."""
     import pandas as pd
 
     if values is None:
@@ -546,7 +546,7 @@ def _guessed(values: pd.Series | None) -> str:
 
 
 def _typed(values: pd.Series, kind: str, *, timing: bool) -> tuple[pd.Series, int]:
-    """Values as their kind asks for, and how many could not be: infinite, unreadable, or negative times."""
+    """Return values converted to their kind, and how many could not be: infinite, unreadable, or negative times."""
     import numpy as np
     import pandas as pd
 
@@ -576,7 +576,7 @@ def _typed(values: pd.Series, kind: str, *, timing: bool) -> tuple[pd.Series, in
 
 
 def _added(flows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Flows of several datasets as one."""
+    """Return the sum of several datasets' flows."""
     stages: dict[str, dict[str, Any]] = {}
     matches: dict[str, Any] = {"seen": 0, "in_dataset": 0, "unverified": 0, "excluded": Counter()}
     for flow in flows:

@@ -1,9 +1,9 @@
-"""What is told to the person who asked for an analysis, in one sentence."""
+"""Errors with one sentence for the user."""
 
 
 class DataError(Exception):
-    """The dataset, or what was asked of it, cannot be used; the text is one sentence for the person who asked."""
+    """The dataset or the request cannot be used; the text is one sentence for the user."""
 
 
 class SkippedError(Exception):
-    """An analysis has nothing to say about this dataset; the text says why."""
+    """An analysis does not apply to this dataset; the text says why."""

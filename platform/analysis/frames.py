@@ -1,4 +1,4 @@
-"""What analyses share: one row per match or seat with its results and factors, and estimates group by group."""
+"""Shared by analyses: one row per match or seat with its outcomes and factors, and estimates by group."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_LEVELS = 20
-"""A parameter with more values than this was drawn anew for matches and is no treatment."""
+"""A parameter with more values than this was drawn at random for each match and is not a treatment."""
 LARGE = 1000
-"""Medians of more values have their interval from order statistics: drawing them again 2,000 times adds nothing."""
+"""Above this many values, medians get intervals from order statistics: a bootstrap would add nothing."""
 SEAT_ABOUT = (
     "match", "role", "kind", "player", "agent", "agent_hash", "participant", "fills_in", "left_at", "payoff",
     "decisions", "substituted", "unanswered", "in_dataset", "reason", "reasons", "dataset",
@@ -27,16 +27,16 @@ SEAT_ABOUT = (
 
 @dataclass(frozen=True)
 class Unit:
-    """Rows of one kind with their results.
+    """Rows per match or per seat with their outcomes.
 
     Attributes:
-        name: "match", or "seat" where several seats of a match are interchangeable.
-        frame: outcomes as floats (booleans as 0 and 1), factors as texts, `match`, `cluster`.
+        name: "match", or "seat" for games with interchangeable seats.
+        frame: outcomes as floats (booleans as 0 and 1), factors as text, `match`, `cluster`.
         outcomes: column → heading.
-        config: parameters that vary and are treatments: columns of the frame.
+        config: columns of parameters that vary and are treatments.
         players: who played: column → heading.
-        headings: of the parameters.
-        shares: outcomes that are true or false.
+        headings: parameter → heading.
+        shares: boolean outcomes.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Unit:
     headings: Mapping[str, str] = field(default_factory=dict)
 
     def heading(self, factor: str) -> str:
-        """What readers call a parameter or player."""
+        """Return the heading of a parameter or player."""
         return self.players.get(factor) or self.headings.get(factor) or charts.label(factor)
 
     @property
@@ -58,7 +58,7 @@ class Unit:
 
 
 def sides(data: Data) -> dict[str, list[str]]:
-    """Roles by kind: those of one kind are interchangeable seats, as "player" → [p1, p2, p3]."""
+    """Return roles by kind; roles of one kind are interchangeable, as in "player" → [p1, p2, p3]."""
     kinds: dict[str, str] = {}
     if data.has("seats", "role", "kind"):
         pairs = data.table("seats", ["role", "kind"]).drop_duplicates().dropna()
@@ -70,7 +70,7 @@ def sides(data: Data) -> dict[str, list[str]]:
 
 
 def units(data: Data) -> list[Unit]:
-    """The matches, and, where seats are interchangeable, the seats."""
+    """Return the matches and, if seats are interchangeable, the seats."""
     made = [matches(data)]
     if any(len(roles) > 1 for roles in sides(data).values()) and data.has("seats", "match", "role", "payoff"):
         made.append(seats(data))
@@ -78,7 +78,7 @@ def units(data: Data) -> list[Unit]:
 
 
 def matches(data: Data) -> Unit:
-    """One row per match: its metrics, and payoffs and results of the seats that are alone of their kind."""
+    """Return one row per match: its metrics, and the payoffs and outcomes of seats with a role of their own."""
     own = sides(data)
     single = [roles[0] for roles in own.values() if len(roles) == 1]
     shared = [f"payoffs_{role}" for roles in own.values() if len(roles) > 1 for role in roles]
@@ -100,7 +100,7 @@ def matches(data: Data) -> Unit:
 
 
 def seats(data: Data) -> Unit:
-    """One row per seat among those that share their kind."""
+    """Return one row per interchangeable seat."""
     shared = [role for roles in sides(data).values() if len(roles) > 1 for role in roles]
     names = ["payoff", *seat_outcomes(data)]
     frame = _numbers(data, "seats", names)
@@ -118,13 +118,13 @@ def seats(data: Data) -> Unit:
 
 
 def seat_outcomes(data: Data) -> list[str]:
-    """Columns of seats.csv that are results by the game's rules."""
+    """Return columns of seats.csv that are the game's results."""
     kinds = ("number", "integer", "boolean")
     return [name for name in data.names("seats") if name not in SEAT_ABOUT and data.kind("seats", name) in kinds]
 
 
 def with_who(data: Data, frame: pd.DataFrame) -> pd.Series:
-    """Who played, for rows with `match` and `role`; missing where the match or role is unknown."""
+    """Return who played, for rows with `match` and `role`; missing if the match or role is unknown."""
     import pandas as pd
 
     match = data.column("matches", "match")
@@ -137,7 +137,7 @@ def with_who(data: Data, frame: pd.DataFrame) -> pd.Series:
 
 
 def words(value: Any) -> str:
-    """A level of a factor as text: 12 for 12.0, "none" for what is missing."""
+    """Return a factor's level as text: "12" for 12.0, "none" for missing values."""
     value = plain(value)
     if value is None:
         return "none"
@@ -153,7 +153,7 @@ def _numbers(data: Data, table: str, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def _with_config(data: Data, frame: pd.DataFrame) -> list[str]:
-    """Add the parameters that are treatments, as texts; and say which."""
+    """Add the parameters that are treatments, as text, and return their names."""
     config = []
     for name in data.varying:
         values = data.column("matches", name)
@@ -166,12 +166,12 @@ def _with_config(data: Data, frame: pd.DataFrame) -> list[str]:
 
 
 def drawn_anew(data: Data) -> list[str]:
-    """Parameters that vary and are no treatments, because they have too many values."""
+    """Return parameters that vary but have too many values to be treatments."""
     return [name for name in data.varying if data.column("matches", name).nunique(dropna=False) > MOST_LEVELS]
 
 
 def _widen(data: Data, frame: pd.DataFrame, role: str, outcomes: dict[str, str], shares: set[str]) -> None:
-    """Add a seat's results to its match, unless the match has them already."""
+    """Add a seat's outcomes to its match, unless the match already has them."""
     names = [name for name in seat_outcomes(data) if f"{role}_{name}" not in outcomes]
     if not names:
         return
@@ -190,12 +190,12 @@ def _widen(data: Data, frame: pd.DataFrame, role: str, outcomes: dict[str, str],
 
 
 def sorted_levels(values: Iterable[str]) -> list[str]:
-    """Levels by value, then by text."""
+    """Return distinct levels sorted by value, then by text."""
     return sorted(set(values), key=level_key)
 
 
 def level_key(value: str) -> tuple[int, float, str]:
-    """By what levels are sorted: numbers by value, then the rest by text."""
+    """Return the sort key of a level: numbers by value, then the rest by text."""
     try:
         return (0, float(value), "")
     except ValueError:
@@ -248,7 +248,7 @@ class Groups:
         known = n > 0
         middle = [np.where(known, first + (n - 1) // 2, 0), np.where(known, first + n // 2, 0)]
         ends = [np.where(known, first, 0), np.where(known, first + n - 1, 0)]
-        ordered = np.append(values, np.nan)  # so that a place exists even if no value is known
+        ordered = np.append(values, np.nan)  # so that a position exists even if no value is known
         smallest, largest, lower, upper = (np.where(known, ordered[at], np.nan) for at in (*ends, *middle))
         with np.errstate(invalid="ignore", divide="ignore"):
             # Sums of distances from the smallest value: equal values have exactly their own mean, and no spread.
@@ -282,7 +282,7 @@ def estimates(frame: pd.DataFrame, by: Sequence[str], outcome: str, *, share: bo
 
 
 def within(x: pd.Series, y: pd.Series, groups: pd.Series, clusters: pd.Series, *, level: float) -> dict[str, Any]:
-    """OLS of y on x with a dummy per group, from deviations within groups; errors clustered (CR1).
+    """Return OLS of y on x with a dummy per group, from deviations within groups; errors clustered (CR1).
 
     Returns:
         estimate (None where x never varies within a group), se, low, high, p, n, clusters.
@@ -309,7 +309,7 @@ def within(x: pd.Series, y: pd.Series, groups: pd.Series, clusters: pd.Series, *
 
 
 def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, seed: int, level: float) -> Any:
-    """(low, high) of a median: bootstrap of clusters, order statistics of many values; (None, None) of one cluster.
+    """Return (low, high) of a median by cluster bootstrap, or order statistics of many values; None of one cluster.
 
     Args:
         clusters: labels, or numbers in the order of the labels.
@@ -327,7 +327,7 @@ def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, 
         ordered = np.sort(values)
         below = int(binom.ppf((1 - level) / 2, len(values), 0.5))
         return float(ordered[max(below - 1, 0)]), float(ordered[min(len(values) - below, len(values) - 1)])
-    # The draws are those of `toolbox.bootstrap`, all at once: how often each cluster was drawn weighs its values.
+    # Same draws as in `toolbox.bootstrap`, all at once: values are weighted by how often their cluster was drawn.
     times = times_drawn(len(labels), draws, seed)
     order = np.argsort(values, kind="stable")
     ordered, upto = values[order], np.cumsum(times[:, place[order]], axis=1, dtype=np.int32)
@@ -341,7 +341,7 @@ def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, 
 
 @lru_cache(maxsize=2)
 def times_drawn(clusters: int, draws: int, seed: int) -> np.ndarray:
-    """How often each cluster comes in each draw: (draws, clusters). Groups of the same size share it."""
+    """Return how often each cluster is drawn, as (draws, clusters); cached for groups of the same size."""
     import numpy as np
 
     chosen = np.random.default_rng(seed).integers(0, clusters, size=(draws, clusters))
@@ -350,7 +350,7 @@ def times_drawn(clusters: int, draws: int, seed: int) -> np.ndarray:
 
 
 def adjusted(rows: Sequence[dict[str, Any]], key: str = "p", to: str = "p_holm") -> list[dict[str, Any]]:
-    """Rows with Holm-adjusted p-values beside the raw ones."""
+    """Add Holm-adjusted p-values to rows and return the rows."""
     for row, value in zip(rows, holm([row.get(key) for row in rows]), strict=True):
         row[to] = value
     return list(rows)

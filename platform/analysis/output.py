@@ -1,4 +1,4 @@
-"""What an analysis writes: the report, tables, figures and numbers, first beside the folder and then renamed."""
+"""Output: the report, tables, figures and numbers, written beside the folder and then renamed."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ LIBRARIES = ("pandas", "numpy", "scipy", "scikit-learn", "altair", "vl-convert-p
 
 
 def check(to: Path, *, replace: bool) -> None:
-    """Refuse a folder that holds anything, unless an earlier analysis alone wrote it and may be replaced.
+    """Refuse a folder that is not empty, unless all of it is the output of an earlier analysis and may be replaced.
 
     Raises:
-        DataError: with the sentence to show.
+        DataError: with a sentence for the user.
     """
     if not to.exists():
         return
     if not to.is_dir():
-        raise DataError(f"{to} is no folder.")
+        raise DataError(f"{to} is not a folder.")
     there = sorted(path for path in to.rglob("*") if not path.is_dir())
     if not there and not any(to.iterdir()):
         return
     if not replace:
-        raise DataError(f"{to} is not empty: choose another folder, or --replace what an earlier analysis wrote there.")
+        raise DataError(f"{to} is not empty: choose another folder, or use --replace to replace an earlier analysis.")
     foreign = [str(path.relative_to(to)) for path in there if not _ours(path.relative_to(to))]
     if foreign or not _is_analysis(to / RESULTS):
-        what = f"it holds {', '.join(foreign[:3])}" if foreign else f"it has no {RESULTS} of an analysis"
-        raise DataError(f"{to} was not written by an analysis alone ({what}); nothing was replaced.")
+        what = f"it holds {', '.join(foreign[:3])}" if foreign else f"it has no {RESULTS}"
+        raise DataError(f"{to} holds more than an analysis ({what}); nothing was replaced.")
 
 
 def _ours(path: Path) -> bool:
@@ -62,7 +62,7 @@ def _is_analysis(file: Path) -> bool:
 
 @contextmanager
 def folder(to: Path, *, replace: bool = False) -> Iterator[Path]:
-    """Give an empty folder beside `to` that takes its place at the end, unless an exception is raised.
+    """Yield an empty folder beside `to` that takes its place at the end, unless an exception is raised.
 
     Raises:
         DataError: the folder may not be written to.
@@ -72,7 +72,7 @@ def folder(to: Path, *, replace: bool = False) -> Iterator[Path]:
         to.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}."))
     except OSError as problem:
-        raise DataError(f"{to} cannot be written: {problem.strerror}.") from None
+        raise DataError(f"Cannot write {to}: {problem.strerror}.") from None
     try:
         for part in ENDINGS:
             (made / part).mkdir()
@@ -84,7 +84,7 @@ def folder(to: Path, *, replace: bool = False) -> Iterator[Path]:
 
 
 def _put(made: Path, to: Path) -> None:
-    """Rename the finished folder to its place; what was there goes only when it stands."""
+    """Move the finished folder into place; the old one is deleted only afterwards."""
     if not to.exists():
         made.rename(to)
         return
@@ -98,7 +98,7 @@ def write_files(outcome: Outcome, said: str, made: Path) -> dict[str, str]:
     """Write an analysis' tables and figures; return the figures as SVG by name, for the report.
 
     Args:
-        said: the sentence that stands on every page, if any (see `report.stamp`).
+        said: the sentence shown on every page, if any (see `report.stamp`).
     """
     drawings = {}
     for name, table in outcome.tables.items():
@@ -117,7 +117,7 @@ def write_files(outcome: Outcome, said: str, made: Path) -> dict[str, str]:
 
 
 def write_report(data: Data, found: Sequence[tuple[Outcome, dict[str, str]]], options: Options, made: Path) -> None:
-    """Write the report and the numbers of all analyses; each comes with its figures as SVG by name."""
+    """Write the report and the numbers of all analyses, each given with its figures as SVG by name."""
     outcomes = [outcome for outcome, _drawings in found]
     drawings = {(one.analysis.id, name): svg for one, drawn in found for name, svg in drawn.items()}
     software = ", ".join(f"{name} {number}" for name, number in versions().items())
@@ -171,7 +171,7 @@ def _result(outcome: Outcome) -> dict[str, Any]:
 
 
 def _clean(value: Any) -> Any:
-    """Plain data without NaN or infinities, for JSON."""
+    """Return plain data without NaN or infinities, for JSON."""
     if isinstance(value, Mapping):
         return {str(key): _clean(part) for key, part in value.items()}
     if isinstance(value, str | bool) or value is None:
@@ -185,7 +185,7 @@ def _clean(value: Any) -> Any:
 
 
 def versions() -> dict[str, str]:
-    """The libraries that the numbers and drawings come from."""
+    """Return the versions of the libraries that compute and draw."""
     found = {}
     for name in LIBRARIES:
         try:

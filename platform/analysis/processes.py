@@ -1,4 +1,4 @@
-"""Analyses in two processes where there are two cores, with results that do not depend on who found them."""
+"""Work in two processes on two cores, with results that don't depend on which process did what."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ R = TypeVar("R")
 Begin = Callable[[int, int], None]
 """Called before a piece of work begins: how many are done or under way, and the number of this one."""
 RUNS_THREADS = {"vl_convert", "sklearn"}
-"""Libraries whose threads a fork lacks and waits for without end; analyses import them when they need them."""
+"""Libraries whose threads don't survive a fork, which then hangs; analyses import them on first use."""
 LOOK = 0.2
-"""Seconds between two looks at the other process's progress, once this one has nothing left to do."""
+"""Seconds between checks of the other process's progress, once this one has nothing left to do."""
 
 
 def possible() -> bool:

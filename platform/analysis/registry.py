@@ -1,7 +1,7 @@
-"""Every analysis there is, found by itself: general, of published systems, and of games.
+"""All analyses, discovered automatically: general ones, those of published systems, and those of games.
 
 A module declares the list `ANALYSES`. Modules are looked for in `analysis/general/`, `analysis/published/` and as
-`games/<game>/analyses.py`; this package imports nothing else of ours.
+`games/<game>/analyses.py`; the package imports nothing else of the platform.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LIST = "ANALYSES"
 
 @cache
 def analyses() -> tuple[Analysis, ...]:
-    """All analyses: general ones in the order of the report, then by system.
+    """Return all analyses: general ones in the order of the report, then by system.
 
     Raises:
         ValueError: two have the same id.
@@ -40,25 +40,25 @@ def analyses() -> tuple[Analysis, ...]:
 
 
 def named(name: str) -> Analysis:
-    """The analysis of this id."""
+    """Return the analysis with this id."""
     for analysis in analyses():
         if analysis.id == name:
             return analysis
-    raise DataError(f"There is no analysis {name}: see --list.")
+    raise DataError(f"No analysis is called {name}: see --list.")
 
 
 def chosen(only: list[str] | None = None, system: str = "") -> list[Analysis]:
-    """Analyses by id ("general.flow", "glee.*") or system; all without either.
+    """Return analyses by id ("general.flow", "glee.*") or system; all without either.
 
     Raises:
-        DataError: something asked for does not exist.
+        DataError: an id or system does not exist.
     """
     known = analyses()
     if system and system not in {analysis.system for analysis in known}:
-        raise DataError(f"There is no system {system}: see --list.")
+        raise DataError(f"No system is called {system}: see --list.")
     for wish in only or ():
         if not any(fnmatch(analysis.id, wish) for analysis in known):
-            raise DataError(f"There is no analysis {wish}: see --list.")
+            raise DataError(f"No analysis is called {wish}: see --list.")
     return [
         analysis
         for analysis in known
@@ -81,7 +81,7 @@ def _modules() -> Iterator[str]:
 
 
 def _declares(path: Path) -> bool:
-    """Whether a module assigns the list, without running it: other modules may need a server's settings."""
+    """Return whether a module assigns the list, without running it: other modules may need a server's settings."""
     body = ast.parse(path.read_text(encoding="utf-8")).body
     targets = [target for node in body if isinstance(node, ast.Assign) for target in node.targets]
     targets += [node.target for node in body if isinstance(node, ast.AnnAssign)]

@@ -1,4 +1,4 @@
-"""The report: one HTML file without scripts that loads nothing, to read, to print and to send."""
+"""The report: one self-contained HTML file without scripts."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ TEMPLATE = Path(__file__).with_name("report.html")
 MOST_ROWS = 40
 """Rows of a table in the report; its HTML and CSV files have more."""
 REASONS: Mapping[str, str] = {
-    "failed_code_word": "wrong code word", "failed_quiz": "wrong answer in the quiz", "timed_out": "not in time",
+    "failed_code_word": "wrong code word", "failed_quiz": "failed the quiz", "timed_out": "timed out",
     "dropped_out": "dropped out", "opponent_failed": "another player failed", "partner_left": "another person left",
-    "no_partner": "nobody to play with", "replaced": "an agent took the seat", "screened_out": "screened out",
+    "no_partner": "no partner found", "replaced": "an agent took the seat", "screened_out": "screened out",
     "returned": "returned the assignment", "withdrew": "chose to leave", "not_finished": "still under way",
     "no_match": "no match", "not_begun": "not begun", "match_not_finished": "match without a result",
-    "failed_check": "failed another check", "missing_check": "a check has no verdict", "pilot": "part of a pilot",
+    "failed_check": "failed another check", "missing_check": "a check was not graded", "pilot": "part of a pilot",
     "demo": "a demonstration", "clock_move": "the clock moved for a player",
-    "scripted_fallback": "a script moved for a model", "substituted_move": "somebody else moved",
+    "scripted_fallback": "a script moved for a model", "substituted_move": "another player moved",
     "partner_excluded": "the partner is excluded",
 }  # fmt: skip
 STAGES: Mapping[str, str] = {
@@ -31,14 +31,14 @@ STAGES: Mapping[str, str] = {
 
 
 def reason(name: str) -> str:
-    """The exporter's short name of a reason in words."""
+    """Return a readable form of the exporter's name of a reason."""
     return REASONS.get(name, name.replace("_", " "))
 
 
 def rendered(
     data: Data, outcomes: Sequence[Outcome], options: Options, drawings: Mapping[tuple[str, str], str], software: str
 ) -> str:
-    """The whole report.
+    """Return the whole report.
 
     Args:
         drawings: the figures as SVG by analysis and name.
@@ -67,7 +67,7 @@ def rendered(
 
 
 def stamp(data: Data) -> str:
-    """What stands on every page of an analysis of data that are not what they should be; empty otherwise."""
+    """Return the warning shown on every page for demonstration or modified data; empty for other data."""
     said = []
     if data.demonstration:
         said.append("Demonstration data, not research data")
@@ -77,7 +77,7 @@ def stamp(data: Data) -> str:
 
 
 def exclusions(data: Data) -> Table:
-    """Who and what is not in the dataset, from the manifest: people by stage and reason, then matches."""
+    """Return who and what was excluded, from the manifest: people by stage and reason, then matches."""
     flow, rows = data.flow_counts, []
     if flow["arrived"]:
         for stage in flow["stages"]:
@@ -89,7 +89,7 @@ def exclusions(data: Data) -> Table:
     if matches["seen"]:
         rows.append({"of": "Matches", "stage": "Seen", "what": "all", "number": matches["seen"]})
         for why, number in sorted(matches["excluded"].items(), key=lambda item: (-item[1], item[0])):
-            rows.append({"of": "Matches", "stage": "Kept out", "what": reason(why), "number": number})
+            rows.append({"of": "Matches", "stage": "Excluded", "what": reason(why), "number": number})
         rows.append({"of": "Matches", "stage": "In the dataset", "what": "all", "number": matches["in_dataset"]})
         if matches["unverified"]:
             rows.append(
@@ -100,7 +100,7 @@ def exclusions(data: Data) -> Table:
 
 
 def counted(n: Mapping[str, int]) -> str:
-    """Numbers of observations in words: "120 matches, 1,200 decisions"."""
+    """Return numbers of observations as text: "120 matches, 1,200 decisions"."""
     words = {"matches": "match", "decisions": "decision", "people": "person", "clusters": "independent unit"}
     parts = []
     for key, singular in words.items():
@@ -131,15 +131,15 @@ def _facts(data: Data) -> Any:
         hashed = str(folder.manifest.get("sha256") or "")
         yield "Dataset", " · ".join(part for part in (folder.name, cutoff and f"as of {cutoff} UTC", hashed) if part)
     if data.varying:
-        yield "Parameters that vary", ", ".join(data.heading(name) for name in data.varying)
+        yield "Varying parameters", ", ".join(data.heading(name) for name in data.varying)
     always = {role: sorted(set(data.who[role].dropna())) for role in data.roles}
     if always := {role: names[0] for role, names in always.items() if len(names) == 1}:
-        yield "Players that do not vary", "; ".join(f"{data.called(role)}: {name}" for role, name in always.items())
+        yield "Fixed players", "; ".join(f"{data.called(role)}: {name}" for role, name in always.items())
     if fixed := {name: value for name, value in data.constant.items() if value is not None}:
         from analysis.frames import words
 
         yield (
-            "Parameters that do not vary",
+            "Fixed parameters",
             "; ".join(f"{data.heading(name)}: {words(value)[:80]}" for name, value in fixed.items()),
         )
 

@@ -1,4 +1,4 @@
-"""What an analysis is, and what it finds: tables, figures and numbers by name."""
+"""Analyses and their results: tables, figures and numbers by name."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Shown = Literal["text", "count", "number", "share", "p"]
 
 @dataclass(frozen=True)
 class Options:
-    """How estimates are made.
+    """Options of estimates.
 
     Attributes:
-        level: of intervals.
-        draws: of bootstraps.
-        min_group: survey answers and times of fewer people are not shown.
+        level: confidence level of intervals.
+        draws: bootstrap draws.
+        min_group: answers and times of groups of fewer people are hidden.
     """
 
     seed: int = 1
@@ -34,7 +34,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: how it is called in the CSV file, its heading, and how it is written for readers.
+    """A column of a table: its name in the CSV file, its heading, and its format.
 
     Attributes:
         shown: count: a whole number; number: three decimals; share: per cent with one decimal; p: a p-value.
@@ -46,32 +46,32 @@ class Column:
 
 
 def text(name: str, label: str) -> Column:
-    """A column of words."""
+    """Return a text column."""
     return Column(name, label, "text")
 
 
 def count(name: str, label: str) -> Column:
-    """A column of whole numbers."""
+    """Return a column of whole numbers."""
     return Column(name, label, "count")
 
 
 def number(name: str, label: str) -> Column:
-    """A column of numbers, written with three decimals."""
+    """Return a column of numbers with three decimals."""
     return Column(name, label, "number")
 
 
 def share(name: str, label: str) -> Column:
-    """A column of shares from 0 to 1, written in per cent with one decimal."""
+    """Return a column of shares from 0 to 1, shown in percent with one decimal."""
     return Column(name, label, "share")
 
 
 def p_value(name: str = "p", label: str = "p") -> Column:
-    """A column of p-values."""
+    """Return a column of p-values."""
     return Column(name, label, "p")
 
 
 def estimated(label: str, of: Callable[[str, str], Column] = number) -> tuple[Column, ...]:
-    """The columns of an estimate and the ends of its interval."""
+    """Return the columns of an estimate and its interval."""
     return of("estimate", label), of("low", "Low"), of("high", "High")
 
 
@@ -80,9 +80,9 @@ class Table:
     """Tidy rows, one per estimate, with full precision.
 
     Attributes:
-        name: of its files, after the analysis' id; letters, digits and underscores.
-        rows: mappings or a frame; None is a missing value. Keys that are no column go into the CSV file alone.
-        note: a sentence below it.
+        name: follows the analysis' id in file names; letters, digits and underscores.
+        rows: mappings or a frame; None is a missing value. Keys without a column appear only in the CSV file.
+        note: a sentence below the table.
         bold, underlined: names of boolean keys of rows that mark cells: {column: key}.
     """
 
@@ -96,7 +96,7 @@ class Table:
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """The rows as they stand in the CSV file: the columns in order, then the other keys."""
+        """The rows of the CSV file: the columns in order, then the other keys."""
         import pandas as pd
 
         made = self.rows if isinstance(self.rows, pd.DataFrame) else pd.DataFrame(list(self.rows))
@@ -111,7 +111,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart: its Vega-Lite specification with its data, and what it shows in words (see `charts`)."""
+    """A chart: its Vega-Lite specification with its data, and its alt text (see `charts`)."""
 
     name: str
     title: str
@@ -119,7 +119,7 @@ class Figure:
     alt: str
 
     def svg(self) -> str:
-        """The drawing with its title and description for people who do not see it."""
+        """Return the figure as SVG, with a title and a description for screen readers."""
         from analysis.charts import drawn
 
         return drawn(self)
@@ -134,12 +134,12 @@ def _by_name(found: Any) -> dict[str, Any]:
 
 @dataclass
 class Result:
-    """What an analysis found.
+    """The result of an analysis.
 
     Attributes:
-        tables, figures: given as sequences, kept by name.
+        tables, figures: given as sequences, stored by name.
         numbers: the main estimates by name: {estimate, se, low, high, p, n, clusters}, as far as there are such.
-        n: {matches, decisions, people, clusters}; those that are not given are counted of the whole dataset.
+        n: {matches, decisions, people, clusters}; missing ones are counted over the whole dataset.
         warnings: sentences.
     """
 
@@ -161,11 +161,11 @@ class Analysis:
         id: "general.outcomes"; the part before the point is its system.
         question: one sentence that ends with a question mark.
         method: one sentence for readers: statistic, intervals, unit.
-        run: from data and options; raises SkippedError where it has nothing to say.
-        needs: whether people or agents must have played, in at least one match (or, of people, come at all).
-        columns: by table, the columns without which it is skipped; "player_*" asks for one such column at least.
-        games: keys of the games that it is about; empty for every game.
-        applies: None, or why it has nothing to say about the data (empty: it has).
+        run: function of data and options; raises SkippedError if it does not apply.
+        needs: whether people or agents must have played at least one match (for people, arriving is enough).
+        columns: required columns by table; "player_*" requires at least one such column.
+        games: keys of the games it applies to; empty for every game.
+        applies: None, or a function that returns why the analysis does not apply (empty: it does).
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Running analyses: what they need, what they say when they cannot, and that one failure stops no other."""
+"""Running analyses: checks what they need, and keeps one failure from stopping the others."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from analysis.results import Analysis, Options, Outcome, Result
 
 
 def outcome(analysis: Analysis, data: Data, options: Options) -> Outcome:
-    """What an analysis finds; skipped where its needs are not met, failed where it raises.
+    """Return an analysis' outcome: skipped if its needs are not met, failed if it raises.
 
-    Linear algebra has one thread meanwhile. Its matrices are small, so that several threads mostly wait for each
+    Linear algebra runs in one thread. Its matrices are small, so several threads would mostly wait for each
     other; and sums in one order give the same digits on every machine.
     """
     from threadpoolctl import threadpool_limits
@@ -27,16 +27,16 @@ def outcome(analysis: Analysis, data: Data, options: Options) -> Outcome:
             result = analysis.run(data, options)
     except SkippedError as reason:
         return Outcome(analysis, "skipped", str(reason))
-    except Exception as problem:  # noqa: BLE001 - the report says which; the others go on
+    except Exception as problem:  # noqa: BLE001 - named in the report; the others go on
         return Outcome(analysis, "failed", _place(problem))
     _complete(result, data)
     return Outcome(analysis, "done", "", result)
 
 
 def unmet(analysis: Analysis, data: Data) -> str:
-    """Why an analysis cannot say anything about the data; empty where it can."""
+    """Return why an analysis does not apply to the data; empty if it does."""
     if analysis.games and not set(analysis.games) & set(data.games):
-        return f"It is about {', '.join(analysis.games)}."
+        return f"For {', '.join(analysis.games)} only."
     for table, columns in analysis.columns.items():
         if not data.has(table):
             return f"The dataset has no table {table}."
@@ -55,7 +55,7 @@ def unmet(analysis: Analysis, data: Data) -> str:
 
 
 def _complete(result: Result, data: Data) -> None:
-    """Add what every result says: counts, values that could not be used, and too few clusters."""
+    """Add counts, and warnings of unusable values and too few clusters."""
     matches = data.column("matches", "match") if data.has("matches", "match") else ()
     result.n.setdefault("matches", len(matches))
     if "decisions" not in result.n:
@@ -79,7 +79,7 @@ def _complete(result: Result, data: Data) -> None:
 
 
 def people(data: Data) -> int:
-    """People who played in the dataset's matches."""
+    """Return the number of people who played in the dataset's matches."""
     try:
         columns = [f"participant_{role}" for role in data.roles if data.has("matches", f"participant_{role}")]
         return len({name for column in columns for name in data.column("matches", column).dropna().unique()})
@@ -88,7 +88,7 @@ def people(data: Data) -> int:
 
 
 def _place(problem: Exception) -> str:
-    """Type and place of an exception, without the machine's paths and without data."""
+    """Return type and place of an exception, without paths or data."""
     frames = traceback.extract_tb(problem.__traceback__)
     own = [frame for frame in frames if "/analysis/" in frame.filename or "/games/" in frame.filename] or frames
     last = own[-1]

@@ -1,4 +1,4 @@
-"""Tables as CSV, HTML and LaTeX, and numbers as readers want them."""
+"""Tables as CSV, HTML and LaTeX, and formatted numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TEX = {
 
 
 def shown(value: Any, kind: str) -> str:
-    """A value as readers see it."""
+    """Return a value formatted for readers."""
     value = plain(value)
     if value is None or value == "":
         return NOTHING if kind != "text" or value is None else ""
@@ -44,7 +44,7 @@ def shown(value: Any, kind: str) -> str:
 
 
 def csv_bytes(table: Table) -> bytes:
-    """All rows at full precision, RFC 4180 in UTF-8; texts that a spreadsheet would take for formulas are defused."""
+    """Return all rows at full precision, RFC 4180 in UTF-8; text that a spreadsheet reads as a formula is defused."""
     frame = table.frame.copy()
     for name in frame.columns:
         if frame[name].dtype == object or str(frame[name].dtype) in ("str", "string", "category"):
@@ -64,13 +64,13 @@ def _cell(value: Any) -> Any:
 
 
 def defused(words: str) -> str:
-    """A text with an apostrophe before it where a spreadsheet would read a formula, also after separators."""
+    """Return text with an apostrophe wherever a spreadsheet would read a formula, also after separators."""
     within = _WITHIN.sub(r"\1'", words)
     return f"'{within}" if _FORMULA.match(words) else within
 
 
 def html_table(table: Table, most: int = MOST_SHOWN) -> str:
-    """The table for a page: a caption, a heading per column, at most `most` rows."""
+    """Return the table as HTML with a caption, a heading per column, and at most `most` rows."""
     heads = "".join(f'<th scope="col"{_side(column)}>{escape(column.label)}</th>' for column in table.columns)
     rows = []
     for row in table.frame.head(most).to_dict("records"):
@@ -92,7 +92,7 @@ def html_table(table: Table, most: int = MOST_SHOWN) -> str:
 
 
 def html_page(table: Table, stamp: str = "") -> str:
-    """The table as a file of its own; `stamp` is what every page of an analysis of odd data says."""
+    """Return the table as an HTML page; `stamp` is the warning shown on every page, if any."""
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(table.title)}</title>'
         "<style>body{font-family:system-ui,sans-serif}table{border-collapse:collapse}caption{text-align:left;"
@@ -105,7 +105,7 @@ def html_page(table: Table, stamp: str = "") -> str:
 
 
 def latex_table(table: Table, most: int = MOST_SHOWN) -> str:
-    """The table for a paper that uses booktabs."""
+    """Return the table as LaTeX for booktabs."""
     sides = "".join("l" if column.shown == "text" else "r" for column in table.columns)
     lines = [
         f"% {tex(_rest(table, most))}" if _rest(table, most) else "",

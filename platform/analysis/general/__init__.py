@@ -1,4 +1,4 @@
-"""Analyses of any game, from the columns that every dataset has."""
+"""Analyses for any game, based on columns that every dataset has."""
 
 ORDER = tuple(
     f"general.{name}"
@@ -7,4 +7,4 @@ ORDER = tuple(
         "response_times", "messages", "models", "failures", "pay", "power", "signals",
     )
 )  # fmt: skip
-"""As a reader of a report wants them: who took part, what came of it, how, at what cost."""
+"""In the order of the report: who took part, the outcomes, the process, the cost."""

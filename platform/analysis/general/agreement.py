@@ -1,4 +1,4 @@
-"""general.agreement: when agreements come, and which offers are accepted."""
+"""general.agreement: when players agree, and which offers are accepted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WIDE_SPAN = 100
 
 
 def run(data: Data, options: Options) -> Result:
-    """The share of matches still open after each round; acceptance by decile of what was offered."""
+    """Return the share of matches still open after each round, and acceptance by decile of the offer."""
     flag = next(name for name in FLAGS if data.has("matches", name))
     frame = data.table("matches", ["match", flag]).rename(columns={flag: "agreed"})
     if not frame["agreed"].notna().any():
@@ -62,14 +62,14 @@ def run(data: Data, options: Options) -> Result:
             )
         )
     else:
-        warnings.append("Decisions have no round: the curve over rounds is left out.")
+        warnings.append("Decisions have no round, so there is no curve over rounds.")
     answers = _answers(data)
     if len(answers):
         rows = _deciles(answers, options)
         tables.append(
             Table(
                 "offers",
-                "Answers by what was offered to the one who answers",
+                "Answers by size of the offer",
                 [
                     text("role", "Who answers"),
                     text("field", "Offer"),
@@ -79,7 +79,8 @@ def run(data: Data, options: Options) -> Result:
                     *estimated("Accepted", share),
                 ],
                 rows,
-                note="Offers in ten groups of equal size, per role; equal offers stay together.",
+                note="Offers in ten groups of equal size per role; equal offers stay together. An offer's size is what the "
+                "answering player would get.",
             )
         )
         figures.append(
@@ -122,7 +123,7 @@ def _open(data: Data, frame: pd.DataFrame, options: Options) -> list[dict[str, A
 
 
 def _answers(data: Data) -> pd.DataFrame:
-    """Answers to offers: role, field, offered, accepted."""
+    """Return answers to offers: role, field, offered, accepted."""
     import pandas as pd
 
     decision = next((n for n in ("move_decision", "move_accept", "move_answer") if data.has("decisions", n)), "")
@@ -187,8 +188,8 @@ ANALYSES = [
         title="Agreement",
         question="When do players agree, and which offers are accepted?",
         method=(
-            "The share of matches without agreement after each round, and the share of offers accepted by tenths of "
-            "what was offered to the one who answers; Wilson's intervals."
+            "The share of matches without agreement after each round, and the share of offers accepted by deciles "
+            "of what the answering player would get; Wilson intervals."
         ),
         columns={"matches": ["match"], "decisions": ["match", "role", "move_number"]},
         applies=_applies,

@@ -1,4 +1,4 @@
-"""general.attrition: whether some cells lose more people than others."""
+"""general.attrition: whether attrition differs between cells."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ FEW = 5
 
 
 def run(data: Data, options: Options) -> Result:
-    """Shares of those who began and are not in the dataset, by each factor, with a test per factor."""
+    """Return the share of those who began but are not in the dataset, by factor, with a test per factor."""
     frame = participants(data)
     began = frame[frame["stage"].isin(BEGAN)]
     if not len(began):
-        raise SkippedError("Nobody began the game.")
+        raise SkippedError("Nobody started the game.")
     lost = ~began["in_dataset"].fillna(False).astype(bool)
     total = proportion(int(lost.sum()), len(lost), level=options.level)
     shares: list[dict[str, Any]] = [{"factor": "All", "level": "", **total, "lost": int(lost.sum())}]
@@ -37,19 +37,19 @@ def run(data: Data, options: Options) -> Result:
         tests.append({"factor": heading, **_test([(row["lost"], row["n"] - row["lost"]) for row in own], options)}
                      | _largest(own, options))  # fmt: skip
     adjusted(tests)
-    tables = [Table("shares", "Began the game and are not in the dataset", [
+    tables = [Table("shares", "Started the game but not in the dataset", [
         text("factor", "By"), text("level", "Group"), count("n", "Began"), count("lost", "Not in the dataset"),
         *estimated("Share", share),
     ], shares)]  # fmt: skip
     if tests:
-        note = f"Where a count below {FEW} is expected, p comes from {PERMUTATIONS:,} permutations."
+        note = f"If an expected count is below {FEW}, p comes from {PERMUTATIONS:,} permutations."
         tables.append(Table("tests", "Whether it differs between groups", [
             text("factor", "By"), number("chi2", "χ²"), count("df", "df"), p_value(), p_value("p_holm", "p, Holm"),
             text("test", "Test"), number("cramers_v", "Cramér's V"), text("groups", "Largest difference"),
             share("difference", "Difference"), share("difference_low", "Low"), share("difference_high", "High"),
         ], tests, note=note))  # fmt: skip
     dots = [{**row, "where": charts.level(row["factor"], row["level"]) if row["level"] else "All"} for row in shares]
-    figure = charts.dots("shares", "Share of those who began that is not in the dataset", dots, y="where",
+    figure = charts.dots("shares", "Share of those who started who are not in the dataset", dots, y="where",
                          x_title="Share not in the dataset", x_format="%", line=total["estimate"])  # fmt: skip
     numbers = {"all": {k: total[k] for k in ("estimate", "low", "high", "n")}} | {
         test["factor"]: {"estimate": test["cramers_v"], "p": test["p"], "n": len(began)} for test in tests
@@ -58,7 +58,7 @@ def run(data: Data, options: Options) -> Result:
 
 
 def _test(counts: list[tuple[int, int]], options: Options) -> dict[str, Any]:
-    """χ² of lost and kept by group; by permutation where few are expected."""
+    """Return χ² of lost and kept by group; by permutation if expected counts are small."""
     found = balance(counts)
     test = "χ²"
     if found["smallest_expected"] is not None and found["smallest_expected"] < FEW:
@@ -69,7 +69,7 @@ def _test(counts: list[tuple[int, int]], options: Options) -> dict[str, Any]:
 
 
 def _permuted(counts: list[tuple[int, int]], observed: float, seed: int) -> float:
-    """(1 + b)/10,000, b of 9,999 shuffles of who was lost having a χ² at least as large."""
+    """Return (1 + b)/10,000, where b of 9,999 shuffles of who was lost have a χ² at least as large."""
     import numpy as np
 
     sizes = np.array([lost + kept for lost, kept in counts])
@@ -83,7 +83,7 @@ def _permuted(counts: list[tuple[int, int]], observed: float, seed: int) -> floa
 
 
 def _largest(rows: list[dict[str, Any]], options: Options) -> dict[str, Any]:
-    """The difference between the groups that lost the largest and the smallest share."""
+    """Return the difference between the largest and the smallest share lost."""
     ordered = sorted((row for row in rows if row["n"]), key=lambda row: row["estimate"])
     low, high = ordered[0], ordered[-1]
     found = proportion_difference(high["lost"], high["n"], low["lost"], low["n"], level=options.level)
@@ -100,7 +100,7 @@ ANALYSES = [
     Analysis(
         id="general.attrition",
         title="Attrition",
-        question="Do some cells lose more of the people who began than others?",
+        question="Do some cells lose more people than others?",
         method=(
             "Of those who began the game, the share that is not in the dataset, with Wilson's intervals; χ² by each "
             "factor (by permutation where few are expected), Cramér's V, and the largest difference with Newcombe's "

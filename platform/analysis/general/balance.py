@@ -1,4 +1,4 @@
-"""general.balance: whether the cells filled as they should, and whether their people are alike."""
+"""general.balance: whether cells filled evenly and their participants are alike."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ ALIKE = 0.1
 
 
 def run(data: Data, options: Options) -> Result:
-    """Arrivals against quotas, and answers given before the game by cell."""
+    """Return arrivals against quotas, and answers given before the game, by cell."""
     frame = participants(data)
     tables, figures, numbers, warnings = [], [], {}, []
     arrivals = _arrivals(frame, data)
     if arrivals:
         fit = _fit(arrivals)
-        tables.append(Table("arrivals", "Arrivals per cell against its quota", [
+        tables.append(Table("arrivals", "Arrivals per cell against quotas", [
             text("arm", "Cell"), count("quota", "Quota (people)"), count("arrived", "Arrived"),
             number("expected", "Expected"),
         ], arrivals, note=_said(fit)))  # fmt: skip
@@ -46,7 +46,7 @@ def run(data: Data, options: Options) -> Result:
         figures.append(_love_plot(answers))
         numbers |= {row["where"]: {"estimate": row["smd"], "p": row["p"], "n": row["n"]} for row in answers}
     if not tables:
-        raise SkippedError("There are no quotas and no answers given before the game.")
+        raise SkippedError("There are no quotas and no answers from before the game.")
     return Result(tables, figures, numbers, n={"people": len(frame)}, warnings=warnings)
 
 
@@ -84,15 +84,15 @@ def _fit(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _said(fit: dict[str, Any]) -> str:
     if fit["p"] is None:
-        return "No test: one cell, or nobody came."
+        return "No test: only one cell, or no arrivals."
     return (
-        f"χ² = {fit['estimate']:.3f}, df = {fit['df']}, p = {fit['p']:.3f}. Places are given evenly, so that a p near "
-        "1 is expected."
+        f"χ² = {fit['estimate']:.3f}, df = {fit['df']}, p = {fit['p']:.3f}. Cells are filled evenly by design, "
+        "so expect a p near 1."
     )
 
 
 def _answers(frame: pd.DataFrame, data: Data, options: Options) -> tuple[list[dict[str, Any]], list[str]]:
-    """Per question (and option) the largest difference between two cells, and a test over all."""
+    """Return the largest difference between two cells per question (and option), and a test over all cells."""
     names = [n for n in data.names("participants") if n.startswith(BEFORE)]
     rows: list[dict[str, Any]] = []
     small: set[str] = set()
@@ -128,7 +128,7 @@ def _answers(frame: pd.DataFrame, data: Data, options: Options) -> tuple[list[di
 
 
 def _furthest(groups: dict[str, list[float]]) -> dict[str, Any]:
-    """The pair of cells that differ most, in standard deviations."""
+    """Return the pair of cells that differ most, in standard deviations."""
     pairs = [(one, other, smd(groups[one], groups[other])["estimate"]) for one, other in combinations(groups, 2)]
     known = [pair for pair in pairs if pair[2] is not None]
     if not known:
@@ -138,7 +138,7 @@ def _furthest(groups: dict[str, list[float]]) -> dict[str, Any]:
 
 
 def _anova(groups: list[list[float]]) -> dict[str, Any]:
-    """One-way F test; without variation within groups there is none."""
+    """Return a one-way F test; none without variation within groups."""
     from scipy.stats import f_oneway
 
     if all(len(set(group)) == 1 for group in groups):
@@ -159,7 +159,7 @@ ANALYSES = [
     Analysis(
         id="general.balance",
         title="Balance of cells",
-        question="Did the cells fill evenly, and were their people alike before the game?",
+        question="Did the cells fill evenly, and were their participants alike before the game?",
         method=(
             "χ² fit of arrivals to quotas; for each answer given before the game the largest standardised difference "
             "between two cells, with χ² (choices) or a one-way F test (numbers), adjusted by Holm's method."

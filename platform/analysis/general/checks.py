@@ -1,4 +1,4 @@
-"""general.checks: who passes the attention checks."""
+"""general.checks: pass rates of attention checks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_BARS = 24
 
 
 def run(data: Data, options: Options) -> Result:
-    """Pass rates of every check among those who reached it."""
+    """Return the pass rate of every check among those who reached it."""
     names = [n for n in data.names("participants") if n.startswith("check_") and n.endswith("_passed")]
     if not names:
         raise SkippedError("The study has no attention checks.")
@@ -52,7 +52,7 @@ ANALYSES = [
         id="general.checks",
         title="Attention checks",
         question="Who passes the attention checks?",
-        method="Shares of those who reached a check, with Wilson's intervals.",
+        method="Shares of those who reached a check, with Wilson intervals.",
         needs="people",
         columns={"participants": ["cell", "role"]},
         run=run,

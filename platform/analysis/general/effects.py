@@ -1,4 +1,4 @@
-"""general.effects: what the parameters and the players change."""
+"""general.effects: effects of parameters and players on outcomes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLUMNS = (
 
 
 def run(data: Data, options: Options) -> Result:
-    """OLS of every outcome on all parameters that vary and on who played."""
+    """Return OLS of every outcome on all parameters that vary and on who played."""
     rows: list[dict[str, Any]] = []
     warnings: list[str] = []
     for unit in units(data):
@@ -34,12 +34,12 @@ def run(data: Data, options: Options) -> Result:
         raise SkippedError("No parameter varies, and the same players played every match.")
     estimated = adjusted([row for row in rows if row["factor"] != "Intercept"])
     if anew := drawn_anew(data):
-        warnings.append(f"Left out, because they take many values: {', '.join(map(data.heading, anew))}.")
+        warnings.append(f"Left out because they take too many values: {', '.join(map(data.heading, anew))}.")
     numbers = {
         f"{row['key']}: {row['term']}": {k: row[k] for k in ("estimate", "se", "low", "high", "p", "n", "clusters")}
         for row in estimated
     }
-    note = "Robust errors are clustered where a person or match has several rows, else HC1."
+    note = "Robust errors are clustered if a person or match has several rows, else HC1."
     table = Table("coefficients", "Effects on each outcome", COLUMNS, rows, note=note)
     return Result([table], [_forest(estimated)], numbers, warnings=list(dict.fromkeys(warnings)))
 
@@ -93,10 +93,10 @@ ANALYSES = [
     Analysis(
         id="general.effects",
         title="Effects of parameters and players",
-        question="What do the parameters and the players change?",
+        question="What are the effects of the parameters and the players?",
         method=(
             "Least squares of each outcome on every parameter that varies and every player as factors, compared with "
-            "the most frequent level; classical errors, robust ones beside, p-values raw and adjusted by Holm's method "
+            "the most frequent level; classical and robust errors, p-values raw and adjusted by Holm's method "
             "over the table."
         ),
         columns={"matches": ["match", "player_*"]},

@@ -1,4 +1,4 @@
-"""general.failures: how often models fail, refuse or answer what is no legal move."""
+"""general.failures: how often models fail, refuse, or answer with an illegal move."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OF_CALLS, OF_ANSWERS, OF_TURNS = "of calls", "of answers", "of turns"
 
 
 def run(data: Data, options: Options) -> Result:
-    """Shares per model, clustered by match."""
+    """Return shares per model, clustered by match."""
     wanted = ["match", "role", "answering", "model", "error", "fault", "refused", "try_number", "rung"]
     frame = data.table("llm_calls", [name for name in wanted if data.has("llm_calls", name)])
     if not len(frame):
@@ -45,7 +45,7 @@ def run(data: Data, options: Options) -> Result:
                 }
             )
     if not rows:
-        raise SkippedError("The calls say nothing of errors or faults.")
+        raise SkippedError("The calls don't record errors or faults.")
     columns = [
         text("model", "Model"),
         text("what", "What"),
@@ -66,7 +66,7 @@ def run(data: Data, options: Options) -> Result:
         f"{row['model']}: {row['what']}": {k: row[k] for k in ("estimate", "se", "low", "high", "n", "clusters")}
         for row in rows
     }
-    note = "Of matches in the dataset only: those that models could not finish are not in it (see excluded_calls.csv)."
+    note = "Covers matches in the dataset only; for matches that models could not finish, see excluded_calls.csv."
     return Result(
         [Table("shares", "Failures of language models", columns, rows, note=note)],
         [figure],
@@ -76,7 +76,7 @@ def run(data: Data, options: Options) -> Result:
 
 
 def _measures(own: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
-    """(what, share of what, rows with match and flag)."""
+    """Return (what, share of what, rows with match and flag)."""
     found = []
     answered = own
     if "error" in own:
@@ -103,7 +103,7 @@ ANALYSES = [
     Analysis(
         id="general.failures",
         title="Failures of language models",
-        question="How often do models fail, refuse, or answer what is no legal move?",
+        question="How often do models fail, refuse, or answer with an illegal move?",
         method="Shares of calls, answers and turns per model, with t intervals clustered by match.",
         needs="agents",
         columns={"llm_calls": ["match", "model"]},

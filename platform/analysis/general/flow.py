@@ -1,4 +1,4 @@
-"""general.flow: who came how far, and why the others left."""
+"""general.flow: how many participants reached each stage, and why the others left."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ WIDTH, MAIN, SIDE, GAP, LINE = 640, 250, 300, 26, 17
 
 
 def run(data: Data, options: Options) -> Result:
-    """Stages with reasons; of people, and of matches where agents alone played."""
+    """Return stages with reasons for leaving: of people, or of matches if only agents played."""
     flow = data.flow_counts
     stages = [stage for stage in flow["stages"] if flow["arrived"]]
     if not stages:
         seen = flow["matches"]
         if not seen["seen"]:
-            raise SkippedError("The manifest counts no people and no matches.")
+            raise SkippedError("The manifest lists no people and no matches.")
         stages = [
             {"stage": "Matches", "reached": seen["seen"], "left": seen["excluded"]},
             {"stage": "in_dataset", "reached": seen["in_dataset"], "left": {}},
@@ -38,8 +38,10 @@ def run(data: Data, options: Options) -> Result:
         text("stage", "Stage"), text("what", "What"), count("number", "Number"), count("n", "Of"),
         *estimated("Share", share),
     ]  # fmt: skip
-    note = "Shares of those who reached a stage are of all who came; of those who left, of those who reached the stage."
-    table = Table("stages", "How far they came, and why the others left", columns, rows, note=note)
+    note = (
+        "Shares of those who reached a stage are of all arrivals; shares of those who left are of those who reached it."
+    )
+    table = Table("stages", "Participants by stage, and why the others left", columns, rows, note=note)
     numbers = {
         f"{row['stage']}: {row['what']}": {k: row.get(k) for k in ("estimate", "low", "high", "n")} for row in rows
     }
@@ -48,7 +50,7 @@ def run(data: Data, options: Options) -> Result:
 
 @charts.unchecked
 def _figure(stages: list[dict[str, Any]]) -> Figure:
-    """Boxes of those who went on, from top to bottom, and beside them who left."""
+    """Return a flow chart: stages from top to bottom, with those who left beside them."""
     import altair as alt
 
     boxes, words, arrows, top = [], [], [], 0.0
@@ -81,7 +83,7 @@ def _figure(stages: list[dict[str, Any]]) -> Figure:
             arrows.append({"x": MAIN / 2, "x2": MAIN / 2, "y": bottom, "y2": below})
         top = below
     height = max(box["y2"] for box in boxes)
-    width = max(box["x2"] for box in boxes)  # without anybody who left there is nothing at the side
+    width = max(box["x2"] for box in boxes)  # if nobody left, there is no side column
     x, y = alt.Scale(domain=[0, width], nice=False), alt.Scale(domain=[height, 0], nice=False, zero=False)
 
     def layer(rows: list[dict[str, Any]]) -> Any:
@@ -118,8 +120,8 @@ ANALYSES = [
     Analysis(
         id="general.flow",
         title="Flow",
-        question="Who came how far, and why did the others leave?",
-        method="Counts from the dataset's manifest; shares with Wilson's intervals.",
+        question="How many participants reached each stage, and why did the others leave?",
+        method="Counts from the dataset's manifest; shares with Wilson intervals.",
         run=run,
     )
 ]

@@ -1,4 +1,4 @@
-"""general.human_vs_model: people against models in the same place."""
+"""general.human_vs_model: people compared with models in the same situation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PANELS = 8
 
 
 def run(data: Data, options: Options) -> Result:
-    """The difference between people and models inside strata in which both played."""
+    """Return the difference between people and models within strata in which both played."""
     rows: list[dict[str, Any]] = []
     dots: list[dict[str, Any]] = []
     strata, people = 0, 0
@@ -44,7 +44,9 @@ def run(data: Data, options: Options) -> Result:
                     {"role": role, "outcome": heading, **{k: one[k] for k in ("side", "estimate", "low", "high")}}
                 )
     if not rows:
-        raise SkippedError("In no configuration, role and opponent did both people and models play.")
+        raise SkippedError(
+            "People and models never played in the same configuration and role against the same opponents."
+        )
     for group in dict.fromkeys((row["role"], row["key"]) for row in rows):
         adjusted([r for r in rows if (r["role"], r["key"]) == group and r["against"] != MODELS])
     for row in rows:
@@ -54,10 +56,10 @@ def run(data: Data, options: Options) -> Result:
         count("models", "Models, n"), count("strata", "Strata"), number("estimate", "Difference"), number("se", "SE"),
         number("low", "Low"), number("high", "High"), p_value(), p_value("p_holm", "p, Holm"),
     ]  # fmt: skip
-    table = Table("differences", "People less models in the same place", columns, rows,
-                  note="Holm's adjustment is over the models of one role and outcome.")  # fmt: skip
+    table = Table("differences", "People minus models in the same situation", columns, rows,
+                  note="Holm's adjustment covers the models of one role and outcome.")  # fmt: skip
     shown = list(dict.fromkeys(row["outcome"] for row in dots))[:PANELS]
-    figure = charts.dots("means", "People and models in the same places", [d for d in dots if d["outcome"] in shown],
+    figure = charts.dots("means", "People and models in the same situation", [d for d in dots if d["outcome"] in shown],
                          y="role", colour="side", facet="outcome", x_title="Mean or share")  # fmt: skip
     numbers = {
         f"{r['role']}: {r['key']}: {r['against']}": {
@@ -69,7 +71,7 @@ def run(data: Data, options: Options) -> Result:
 
 
 def _places(data: Data) -> Iterator[tuple[str, pd.DataFrame, dict[str, str], frozenset[str]]]:
-    """Per role (or kind of seat): rows with who, stratum, cluster and outcomes."""
+    """Return rows with who, stratum, cluster and outcomes, by role (or kind of seat)."""
     import pandas as pd
 
     base = matches(data)
@@ -98,19 +100,19 @@ def _places(data: Data) -> Iterator[tuple[str, pd.DataFrame, dict[str, str], fro
 
 
 def _anothers(outcome: str, role: str, roles: list[str]) -> bool:
-    """Whether an outcome is another role's own."""
+    """Return whether an outcome belongs to another role."""
     return any(outcome in (f"payoffs_{other}",) or outcome.startswith(f"{other}_") for other in roles if other != role)
 
 
 def _common(frame: pd.DataFrame) -> pd.DataFrame | None:
-    """Rows of strata in which both people and models played."""
+    """Return rows of strata in which both people and models played."""
     human = (frame["who"] == HUMAN).groupby(frame["stratum"])
     both = human.transform("any") & ~human.transform("all")
     return frame[both] if both.any() else None
 
 
 def _difference(frame: pd.DataFrame, outcome: str, level: float) -> dict[str, Any] | None:
-    """OLS of the outcome on human and the strata's dummies, CR1 by cluster."""
+    """Return OLS of the outcome on human and stratum dummies, CR1 by cluster."""
     known = frame[frame[outcome].notna()]
     known = known if len(known) == len(frame) else _common(known)
     if known is None or not len(known):
@@ -126,8 +128,8 @@ def _difference(frame: pd.DataFrame, outcome: str, level: float) -> dict[str, An
 ANALYSES = [
     Analysis(
         id="general.human_vs_model",
-        title="People and models in the same place",
-        question="Do people do otherwise than models in the same configuration and role, against the same opponents?",
+        title="People and models in the same situation",
+        question="Do people and models differ in the same configuration and role, against the same opponents?",
         method=(
             "Least squares of each outcome on being human and dummies of strata (configuration, role, opponents) in "
             "which both occur; errors clustered by person."

@@ -1,4 +1,4 @@
-"""general.messages: how much is said, and by whom."""
+"""general.messages: how much players write."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ QUANTILES = {"low": 0.1, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.9}
 
 
 def run(data: Data, options: Options) -> Result:
-    """Words and characters per message and per match by player, and who stays silent."""
+    """Return words and characters per message and per match by player, and the share of silent seats."""
     frame = data.table("messages", ["match", "role", "words", "characters"])
     if not len(frame):
-        raise SkippedError("No message is in the dataset.")
+        raise SkippedError("The dataset has no messages.")
     frame["who"] = with_who(data, frame)
     seats = _seats(data, frame)
     rows: list[dict[str, Any]] = []
@@ -48,7 +48,7 @@ def run(data: Data, options: Options) -> Result:
     tables = [
         Table(
             "lengths",
-            "How much is written",
+            "Amount written",
             [
                 text("measure", "Measure"),
                 text("player", "Player"),
@@ -78,7 +78,7 @@ def run(data: Data, options: Options) -> Result:
 
 
 def _seats(data: Data, frame: pd.DataFrame) -> pd.DataFrame:
-    """Every seat of matches in which anybody wrote: who, messages sent, words."""
+    """Return every seat of matches with messages: who, messages sent, words."""
     import pandas as pd
 
     match = data.column("matches", "match")

@@ -1,4 +1,4 @@
-"""general.models: what the calls of language models took."""
+"""general.models: calls of language models, their tokens, cost and times."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from analysis.results import Analysis, Options, Result, Table, count, number, sh
 if TYPE_CHECKING:
     import pandas as pd
 
-TIMES = {"latency": "Until the answer", "first_text": "Until the first words"}
+TIMES = {"latency": "Full answer", "first_text": "First words"}
 
 
 def run(data: Data, options: Options) -> Result:
-    """Calls, tokens, cost and times per model."""
+    """Return calls, tokens, cost and times per model."""
     wanted = ["match", "model", "outcome", "input_tokens", "output_tokens", "cached_tokens", "cost", *TIMES]
     frame = data.table("llm_calls", [name for name in wanted if data.has("llm_calls", name)])
     if not len(frame):
@@ -46,7 +46,7 @@ def run(data: Data, options: Options) -> Result:
                 share("priced", "Price known"),
             ],
             rows,
-            note="Cost is of the calls whose price was known; per match and decision of those alone.",
+            note="Cost covers only calls with a known price, also per match and per decision.",
         ),
         Table(
             "times",
@@ -101,7 +101,7 @@ ANALYSES = [
     Analysis(
         id="general.models",
         title="Language models",
-        question="What did the models' calls take, in tokens, money and time?",
+        question="What did the models' calls cost in tokens, money and time?",
         method="Sums per model, and quantiles of seconds over calls.",
         needs="agents",
         columns={"llm_calls": ["match", "model"]},

@@ -1,4 +1,4 @@
-"""general.outcomes: what came of the matches, cell by cell."""
+"""general.outcomes: payoffs and metrics by cell."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from analysis.results import Analysis, Column, Figure, Options, Result, Table, c
 PANELS = 8
 MOST_DOTS = 16
 MOST_MEDIANS = 600
-"""Rows up to which medians get an interval."""
+"""Largest number of rows for which medians get intervals."""
 MOST_CELLS = 5_000
 ALL, VERIFIED = "all matches", "without unverified ones"
 COLUMNS: tuple[Column, ...] = (
@@ -29,9 +29,9 @@ COLUMNS: tuple[Column, ...] = (
 
 
 def run(data: Data, options: Options) -> Result:
-    """Means, medians and shares by cell and by each factor alone."""
+    """Return means, medians and shares by cell and by each factor alone."""
     if not len(data.column("matches", "match")):
-        raise SkippedError("No match is in the dataset.")
+        raise SkippedError("The dataset has no matches.")
     tables, figures, numbers, warnings = [], [], {}, []
     for unit in units(data):
         if not unit.outcomes:
@@ -40,7 +40,7 @@ def run(data: Data, options: Options) -> Result:
         by = unit.factors
         if by and unit.frame.groupby(by, dropna=False).ngroups > MOST_CELLS:
             by = [name for name in by if name in unit.config]
-            warnings.append(f"More than {MOST_CELLS:,} cells: the table of cells is by parameters alone.")
+            warnings.append(f"More than {MOST_CELLS:,} cells: the table of cells lists parameters only.")
         cells = _rows(unit, by, options) if by else every
         alone = [_factor(unit, name, options) for name in unit.factors]
         verified = _verified(data, unit)
@@ -64,12 +64,12 @@ def run(data: Data, options: Options) -> Result:
         ))  # fmt: skip
         figures.append(_figure(unit, by, cells, factors, f"outcomes{after}"))
     if not tables:
-        raise SkippedError("The game has no result that is a number or true or false.")
+        raise SkippedError("The game has no numeric or boolean outcome.")
     return Result(tables, figures, numbers, warnings=warnings)
 
 
 def _rows(unit: Unit, by: Sequence[str], options: Options) -> pd.DataFrame:
-    """A row per group and outcome."""
+    """Return a row per group and outcome."""
     frame = unit.frame if by else unit.frame.assign(**{ALL: ""})
     keys = list(by) or [ALL]
     groups = Groups(frame, keys)
@@ -99,7 +99,7 @@ def _add_medians(parts: Mapping[str, pd.DataFrame], groups: Groups, options: Opt
     """Add intervals of medians to each outcome's rows."""
     values = {name: groups.values(name) for name in parts}
     found = {name: np.full((len(groups.levels), 2), np.nan) for name in parts}
-    for at in range(len(groups.levels)):  # a group's outcomes one after the other: they share their draws
+    for at in range(len(groups.levels)):  # a group's outcomes in a row, because they share their draws
         for name, (known, code, cluster) in values.items():
             own = slice(*np.searchsorted(code, [at, at + 1]))
             found[name][at] = median_interval(
@@ -115,7 +115,7 @@ def _factor(unit: Unit, name: str, options: Options) -> pd.DataFrame:
 
 
 def _verified(data: Data, unit: Unit) -> Unit | None:
-    """The unit without imported matches that are marked as unverified; None where there are none."""
+    """Return the unit without imported matches marked as unverified; None if there are none."""
     if not data.has("matches", "unverified"):
         return None
     rows = data.table("matches", ["match", "unverified"])
@@ -125,7 +125,7 @@ def _verified(data: Data, unit: Unit) -> Unit | None:
 
 
 def _figure(unit: Unit, by: Sequence[str], cells: pd.DataFrame, factors: pd.DataFrame, name: str) -> Figure:
-    """Dots with intervals: the cells where they are few, else every factor's levels; a panel per outcome."""
+    """Return dots with intervals, a panel per outcome: the cells if they are few, else every factor's levels."""
     shown = list(dict.fromkeys(cells["key"]))[:PANELS]
     number_of_cells = len(cells) // max(1, len(unit.outcomes))
     by_cell = bool(by) and number_of_cells <= MOST_DOTS
@@ -153,10 +153,10 @@ ANALYSES = [
     Analysis(
         id="general.outcomes",
         title="Outcomes",
-        question="What came of the matches, in each cell and for each parameter and player alone?",
+        question="What were the outcomes in each cell, and by each parameter and player alone?",
         method=(
-            "Means with t intervals (cluster-robust where a person played several matches), shares with Wilson's, and "
-            f"medians with bootstrap intervals (of more than {LARGE:,} values: order statistics); empty values are "
+            "Means with t intervals (cluster-robust if a person played several matches), shares with Wilson intervals, "
+            f"and medians with bootstrap intervals (order statistics for more than {LARGE:,} values). Missing values are "
             "left out of that outcome and counted."
         ),
         columns={"matches": ["match", "player_*"]},

@@ -20,7 +20,7 @@ MEASURES = {"base": "Base", "bonus": "Bonus", "total": "Together", "hourly": "Pe
 
 
 def run(data: Data, options: Options) -> Result:
-    """Base, bonus and pay per hour, in each currency."""
+    """Return base pay, bonus and pay per hour in each currency."""
     rows, figures, numbers, warnings = [], [], {}, []
     people, announced = _people(data), _announced(data)
     for currency, own in people.groupby("currency", sort=True):
@@ -55,7 +55,7 @@ def run(data: Data, options: Options) -> Result:
         if not few:
             figures.append(_histogram(own, str(currency), announced, several))
     if not rows:
-        raise SkippedError("Nothing is owed to anybody.")
+        raise SkippedError("The dataset has no payments.")
     columns = [
         text("currency", "Currency"),
         text("what", "What"),
@@ -75,13 +75,13 @@ def run(data: Data, options: Options) -> Result:
 
 
 def _people(data: Data) -> pd.DataFrame:
-    """One row per participant and currency: base, bonus, total, hourly, payoff."""
+    """Return one row per participant and currency: base, bonus, total, hourly, payoff."""
     import numpy as np
 
     names = ["participant", "reason", "amount", "currency"]
     frame = data.table("payments", [*names, *(["payoff"] if data.has("payments", "payoff") else [])])
     if not len(frame):
-        raise SkippedError("Nothing is owed to anybody.")
+        raise SkippedError("The dataset has no payments.")
     base = frame["reason"] == "base"
     frame["base"], frame["bonus"] = frame["amount"].where(base, 0.0), frame["amount"].where(~base, 0.0)
     frame["payoff"] = frame.get("payoff", np.nan)
@@ -98,7 +98,7 @@ def _people(data: Data) -> pd.DataFrame:
 
 
 def _announced(data: Data) -> float | None:
-    """The mean over cells of the average bonus that was announced, from versions.json."""
+    """Return the mean over cells of the announced average bonus, from versions.json."""
     found = []
     for folder in data.folders:
         file = folder.path / "versions.json"

@@ -1,4 +1,4 @@
-"""general.power: which differences a study of this size can find."""
+"""general.power: which differences a study of this size can detect."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 POWERS = (0.8, 0.9)
 SIZES = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
-"""Of the curve: multiples of the dataset's size."""
+"""Points of the curve, as multiples of the dataset's size."""
 PANELS = 8
 
 
 def run(data: Data, options: Options) -> Result:
-    """The smallest detectable difference of every outcome between two levels of a factor."""
+    """Return the smallest detectable difference of every outcome between two levels of a factor."""
     rows: list[dict[str, Any]] = []
     curve: list[dict[str, Any]] = []
     for unit in units(data):
@@ -53,7 +53,7 @@ def run(data: Data, options: Options) -> Result:
                             {"outcome": heading, "n": round((first + second) * times), "estimate": smallest["estimate"]}
                         )
     if not rows:
-        raise SkippedError("No factor has exactly two levels with varying outcomes.")
+        raise SkippedError("No factor has exactly two levels in which outcomes vary.")
     columns = [
         text("outcome", "Outcome"),
         text("factor", "Factor"),
@@ -84,7 +84,7 @@ def run(data: Data, options: Options) -> Result:
 
 
 def _within(known: pd.DataFrame, factors: list[str], outcome: str) -> float | None:
-    """The pooled standard deviation within cells."""
+    """Return the pooled standard deviation within cells."""
     groups = known.groupby(factors, dropna=False)[outcome]
     rest = len(known) - groups.ngroups
     if rest < 1:
@@ -93,7 +93,7 @@ def _within(known: pd.DataFrame, factors: list[str], outcome: str) -> float | No
 
 
 def _clustering(known: pd.DataFrame, outcome: str) -> tuple[float, float]:
-    """Intra-cluster correlation by one-way analysis of variance (not below 0), and the mean size of a cluster."""
+    """Return the intra-cluster correlation by one-way ANOVA (at least 0), and the mean cluster size."""
     groups = known.groupby("cluster")[outcome]
     sizes = groups.size()
     n, k = len(known), len(sizes)
@@ -110,10 +110,10 @@ ANALYSES = [
     Analysis(
         id="general.power",
         title="Power",
-        question="Which differences can a study of this size find?",
+        question="Which differences can a study of this size detect?",
         method=(
-            "The smallest difference between two levels that a two-sided t test finds with 80 and 90 % power, from the "
-            "standard deviation within cells and the correlation within clusters."
+            "The smallest difference between two levels that a two-sided t test detects with 80 and 90 % power, from "
+            "the standard deviation within cells and the correlation within clusters."
         ),
         columns={"matches": ["match", "player_*"]},
         run=run,

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_STEPS = 120
-"""Steps of a survival curve that are drawn."""
+"""Largest number of steps drawn of a survival curve."""
 MOST_ROUNDS = 30
 
 
 def run(data: Data, options: Options) -> Result:
-    """Quartiles, a regression on round and kind of move, and the share of turns still unanswered over time."""
+    """Return quartiles, a regression on round and kind of move, and the share of turns still unanswered over time."""
     frame = _turns(data)
     if not len(frame):
-        raise SkippedError("No turn of a person has times.")
+        raise SkippedError("No person's turn has times.")
     answered = frame[frame["answered"]]
     few = f"fewer than {options.min_group}"
     rows: list[dict[str, Any]] = []
@@ -50,7 +50,7 @@ def run(data: Data, options: Options) -> Result:
         number("median", "Median (s)"),
         number("q3", "75 % (s)"),
     ]
-    tables = [Table("seconds", "Seconds from the screen to the answer", columns, rows)]
+    tables = [Table("seconds", "Seconds from screen to answer", columns, rows)]
     figures, numbers, warnings = [], {}, []
     if hidden:
         warnings.append(f"Times of {few} people are not shown ({hidden} groups).")
@@ -63,7 +63,7 @@ def run(data: Data, options: Options) -> Result:
             tables.append(
                 Table(
                     "regression",
-                    "What goes with longer times: log(seconds + 1)",
+                    "Regression of log(seconds + 1)",
                     [
                         text("term", "Term"),
                         number("estimate", "Effect"),
@@ -102,7 +102,9 @@ def run(data: Data, options: Options) -> Result:
             )
     unanswered = int((~frame["answered"]).sum())
     if unanswered:
-        warnings.append(f"{unanswered:,} turns were never answered: censored in the curves, left out elsewhere.")
+        warnings.append(
+            f"{unanswered:,} turns were never answered; they are censored in the curves and left out elsewhere."
+        )
     return Result(
         tables,
         figures,
@@ -117,7 +119,7 @@ def run(data: Data, options: Options) -> Result:
 
 
 def _turns(data: Data) -> pd.DataFrame:
-    """People's own turns: role, round, kind, seconds, answered, person."""
+    """Return people's own turns: role, round, kind, seconds, answered, person."""
     import pandas as pd
 
     extra = [n for n in ("by", "round", "answered") if data.has("decisions", n)]
@@ -162,7 +164,7 @@ def _regression(answered: pd.DataFrame, options: Options) -> list[dict[str, Any]
 
 
 def _curves(data: Data, frame: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
-    """Kaplan–Meier steps by role, thinned out to what a drawing shows; to the time that 99 % needed at most."""
+    """Return Kaplan–Meier steps by role, thinned out for drawing, up to the time in which 99 % answered."""
     import numpy as np
 
     rows = []
@@ -185,7 +187,7 @@ ANALYSES = [
         title="Response times",
         question="How long do people take to answer?",
         method=(
-            "Seconds from when the question was on the screen to the answer: quartiles; least squares of log(seconds + "
+            "Seconds from showing the question to the answer: quartiles; least squares of log(seconds + "
             "1) on round and kind of move, clustered by person; Kaplan–Meier curves in which unanswered turns are "
             "censored."
         ),

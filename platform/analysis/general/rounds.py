@@ -1,4 +1,4 @@
-"""general.rounds: what changes from round to round."""
+"""general.rounds: changes over the rounds."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COUNTS = ("round", "run", "period", "month", "day", "item", "auction")
-"""Columns of rounds.csv that count rounds, by the words that games use."""
+"""Columns of rounds.csv that number the rounds, in the games' own words."""
 ABOUT = ("match", "row", "role", "dataset")
 PANELS = 8
 MOST_ROUNDS = 120
 
 
 def run(data: Data, options: Options) -> Result:
-    """Means by round with intervals clustered by match, and slopes within matches."""
+    """Return means by round with intervals clustered by match, and slopes within matches."""
     frame, outcomes = _rows(data)
     if not outcomes:
-        raise SkippedError("Neither the game's own rows nor its moves have numbers by round.")
+        raise SkippedError("Neither rounds nor moves have numeric values by round.")
     means, slopes = [], []
     shares = {name for table, name in outcomes if data.kind(table, name) == "boolean"}
     for table, name in outcomes:
@@ -84,7 +84,7 @@ def run(data: Data, options: Options) -> Result:
 
 
 def _rows(data: Data) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
-    """Rows with match, cluster, round and outcomes: the game's own, else numbers in its moves."""
+    """Return rows with match, cluster, round and outcomes: from the rounds table, else numbers in moves."""
     for table, names in (("rounds", COUNTS), ("decisions", ("round",))):
         counter = next((name for name in names if data.has(table, "match", name)), None)
         if counter is None or data.kind(table, counter) not in ("number", "integer"):
@@ -107,7 +107,7 @@ def _rows(data: Data) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
 
 
 def _slope(frame: pd.DataFrame, name: str, level: float) -> dict[str, Any] | None:
-    """OLS outcome ~ round + match dummies, CR1 by match; None where no match has several rounds."""
+    """Return OLS outcome ~ round + match dummies, CR1 by match; None if no match has several rounds."""
     known = frame[frame[name].notna()]
     found = within(known["round"].astype(float), known[name], known["match"], known["match"], level=level)
     return found if found["estimate"] is not None else None
@@ -117,7 +117,7 @@ ANALYSES = [
     Analysis(
         id="general.rounds",
         title="Rounds",
-        question="What changes from round to round?",
+        question="How do outcomes change over the rounds?",
         method=(
             "Means by round with t intervals clustered by match; slopes from least squares on round and match dummies, "
             "clustered by match, p-values raw and adjusted by Holm's method."

@@ -1,4 +1,4 @@
-"""general.signals: what browsers told, and whether outcomes depend on those who were least attentive."""
+"""general.signals: signals from browsers, and whether outcomes depend on the least attentive participants."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ PANELS = 8
 
 
 def run(data: Data, options: Options) -> Result:
-    """Quartiles of the counts per step, and outcomes with and without the 5 % of people with most of them."""
+    """Return quartiles of counts per step, and outcomes with and without the 5 % of people with the most signals."""
     names = [name for name in COUNTS if data.has("signals", name)]
     frame = data.table("signals", ["participant", "step", *names])
     if not len(frame) or not names:
-        raise SkippedError("No browser told anything.")
+        raise SkippedError("Browsers sent no signals.")
     rows, hidden = _quartiles(frame, names, options)
     warnings = [f"Counts of fewer than {options.min_group} people are not shown ({hidden} steps)."] if hidden else []
     columns = [
@@ -43,7 +43,7 @@ def run(data: Data, options: Options) -> Result:
         number("q3", "75 %"),
         number("largest", "Largest"),
     ]
-    tables = [Table("counts", "What browsers told, per step", columns, rows)]
+    tables = [Table("counts", "Signals from browsers, per step", columns, rows)]
     if data.has("participants", "repeated_messages"):
         own = data.column("participants", "repeated_messages").dropna().astype(float)
         if len(own) >= options.min_group:
@@ -56,7 +56,7 @@ def run(data: Data, options: Options) -> Result:
             tables.append(
                 Table(
                     "repeated",
-                    "Messages said before",
+                    "Repeated messages",
                     [
                         text("what", "What"),
                         count("people", "People"),
@@ -72,17 +72,17 @@ def run(data: Data, options: Options) -> Result:
         tables.append(
             Table(
                 "robustness",
-                "Robustness check: outcomes without the 5 % with most signals",
+                "Robustness check: outcomes without the 5 % with the most signals",
                 [text("outcome", "Outcome"), text("of", "Of"), count("n", "n"), *estimated("Mean or share")],
                 robust,
-                note="Signals exclude nobody: this only shows whether results depend on a few people.",
+                note="Nobody is excluded by signals; this only shows whether results depend on a few people.",
             )
         )
         shown = list(dict.fromkeys(row["outcome"] for row in robust))[:PANELS]
         figures.append(
             charts.dots(
                 "robustness",
-                "Robustness check: with and without the 5 % with most signals",
+                "Robustness check: with and without the 5 % with the most signals",
                 [row for row in robust if row["outcome"] in shown],
                 y="of",
                 facet="outcome",
@@ -117,7 +117,7 @@ def _quartiles(frame: pd.DataFrame, names: list[str], options: Options) -> tuple
 
 
 def _without(data: Data, frame: pd.DataFrame, scored: list[str], options: Options) -> list[dict[str, Any]]:
-    """Outcomes of all matches with people, and of those without somebody among the 5 % with most signals."""
+    """Return outcomes of all matches with people, and of those without anyone among the 5 % with the most signals."""
     import pandas as pd
 
     people = [f"participant_{role}" for role in data.roles if data.has("matches", f"participant_{role}")]
@@ -153,7 +153,7 @@ ANALYSES = [
     Analysis(
         id="general.signals",
         title="Signals of inattention",
-        question="What did browsers tell, and do outcomes depend on the least attentive?",
+        question="What did browsers signal, and do outcomes depend on the least attentive participants?",
         method=(
             "Quartiles over people per step; outcomes with and without the 5 % of people whose pages were hidden, in "
             "the background or pasted into most often: a robustness check, not an exclusion."

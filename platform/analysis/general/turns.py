@@ -1,4 +1,4 @@
-"""What analyses of decisions share: kinds of moves, and who moved."""
+"""Shared by analyses of decisions: kinds of moves, and who moved."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TALK = ("move_message",)
 
 
 def kinds_of_moves(data: Data) -> pd.Series:
-    """What each decision is, aligned with `decisions`: the game's phase, else the fields that the move fills in."""
+    """Return the kind of each decision, aligned with `decisions`: the game's phase, else the fields of the move."""
     import pandas as pd
 
     number = len(data.column("decisions", "match"))

@@ -102,7 +102,7 @@ def tournaments(data: Data) -> list[Tournament]:
             pair = ([who[role][at] for role in seated], [float(paid[role][at]) for role in seated])
             groups.setdefault((mechanism, game, number), []).append(pair)
     if not groups:
-        raise SkippedError("No match is in the dataset.")
+        raise SkippedError("The dataset has no matches.")
     made = [Tournament(m, g, run, outcomes) for (m, g, run), outcomes in groups.items()]
     return sorted(made, key=lambda t: (_place(t.mechanism, MECHANISMS), _place(t.game, BASE_GAMES), t.run))
 

@@ -45,7 +45,7 @@ def frame(data: Data, game: str, columns: Sequence[str]) -> pd.DataFrame:
         rows["agent"] = one.where(two.isna() | (one == two), one + " & " + two)
     rows = rows[(rows["game"] == game) & rows["agent"].notna()].reset_index(drop=True)
     if not len(rows):
-        raise SkippedError("No match is in the dataset.")
+        raise SkippedError("The dataset has no matches.")
     rows["instance"] = _instances(rows)
     rows["level"] = _levels(rows)
     return pd.DataFrame(rows)
