@@ -1,4 +1,4 @@
-"""What looks like an address, a worker's identifier or a key, whoever's it is."""
+"""Text that looks like an address, a worker's identifier or a key."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _KEY = re.compile(
     r"|(?i:bearer)\s+[\w.~+/-]{12,}=*)"
 )
 _WORKER = re.compile(rf"{_BEGINS}(?:A(?=[A-Z]*\d)[0-9A-Z]{{11,20}}|[0-9a-f]{{24}})(?![0-9A-Za-z])")
-"""Of Mechanical Turk and of Prolific."""
+"""Identifiers of Mechanical Turk and Prolific."""
 _MAY_HOLD_ONE = re.compile(rf"{_AT}|\d\.\d|:[^:]{{0,4}}:|[a-zA-Z][-_]\w|AIza|AKIA|[bB][eE][aA][rR][eE][rR]|\w{{12}}")
 _FEW = 4
 """A valid address of fewer digits is more likely a time or a name in some code."""
 
 
 def cut(text: str, *, marker: str | None = None) -> str:
-    """`text` with a marker in place of each; `marker`: the same one for all."""
+    """Return `text` with each replaced by its own marker, or all by `marker`."""
     if not _MAY_HOLD_ONE.search(text):
         return text
     if "@" in text or "%40" in text or "＠" in text:

@@ -1,4 +1,4 @@
-"""Writing datasets in the background. The database knows which are wanted; a task is only a hint."""
+"""Writing datasets in the background. The database records which are wanted; a task is only a hint."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from studies.models import Study
 log = logging.getLogger(__name__)
 
 KEPT = 3
-"""Datasets of one study or collection whose files are kept."""
+"""Number of a study's or collection's datasets whose files are kept."""
 SHOWN = 6
-"""Datasets that are told of, with those that failed."""
+"""Number of datasets listed, including failed ones."""
 _UNFINISHED = (Dataset.State.QUEUED, Dataset.State.WRITING)
 _LOST = timedelta(seconds=30)
-"""After this long a task that nobody took is sent again."""
+"""A task that no worker took is sent again after this time."""
 
 
 def ask_for(
     made: Study | Collection, formats: Iterable[str] = USUAL, *, excluded: bool = False
 ) -> tuple[Dataset, bool]:
-    """Have a dataset written; returns it and whether it is new: one that is under way is returned as it is.
+    """Request a dataset; return it and whether it is new: one that is already being written is returned as it is.
 
     Raises:
         UnknownFormat, NothingToExport
     """
     wanted = list(checked(formats))
     if isinstance(made, Study) and not made.versions.exists():
-        raise NothingToExport(_("The study was never launched, so there is nothing to export."))
+        raise NothingToExport(_("The study has never been launched, so there is nothing to export."))
     running = _running(made)
     if running is not None:
         return running, False
@@ -53,25 +53,25 @@ def ask_for(
         with transaction.atomic():
             asked = Dataset.objects.create(**of(made), formats=wanted, excluded=excluded)
             _send(asked)
-    except IntegrityError:  # somebody else asked at the same moment
+    except IntegrityError:  # someone else asked at the same time
         return Dataset.objects.get(**of(made), state__in=_UNFINISHED), False
     return asked, True
 
 
 def kept(made: Study | Collection) -> list[Dataset]:
-    """The newest datasets of a study or collection, as they stand, the newest first."""
+    """Return the datasets of a study or collection with their current states, newest first."""
     newest = Dataset.objects.filter(**of(made)).select_related(*of(made), "report")[:SHOWN]
     return [refreshed(dataset) for dataset in newest]
 
 
 def stop(dataset: Dataset) -> bool:
-    """Let an unfinished dataset not be written; returns whether there was something to stop."""
+    """Stop an unfinished dataset; return whether there was one to stop."""
     unfinished = Dataset.objects.filter(pk=dataset.pk, state__in=_UNFINISHED)
     return bool(unfinished.update(state=Dataset.State.FAILED, reason=_("It was stopped."), ended_at=timezone.now()))
 
 
 def refreshed(dataset: Dataset) -> Dataset:
-    """The dataset as it stands; one whose writer is gone has failed, one that nobody took is queued again."""
+    """Return the dataset's current state; mark it failed if its writer died, queue it again if no worker took it."""
     dataset.refresh_from_db()
     if dataset.abandoned:
         silent = Dataset.objects.filter(
@@ -79,7 +79,7 @@ def refreshed(dataset: Dataset) -> Dataset:
         )
         given_up = silent.update(
             state=Dataset.State.FAILED,
-            reason=_("The process that wrote it ended. Please ask for another."),
+            reason=_("The process writing it ended. Please request another dataset."),
             ended_at=timezone.now(),
         )
         if given_up:
@@ -91,7 +91,7 @@ def refreshed(dataset: Dataset) -> Dataset:
 
 
 def write(dataset_id: int) -> None:
-    """Write a queued dataset; one that somebody else writes or wrote is left alone."""
+    """Write a queued dataset, unless another process is writing it or wrote it."""
     mine = Dataset.objects.filter(pk=dataset_id, state=Dataset.State.QUEUED)
     if not mine.update(state=Dataset.State.WRITING, alive_at=timezone.now()):
         return
@@ -102,14 +102,14 @@ def write(dataset_id: int) -> None:
     except ExportError as error:
         _fail(dataset, str(error))
     except Exception:
-        _fail(dataset, _("It could not be written; the server's log says why."))
+        _fail(dataset, _("The dataset could not be written; see the server's log."))
         raise
 
 
 def forget(study: Study) -> int:
-    """Delete the study's kept datasets, and give up one that is being written: what they say may no longer be kept.
+    """Delete the study's datasets and stop one that is being written, because their content may no longer be kept.
 
-    One that nobody has begun to write stays wanted. Returns how many there were.
+    A queued one stays queued. Return how many were deleted or stopped.
     """
     found = Dataset.objects.filter(study=study).exclude(state=Dataset.State.QUEUED)
     files = [dataset.file for dataset in found if dataset.file]
@@ -140,7 +140,7 @@ def _file_of(dataset: Dataset) -> str:
 
 
 def teller(dataset: Dataset) -> Callable[[Progress], None]:
-    """What keeps the dataset's row up to date while it is written, about once a second."""
+    """Update the dataset's row about once a second while it is written."""
     last = 0.0
 
     def tell(progress: Progress) -> None:
@@ -178,16 +178,14 @@ def _send(dataset: Dataset) -> None:
 
 @contextmanager
 def heard_from(row: Model) -> Iterator[None]:
-    """Say now and then, in the column alive_at of a dataset or report, that its maker lives."""
+    """Update a dataset's or report's alive_at regularly while its maker lives."""
     done = threading.Event()
 
     def beat() -> None:
         try:
             while not done.wait(SILENT.total_seconds() / 6):
                 close_old_connections()
-                with suppress(
-                    OperationalError, InterfaceError
-                ):  # the database is unavailable: it is told when it is back
+                with suppress(OperationalError, InterfaceError):  # the database is unavailable: try again later
                     type(row)._default_manager.filter(pk=row.pk).update(alive_at=timezone.now())
         finally:
             connections.close_all()

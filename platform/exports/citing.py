@@ -1,4 +1,4 @@
-"""How a dataset is to be cited."""
+"""Citation of a dataset."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 
 def citation(said: Mapping[str, str], cutoff: str) -> str:
-    """What the researchers wrote, or a citation made of authors, title, date and DOI.
+    """Return the researchers' citation, or one made from authors, title, date and DOI.
 
     Args:
-        said: the publication, as the manifest has it.
-        cutoff: the moment up to which the dataset reads, ISO 8601.
+        said: the publication details in the manifest.
+        cutoff: the dataset's cut-off, ISO 8601.
     """
     if said["citation"]:
         return said["citation"].strip()

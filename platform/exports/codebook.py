@@ -1,4 +1,4 @@
-"""What every column and key of a dataset means, made from the tables themselves."""
+"""The codebook: the meaning of every column and key of a dataset, generated from the tables themselves."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ TRANSCRIPT: tuple[Column, ...] = tuple(
         ("rules_version", "integer", "Version of the game's rules.", "", ""),
         ("version", "integer", "Version of the study, as in the manifest.", "", ""),
         ("source", "choice", "Where the match was played.", "", "parley: here; glee: imported from published data"),
-        ("name", "identifier", "Name of an imported game at its source; null otherwise.", "", ""),
-        ("unverified", "text", "Why an imported game is not one that the rules allow; null where it is.", "", ""),
+        ("name", "identifier", "Name of an imported game in its source; null otherwise.", "", ""),
+        ("unverified", "text", "Why an imported game breaks the rules; null if it doesn't.", "", ""),
         ("config", "json", "Every parameter of the game.", "", ""),
         ("seed", "integer", "Random seed of the match.", "", ""),
         (
@@ -28,15 +28,21 @@ TRANSCRIPT: tuple[Column, ...] = tuple(
         (
             "events",
             "json",
-            "The whole log in order: number, kind and what happened; names and identifiers in free text are "
+            "The whole log in order: number, kind and data of each event; names and identifiers in free text are "
             "replaced by markers.",
             "",
             "start {game, rules_version, seed}, draw {name, value, known_to}, move {role, move}, "
             "end {payoffs, metrics}",
         ),
         ("payoffs", "json", "Payoff of each role.", "the game's money", ""),
-        ("metrics", "json", "Results of the match as the game's rules define them.", "", "null where it has no value"),
-        ("in_dataset", "boolean", "Whether the match passed the gate; false only where those were asked for.", "", ""),
+        ("metrics", "json", "Results of the match by the game's rules.", "", "null if it has no value"),
+        (
+            "in_dataset",
+            "boolean",
+            "Whether the match is in the dataset; false only in datasets exported with excluded matches.",
+            "",
+            "",
+        ),
     ]
 )
 """The keys of a line of transcripts.jsonl, in order."""
@@ -45,7 +51,7 @@ Entry = tuple[str, Column]
 
 
 def entries(tables: Iterable[Table]) -> Iterator[Entry]:
-    """(table, column) for every column there is."""
+    """Yield (table, column) for every column."""
     for table in tables:
         for column in table.columns:
             yield table.name, column
@@ -54,7 +60,7 @@ def entries(tables: Iterable[Table]) -> Iterator[Entry]:
 
 
 def markdown(tables: Iterable[Table], *, title: str, notice: str) -> Iterator[str]:
-    """The codebook as a document to read, piece by piece."""
+    """Yield the codebook as a document, piece by piece."""
     yield f"# {_line(title)}: codebook\n\n{notice}\n\n"
     yield (
         "Tables are CSV files (UTF-8, RFC 4180, a header line, empty for no value, decimal points, times in ISO "

@@ -1,4 +1,4 @@
-"""The matches of a collection, read in order and in pieces as of one moment."""
+"""The matches of a collection, read in order and in pieces as of one point in time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHUNK = 200
 def collected(
     reading: Reading, collection: Collection, *, first: int = 1, last: int | None = None
 ) -> Iterator[tuple[Item, Played | None]]:
-    """Every planned match in order; None where it was not begun.
+    """Yield every planned match in order; None if it was not started.
 
     Args:
         first, last: only the items with numbers from and to here.
@@ -55,16 +55,16 @@ def collected(
 
 
 def _items(collection: Collection, first: int, last: int) -> list[Item]:
-    """The items with these numbers, those that nobody has begun included."""
+    """Return the items with these numbers, including those not started."""
     rows = {row.number: row for row in collection.items.filter(number__gte=first, number__lte=last)}
     return [rows.get(number) or Item(collection=collection, number=number) for number in range(first, last + 1)]
 
 
 def cells_of(source: Source) -> dict[str, int]:
-    """The number of each of a collection's configurations, by the configuration as JSON."""
+    """Return the number of each of a collection's configurations, by the configuration as JSON."""
     return {compact_json(cell["config"]): cell["cell"] for cell in source.cells()}
 
 
 def _repetition(collection: Collection, number: int) -> int | None:
-    """How often the match's configuration and line-up had been wanted before, and once more; None of imported ones."""
+    """Return the match's repetition of its configuration and line-up, from 1; None for imported matches."""
     return wanted(collection, number).repetition if "repetitions" in collection.content else None

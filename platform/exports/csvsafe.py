@@ -1,4 +1,4 @@
-"""Values as cells of a CSV file that a spreadsheet may open without being told what to do by them."""
+"""Values as cells of a CSV file that is safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any
 
 _INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f"
 _HARMLESS = '{["('
-"""Signs with which JSON and other words begin that are no formula."""
+"""Characters with which JSON and other text begins that is not a formula."""
 _WITHIN = re.compile(rf"([;\t\r\n][\s{_INVISIBLE}]*)(?=[=+\-@＝＋－＠])")
-"""Where a program that takes semicolons, tabs or line ends for the ends of cells would begin a formula."""
+"""Places where a program that splits cells at semicolons, tabs or line ends would start a formula."""
 _FORMULA = re.compile(rf"[\s{_INVISIBLE}]*[=+\-@＝＋－＠]|[{_INVISIBLE}]*[\t\r\n]")
 
 
@@ -29,7 +29,7 @@ def cell(value: Any) -> str:
 
 
 def plain(value: Any) -> str:
-    """`value` as `cell` writes it, but words as they are: for formats in which nothing is ever calculated."""
+    """Return `value` as `cell` writes it, but text unchanged: for formats in which nothing is ever calculated."""
     if isinstance(value, str):
         return value
     if isinstance(value, datetime):
@@ -56,12 +56,12 @@ def defused(text: str) -> str:
 
 
 def begins_a_formula(text: str) -> bool:
-    """Whether a spreadsheet that reads the cell whole would take it for a formula."""
+    """Return whether a spreadsheet that reads the whole cell would treat it as a formula."""
     return not (text[:1].isalnum() or text[:1] in _HARMLESS) and _FORMULA.match(text) is not None
 
 
 def compact_json(value: Any) -> str:
-    """`value` as JSON without needless spaces, in its own alphabet."""
+    """Return `value` as compact JSON, without escaping non-ASCII characters."""
     return _COMPACT.encode(value)
 
 
@@ -69,22 +69,22 @@ _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def line(cells: Iterable[str]) -> bytes:
-    """One record of RFC 4180 in UTF-8, its line end included."""
+    """Return one RFC 4180 record in UTF-8, including its line end."""
     return lines([cells])
 
 
 def lines(records: Iterable[Iterable[Any]]) -> bytes:
-    """Records of RFC 4180 in UTF-8, their line ends included; of numbers and None the writer makes what `cell` does."""
+    """Return RFC 4180 records in UTF-8, including line ends; the writer formats numbers and None as `cell` does."""
     buffer = io.StringIO()
     csv.writer(buffer).writerows(records)
     return encoded(buffer.getvalue())
 
 
 def encoded(text: str) -> bytes:
-    """UTF-8; half characters, which some models send, become visible escapes instead of an error."""
+    """Return text as UTF-8; lone surrogates, which some models send, become visible escapes instead of an error."""
     return text.encode("utf-8", "backslashreplace")
 
 
 def whole(text: str) -> str:
-    """`text` as `encoded` writes it."""
+    """Return `text` as `encoded` writes it."""
     return text if text.isascii() else encoded(text).decode()

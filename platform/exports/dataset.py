@@ -1,4 +1,4 @@
-"""Writing the dataset of a study into a folder: streamed, so that memory does not grow with the data."""
+"""Writing a study's dataset to a folder, streamed so that memory does not grow with the data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from studies.models import Study
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the writing is: matches seen, how many there are, and bytes written."""
+    """Called with progress: matches processed, matches in all, and bytes written."""
 
     done: int
     of: int
@@ -51,12 +51,12 @@ def export(
     processes: int | None = None,
     helping: bool = False,
 ) -> Manifest:
-    """Write the dataset of a study or collection, as of now, into `folder`.
+    """Write the current dataset of a study or collection to `folder`.
 
     Args:
         formats: names of `FORMATS`.
-        overwrite: replace the dataset that is there.
-        excluded: write what the gate keeps out too, flagged.
+        overwrite: replace an existing dataset.
+        excluded: include excluded rows, flagged.
         tell: called now and then while it is written; what it raises ends the writing.
         processes: None: as many as there are cores and work for; 1: only this one.
         helping: this process is one of them, as it has nothing else to do; else it only puts together what they write.
@@ -85,7 +85,7 @@ def export(
 
 
 def reading_of(made: Study | Collection | Source, cutoff: datetime | None = None, *, excluded: bool = False) -> Reading:
-    """What there is to write, as of `cutoff` (now, if nothing is said)."""
+    """Return what to write, as of `cutoff` (default: now)."""
     return portions.reading_of(made, cutoff or timezone.now(), excluded=excluded)
 
 
@@ -117,7 +117,7 @@ def _write_data(
     processes: int | None,
     helping: bool,
 ) -> gate.Flow:
-    """Let portion after portion be written, and put their pieces together."""
+    """Write portions and join their pieces in order."""
     files: dict[str, Joined] = {}
     flow, expected = gate.Flow(), reading.expected_matches()
     with ExitStack() as opened, tempfile.TemporaryDirectory(dir=target.path, prefix=PIECES) as scratch:
@@ -139,7 +139,7 @@ def _write_data(
 def _write_about(
     reading: Reading, tables: Tables, target: Folder, formats: tuple[str, ...], counted: gate.Flow
 ) -> list[Table]:
-    """Codebook, flow and the like; returns every table that the codebook describes."""
+    """Write codebook, flow and the like; return every table in the codebook."""
     flow = counted.as_dict()
     target.write("flow.json", json.dumps(flow, indent=2) + "\n")
     target.write(figure.FILE, figure.drawn(flow, title=f"{reading.source.title}: flow"))
@@ -164,7 +164,7 @@ def _write_about(
 def _write_metadata(
     reading: Reading, target: Folder, tables: list[Table], flow: dict[str, Any], said: dict[str, str]
 ) -> None:
-    """What other tools read, of the files that are written."""
+    """Write metadata for other tools about the files written."""
     metadata.write(
         target,
         Described(
@@ -195,7 +195,7 @@ def _write_readme(reading: Reading, tables: Tables, target: Folder, flow: dict[s
 
 
 def _counted(flow: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
-    """The flow's rows: (stage, "reached" or the reason, participants)."""
+    """Yield the flow's rows: (stage, "reached" or the reason, participants)."""
     for stage in flow["stages"]:
         yield stage["stage"], "reached", stage["reached"]
         for reason, count in stage["left"].items():

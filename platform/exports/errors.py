@@ -1,22 +1,22 @@
-"""Why a dataset cannot be written or read, as one tree."""
+"""Errors in writing and reading datasets."""
 
 from __future__ import annotations
 
 
 class ExportError(Exception):
-    """Base of this app's errors; `str(error)` is fit to show."""
+    """Base of this app's errors; `str(error)` may be shown to users."""
 
 
 class UnknownSource(ExportError):
-    """There is no study or collection of that name."""
+    """No study or collection has that name."""
 
 
 class AlreadyImported(ExportError):
-    """There are collections of that name."""
+    """Collections have that name."""
 
 
 class UnknownFormat(ExportError):
-    """A format that datasets are not written in."""
+    """Datasets cannot be written in that format."""
 
 
 class NothingToExport(ExportError):
@@ -24,20 +24,20 @@ class NothingToExport(ExportError):
 
 
 class OddValue(ExportError):
-    """A column holds a value of another type: a defect of ours, and no dataset is written."""
+    """A column holds a value of the wrong type: a bug in Parley; no dataset is written."""
 
 
 class Stopped(ExportError):
-    """Nobody wants the dataset any more."""
+    """The export was cancelled."""
 
 
 class FolderInUse(ExportError):
-    """The folder holds something already, or is no folder."""
+    """The folder is not empty, or not a folder."""
 
 
 class FlowMismatch(ExportError):
-    """The counts of the participants' flow do not add up: a defect of ours, and no dataset is written."""
+    """The participants' flow doesn't add up: a bug in Parley; no dataset is written."""
 
 
 class Unreadable(ExportError):
-    """There is no dataset in that folder, or it cannot be read."""
+    """The folder has no dataset, or it cannot be read."""

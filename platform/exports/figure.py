@@ -1,4 +1,4 @@
-"""The flow of participants (or matches) as a figure: who came how far, and at the side who left there and why."""
+"""The flow of participants (or matches) as a figure: numbers by stage, with those who left and why at the side."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Any
 FILE = "flow.svg"
 
 STAGES: Mapping[str, str] = {
-    "arrived": "Came and were given a place",
+    "arrived": "Arrived and were placed in a cell",
     "consented": "Agreed to take part",
     "instructed": "Read the instructions",
-    "began": "Began the game",
-    "finished": "Played to the end",
+    "began": "Started the game",
+    "finished": "Finished the game",
     "completed": "Passed the checks and completed",
     "in_dataset": "In the dataset",
 }
 REASONS: Mapping[str, str] = {
     "failed_code_word": "wrong code word",
-    "failed_quiz": "wrong answer in the quiz",
-    "timed_out": "did not move in time",
+    "failed_quiz": "failed the quiz",
+    "timed_out": "timed out",
     "dropped_out": "dropped out",
     "opponent_failed": "another player failed",
     "partner_left": "another person left",
-    "no_partner": "nobody to play with",
+    "no_partner": "no partner found",
     "replaced": "an agent took the seat",
-    "screened_out": "not whom the study asks for",
+    "screened_out": "screened out",
     "returned": "returned the assignment",
     "withdrew": "chose to leave",
     "not_finished": "still under way",
@@ -35,15 +35,15 @@ REASONS: Mapping[str, str] = {
     "not_begun": "not begun",
     "match_not_finished": "match without a result",
     "failed_check": "failed another check",
-    "missing_check": "a check has no verdict",
+    "missing_check": "a check was not graded",
     "pilot": "part of a pilot",
     "demo": "a demonstration",
     "clock_move": "the clock moved for a player",
     "scripted_fallback": "a script moved for a model",
-    "substituted_move": "somebody else moved",
+    "substituted_move": "a substitute moved",
     "partner_excluded": "the partner is excluded",
 }
-"""`gate.REASONS` in the few words that a box has room for."""
+"""`gate.REASONS`, short enough for a box."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Look:
     """Sizes in pixels, and colours.
 
     Attributes:
-        main, side: left edge and width of the boxes of those who went on, and of those who left.
+        main, side: left edge and width of the boxes for those who went on and those who left.
         spine: where the arrow between the boxes runs.
     """
 
@@ -70,18 +70,18 @@ class Look:
 PRINTED = Look(
     680, (20, 290), (370, 290), 165, "#111827", "#4b5563", "#6b7280", "#ffffff", "#ffffff", "#f3f4f6"
 )  # fmt: skip
-"""As a file: black on white, wherever it is opened."""
+"""For a file: black on white."""
 SHOWN = Look(680, (2, 300), (376, 300), 152, "currentColor", "currentColor", "currentColor", "none", "none", "none")
-"""In a page, in the page's own colours."""
+"""For a page, in the page's colours."""
 NARROW = Look(316, (2, 312), (50, 264), 26, "currentColor", "currentColor", "currentColor", "none", "none", "none")
-"""The same on a phone: who left stands below, indented."""
+"""For phones: those who left are listed below, indented."""
 
 _LINE, _PAD, _GAP = 20, 12, 26
 
 
 @dataclass(frozen=True)
 class _Stage:
-    """A box: how many, and below it those who came no further, by reason."""
+    """A stage: how many reached it, and how many went no further, by reason."""
 
     title: str
     count: int
@@ -89,7 +89,7 @@ class _Stage:
 
 
 def drawn(flow: Mapping[str, Any], *, title: str, look: Look = PRINTED) -> str:
-    """The flow of a dataset (as in flow.json) as SVG."""
+    """Return the flow of a dataset (as in flow.json) as SVG."""
     stages = _stages(flow)
     people = flow["arrived"] > 0
     shapes: list[str] = []
@@ -110,7 +110,7 @@ def drawn(flow: Mapping[str, Any], *, title: str, look: Look = PRINTED) -> str:
 
 
 def described(flow: Mapping[str, Any]) -> Iterator[str]:
-    """The figure in words, a sentence for each box."""
+    """Return the figure's description, a sentence for each box."""
     for stage in _stages(flow):
         yield f"{stage.title}: {stage.count:,}"
         for reason, count in stage.left.items():
@@ -128,7 +128,7 @@ def _stages(flow: Mapping[str, Any]) -> list[_Stage]:
 
 
 def _main(shapes: list[str], look: Look, stage: _Stage, top: int, *, last: bool, flow: Mapping[str, Any]) -> int:
-    """Draw the box of those who came so far; returns where it ends."""
+    """Draw the box of a stage; return where it ends."""
     left, width = look.main
     lines = [stage.title, f"n = {stage.count:,}"]
     if last and flow["arrived"]:
@@ -144,7 +144,7 @@ def _main(shapes: list[str], look: Look, stage: _Stage, top: int, *, last: bool,
 
 
 def _next_box(shapes: list[str], look: Look, stage: _Stage, top: int, *, people: bool) -> int:
-    """Draw the arrow to the next box, and at its side those who left; returns where the next box begins."""
+    """Draw the arrow to the next box, with those who left at its side; return where the next box begins."""
     if not stage.left:
         shapes.append(_arrow(look, look.spine, top, look.spine, top + _GAP))
         return top + _GAP
@@ -180,7 +180,7 @@ def _text(left: float, baseline: float, words: str, ink: str, style: str = "") -
 
 
 def _arrow(look: Look, x1: float, y1: float, x2: float, y2: float) -> str:
-    """A line from one box to another, with its head."""
+    """Return an arrow from one box to another."""
     head = f"M {x2} {y2} l -4 -8 h 8 z" if x1 == x2 else f"M {x2} {y2} l -8 -4 v 8 z"
     return (
         f'<line x1="{x1}" y1="{y1}" x2="{x2 - (0 if x1 == x2 else 7)}" y2="{y2 - (7 if x1 == x2 else 0)}" '

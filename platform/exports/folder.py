@@ -1,4 +1,4 @@
-"""A dataset's files as they are written: hashed and counted on the way, never read back."""
+"""A dataset's files, hashed and counted while they are written, never read back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from exports.errors import FolderInUse
 from exports.manifest import FILE, FileEntry
 
 PIECES = ".pieces-"
-"""How the folders of files in pieces begin, which are there only while a dataset is written."""
+"""Prefix of folders with pieces of files, which exist only while a dataset is written."""
 
 
 class HashedFile:
@@ -41,10 +41,10 @@ class HashedFile:
 
 
 class Folder:
-    """The folder of a dataset. The manifest is written last: a folder without one is no dataset.
+    """The folder of a dataset. The manifest is written last: a folder without one is not a dataset.
 
     Raises:
-        FolderInUse: it holds something already and may not be overwritten, or it is no folder.
+        FolderInUse: it is not empty and may not be overwritten, or it is not a folder.
     """
 
     def __init__(self, path: Path, *, names: list[str], overwrite: bool):
@@ -53,9 +53,9 @@ class Folder:
             raise FolderInUse(f"{path} is not a folder.")
         if path.is_dir() and any(path.iterdir()):
             if not overwrite:
-                raise FolderInUse(f"{path} is not empty; choose another folder, or overwrite it (--overwrite).")
+                raise FolderInUse(f"{path} is not empty; choose another folder or use --overwrite.")
             for left in path.glob(f"{PIECES}*"):
-                shutil.rmtree(left)  # of an export that was killed
+                shutil.rmtree(left)  # left by an export that was killed
             for name in [FILE, *names]:
                 if (path / name).is_dir():
                     shutil.rmtree(path / name)
@@ -64,12 +64,12 @@ class Folder:
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise FolderInUse(f"{path} cannot be made: {error.strerror}.") from None
+            raise FolderInUse(f"Cannot create {path}: {error.strerror}.") from None
         self._open: dict[str, HashedFile] = {}
         self.entries: dict[str, FileEntry] = {}
 
     def open(self, name: str, *, header: bytes | None = None) -> HashedFile:
-        """Begin a file; with a header it counts its rows from 0."""
+        """Open a file; with a header, its rows are counted."""
         opened = self._open[name] = HashedFile(self.path / name)
         if header is not None:
             opened.write(header)
@@ -82,17 +82,17 @@ class Folder:
 
     @property
     def bytes(self) -> int:
-        """Written so far into the files that are open."""
+        """Bytes written so far to the open files."""
         return sum(opened.bytes for opened in self._open.values())
 
     def close(self) -> None:
-        """Close every file and remember its hash."""
+        """Close every file and store its hash."""
         while self._open:
             name, opened = self._open.popitem()
             self.entries[name] = opened.close()
 
     def seal(self, manifest: str) -> None:
-        """Write the manifest: from now on the folder is a dataset."""
+        """Write the manifest, which makes the folder a dataset."""
         (self.path / FILE).write_text(manifest, encoding="utf-8", newline="")
 
     def __enter__(self) -> Folder:

@@ -1,6 +1,6 @@
-"""The formats of datasets. Each takes in rows, people and matches as they come by, and writes files of its own.
+"""The formats of datasets. Each receives rows, people and matches one by one and writes its own files.
 
-A new format is a `Sink` and a line in `FORMATS`; the command, the admin and the API offer what stands there.
+A new format is a `Sink` and a line in `FORMATS`; the command, the admin and the API offer all formats listed there.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from exports.tables import Table
 from exports.transcripts import TRANSCRIPTS, transcript
 
 ALWAYS = ("excluded", "flow", "codebook")
-"""Tables that every dataset has as CSV, whatever its formats."""
+"""Tables that every dataset has as CSV, in whatever formats it is written."""
 ABOUT = ("flow", "codebook", "cells")
-"""Tables about the dataset itself, written when all others are."""
+"""Tables about the dataset itself, written last."""
 BATCH = 500
-"""Rows that are written at once."""
+"""Number of rows written at once."""
 
 Tables = Mapping[str, Table]
 
 
 class Sink:
-    """What a format does with the portion of the data that it is shown, in order.
+    """A format's writer for one portion of the data, which it receives in order.
 
     Attributes:
-        tables: whose rows it wants.
+        tables: names of the tables whose rows it takes.
     """
 
     tables: Collection[str] = ()
 
     def __init__(self, pieces: Pieces, reading: Reading, tables: Tables):
-        """Begin one piece of every file of the format, even if nothing is to come."""
+        """Open a piece of every file of the format, even if it stays empty."""
 
     def row(self, table: str, values: Sequence[Any]) -> None:
         """A row of one of `tables`."""
@@ -55,7 +55,7 @@ class Sink:
         """A match in the dataset."""
 
     def close(self) -> None:
-        """Write what is still held back."""
+        """Write buffered rows."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def _parquet_files(target: Folder, reading: Reading, tables: Tables) -> dict[str
 
 
 class TranscriptSink(Sink):
-    """Every match as a line of JSON."""
+    """Write every match as a line of JSON."""
 
     def __init__(self, pieces: Pieces, reading: Reading, tables: Tables):
         self._file = pieces.open(TRANSCRIPTS)
@@ -221,7 +221,7 @@ BASICS = Format(
     lambda tables: [tables[name].file for name in ALWAYS],
     about=_csv_whole,
 )
-"""The format that replaces CSV tables where they are not wanted."""
+"""The format whose tables can replace CSV tables."""
 
 FORMATS: dict[str, Format] = {
     made.name: made
@@ -246,7 +246,7 @@ FORMATS: dict[str, Format] = {
         ),
         Format(
             "jsonl",
-            _("Transcripts as JSON lines: every match whole, from which all else can be checked"),
+            _("Transcripts as JSON lines: every match in full; everything else can be checked against them"),
             TranscriptSink,
             partial(_text_file, name=TRANSCRIPTS),
             lambda tables: [TRANSCRIPTS],
@@ -254,7 +254,7 @@ FORMATS: dict[str, Format] = {
         ),
         Format(
             "glee",
-            _("The published GLEE layout: two files for each match"),
+            _("The published GLEE layout: two files per match"),
             GleeSink,
             partial(_text_file, name=glee_files.LISTING),
             lambda tables: [glee_files.TREE, glee_files.LISTING],
@@ -262,7 +262,7 @@ FORMATS: dict[str, Format] = {
         ),
         Format(
             "otree",
-            _("The people in oTree's wide form: a row for each, as in its file all_apps_wide"),
+            _("oTree's wide format: one row per person, as in its file all_apps_wide"),
             OtreeSink,
             _otree_file,
             lambda tables: [f"{otree_wide.NAME}.csv"],
@@ -272,11 +272,11 @@ FORMATS: dict[str, Format] = {
     )
 }
 USUAL = tuple(name for name, made in FORMATS.items() if made.usual)
-"""What is written if nothing is said."""
+"""Default formats."""
 
 
 def checked(formats: Iterable[str]) -> tuple[str, ...]:
-    """The formats asked for, in their usual order.
+    """Return the requested formats in their usual order.
 
     Raises:
         UnknownFormat
@@ -284,11 +284,11 @@ def checked(formats: Iterable[str]) -> tuple[str, ...]:
     asked = tuple(dict.fromkeys(formats))
     unknown = [name for name in asked if name not in FORMATS]
     if unknown or not asked:
-        raise UnknownFormat(f"Datasets are written as {', '.join(FORMATS)}, not as {', '.join(unknown) or 'nothing'}.")
+        raise UnknownFormat(f"Unknown format: {', '.join(unknown) or 'none given'}. Use {', '.join(FORMATS)}.")
     return tuple(name for name in FORMATS if name in asked)
 
 
 def named(formats: Iterable[str]) -> list[Format]:
-    """The formats of these names, and the tables that every dataset has."""
+    """Return the formats with these names, and the tables that every dataset has."""
     chosen = [FORMATS[name] for name in formats]
     return chosen if FORMATS["csv"] in chosen else [BASICS, *chosen]

@@ -1,4 +1,4 @@
-"""What a researcher says of their datasets."""
+"""Form for the publication details of datasets."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _DOI_ADDRESS = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/|doi:\s*)", re.IGNORE
 
 
 class PublicationForm(forms.ModelForm):
-    """Title, authors, licence, citation and the like."""
+    """Title, authors, licence, citation and other publication details."""
 
     class Meta:
         model = Publication
         fields = ("title", "authors", "licence", "own_licence", "citation", "doi", "description", "limitations")
         widgets = {name: forms.Textarea(attrs={"rows": 3}) for name in ("citation", "description", "limitations")}
         help_texts = {
-            "title": _("Empty: the study's own title."),
+            "title": _("If empty, the study's title."),
             "authors": _("Family name, given name; separated by semicolons. An ORCID may follow in brackets."),
-            "citation": _("Empty: made of authors, title and date."),
-            "doi": _("Such as 10.5281/zenodo.123. Empty while there is none."),
-            "description": _("A few sentences for catalogues. Empty: game, players and counts."),
-            "limitations": _("What whoever uses the data should know: biases, who is missing, what failed."),
+            "citation": _("If empty, made from authors, title and date."),
+            "doi": _("For example 10.5281/zenodo.123. Leave empty until there is one."),
+            "description": _("A few sentences for catalogues. If empty, game, players and counts."),
+            "limitations": _("What users of the data should know: biases, who is missing, what failed."),
         }
 
     def clean_doi(self) -> str:
@@ -41,10 +41,10 @@ class PublicationForm(forms.ModelForm):
         cleaned = super().clean() or {}
         own = cleaned.get("licence") == Publication.Licence.OWN
         if own and not cleaned.get("own_licence"):
-            self.add_error("own_licence", _("Please write which licence it is, or choose one from the list."))
+            self.add_error("own_licence", _("Enter the licence, or choose one from the list."))
         if not own:
             cleaned["own_licence"] = ""
         for name, text in list(cleaned.items()):
             if cut(text) != text:
-                self.add_error(name, _("No dataset holds an e-mail address; name a page or an ORCID instead."))
+                self.add_error(name, _("Datasets contain no e-mail addresses; give a web page or an ORCID instead."))
         return cleaned

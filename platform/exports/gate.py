@@ -1,7 +1,4 @@
-"""What enters the dataset: reasons that keep a participant or a match out, and the flow they make.
-
-Pure: facts in, reasons and counts out.
-"""
+"""Exclusions: why participants and matches are excluded from the dataset, and the flow. Pure functions."""
 
 from __future__ import annotations
 
@@ -13,45 +10,45 @@ from typing import Any
 from exports.errors import FlowMismatch
 
 REASONS: Mapping[str, str] = {
-    "failed_code_word": "The hidden code word was not the one that was typed.",
+    "failed_code_word": "The participant typed the wrong code word.",
     "failed_quiz": "The quiz after the game was not answered correctly.",
-    "timed_out": "The participant was there but did not move within the time and the extra time.",
+    "timed_out": "The participant was present but did not move within the time limit and the extra time.",
     "dropped_out": "The participant dropped out.",
-    "opponent_failed": "Another player failed, or the researchers ended the match; no fault of the participant.",
-    "partner_left": "Another person left the match, which ended with it.",
-    "no_partner": "Too few people came to begin a match.",
-    "replaced": "The participant fell silent or left, and an agent took the seat.",
-    "screened_out": "The participant is not among those whom the study asks for.",
-    "returned": "The participant gave the assignment back to the recruiter.",
-    "withdrew": "The participant chose to leave.",
-    "not_finished": "The participant was still under way when the dataset was made.",
+    "opponent_failed": "Another player failed, or the researchers ended the match; not the participant's fault.",
+    "partner_left": "Another person left the match, which ended it.",
+    "no_partner": "Too few people arrived to start a match.",
+    "replaced": "The participant stopped playing or left, and an agent took the seat.",
+    "screened_out": "The participant was screened out.",
+    "returned": "The participant returned the assignment to the recruiter.",
+    "withdrew": "The participant withdrew.",
+    "not_finished": "The participant had not finished at the dataset's cut-off.",
     "no_match": "The enrolment was completed without a match.",
-    "not_begun": "The match was planned and had not been begun.",
-    "match_not_finished": "The match has no result: it was live or had been ended early.",
-    "failed_check": "Another attention check was failed.",
-    "missing_check": "A check that the study asks for has no verdict.",
+    "not_begun": "The match was planned but not started.",
+    "match_not_finished": "The match has no result: it was still running or had been ended early.",
+    "failed_check": "The participant failed another attention check.",
+    "missing_check": "A check that the study requires was not graded.",
     "pilot": "The match was part of a pilot.",
     "demo": "The match was a demonstration.",
     "clock_move": "The clock made at least one move in place of a player.",
     "scripted_fallback": "A scripted player made at least one move in place of a model.",
-    "substituted_move": "Somebody else than the seat's player made at least one move.",
+    "substituted_move": "Someone other than the seat's player made at least one move.",
     "partner_excluded": "Another person of the same match is excluded.",
 }
-"""Stable short names, in the order in which the first that holds counts as the reason."""
+"""Stable short names; the first one that applies, in this order, counts as the reason."""
 
 STAGES: Mapping[str, str] = {
-    "arrived": "came and was given a place",
+    "arrived": "arrived and was placed in a cell",
     "consented": "agreed to take part",
-    "instructed": "read the instructions and passed the code word, where one is asked",
-    "began": "began the game",
-    "finished": "played the game to its end",
-    "completed": "passed the checks after it and reached the last page",
+    "instructed": "read the instructions and, if asked, typed the code word",
+    "began": "started the game",
+    "finished": "finished the game",
+    "completed": "passed the later checks and reached the last page",
     "in_dataset": "is in the dataset",
 }
-"""How far somebody came, in order."""
+"""Stages that a participant can reach, in order."""
 
 IN_PROGRESS = "under_way"
-"""Exported state of somebody whose enrolment ended only after the dataset's cut-off."""
+"""Exported state of an enrolment that ended after the dataset's cut-off."""
 _ENDED_WITHOUT_DATA = (
     "failed_code_word",
     "failed_quiz",
@@ -69,7 +66,7 @@ _ENDED_WITHOUT_DATA = (
 
 @dataclass(frozen=True)
 class ParticipantFacts:
-    """What the gate knows of one participant's enrolment.
+    """Facts about one participant's enrolment.
 
     Attributes:
         state: the participant's state at the cut-off.
@@ -88,7 +85,7 @@ class ParticipantFacts:
 
 @dataclass(frozen=True)
 class MatchFacts:
-    """What the gate knows of one match: whether it has a result, its purpose, and who moved for others."""
+    """Facts about one match: whether it has a result, its purpose, and who moved for others."""
 
     finished: bool
     purpose: str
@@ -96,7 +93,7 @@ class MatchFacts:
 
 
 def participant_reasons(participant: ParticipantFacts) -> frozenset[str]:
-    """Why a participant's matches stay out, as far as it lies in the participant's own enrolment."""
+    """Return the reasons in a participant's own enrolment to exclude their matches."""
     reasons = set()
     if participant.state in _ENDED_WITHOUT_DATA:
         reasons.add(participant.state)
@@ -114,7 +111,7 @@ def participant_reasons(participant: ParticipantFacts) -> frozenset[str]:
 
 
 def match_reasons(match: MatchFacts, *, demonstration: bool) -> frozenset[str]:
-    """Why a match stays out, as far as it lies in the match itself.
+    """Return the reasons in a match itself to exclude it.
 
     Args:
         demonstration: the study is itself a demonstration, so its demo matches are what is wanted.
@@ -128,7 +125,7 @@ def match_reasons(match: MatchFacts, *, demonstration: bool) -> frozenset[str]:
 
 
 def substitutes(movers: Iterable[str]) -> frozenset[str]:
-    """The reasons that moves made in a player's place give."""
+    """Return the reasons given by moves that others made for a player."""
     reasons = set()
     for mover in movers:
         if mover == "clock":
@@ -141,13 +138,13 @@ def substitutes(movers: Iterable[str]) -> frozenset[str]:
 
 
 def ordered(reasons: Iterable[str]) -> tuple[str, ...]:
-    """Reasons in the order of `REASONS`: the first is the one that is counted."""
+    """Return reasons in the order of `REASONS`: the first one is counted."""
     rank = {name: i for i, name in enumerate(REASONS)}
     return tuple(sorted(set(reasons), key=rank.__getitem__))
 
 
 def stage(participant: ParticipantFacts, *, finished: bool, in_dataset: bool) -> str:
-    """The furthest stage that somebody reached.
+    """Return the furthest stage that a participant reached.
 
     Args:
         finished: a match of theirs has a result.
@@ -167,7 +164,7 @@ def stage(participant: ParticipantFacts, *, finished: bool, in_dataset: bool) ->
 
 @dataclass
 class Flow:
-    """How many came how far, and why the others left: each participant counted exactly once."""
+    """Numbers of participants by stage, and why the others left; each participant is counted exactly once."""
 
     left: dict[str, Counter[str]] = field(default_factory=lambda: {stage: Counter() for stage in STAGES})
     arrived: int = 0
@@ -176,14 +173,14 @@ class Flow:
     unverified: int = 0
     kept_out: Counter[str] = field(default_factory=Counter)
     cells: Counter[tuple[int, int | None, str]] = field(default_factory=Counter)
-    """What was counted of each cell, by version, number and "participants", "matches" or "matches_in_dataset"."""
+    """Counts of each cell, by version, number and "participants", "matches" or "matches_in_dataset"."""
 
     def count_cell(self, version: int, cell: int | None, what: str) -> None:
-        """One more participant or match of a cell; stands in cells.csv alone."""
+        """Count a participant or match of a cell, for cells.csv only."""
         self.cells[version, cell, what] += 1
 
     def count(self, *, stage: str, reasons: tuple[str, ...]) -> None:
-        """One more participant who came as far as `stage`; without reasons they are in the dataset."""
+        """Count a participant who reached `stage`; without reasons they are in the dataset."""
         self.arrived += 1
         if stage == "in_dataset":
             self.in_dataset += 1
@@ -191,7 +188,7 @@ class Flow:
             self.left[stage][reasons[0]] += 1
 
     def count_match(self, *, reasons: tuple[str, ...], unverified: bool = False) -> None:
-        """One more match; without reasons it is in the dataset."""
+        """Count a match; without reasons it is in the dataset."""
         if reasons:
             self.kept_out[reasons[0]] += 1
         else:
@@ -199,7 +196,7 @@ class Flow:
             self.unverified += unverified
 
     def add(self, other: Flow) -> None:
-        """Count all that another flow counted."""
+        """Add another flow's counts."""
         for stage, left in other.left.items():
             self.left[stage].update(left)
         self.arrived += other.arrived
@@ -211,11 +208,11 @@ class Flow:
 
     @property
     def matches_seen(self) -> int:
-        """Matches counted, in the dataset or not."""
+        """Number of matches, in the dataset or not."""
         return self.matches + sum(self.kept_out.values())
 
     def excluded(self) -> dict[str, int]:
-        """Participants per reason, reasons that nobody has left out."""
+        """Participants per reason, without reasons that apply to nobody."""
         total: Counter[str] = sum(self.left.values(), start=Counter())
         return {reason: total[reason] for reason in REASONS if total[reason]}
 
@@ -229,7 +226,7 @@ class Flow:
         return rows
 
     def as_dict(self) -> dict[str, Any]:
-        """The flow as it stands in flow.json and the manifest.
+        """Return the flow for flow.json and the manifest.
 
         Raises:
             FlowMismatch: the sums do not agree.
@@ -253,24 +250,24 @@ class Flow:
 
 
 def mismatch(flow: Mapping[str, Any]) -> str | None:
-    """What does not add up in a flow as plain data; None when all does."""
+    """Return what does not add up in a flow as plain data; None if it adds up."""
     if flow["arrived"] != flow["in_dataset"] + sum(flow["excluded"].values()):
         return "arrived is not the sum of those in the dataset and those excluded"
     reached, left = flow["arrived"], Counter[str]()
     for row in flow["stages"]:
         if row["reached"] != reached:
-            return f"{row['reached']} reached the stage {row['stage']} where {reached} should have"
+            return f"{row['reached']} reached the stage {row['stage']}; expected {reached}"
         reached -= sum(row["left"].values())
         left.update(row["left"])
     if [row["stage"] for row in flow["stages"]] != list(STAGES):
         return "the stages are not those of this version of the format"
     if reached != flow["in_dataset"]:
-        return "those who stayed to the last stage are not those in the dataset"
+        return "the last stage's count is not the number in the dataset"
     if dict(left) != dict(flow["excluded"]):
-        return "the reasons by stage do not sum to the reasons of all"
+        return "the reasons by stage do not sum to the total by reason"
     matches = flow["matches"]
     if matches["seen"] != matches["in_dataset"] + sum(matches["excluded"].values()):
         return "the matches seen are not the sum of those in the dataset and those excluded"
     if matches["in_dataset"] != flow["matches_in_dataset"]:
-        return "the matches in the dataset are counted twice, differently"
+        return "the two counts of matches in the dataset differ"
     return None

@@ -1,4 +1,4 @@
-"""Published games become matches beside our own: one imported collection per family."""
+"""Import of published games as matches: one collection per family."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from matches.models import Match, Seat
 from studies.freezing import code_revision, sha256_of
 
 CHUNK = 500
-"""Games that are written together."""
+"""Number of games written together."""
 ROWS = 2000
 DRAWN = ("qualities",)
-"""Parameters that were drawn at random and not chosen; they stay with each match."""
+"""Parameters that were drawn at random, not chosen; they stay with each match."""
 
 
 @dataclass
 class Imported:
-    """What came of an import: collections by family, and how many games were kept, and how."""
+    """The result of an import: collections by family, and numbers of games."""
 
     collections: dict[str, Collection] = field(default_factory=dict)
     games: int = 0
@@ -38,17 +38,17 @@ class Imported:
 
 @transaction.atomic
 def import_games(root: Path, *, name: str, each: Callable[[dict[str, Any]], None] = lambda line: None) -> Imported:
-    """Read a tree of published games and keep all that can be read, or nothing if this fails.
+    """Import all readable games of a folder; if that fails, import nothing.
 
     Args:
         name: the collections are called NAME-FAMILY.
-        each: told a line for every game that was read.
+        each: called with a line for every game read.
 
     Raises:
-        AlreadyImported: there are collections of that name.
+        AlreadyImported: collections with that name exist.
     """
     if taken := Collection.objects.filter(slug__in=[_slug(name, key) for key in registry.keys()]).first():
-        raise AlreadyImported(f"There is “{taken.slug}” already: give another --name, or delete that first.")
+        raise AlreadyImported(f"“{taken.slug}” already exists: give another --name, or delete it first.")
     kept = Imported()
     configurations: dict[str, dict[str, Any]] = {}
     for outcomes in _chunks(read_tree(root), kept):
@@ -70,7 +70,7 @@ def import_games(root: Path, *, name: str, each: Callable[[dict[str, Any]], None
 
 
 def _chunks(read: Iterable[Outcome | Unreadable], kept: Imported) -> Iterable[list[Outcome]]:
-    """The readable games in portions; counts everything on the way."""
+    """Yield the readable games in portions and count them."""
     portion: list[Outcome] = []
     for one in read:
         if isinstance(one, Unreadable):

@@ -1,4 +1,4 @@
-"""What a dataset is: where it comes from, what is in it, and the hashes by which it is recognised."""
+"""The manifest of a dataset: its source, content and hashes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ FORMAT_VERSION = 5
 
 NOTICE = "Data of a study on Parley."
 DEMONSTRATION_NOTICE = (
-    "This is a DEMONSTRATION dataset: anybody may have played, several times, unpaid. It shows the format and is not "
+    "This is a DEMONSTRATION dataset: anyone may have played, several times, unpaid. It shows the format and is not "
     "research data."
 )
 
 
 class FileEntry(BaseModel):
-    """One file of a dataset; `rows` are records without the header, None where a file has none."""
+    """One file of a dataset; `rows` is the number of records without the header, None for files without records."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -35,7 +35,7 @@ class FileEntry(BaseModel):
 
 
 class Manifest(BaseModel):
-    """The manifest as it is written. `sha256` is the hash of all the rest."""
+    """The manifest's content. `sha256` is the hash of the rest of it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -51,14 +51,14 @@ class Manifest(BaseModel):
     versions: tuple[Mapping[str, Any], ...]
     formats: tuple[str, ...]
     include: tuple[str, ...] | None = None
-    """What is in it beside what passed the gate: "excluded"."""
+    """What else the dataset holds: "excluded" for excluded rows."""
     files: Mapping[str, FileEntry]
     counts: Mapping[str, int]
     flow: Mapping[str, Any]
     sha256: str = ""
 
     def rendered(self) -> str:
-        """The one text that this manifest is written as, its own hash included."""
+        """Return the manifest's text, including its own hash."""
         older = {name for name in ("publication", "include") if getattr(self, name) is None}
         content = self.model_dump(mode="json", exclude={"sha256", *older})
         return _pretty({**content, "sha256": hashlib.sha256(_pretty(content).encode()).hexdigest()})
@@ -68,7 +68,7 @@ def read(text: str) -> Manifest:
     """The manifest in `text`.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not a manifest.
     """
     return Manifest.model_validate_json(text)
 
@@ -79,7 +79,7 @@ def _pretty(content: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=1)
 def software_version() -> str:
-    """This software's version, from the project's file; "unversioned" where there is none."""
+    """Return this software's version from the project file; "unversioned" if there is none."""
     project = Path(settings.BASE_DIR) / "pyproject.toml"
     if not project.exists():
         return "unversioned"

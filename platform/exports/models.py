@@ -1,4 +1,4 @@
-"""Datasets that are written in the background and kept for download, and how they are to be published."""
+"""Datasets that are written in the background and kept for download, and their publication details."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from collecting.models import Collection
 from studies.models import Study
 
 SILENT = timedelta(seconds=60)
-"""A writer that was not heard from for this long is gone."""
+"""A writer without a heartbeat for this long is considered dead."""
 
 
 def _storage() -> Storage:
@@ -47,7 +47,7 @@ def _of_one(name: str) -> models.CheckConstraint:
 
 
 class Dataset(_OfOne):
-    """One dataset: asked for, being written, ready, or failed with a reason."""
+    """One dataset: queued, being written, ready, or failed with a reason."""
 
     class State(models.TextChoices):
         QUEUED = "queued", _("queued")
@@ -59,12 +59,12 @@ class Dataset(_OfOne):
     state = models.CharField(_("state"), max_length=12, choices=State.choices, default=State.QUEUED)
     reason = models.CharField(_("reason"), max_length=400, blank=True)
     formats = models.JSONField(_("formats"), default=list)
-    excluded = models.BooleanField(_("with what is excluded"), default=False)
+    excluded = models.BooleanField(_("with excluded rows"), default=False)
     asked_at = models.DateTimeField(_("asked for"), default=timezone.now)
-    alive_at = models.DateTimeField(null=True, help_text=_("when its writer was last heard from"))
+    alive_at = models.DateTimeField(null=True, help_text=_("last heartbeat"))
     ended_at = models.DateTimeField(_("ended"), null=True)
-    done = models.PositiveIntegerField(_("matches looked at"), default=0)
-    expected = models.PositiveIntegerField(_("matches to look at"), default=0)
+    done = models.PositiveIntegerField(_("matches processed"), default=0)
+    expected = models.PositiveIntegerField(_("matches to process"), default=0)
     written = models.PositiveBigIntegerField(_("bytes written so far"), default=0)
     file = models.FileField(storage=_storage, max_length=200, blank=True)
     size = models.PositiveBigIntegerField(_("bytes"), null=True)
@@ -95,30 +95,30 @@ class Dataset(_OfOne):
 
     @property
     def unfinished(self) -> bool:
-        """Whether somebody is to write it or writes it."""
+        """Whether it is queued or being written."""
         return self.state in (self.State.QUEUED, self.State.WRITING)
 
     @property
     def figures(self) -> dict[str, str]:
-        """Counts of matches as they are read: looked at, to look at, in the dataset."""
+        """Return counts of matches: processed, to process, in the dataset."""
         counts = {"done": self.done, "expected": self.expected, "inside": self.flow.get("matches_in_dataset", 0)}
         return {name: f"{count:,}" for name, count in counts.items()}
 
     @property
     def percent(self) -> int:
-        """How much of the matches was looked at."""
+        """Return the percentage of matches processed."""
         return 100 * self.done // self.expected if self.expected else 0
 
     @property
     def abandoned(self) -> bool:
-        """Whether its writer is gone."""
+        """Return whether its writer died."""
         return (
             self.state == self.State.WRITING and self.alive_at is not None and self.alive_at < timezone.now() - SILENT
         )
 
 
 class Publication(_OfOne):
-    """What a dataset says of itself to whoever finds it: authors, licence, citation.
+    """Publication details of datasets: authors, licence, citation.
 
     It belongs to no version: it may be written after the last participant has left.
     """
@@ -127,11 +127,11 @@ class Publication(_OfOne):
         UNDECIDED = "", _("not decided: all rights reserved")
         CC0 = "CC0-1.0", _("CC0 1.0: given to the public domain")
         CC_BY = "CC-BY-4.0", _("CC BY 4.0: free to use, naming the authors")
-        CC_BY_SA = "CC-BY-SA-4.0", _("CC BY-SA 4.0: the same, and what is made of it under the same licence")
-        CC_BY_NC = "CC-BY-NC-4.0", _("CC BY-NC 4.0: naming the authors, and not for commerce")
+        CC_BY_SA = "CC-BY-SA-4.0", _("CC BY-SA 4.0: the same, and adaptations under the same licence")
+        CC_BY_NC = "CC-BY-NC-4.0", _("CC BY-NC 4.0: naming the authors, non-commercial use only")
         ODC_BY = "ODC-By-1.0", _("ODC-By 1.0: a database, naming the authors")
-        ODBL = "ODbL-1.0", _("ODbL 1.0: a database, naming the authors, and what is made of it under the same licence")
-        OWN = "own", _("another, written below")
+        ODBL = "ODbL-1.0", _("ODbL 1.0: a database, naming the authors, adaptations under the same licence")
+        OWN = "own", _("other (enter below)")
 
     title = models.CharField(_("title of the dataset"), max_length=200, blank=True)
     authors = models.CharField(_("authors"), max_length=500, blank=True)
@@ -156,5 +156,5 @@ class Publication(_OfOne):
 
     @property
     def terms(self) -> str:
-        """The licence in words, by its usual short name; empty while it is not decided."""
+        """Return the licence's usual short name; empty while it is undecided."""
         return self.own_licence if self.licence == self.Licence.OWN else self.licence

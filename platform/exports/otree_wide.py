@@ -1,4 +1,4 @@
-"""The people of a study in the wide form of oTree's own exports: a row a person, a block of columns a round.
+"""The people of a study in oTree's wide format: one row per person, a block of columns per round.
 
 The header is the one that oTree 6 gives its file all_apps_wide for a session of the one app `parley`
 (deploy/otree), so that scripts written for one read the other. What oTree knows and Parley does not is
@@ -24,14 +24,14 @@ from studies.models import Placement, Study
 
 NAME = "all_apps_wide"
 APP = "parley"
-_HIDDEN = "Empty: it would tell who somebody is."
-_UNKNOWN = "Empty: Parley has nothing like it."
+_HIDDEN = "Empty: it would identify the person."
+_UNKNOWN = "Empty: Parley has no equivalent."
 
 
 def refuse_collections(reading: Reading) -> None:
     """Raises UnknownFormat where there are no people to give a row each."""
     if not isinstance(reading.source, StudySource):
-        raise UnknownFormat("oTree's wide form has a row for each person, and nobody takes part in a collection.")
+        raise UnknownFormat("oTree's wide format has a row per person, but collections have no participants.")
 
 
 def wide_table(reading: Reading) -> Table:
@@ -45,8 +45,8 @@ def wide_table(reading: Reading) -> Table:
         columns += _round(round_number, numbering.of, numbering.first_of)
     return Table(
         NAME,
-        "One row per person who was given a place, in the dataset or not, with the columns of oTree's own file "
-        "of this name. Of matches that are not in the dataset there is nothing here either.",
+        "One row per placed participant, in the dataset or not, with the columns of oTree's file of this name. Matches "
+        "that are not in the dataset are left out.",
         columns,
     )
 
@@ -93,22 +93,22 @@ def _nothing(participant: Participant) -> None:
 
 def _participant(number: Callable[[Participant], int]) -> Iterator[Column]:
     described: list[tuple[str, Kind, str, Reader, str]] = [
-        ("id_in_session", "integer", "Number in the order of coming, from 1.", number, ""),
+        ("id_in_session", "integer", "Number in order of arrival, from 1.", number, ""),
         ("code", "identifier", "Pseudonym, the same in every file.", lambda w: w.enrolment.pseudonym, ""),
         ("label", "identifier", "The pseudonym again.", lambda w: w.enrolment.pseudonym, ""),
-        ("_is_bot", "integer", "0: simulated people are in no dataset.", lambda w: 0, ""),
+        ("_is_bot", "integer", "0: simulated people are never in a dataset.", lambda w: 0, ""),
         ("_index_in_pages", "integer", "The step after the last one answered, from 1.", _reached, ""),
         ("_max_page_index", "integer", "How many steps the enrolment has.", lambda w: len(w.enrolment.steps), ""),
         ("_current_app_name", "choice", f"Always {APP}.", lambda w: APP, ""),
-        ("_current_page_name", "choice", "The step where the person is, or was last.", _page, ""),
-        ("time_started_utc", "text", "When the person came.", _started, "UTC"),
-        ("visited", "integer", "1: whoever has a row came.", lambda w: 1, ""),
+        ("_current_page_name", "choice", "The person's current or last step.", _page, ""),
+        ("time_started_utc", "text", "When the person arrived.", _started, "UTC"),
+        ("visited", "integer", "1: everyone with a row arrived.", lambda w: 1, ""),
         ("mturk_worker_id", "identifier", _HIDDEN, _nothing, ""),
         ("mturk_assignment_id", "identifier", _HIDDEN, _nothing, ""),
         (
             "payoff",
             "number",
-            "All that is owed; 0.0 until the enrolment ends.",
+            "Total amount owed; 0.0 until the enrolment ends.",
             lambda w: _money(w.owed),
             "the currency",
         ),
@@ -126,7 +126,7 @@ def _session(study: Study) -> Iterator[Column]:
         ("comment", "text", _UNKNOWN, _nothing),
         ("is_demo", "integer", "1 for a demonstration, otherwise 0.", lambda w: int(w.reading.demonstration)),
         ("config.name", "choice", "The version of the study: v and its number.", lambda w: f"v{w.cell.version.number}"),
-        ("config.participation_fee", "number", "0.0: the payoff holds all that is owed.", lambda w: 0.0),
+        ("config.participation_fee", "number", "0.0: the payoff contains everything owed.", lambda w: 0.0),
         ("config.real_world_currency_per_point", "number", "Empty: payoffs are money, not points.", _nothing),
     ]
     for name, kind, meaning, read in described:
@@ -137,7 +137,7 @@ def _round(
     number: int, id_of: Callable[[Participant], int], first_of: Callable[[Played | None], int]
 ) -> Iterator[Column]:
     def owed(participant: Participant) -> dict[str, int] | None:
-        """What is owed, in the round that it is owed for."""
+        """Amount owed, in the round for which it is owed."""
         return participant.owed if number == max(len(participant.matches), 1) else None
 
     def ended(read: Reader) -> Reader:
@@ -165,23 +165,23 @@ def _round(
         (
             "player.id_in_group",
             "integer",
-            "Place among the people of the match, from 1; where people never meet, as participant.id_in_session.",
+            "Position among the people of the match, from 1; if people never meet, participant.id_in_session.",
             lambda w: _place(w, number) or id_of(w),
             "",
         ),
         ("player.role", "text", "Empty: the role is in parley_role.", _nothing, ""),
-        ("player.payoff", "number", "What is owed for this round.", lambda w: _money(owed(w)), "the currency"),
+        ("player.payoff", "number", "Amount owed for this round.", lambda w: _money(owed(w)), "the currency"),
         (
             "player.parley_ending",
             "choice",
-            "How the enrolment ended, a state as in participants.csv; empty while it goes on.",
+            "Ending of the enrolment, a state as in participants.csv; empty until it ends.",
             ended(lambda w: str(w.enrolment.state)),
             "",
         ),
         (
             "player.parley_role",
             "choice",
-            "The role in that match, or the one that was kept; empty while the enrolment goes on.",
+            "The role in that match, or the reserved one; empty until the enrolment ends.",
             role,
             "",
         ),
@@ -199,7 +199,7 @@ def _round(
         (
             "group.id_in_subsession",
             "integer",
-            "participant.id_in_session of the first of the match's people; 1 where people never meet.",
+            "participant.id_in_session of the first of the match's people; 1 if people never meet.",
             lambda w: first_of(_sat_in(w, number)) if _place(w, number) else 1,
             "",
         ),

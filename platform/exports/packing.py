@@ -1,4 +1,4 @@
-"""A dataset as one zip, and on its way to whoever downloads it."""
+"""Packing and downloading a dataset as one zip."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from studies.models import Study
 
 _BLOCK = 256 * 1024
 _FOLDERS = "parley-dataset-"
-"""How the temporary folders begin."""
+"""Prefix of the temporary folders."""
 _LEFT_BEHIND = 24 * 3600
-"""Seconds after which such a folder is of a process that was killed."""
+"""Seconds after which such a folder was left by a process that was killed."""
 
 
 def packed(
@@ -62,29 +62,29 @@ def packed(
 
 
 def _clear_up() -> None:
-    """Remove what processes that were killed have left: it may tell of people who were erased since."""
+    """Remove what killed processes left: it may contain data of people who have been erased since."""
     for left in Path(tempfile.gettempdir()).glob(f"{_FOLDERS}*"):
         try:
             if left.stat().st_mtime < time.time() - _LEFT_BEHIND:
                 shutil.rmtree(left)
-        except OSError:  # another process was faster, or it is somebody else's
+        except OSError:  # another process was faster, or it belongs to another user
             continue
 
 
 def _packing(path: Path) -> int:
-    """How a file is stored: those that are packed already, as they are."""
+    """Return how a file is stored: uncompressed if it is already compressed."""
     return zipfile.ZIP_STORED if path.suffix == ENDING else zipfile.ZIP_DEFLATED
 
 
 def sent(request: HttpRequest, pack: BinaryIO, name: str) -> StreamingHttpResponse:
-    """The zip as an answer, in pieces."""
+    """Return the zip as a response, in pieces."""
     size = pack.seek(0, 2)
     pack.seek(0)
     pieces = _pieces_async(pack) if isinstance(request, ASGIRequest) else _pieces(pack)
     response = StreamingHttpResponse(pieces, content_type="application/zip")
     response["Content-Length"] = str(size)
     response["Content-Disposition"] = f'attachment; filename="{name}.zip"'
-    response["Content-Encoding"] = "identity"  # packed already; keeps the length that is announced
+    response["Content-Encoding"] = "identity"  # already compressed; keeps the announced length
     response["Cache-Control"] = "no-store"
     return response
 

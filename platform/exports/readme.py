@@ -1,4 +1,4 @@
-"""The README of a dataset: what the files are, how to load and to check them, whose they are and how to cite them."""
+"""The README of a dataset: its files, how to load, check and cite them, and their licence."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from exports.parquet import ENDING
 
 FILE = "README.md"
 _FILES: Mapping[str, str] = {
-    "transcripts.jsonl": "Every match in the dataset whole, one per line as JSON: configuration, players, every event.",
-    "codebook.md": "What every column and key means, with unit and values, to read.",
-    "flow.json": "How many came how far and why the others are not in the dataset, for programs.",
+    "transcripts.jsonl": "Every match in the dataset, one per line as JSON: configuration, players, every event.",
+    "codebook.md": "The codebook as a document: meaning, unit and values of every column and key.",
+    "flow.json": "Numbers of participants by stage, and why the others are not in the dataset, for programs.",
     figure.FILE: "The same as a figure.",
     versions.FILE: versions.MEANING,
-    "glee.sha256": "The list of the files in the folder glee/, which holds the matches in the published GLEE layout.",
-    "all_apps_wide.csv": "One row per person, with the columns of the file of this name that oTree exports.",
+    "glee.sha256": "The list of files in the folder glee/, which holds the matches in the published GLEE layout.",
+    "all_apps_wide.csv": "One row per person, with the columns of oTree's wide export.",
     "manifest.json": "Counts, versions, code revision, and the SHA-256 of every file.",
     **metadata.MEANINGS,
 }
-UNDECIDED = "No licence has been chosen yet: ask the authors before you use or pass on these data."
+UNDECIDED = "No licence has been chosen yet: ask the authors before you use or share these data."
 
 
 def publication_of(made: Any) -> Publication:
-    """What a study's or collection's datasets say of themselves; an empty one where nobody has written anything."""
+    """Return the publication details of a study or collection; empty ones if nobody has entered any."""
     return Publication.objects.filter(**of(made)).first() or Publication(**of(made))
 
 
 def as_data(publication: Publication, *, title: str) -> dict[str, str]:
-    """The publication as it stands in the manifest, without e-mail addresses like everything else in a dataset."""
+    """Return the publication details for the manifest, without e-mail addresses, like everything in a dataset."""
     said = {
         "title": publication.title or title,
         "authors": publication.authors,
@@ -55,29 +55,29 @@ def readme(
     meanings: Mapping[str, str],
     rows: Mapping[str, int | None],
 ) -> Iterator[str]:
-    """The document, piece by piece.
+    """Yield the document, piece by piece.
 
     Args:
-        said: the publication, as `as_data` gives it.
+        said: the publication details from `as_data`.
         meanings: of the tables, by name.
-        rows: of the files that there are, by name; None for those that are not counted in rows.
+        rows: number of rows by file name; None for files without rows.
     """
     yield f"# {_line(said['title'])}\n\n"
     if said["authors"]:
         yield f"{_line(said['authors'])}\n\n"
-    yield f"{notice} The data stand as of {cutoff}.\n\n"
+    yield f"{notice} Data as of {cutoff}.\n\n"
     for part in ("description", "limitations"):
         if said.get(part):
             yield f"{_plain(said[part].strip())}\n\n"
     yield from _counts(flow)
-    yield "## Files\n\n| file | rows | what it holds |\n|---|---|---|\n"
+    yield "## Files\n\n| file | rows | content |\n|---|---|---|\n"
     for name, count in sorted(rows.items()):
         yield f"| `{name}` | {'' if count is None else f'{count:,}'} | {_line(_meaning(name, meanings))} |\n"
-    yield "\nA table that is there twice, as .csv and as .parquet, holds the same values in both.\n\n"
+    yield "\nIf a table is there as both .csv and .parquet, both hold the same values.\n\n"
     yield from _loading(rows)
     yield (
-        "## Who is who\n\nParticipants are called by pseudonyms, which are the same in every file and in every later "
-        "dataset of this study. Names, identifiers, addresses and keys in anything that was written, by people or "
+        "## Pseudonyms\n\nParticipants have pseudonyms, which are the same in every file and in every later dataset of "
+        "this study. Names, identifiers, addresses and keys in anything that was written, by people or "
         "models, are replaced by markers such as [name]; addresses, identifiers and keys also in what the researchers "
         "wrote: consent, instructions, questions, prompts.\n\n"
     )
@@ -113,7 +113,7 @@ def _meaning(name: str, meanings: Mapping[str, str]) -> str:
 
 
 def _loading(rows: Mapping[str, int | None]) -> Iterator[str]:
-    """How three programs read the matches and what was done in them, in three lines each."""
+    """Return examples that load the matches and decisions in pandas, R and DuckDB."""
     beside = {ending for ending in (".csv", ENDING) if {f"matches{ending}", f"decisions{ending}"} <= set(rows)}
     if beside:
         packed = ENDING in beside
@@ -130,13 +130,13 @@ def _loading(rows: Mapping[str, int | None]) -> Iterator[str]:
         yield 'SELECT * FROM decisions JOIN matches USING ("match");\n```\n\n'
     if any(name.endswith(".csv") for name in rows):
         yield (
-            "The CSV files may be opened in a spreadsheet: what it would take for a formula has an apostrophe before "
-            "it. An empty cell is no value.\n\n"
+            "The CSV files are safe to open in a spreadsheet: text that it would read as a formula has an apostrophe "
+            "before it. An empty cell means no value.\n\n"
         )
 
 
 def _plain(text: str) -> str:
-    """What somebody typed, in a document that many programs show as HTML."""
+    """Return typed text for a document that many programs show as HTML."""
     return escape(text, quote=False)
 
 

@@ -92,13 +92,13 @@ def hand_uses(participant: Participant) -> list[HandUse]:
 
 
 def agent_score(participant: Participant) -> Score | None:
-    """How much speaks for a program at this person's pages; None where nothing was counted."""
+    """Return the evidence that a program used this person's pages; None if nothing was counted."""
     uses = hand_uses(participant)
     return score([(use.kind, use.figures) for use in uses]) if uses else None
 
 
 def repeated_messages(participant: Participant) -> int | None:
-    """Messages that say what an earlier one of the same person said; None of who wrote none in the dataset."""
+    """Return the messages that repeat an earlier one by the person; None if they wrote none in the dataset."""
     if participant.enrolment.erased_at is not None:
         return None
     said = [
@@ -120,7 +120,7 @@ def repeated_answers(participant: Participant) -> int | None:
 
 
 def longest_line(participant: Participant) -> int | None:
-    """The most scales one after the other, in one survey, on which the same point was chosen; None below two."""
+    """Return the longest run of scales in one survey with the same point chosen; None below two scales."""
     scales = [
         [answer for kind, answer in survey if kind == "scale" and answer is not None]
         for survey in _surveys(participant)

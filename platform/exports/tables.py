@@ -1,7 +1,6 @@
-"""The tables of a dataset: every column with its meaning and how it is read, in one place.
+"""The tables of a dataset: every column with its meaning and how it is read.
 
-The codebook is made from the same columns, so there is none without an entry.
-"""
+The codebook is generated from the same columns, so that no column lacks an entry."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ Kind = Literal["identifier", "choice", "text", "number", "integer", "boolean", "
 
 @dataclass(frozen=True)
 class Column:
-    """One column: `read` takes what a row is about and gives the value, None for an empty cell."""
+    """One column: `read` takes the row's subject and returns the value, None for an empty cell."""
 
     name: str
     kind: Kind
@@ -41,7 +40,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """What a row is, and the columns in order: of a CSV file, of a Parquet file and in the codebook."""
+    """What a row is, and the columns in order, for CSV files, Parquet files and the codebook."""
 
     name: str
     meaning: str
@@ -60,7 +59,7 @@ class Table:
         return tuple(column.read for column in self.columns)
 
     def values(self, about: Any) -> list[Any]:
-        """What stands in the row about `about`, column by column."""
+        """Return the row about `about`, column by column."""
         return [read(about) for read in self._reads]
 
     def row(self, about: Any) -> bytes:
@@ -68,7 +67,7 @@ class Table:
 
     @staticmethod
     def written(rows: Iterable[Sequence[Any]]) -> bytes:
-        """Rows of values as lines of CSV; the writer itself leaves None empty and numbers as `cell` writes them."""
+        """Return rows of values as lines of CSV; the writer leaves None empty and writes numbers as `cell` does."""
         return lines(
             [v if type(v) in _AS_THEY_ARE or (type(v) is str and v[:1].isalnum()) else cell(v) for v in values]
             for values in rows
@@ -131,14 +130,14 @@ def matches(shape: Shape) -> Table:
         Column(
             "cell_kind",
             "choice",
-            "What the researcher calls such cells.",
+            "The researcher's name for the kind of cell.",
             lambda m: m.place.kind or None,
             values="such as main, variant, random; may be empty",
         ),
         Column(
             "purpose",
             "choice",
-            "What the match was played for.",
+            "Purpose of the match.",
             lambda m: m.match.purpose,
             values="study, demo, collection, imported",
         ),
@@ -149,41 +148,41 @@ def matches(shape: Shape) -> Table:
             lambda m: m.reading.source.origin,
             values="parley: here; glee: imported from the published GLEE data",
         ),
-        Column("name", "identifier", "Name of an imported game at its source.", lambda m: m.place.name or None),
+        Column("name", "identifier", "Name of an imported game in its source.", lambda m: m.place.name or None),
         Column(
             "unverified",
             "text",
-            "Why an imported game is not one that the rules allow; its results follow from the formulas all the same.",
+            "Why an imported game breaks the rules; its results are still computed by the formulas.",
             lambda m: m.unverified,
-            values="empty where every move is legal",
+            values="empty if every move is legal",
         ),
         Column("seed", "integer", "Random seed of the match.", lambda m: m.match.seed),
         Column("started_at", "time", "When the match was opened.", lambda m: m.started_at, unit="UTC"),
         Column(
             "ended_at",
             "time",
-            "When its last move was made.",
+            "Time of its last move.",
             lambda m: m.ended_at,
             unit="UTC",
-            values="empty for imported matches, like all their times",
+            values="empty for imported matches, as are all their times",
         ),
         Column(
             "seconds",
             "number",
-            "From the opening to the last move.",
+            "Time from opening to last move.",
             lambda m: m.started_at and round((m.ended_at - m.started_at).total_seconds(), 3),
             unit="seconds",
         ),
         Column(
             "session",
             "integer",
-            "Which match of the enrolment it was, from 1, for the first of its people; empty outside studies.",
+            "Position of the match in its first participant's enrolment, from 1; empty outside studies.",
             lambda m: m.place.session,
         ),
         Column(
             "repetition",
             "integer",
-            "Which playing of its configuration and line-up it was, from 1; empty outside collections.",
+            "Repetition of its configuration and line-up, from 1; empty outside collections.",
             lambda m: m.place.repetition,
         ),
         Column(
@@ -195,9 +194,9 @@ def matches(shape: Shape) -> Table:
         Column(
             "ended_how",
             "choice",
-            "How it ended by the game's rules, or the state that ended it early.",
+            "How it ended under the game's rules, or the state that ended it early.",
             lambda m: m.ended_how,
-            values="such as accepted, walked away, last round, cap; finished where there is one way only",
+            values="such as accepted, walked away, last round, cap; finished if there is only one way",
         ),
         Column("decisions", "integer", "Moves in the match, each a row of decisions.csv.", lambda m: len(m.decisions)),
         Column("messages", "integer", "Messages in the match, each a row of messages.csv.", lambda m: len(m.messages)),
@@ -214,13 +213,14 @@ def matches(shape: Shape) -> Table:
             Column(
                 f"agent_{role}",
                 "choice",
-                f"What the study or collection calls the agent that played {title}; empty for a person.",
+                f"The study's or collection's label of the agent that played {title}; empty for a person.",
                 lambda m, role=role: m.label(role) if role in m.seats and m.seats[role].agent else None,
             ),
             Column(
                 f"agent_{role}_hash",
                 "identifier",
-                "Over everything that changes that agent's behaviour: the same label under another hash is another.",
+                "Hash of everything that affects that agent's behaviour: the same label with another hash is a "
+                "different agent.",
                 lambda m, role=role: m.agent_hash(role) if role in m.seats else None,
             ),
             Column(
@@ -236,9 +236,10 @@ def matches(shape: Shape) -> Table:
         Column(
             "told_of_players",
             "choice",
-            "What its people were told before about the other players; see seats for each, with the words.",
+            "What its participants were told beforehand about the other players; see seats.csv for each of them and "
+            "the wording.",
             lambda m: "; ".join(sorted({told["told"] for role in m.seats if (told := m.told(role))})) or None,
-            values="told, either, nothing; empty without people or where it was not recorded",
+            values="told, either, nothing; empty without people or if not recorded",
         )
     )
     columns += [
@@ -266,9 +267,9 @@ def matches(shape: Shape) -> Table:
         Column(
             name if name not in taken else f"metric_{name}",
             _kind_of_value(example),
-            shape.meanings.get(name, f"Result of the match as the game's rules define it: {name.replace('_', ' ')}."),
+            shape.meanings.get(name, f"Result of the match by the game's rules: {name.replace('_', ' ')}."),
             lambda m, name=name: (m.match.metrics or {}).get(name),
-            values="empty where it has no value",
+            values="empty if it has no value",
         )
         for name, example in shape.metrics.items()
     ]
@@ -278,9 +279,14 @@ def matches(shape: Shape) -> Table:
             "boolean",
             "Whether the match passed the gate.",
             lambda m: not m.reasons,
-            values="true; false only where excluded matches were asked for",
+            values="true; false only in datasets exported with excluded matches",
         ),
-        Column("reason", "choice", "Why it did not, counted in the flow.", lambda m: next(iter(m.reasons), None)),
+        Column(
+            "reason",
+            "choice",
+            "The reason for exclusion that is counted in the flow.",
+            lambda m: next(iter(m.reasons), None),
+        ),
         Column("reasons", "choice", "Every reason, separated by semicolons.", lambda m: ";".join(m.reasons) or None),
     ]
     return Table("matches", "One row per match in the dataset.", columns)
@@ -292,17 +298,19 @@ def seats(shape: Shape) -> Table:
         Column("match", "identifier", "The match, the same in every file.", lambda s: s[0].uid),
         Column("role", "choice", "The seat.", lambda s: s[1]),
         Column("kind", "choice", "Seats of one kind are interchangeable.", lambda s: s[0].game.kind(s[1])),
-        Column("player", "choice", "Who plays there.", lambda s: s[0].player(s[1]), values="human, or the agent"),
+        Column(
+            "player", "choice", "Who played in the seat.", lambda s: s[0].player(s[1]), values="human, or the agent"
+        ),
         Column(
             "agent",
             "choice",
-            "What the study or collection calls the agent; empty for a person.",
+            "The study's or collection's label of the agent; empty for a person.",
             lambda s: s[0].label(s[1]) if s[0].seats[s[1]].agent else None,
         ),
         Column(
             "agent_hash",
             "identifier",
-            "12 digits over everything that changes the agent's behaviour; empty for a person.",
+            "Hash (12 digits) of everything that affects the agent's behaviour; empty for a person.",
             lambda s: s[0].agent_hash(s[1]),
         ),
         Column(
@@ -320,7 +328,7 @@ def seats(shape: Shape) -> Table:
         Column(
             "left_at",
             "time",
-            "When its person stopped playing and the others went on; empty where the person stayed.",
+            "When the person stopped playing and the others went on; empty if the person stayed.",
             lambda s: s[0].seats[s[1]].left_at,
             unit="UTC",
         ),
@@ -329,21 +337,21 @@ def seats(shape: Shape) -> Table:
             "choice",
             "What the person was told about the other players before agreeing to take part.",
             lambda s: s[0].told(s[1]).get("told"),
-            values="told: who they are; either: that they may be people or programs; nothing; empty of an agent, "
-            "and where it was not recorded",
+            values="told: who they are; either: that they may be people or programs; nothing; empty for an agent or if "
+            "not recorded",
         ),
-        Column("told_words", "text", "In which words.", lambda s: s[0].told(s[1]).get("words") or None),
+        Column("told_words", "text", "The wording used.", lambda s: s[0].told(s[1]).get("words") or None),
         Column(
             "told_at",
             "time",
-            "When the person had read it and agreed.",
+            "When the person agreed after reading it.",
             lambda s: s[0].told(s[1]).get("at"),
             unit="UTC",
         ),
         Column(
             "payoff",
             "number",
-            "Payoff; empty of a match without a result.",
+            "Payoff; empty for a match without a result.",
             lambda s: (s[0].match.payoffs or {}).get(s[1]),
             unit="the game's money",
         ),
@@ -356,22 +364,22 @@ def seats(shape: Shape) -> Table:
         Column(
             "substituted",
             "integer",
-            "Of them, moves that somebody else than the seat's player made.",
+            "Of them, moves made by someone other than the seat's player.",
             lambda s: sum(d.role == s[1] and d.by is not None for d in s[0].decisions),
         ),
         Column(
             "unanswered",
             "integer",
-            "Of them, moves of the clock: the turn was not answered.",
+            "Of them, moves made by the clock because the turn was not answered.",
             lambda s: sum(d.role == s[1] and not d.answered for d in s[0].decisions),
         ),
         Column(
             "left_open_seconds",
             "number",
-            "How long this seat's last turn was open, which nobody answered and which ended the match early.",
+            "How long this seat's last turn was open, if it was never answered and ended the match early.",
             lambda s: s[0].left_open(s[1]),
             unit="seconds",
-            values="empty where the match did not end so",
+            values="empty if the match did not end this way",
         ),
     ]
     taken = {column.name for column in columns} | {"in_dataset", "reason", "reasons"}
@@ -381,13 +389,13 @@ def seats(shape: Shape) -> Table:
             _kind_of_value(example),
             shape.seat_meanings.get(name, f"Result of the seat by the game's rules: {name.replace('_', ' ')}."),
             lambda s, name=name: (s[0].match.metrics or {}).get(f"{s[1]}_{name}"),
-            values="empty where it has no value",
+            values="empty if it has no value",
         )
         for name, example in shape.seat_metrics.items()
     ]
     columns += [
-        Column("in_dataset", "boolean", "Whether the seat passed the gate.", lambda s: not s[0].seat_reasons(s[1])),
-        Column("reason", "choice", "Why it did not.", lambda s: next(iter(s[0].seat_reasons(s[1])), None)),
+        Column("in_dataset", "boolean", "Whether the seat is in the dataset.", lambda s: not s[0].seat_reasons(s[1])),
+        Column("reason", "choice", "The reason for exclusion.", lambda s: next(iter(s[0].seat_reasons(s[1])), None)),
         Column(
             "reasons",
             "choice",
@@ -402,19 +410,21 @@ def rounds(shape: Shape) -> Table:
     """A row is about (match, number of the row, record)."""
     columns = [
         Column("match", "identifier", "The match, the same in every file.", lambda r: r[0].uid),
-        Column("row", "integer", "Rows of the match, counted from 1.", lambda r: r[1]),
+        Column("row", "integer", "Number of the row within the match, from 1.", lambda r: r[1]),
     ]
     columns += [
         Column(
             record_column(name),
             _kind_of_value(example),
-            shape.record_meanings.get(name, f"As the game's rules define it: {name.replace('_', ' ')}."),
+            shape.record_meanings.get(name, f"By the game's rules: {name.replace('_', ' ')}."),
             lambda r, name=name: r[2].get(name),
-            values="empty where it has no value",
+            values="empty if it has no value",
         )
         for name, example in shape.records.items()
     ]
-    return Table("rounds", "The game's own rows, such as one per round and seat; none where it keeps none.", columns)
+    return Table(
+        "rounds", "The game's own records, such as one per round and seat; empty for games without any.", columns
+    )
 
 
 def record_column(name: str) -> str:
@@ -425,25 +435,23 @@ def record_column(name: str) -> str:
 def decisions(shape: Shape) -> Table:
     columns = [
         _MATCH,
-        Column("move_number", "integer", "Moves of the match, counted from 1.", lambda d: d.move_number),
+        Column("move_number", "integer", "Number of the move within the match, from 1.", lambda d: d.move_number),
         Column("number", "integer", "Number of the event in the transcript.", lambda d: d.row.number),
         Column("role", "choice", "Who moved.", lambda d: d.role, values=", ".join(shape.roles)),
-        Column(
-            "round", "integer", "The game's own count of rounds, from 1; empty where it has none.", lambda d: d.round
-        ),
-        Column("phase", "choice", "What the game calls this part of the round; may be empty.", lambda d: d.phase),
+        Column("round", "integer", "Round by the game's own count, from 1; empty if it has none.", lambda d: d.round),
+        Column("phase", "choice", "The game's name for this part of the round; may be empty.", lambda d: d.phase),
         Column(
             "player", "choice", "Who plays that role.", lambda d: d.match.player(d.role), values="human, or the agent"
         ),
         Column(
             "by",
             "choice",
-            "Who made the move, if not the role's own player.",
+            "Who made the move, if not the role's player.",
             lambda d: d.by,
-            values="rules: what the rules make of an unusable answer; clock; script:NAME; script:NAME:away where "
-            "NAME's moves for unusable answers are data and there was no answer; otherwise empty",
+            values="rules: the rules' move after an unusable answer; clock; script:NAME; script:NAME:away if NAME's "
+            "moves for unusable answers count as data and there was no answer; otherwise empty",
         ),
-        Column("move", "json", "The whole move; names replaced by markers.", lambda d: compact_json(d.move)),
+        Column("move", "json", "The whole move, with names replaced by markers.", lambda d: compact_json(d.move)),
     ]
     columns += [
         Column(
@@ -456,33 +464,33 @@ def decisions(shape: Shape) -> Table:
         for name, field in shape.moves.items()
     ]
     columns += [
-        Column("asked_at", "time", "When the question was put.", lambda d: d.row.asked_at, unit="UTC"),
+        Column("asked_at", "time", "When the question was asked.", lambda d: d.row.asked_at, unit="UTC"),
         Column(
             "shown_at",
             "time",
-            "When it was first on the person's screen; empty for agents.",
+            "When the question first appeared on the person's screen; empty for agents.",
             lambda d: d.row.shown_at,
             unit="UTC",
         ),
-        Column("answered_at", "time", "When the move was taken.", lambda d: d.answered_at, unit="UTC"),
+        Column("answered_at", "time", "When the move was accepted.", lambda d: d.answered_at, unit="UTC"),
         Column(
             "seconds",
             "number",
-            "From shown_at, or from asked_at where nothing was shown, to answered_at.",
+            "Time from shown_at, or asked_at if nothing was shown, to answered_at.",
             lambda d: d.seconds,
             unit="seconds",
         ),
         Column(
             "refused",
             "integer",
-            "Attempts before it that were no legal move, of people and of models; empty of imported matches.",
+            "Illegal attempts before it, by people or models; empty for imported matches.",
             lambda d: d.refused,
             unit="attempts",
         ),
         Column(
             "answered",
             "boolean",
-            "Whether the turn was answered; where not, the clock moved and seconds is how long nobody did.",
+            "Whether the turn was answered; if not, the clock moved, and seconds is how long the turn was open.",
             lambda d: d.answered,
             values="true, false",
         ),
@@ -513,11 +521,11 @@ def messages() -> Table:
             Column(
                 "text",
                 "text",
-                "The message; names and identifiers are replaced by markers, and an apostrophe stands before what a "
-                "spreadsheet would take for a formula (the transcript has the text without it).",
+                "The message, with names and identifiers replaced by markers, and an apostrophe before anything that a "
+                "spreadsheet would read as a formula (the transcript has none).",
                 lambda d: d.message,
-                values="[name], [identifier], [code word], [e-mail], [address], [key] "
-                "(or ▮ where a message would grow too long)",
+                values="[name], [identifier], [code word], [e-mail], [address], [key] (or ▮ if a message would become "
+                "too long)",
             ),
             Column(
                 "characters",
@@ -538,7 +546,7 @@ def messages() -> Table:
 
 
 _WORDS_OF_CALLS = ("messages", "answer", "problem", "error", "stop", "remarks", "tools")
-"""What of a call holds somebody's words; the rest are numbers and the names of models and settings."""
+"""Parts of a call that hold free text; the rest are numbers and names of models and settings."""
 _RESEARCHERS_WORDS = ("endpoint", "parameters")
 _RESEARCHERS = Scrubber(strangers=True)
 
@@ -558,13 +566,13 @@ class CallRow:
 
     @property
     def tools(self) -> list[Mapping[str, Any]]:
-        """The tools that it called, in order."""
+        """Names of the tools that the call used, in order."""
         return self.record.get("tools") or []
 
 
 @dataclass(frozen=True)
 class ToolRow:
-    """A tool that a call of a model called; `place` counts from 1 within the call."""
+    """A tool that a model called; `place` counts from 1 within the call."""
 
     match: Any
     call: CallRow
@@ -585,91 +593,95 @@ def llm_calls() -> Table:
         "One row per call of a language model in the matches in the dataset, whether it led to a move or not.",
         [
             _MATCH,
-            Column("role", "choice", "For whom the model was asked.", lambda c: c.call.role),
+            Column("role", "choice", "Role that the model was asked to play.", lambda c: c.call.role),
             Column(
                 "answering",
                 "integer",
-                "Number of the event that opened the turn it was asked about.",
+                "Number of the event that opened the turn.",
                 lambda c: c.call.answering,
             ),
             Column(
                 "at",
                 "time",
-                "When the record was kept, once the turn's calls were over.",
+                "When the record was stored, after the turn's calls.",
                 lambda c: c.call.at,
                 unit="UTC",
             ),
             Column(
                 "outcome",
                 "choice",
-                "What came of it: the move that was played, a legal one that was not, no legal one, or no answer.",
+                "Outcome of the call: the move that was played, a legal one that was not, an illegal one, or no "
+                "answer.",
                 lambda c: c.call.outcome,
                 values="move, unplayed, rule_break, failed",
             ),
-            recorded("provider", "choice", "The protocol that was spoken.", values="openai, anthropic"),
-            recorded("endpoint", "text", "The endpoint that was called, by its name in the admin."),
-            recorded("model", "text", "The model that was asked for."),
-            recorded("answered_by", "text", "The model that the provider says it was."),
-            recorded(
-                "try_number", "integer", "1 for the first try of a turn; more after answers that were no legal move."
-            ),
+            recorded("provider", "choice", "The endpoint's protocol.", values="openai, anthropic"),
+            recorded("endpoint", "text", "Name of the endpoint in the admin."),
+            recorded("model", "text", "The requested model."),
+            recorded("answered_by", "text", "The model that answered, according to the provider."),
+            recorded("try_number", "integer", "1 for the first try of a turn; higher after illegal answers."),
             recorded("rung", "integer", "0 for the agent itself, 1 for its first fallback, and so on."),
-            recorded("attempt", "integer", "1 for the first call of a try; more after calls that failed."),
+            recorded("attempt", "integer", "1 for the first call of a try; higher after failed calls."),
             recorded(
                 "strategy",
                 "choice",
-                "How the model was asked.",
-                values="chain_of_thought, conversation, fresh; empty: plainly",
+                "Strategy by which the model was prompted.",
+                values="chain_of_thought, conversation, fresh; empty: none",
             ),
             recorded(
                 "structured",
                 "choice",
-                "How the answer was held to a schema.",
+                "How a schema was enforced on the answer.",
                 values="none, json_schema, json_object, tool",
             ),
-            recorded("seed", "integer", "The sampling seed sent along."),
-            recorded("prompt_sha256", "identifier", "Version of all texts in force: rules, persona, prompts."),
-            recorded("messages", "json", "All that was sent, as [{role, content}]; names replaced by markers."),
-            recorded("parameters", "json", "Parameters sent along."),
+            recorded("seed", "integer", "The sampling seed sent with the request."),
+            recorded("prompt_sha256", "identifier", "Hash of all texts in use: rules, persona, prompts."),
+            recorded("messages", "json", "All messages sent, as [{role, content}], with names replaced by markers."),
+            recorded("parameters", "json", "Parameters sent with the request."),
             recorded(
                 "answer",
                 "text",
-                "The raw answer, markers and apostrophe as in messages.csv; empty when there was none.",
+                "The raw answer, with markers and apostrophe as in messages.csv; empty if there was none.",
             ),
-            recorded(
-                "problem", "text", "Why the answer was no legal move, as the model was told; empty if it was one."
-            ),
+            recorded("problem", "text", "Why the answer was not a legal move, as the model was told; empty if it was."),
             recorded(
                 "fault",
                 "choice",
-                "Kind of the problem: no move of the kind asked for, or one that the rules do not allow.",
+                "Kind of problem: no move in the requested form, or a move that the rules don't allow.",
                 values="unreadable, illegal",
             ),
-            recorded("error", "text", "How the provider failed, if it did."),
-            recorded("stop", "text", "Why the model stopped, in the provider's words."),
+            recorded("error", "text", "The provider's error, if any."),
+            recorded("stop", "text", "The provider's finish reason."),
             recorded("input_tokens", "integer", "As the provider counts them.", "tokens"),
             recorded("output_tokens", "integer", "As the provider counts them.", "tokens"),
-            recorded("latency", "number", "Until the answer or the error.", "seconds"),
-            recorded("streamed", "boolean", "Whether the answer was read as it was written."),
-            recorded("first_text", "number", "Until the first words of a streamed answer.", "seconds"),
+            recorded("latency", "number", "Time until the answer or the error.", "seconds"),
+            recorded("streamed", "boolean", "Whether the answer was read while it was being written."),
+            recorded("first_text", "number", "Time until the first words of a streamed answer.", "seconds"),
             recorded(
-                "purpose", "choice", "What the call was for.", values="move, plan, belief, replan, look, note, judge"
+                "purpose", "choice", "Purpose of the call.", values="move, plan, belief, replan, look, note, judge"
             ),
-            recorded("remarks", "json", "What the model wrote beside its move, by key; markers as in messages.csv."),
-            recorded("cached_tokens", "integer", "Of the input tokens, read from the provider's cache.", "tokens"),
+            recorded(
+                "remarks",
+                "json",
+                "What the model wrote in addition to its move, by key, with markers as in messages.csv.",
+            ),
+            recorded(
+                "cached_tokens", "integer", "Of the input tokens, those read from the provider's cache.", "tokens"
+            ),
             recorded(
                 "conversation",
                 "identifier",
-                "Of which the call is a part: messages are then what was said since its call before.",
+                "The conversation of which the call is a part; messages then holds only what was added since its "
+                "previous call.",
             ),
-            recorded("offered", "json", "Names of the tools that were offered."),
-            Column("tools", "integer", "How many tools were called: see tool_calls.csv.", lambda c: len(c.tools)),
-            recorded("short", "boolean", "Whether only the values were asked that determine the move."),
-            recorded("refused", "boolean", "Whether the provider says that the model would not answer."),
+            recorded("offered", "json", "Names of the tools offered."),
+            Column("tools", "integer", "Number of tools called; see tool_calls.csv.", lambda c: len(c.tools)),
+            recorded("short", "boolean", "Whether the model was asked only for the values that determine the move."),
+            recorded("refused", "boolean", "Whether the provider reports that the model refused to answer."),
             Column(
                 "cost",
                 "number",
-                "Tokens times the price that was known; empty where it was not.",
+                "Tokens times their price; empty if the price was unknown.",
                 lambda c: c.call.cost,
                 unit="US dollars",
             ),
@@ -687,20 +699,20 @@ def tool_calls() -> Table:
         "One row per tool that a language model called: looks at data, notes and submissions, in order.",
         [
             _MATCH,
-            Column("role", "choice", "For whom the model was asked.", lambda row: row.call.call.role),
+            Column("role", "choice", "Role that the model was asked to play.", lambda row: row.call.call.role),
             Column("answering", "integer", "As in llm_calls.csv.", lambda row: row.call.call.answering),
             Column("conversation", "identifier", "As in llm_calls.csv.", lambda row: row.call.record["conversation"]),
             Column("try_number", "integer", "The call's number in it.", lambda row: row.call.record["try_number"]),
-            Column("place", "integer", "From 1, among the tools of one call.", lambda row: row.place),
-            called("name", "text", "The tool, as the model called it."),
-            called("kind", "choice", "What it does.", values="look, note, move"),
-            called("arguments", "text", "As the model wrote them; markers as in messages.csv."),
-            called("result", "text", "What it was answered."),
+            Column("place", "integer", "Number of the tool within the call, from 1.", lambda row: row.place),
+            called("name", "text", "Name of the tool, as the model wrote it."),
+            called("kind", "choice", "What the tool does.", values="look, note, move"),
+            called("arguments", "text", "The arguments as the model wrote them, with markers as in messages.csv."),
+            called("result", "text", "The tool's result."),
             called("size", "integer", "Length of the result.", "characters"),
             called(
                 "fault",
                 "choice",
-                "Why it came to nothing; empty where it did not.",
+                "Why the call had no effect; empty if it had one.",
                 values="unknown: no such tool; unreadable: its arguments; illegal; ignored: after the submission",
             ),
         ],
@@ -715,18 +727,18 @@ def excluded_calls() -> Table:
 
     return Table(
         "excluded_calls",
-        "How often the models of matches that are not in the dataset were called; one row per match, role and model.",
+        "Calls of models in matches that are not in the dataset; one row per match, role and model.",
         [
             Column("match", "identifier", "The match, as in excluded.csv.", lambda row: row[0].uid),
             Column("cell", "integer", "As in matches.csv.", lambda row: row[0].place.cell),
             Column("reason", "choice", "Why it is not in the dataset.", lambda row: row[0].reasons[0]),
-            summed("role", "choice", "For whom the model was asked."),
-            Column("agent", "choice", "What the agent is called.", lambda row: row[0].label(row[1]["role"])),
-            summed("model", "text", "The model that was asked for."),
+            summed("role", "choice", "Role that the model was asked to play."),
+            Column("agent", "choice", "The agent's label.", lambda row: row[0].label(row[1]["role"])),
+            summed("model", "text", "The requested model."),
             summed("calls", "integer", "Calls.", "calls"),
-            summed("failed", "integer", "Of them, without an answer.", "calls"),
-            summed("rule_breaks", "integer", "Of them, with an answer that was no legal move.", "calls"),
-            summed("cost", "number", "Of those whose price was known.", "US dollars"),
+            summed("failed", "integer", "Of them, calls without an answer.", "calls"),
+            summed("rule_breaks", "integer", "Of them, calls with an illegal answer.", "calls"),
+            summed("cost", "number", "Cost of the calls with a known price.", "US dollars"),
         ],
     )
 
@@ -737,11 +749,11 @@ _PARTICIPANT = Column(
     "participant", "identifier", "Pseudonym, the same in every file.", lambda w: w.enrolment.pseudonym
 )
 _REASONS = [
-    Column("reason", "choice", "The reason that is counted in the flow.", lambda w: next(iter(w.reasons), None)),
+    Column("reason", "choice", "The reason counted in the flow.", lambda w: next(iter(w.reasons), None)),
     Column(
         "reasons",
         "choice",
-        "Every reason that holds, in order, separated by semicolons.",
+        "Every reason that applies, in order, separated by semicolons.",
         lambda w: ";".join(w.reasons) or None,
         values="; ".join(f"{name}: {meaning}" for name, meaning in gate.REASONS.items()),
     ),
@@ -749,7 +761,7 @@ _REASONS = [
 _STAGE = Column(
     "stage",
     "choice",
-    "How far the participant came.",
+    "How far the participant got.",
     lambda w: w.stage,
     values="; ".join(f"{name}: {meaning}" for name, meaning in gate.STAGES.items()),
 )
@@ -759,28 +771,26 @@ _REPEATED = [
     Column(
         "repeated_messages",
         "integer",
-        "Messages that say what an earlier one of the same participant said. A signal: it excludes nobody.",
+        "Messages that repeat an earlier one by the same participant. A signal: it excludes nobody.",
         signals_of.repeated_messages,
         unit="messages",
-        values="empty where none was written in a match in the dataset, or what was written is erased",
+        values="empty if none was written in a match in the dataset, or if they were erased",
     ),
     Column(
         "repeated_answers",
         "integer",
-        "Survey answers in words that say what an earlier one of the same participant said. A signal: it excludes "
-        "nobody.",
+        "Free-text survey answers that repeat an earlier one by the same participant. A signal: it excludes nobody.",
         signals_of.repeated_answers,
         unit="answers",
-        values="empty where none was given, or what was written is erased",
+        values="empty if none was given, or if they were erased",
     ),
     Column(
         "longest_line",
         "integer",
-        "The most scales one after the other, in one survey, on which the same point was chosen. A signal: it "
-        "excludes nobody.",
+        "Longest run of scales in one survey with the same point chosen. A signal: it excludes nobody.",
         signals_of.longest_line,
         unit="questions",
-        values="empty where fewer than two scales were answered",
+        values="empty if fewer than two scales were answered",
     ),
 ]
 
@@ -791,18 +801,22 @@ def signals() -> Table:
 
     return Table(
         "signals",
-        "One row per page that a participant's browser told something of, all of its loadings together. Browsers "
-        "that run no script tell nothing. Signals exclude nobody and change no pay.",
+        "One row per page with signals from a participant's browser, summed over its loadings. Browsers without "
+        "JavaScript send none. Signals exclude nobody and don't affect pay.",
         [
             Column("participant", "identifier", "Pseudonym, the same in every file.", lambda s: s.enrolment.pseudonym),
-            Column("position", "integer", "Place of the page on the path, from 0.", lambda s: s.position),
+            Column("position", "integer", "Position of the page on the path, from 0.", lambda s: s.position),
             Column(
                 "step", "choice", "Kind of the step, as in the columns seconds_… of participants.csv.", lambda s: s.kind
             ),
-            counted("loadings", "integer", "How often the page was loaded.", lambda s: s.loadings, "loadings"),
+            counted("loadings", "integer", "Number of times the page was loaded.", lambda s: s.loadings, "loadings"),
             counted("seconds_open", "number", "How long the page was open.", lambda s: s.open, "seconds"),
             counted(
-                "seconds_visible", "number", "How long of it the page was visible.", lambda s: s.visible, "seconds"
+                "seconds_visible",
+                "number",
+                "Of that time, how long the page was visible.",
+                lambda s: s.visible,
+                "seconds",
             ),
             counted(
                 "times_hidden",
@@ -822,7 +836,7 @@ def signals() -> Table:
             counted(
                 "characters_pasted",
                 "integer",
-                "How much was pasted; what, is not kept.",
+                "Number of characters pasted; the text is not stored.",
                 lambda s: s.pasted,
                 "characters",
             ),
@@ -832,18 +846,23 @@ def signals() -> Table:
 
 _BY_HAND: tuple[tuple[str, Kind, str, str], ...] = (
     ("words", "integer", "Words on the page or on the game's screen.", "words"),
-    ("keys", "integer", "Keys pressed in fields; which ones is not known.", "keys"),
-    ("intervals", "integer", "Times between two keys in one field that are below two seconds.", "intervals"),
-    ("interval_ms", "integer", "Sum of these times.", "milliseconds"),
-    ("interval_sq", "integer", "Sum of their squares, from which their spread follows.", "milliseconds²"),
+    ("keys", "integer", "Keys pressed in fields; which keys is not recorded.", "keys"),
+    (
+        "intervals",
+        "integer",
+        "Number of intervals of less than two seconds between two keys in one field.",
+        "intervals",
+    ),
+    ("interval_ms", "integer", "Sum of these intervals.", "milliseconds"),
+    ("interval_sq", "integer", "Sum of their squares, to compute their spread.", "milliseconds²"),
     ("typed", "integer", "Characters that appeared with a key just pressed.", "characters"),
     ("untyped", "integer", "Characters that appeared without: dictation, an extension, a program.", "characters"),
     ("pasted", "integer", "Characters that were pasted or dropped.", "characters"),
     ("clicks", "integer", "Clicks of a mouse.", "clicks"),
-    ("jumps", "integer", "Of them, to which no path led.", "clicks"),
-    ("wide", "integer", "Of them, on targets of 40 pixels and more.", "clicks"),
-    ("centred", "integer", "Of these, in the exact middle.", "clicks"),
-    ("travel", "integer", "How far the pointer went.", "pixels"),
+    ("jumps", "integer", "Of them, clicks without pointer movement before them.", "clicks"),
+    ("wide", "integer", "Of them, clicks on targets of 40 pixels or more.", "clicks"),
+    ("centred", "integer", "Of these, clicks in the exact centre.", "clicks"),
+    ("travel", "integer", "Distance that the pointer moved.", "pixels"),
     ("touches", "integer", "Activations by touch or pen.", "times"),
     ("keyboard", "integer", "Activations by the keyboard or a screen reader.", "times"),
     ("untrusted", "integer", "Clicks and input that a script made.", "times"),
@@ -853,13 +872,14 @@ _BY_HAND: tuple[tuple[str, Kind, str, str], ...] = (
 def behaviour() -> Table:
     return Table(
         "behaviour",
-        "One row per page, and per question of a game, whose use by hand a participant's browser counted, all loadings "
-        "together; only of people who were told so and agreed. It excludes nobody and changes no pay.",
+        "One row per page, and per question of a game, with counts of input events from a participant's browser, "
+        "summed over its loadings; only for people who were informed and agreed. It excludes nobody and doesn't affect "
+        "pay.",
         [
             Column("participant", "identifier", "Pseudonym.", lambda use: use.participant.enrolment.pseudonym),
-            Column("position", "integer", "Place of the page on the path, from 0.", lambda use: use.position),
+            Column("position", "integer", "Position of the page on the path, from 0.", lambda use: use.position),
             Column("step", "choice", "Kind of the step.", lambda use: use.kind),
-            Column("match", "identifier", "The match whose question it is.", lambda use: use.match),
+            Column("match", "identifier", "The match to which the question belongs.", lambda use: use.match),
             Column(
                 "answering",
                 "integer",
@@ -869,7 +889,7 @@ def behaviour() -> Table:
             Column(
                 "seconds",
                 "number",
-                "From its showing to the last answer.",
+                "Time from its display to the last answer.",
                 lambda use: use.figures["answered_ms"] / 1000 if use.figures["answered_ms"] else None,
                 unit="seconds",
             ),
@@ -880,7 +900,7 @@ def behaviour() -> Table:
             Column(
                 "trapped",
                 "boolean",
-                "Whether the field was filled in that only programs see.",
+                "Whether the hidden field that only programs see was filled in.",
                 lambda use: use.figures["trapped"] > 0,
             ),
         ],
@@ -891,15 +911,16 @@ _AGENT = [
     Column(
         "agent_score",
         "number",
-        "How much speaks for a program at the participant's pages. A signal: it excludes nobody and changes no pay.",
+        "Strength of the evidence that a program used the participant's pages. A signal: it excludes nobody and "
+        "doesn't affect pay.",
         lambda w: found.value if (found := signals_of.agent_score(w)) else None,
         unit="from 0 to 1",
-        values="empty where nothing was counted",
+        values="empty if nothing was counted",
     ),
     Column(
         "agent_reasons",
         "choice",
-        "Why, separated by semicolons, the heaviest first.",
+        "Reasons, separated by semicolons, strongest first.",
         lambda w: ";".join(found.reasons) or None if (found := signals_of.agent_score(w)) else None,
         values="; ".join(f"{name}: {meaning}" for name, meaning in MEANINGS.items()),
     ),
@@ -908,13 +929,13 @@ _AGENT = [
         "boolean",
         f"Whether the score reaches {LINE}: a hint for analyses with and without these participants.",
         lambda w: found.flagged if (found := signals_of.agent_score(w)) else None,
-        values="empty where nothing was counted",
+        values="empty if nothing was counted",
     ),
     Column(
         "authenticity",
         "choice",
         "Result of the recruiter's own authenticity check of the participant's free texts, as last reported or "
-        "imported. A signal: it excludes nobody and changes no pay.",
+        "imported. A signal: it excludes nobody and doesn't affect pay.",
         lambda w: authenticity.flag_of(w.enrolment),
         values=f"{', '.join(authenticity.FLAGS)}; empty if the recruiter reported none",
     ),
@@ -932,7 +953,7 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
             values=", ".join([*State.values, gate.IN_PROGRESS]),
         ),
         _STAGE,
-        Column("role", "choice", "The role that was given.", lambda w: w.placement.role),
+        Column("role", "choice", "The participant's role.", lambda w: w.placement.role),
         Column("cell", "integer", "Number of the cell within the version.", lambda w: w.cell.number),
         Column("version", "integer", "Version of the study, as in the manifest.", lambda w: w.cell.version.number),
         Column(
@@ -944,31 +965,31 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
         Column(
             "person",
             "identifier",
-            "Pseudonym of this person's first participation in any study here, as far as the recruiter tells; theirs "
-            "in all later ones.",
+            "Pseudonym of this person's first participation in any study on this server, as far as the recruiter "
+            "identifies people; the same in all later ones.",
             lambda w: w.person,
         ),
         Column(
             "participations_before",
             "integer",
-            "How often the person had been given a place here before, in this study or another.",
+            "Number of the person's earlier placements on this server, in this study or others.",
             lambda w: w.participations_before,
             unit="participations",
         ),
         Column(
             "recruiter",
             "choice",
-            "How the person came; empty once they were erased.",
+            "The recruiter; empty once the person's data were erased.",
             lambda w: identity.recruiter if (identity := getattr(w.enrolment, "identity", None)) else None,
         ),
-        Column("arrived_at", "time", "When the participant came.", lambda w: w.enrolment.arrived_at, unit="UTC"),
+        Column("arrived_at", "time", "When the participant arrived.", lambda w: w.enrolment.arrived_at, unit="UTC"),
         Column("ended_at", "time", "When the enrolment ended; empty before that.", lambda w: w.ended_at, unit="UTC"),
     ]
     columns += [
         Column(
             f"seconds_{kind}",
             "number",
-            f"From showing the step “{kind}” to its answer; empty where it was not answered.",
+            f"Time from showing the step “{kind}” to its answer; empty if it was not answered.",
             lambda w, kind=kind: w.seconds(kind),
             unit="seconds",
         )
@@ -979,17 +1000,17 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
             Column(
                 f"check_{check}_passed",
                 "boolean",
-                f"Verdict of the check “{check}”; empty where it was not reached or not asked.",
+                f"Result of the check “{check}”; empty if it was not reached or not asked.",
                 lambda w, check=check: w.verdicts[check].passed if check in w.verdicts else None,
                 values="true, false",
             )
         )
-        if check != "code_word":  # what was typed there is a secret of the study, or anything at all
+        if check != "code_word":  # the typed text may be a secret of the study, or anything at all
             columns.append(
                 Column(
                     f"check_{check}_answered",
                     "json",
-                    f"What was answered in the check “{check}”.",
+                    f"Answer to the check “{check}”.",
                     lambda w, check=check: compact_json(w.verdicts[check].answered) if check in w.verdicts else None,
                 )
             )
@@ -1006,7 +1027,7 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
     )
     return Table(
         "participants",
-        "One row per person who was given a place, in the dataset or not; none where nobody took part.",
+        "One row per placed participant, in the dataset or not; empty if nobody took part.",
         [*columns, *_REASONS],
     )
 
@@ -1034,13 +1055,13 @@ def _answer(survey: str, question: Question) -> Column:
 def excluded() -> Table:
     return Table(
         "excluded",
-        "One row per participant of whom nothing is in the dataset, and why; no content.",
+        "One row per excluded participant with the reason, without content.",
         [
             _PARTICIPANT,
             Column(
                 "match",
                 "identifier",
-                "The match that was kept out; empty where none was opened.",
+                "The excluded match; empty if none was opened.",
                 lambda w: next((match.uid for match in w.matches), None),
             ),
             _STAGE,
@@ -1052,36 +1073,36 @@ def excluded() -> Table:
 def payments() -> Table:
     return Table(
         "payments",
-        "One row per amount owed to a participant; the rules of pay are in versions.json.",
+        "One row per amount owed to a participant; the pay rules are in versions.json.",
         [
             Column("participant", "identifier", "Pseudonym, the same in every file.", lambda p: p.enrolment.pseudonym),
-            Column("reason", "choice", "What is paid for.", lambda p: p.reason, values="base, bonus, screen_out, part"),
-            Column("amount", "number", "What is owed.", lambda p: p.amount, unit="the currency"),
+            Column("reason", "choice", "Kind of payment.", lambda p: p.reason, values="base, bonus, screen_out, part"),
+            Column("amount", "number", "Amount owed.", lambda p: p.amount, unit="the currency"),
             Column("currency", "choice", "Currency of the amount.", lambda p: p.currency, values="ISO 4217"),
             Column(
                 "state",
                 "choice",
-                "How far the payment is.",
+                "State of the payment.",
                 lambda p: p.state,
                 values=", ".join(LedgerRow.State.values),
             ),
-            Column("ending", "choice", "The state that is paid.", lambda p: p.workings.get("ending")),
+            Column("ending", "choice", "The ending that is paid for.", lambda p: p.workings.get("ending")),
             Column(
                 "payoff",
                 "number",
-                "Payoff that it follows from.",
+                "Payoff on which the amount is based.",
                 lambda p: p.workings.get("payoff"),
                 unit="the game's money",
             ),
             Column(
                 "share",
                 "number",
-                "Success that it follows from.",
+                "Success score on which the amount is based.",
                 lambda p: p.workings.get("share"),
                 unit="from 0 to 1",
             ),
             Column("created_at", "time", "When it became due.", lambda p: p.created_at, unit="UTC"),
-            Column("approved_at", "time", "When somebody last approved it.", lambda p: p.approved_at, unit="UTC"),
+            Column("approved_at", "time", "When it was last approved.", lambda p: p.approved_at, unit="UTC"),
             Column("sent_at", "time", "When the recruiter was last asked to pay it.", lambda p: p.sent_at, unit="UTC"),
             Column(
                 "settled_at",
@@ -1093,7 +1114,7 @@ def payments() -> Table:
             Column(
                 "paid_by_hand",
                 "boolean",
-                "Whether a person said that it was paid, and no recruiter did.",
+                "Whether a person, not the recruiter, reported it as paid.",
                 lambda p: p.by_hand,
                 values="true, false",
             ),
@@ -1112,22 +1133,26 @@ def cells(shape: Shape, *, of_study: bool) -> Table:
         return Column(name, kind, meaning, lambda row: row.get(name), unit, values)
 
     people = [
-        said("kind", "choice", "What the researcher calls such cells.", values="may be empty"),
+        said("kind", "choice", "The researcher's name for the kind of cell.", values="may be empty"),
         said("lineup", "choice", "Name of the line-up; may be empty."),
-        said("seats", "json", "Who takes each seat: person, an agent's label, or labels of which one is drawn."),
+        said(
+            "seats", "json", "Who takes each seat: person, an agent's label, or several labels from which one is drawn."
+        ),
     ]
-    placed = [said("participants", "integer", "Who was given a place in it.", "participants")]
+    placed = [said("participants", "integer", "Number of participants placed in the cell.", "participants")]
     return Table(
         "cells",
-        "One row per cell of every version, in collections per configuration, played or not.",
+        "One row per cell of every version (in collections, per configuration), played or not.",
         [
             said("version", "integer", "Version of the study, as in the manifest."),
             said("cell", "integer", "Number within the version."),
             *(people if of_study else ()),
-            said("quota", "integer", "Complete matches wanted; empty of later stages and of imports.", "matches"),
+            said(
+                "quota", "integer", "Number of complete matches needed; empty for later stages and imports.", "matches"
+            ),
             *(placed if of_study else ()),
             said("matches", "integer", "Matches begun.", "matches"),
-            said("matches_in_dataset", "integer", "Of them, in the dataset.", "matches"),
+            said("matches_in_dataset", "integer", "Of them, matches in the dataset.", "matches"),
             *(
                 Column(
                     f"config_{name}",
@@ -1148,13 +1173,13 @@ def cells(shape: Shape, *, of_study: bool) -> Table:
 def flow() -> Table:
     return Table(
         "flow",
-        "How many participants came how far and why the others left; each is counted once.",
+        "Number of participants who reached each stage, and why the others left; each is counted once.",
         [
             Column("stage", "choice", "Stage reached, in order.", lambda f: f[0], values=", ".join(gate.STAGES)),
             Column(
                 "what",
                 "choice",
-                "How many reached the stage, or the reason for which some came no further.",
+                "reached, or the reason why some went no further.",
                 lambda f: f[1],
                 values=", ".join(["reached", *gate.REASONS]),
             ),
@@ -1167,12 +1192,18 @@ def ratings() -> Table:
     """Rows are `games.ratings.Rating`; collections of games that rate their agents have them."""
     return Table(
         "ratings",
-        "One row per agent: its strength after the collection's finished matches, by OpenSkill's Plackett–Luce model.",
+        "One row per agent: its skill after the collection's finished matches, by OpenSkill's Plackett–Luce model.",
         [
             Column("agent", "text", "The agent's label.", lambda rating: rating.label),
-            Column("mean", "number", "Mean of its strength; everybody begins at 25.", lambda rating: rating.mean),
-            Column("deviation", "number", "Standard deviation of that.", lambda rating: rating.deviation),
-            Column("matches", "integer", "Matches that it rests on.", lambda rating: rating.matches, unit="matches"),
+            Column("mean", "number", "Mean of its skill; every agent starts at 25.", lambda rating: rating.mean),
+            Column("deviation", "number", "Standard deviation of its skill.", lambda rating: rating.deviation),
+            Column(
+                "matches",
+                "integer",
+                "Number of matches on which it is based.",
+                lambda rating: rating.matches,
+                unit="matches",
+            ),
         ],
     )
 
@@ -1184,7 +1215,7 @@ def codebook() -> Table:
         [
             Column("table", "text", "File without its ending.", lambda e: e[0]),
             Column("column", "text", "Column or key.", lambda e: e[1].name),
-            Column("meaning", "text", "What it holds.", lambda e: e[1].meaning),
+            Column("meaning", "text", "What the column or key holds.", lambda e: e[1].meaning),
             Column(
                 "kind",
                 "choice",
@@ -1193,7 +1224,7 @@ def codebook() -> Table:
                 values=", ".join(Kind.__args__),  # type: ignore[attr-defined]
             ),
             Column("unit", "text", "Unit of its values.", lambda e: e[1].unit),
-            Column("values", "text", "Values that occur, or their limits.", lambda e: e[1].values),
+            Column("values", "text", "Values that occur, or their range.", lambda e: e[1].values),
         ],
     )
 
@@ -1231,7 +1262,7 @@ def _values(field: Field, *, of_move: bool = False) -> str:
     if field.max_length is not None:
         parts.append(f"at most {field.max_length} characters")
     if of_move:
-        parts.append("empty where the move has no such field")
+        parts.append("empty if the move has no such field")
     elif field.nullable:
         parts.append("empty: none")
     return "; ".join(parts)

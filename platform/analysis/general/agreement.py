@@ -79,7 +79,8 @@ def run(data: Data, options: Options) -> Result:
                     *estimated("Accepted", share),
                 ],
                 rows,
-                note="Offers in ten groups of equal size per role; equal offers stay together. An offer's size is what the "
+                note="Offers in ten groups of equal size per role; equal offers stay together. An offer's size is what "
+                "the "
                 "answering player would get.",
             )
         )

@@ -156,7 +156,8 @@ ANALYSES = [
         question="What were the outcomes in each cell, and by each parameter and player alone?",
         method=(
             "Means with t intervals (cluster-robust if a person played several matches), shares with Wilson intervals, "
-            f"and medians with bootstrap intervals (order statistics for more than {LARGE:,} values). Missing values are "
+            f"and medians with bootstrap intervals (order statistics for more than {LARGE:,} values). Missing values "
+            "are "
             "left out of that outcome and counted."
         ),
         columns={"matches": ["match", "player_*"]},

@@ -22,7 +22,6 @@ pytestmark = [
     pytest.mark.filterwarnings("error::FutureWarning"),
 ]
 QUICK = Options(draws=20)
-EVERY_DAY = ("social_dilemma",)
 OF_MATCHES = ("seats", "rounds", "decisions", "messages", "llm_calls", "tool_calls")
 
 
@@ -44,10 +43,10 @@ def cut(source, target, *, matches: int):
     return sealed(target)
 
 
-def keeps_its_promises(folder, *, draw: bool = False) -> dict[str, str]:
-    """Run everything on the dataset; status by analysis."""
+def keeps_its_promises(folder, chosen=None, *, draw: bool = False) -> dict[str, str]:
+    """Run analyses (all unless `chosen`) on the dataset; return the status by analysis."""
     data = load(folder)
-    found = [outcome(analysis, data, QUICK) for analysis in analyses()]
+    found = [outcome(analysis, data, QUICK) for analysis in chosen or analyses()]
     assert [f"{one.analysis.id}: {one.reason}" for one in found if one.status == "failed"] == []
     for one in found:
         assert bool(one.reason) == (one.status == "skipped")
@@ -63,20 +62,35 @@ def keeps_its_promises(folder, *, draw: bool = False) -> dict[str, str]:
     return {one.analysis.id: one.status for one in found}
 
 
-@pytest.mark.parametrize("game", [g if g in EVERY_DAY else pytest.param(g, marks=pytest.mark.slow) for g in GAMES])
-def test_every_game(tiny, game):
+@pytest.mark.parametrize("game", GAMES)
+def test_published_analyses_on_every_game(tiny, game):
+    published = [analysis for analysis in analyses() if analysis.system != "general"]
+    found = keeps_its_promises(tiny(game), published)
+    own = {analysis.id for analysis in published if game in analysis.games}
+    assert not own or any(found[name] == "done" for name in own)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", GAMES)
+def test_all_analyses_on_every_game(tiny, game):
     found = keeps_its_promises(tiny(game))
     assert found["general.flow"] == found["general.outcomes"] == "done"
 
 
-def test_people(people):
-    found = keeps_its_promises(people, draw=True)
+@pytest.mark.parametrize("draw", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_all_analyses_on_people(people, draw):
+    found = keeps_its_promises(people, draw=draw)
     skipped = {name for name, status in found.items() if status == "skipped" and name.startswith("general.")}
     assert skipped == {"general.human_vs_model", "general.response_times", "general.signals"}
 
 
 @pytest.mark.parametrize(
-    "matches", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)]
+    "matches",
+    [
+        pytest.param(0, id="no match"),
+        pytest.param(1, id="one match"),
+        pytest.param(2, id="one group", marks=pytest.mark.slow),
+    ],
 )
-def test_nothing_one_match_and_one_group(people, tmp_path, matches):
+def test_all_analyses_on_hardly_any_data(people, tmp_path, matches):
     keeps_its_promises(cut(people, tmp_path / "cut", matches=matches))

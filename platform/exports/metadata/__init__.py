@@ -1,4 +1,4 @@
-"""What a dataset says of itself to other tools: Croissant, Psych-DS, DataCite, and a reporting checklist."""
+"""A dataset's metadata for other tools: Croissant, Psych-DS, DataCite, and a reporting checklist."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MEANINGS: Mapping[str, str] = {
     checklist.FILE: checklist.MEANING,
     checklist.DATA_FILE: checklist.MEANING_OF_DATA,
 }
-"""What each file is, for the README."""
+"""Return each file's description, for the README."""
 FILES = tuple(name.removesuffix("/") for name in MEANINGS)
 
 

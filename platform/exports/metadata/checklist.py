@@ -1,6 +1,6 @@
-"""A reporting checklist for studies with language models, along the items of GUIDE-LLM (llm-checklist.com).
+"""A reporting checklist for studies with language models, following GUIDE-LLM (llm-checklist.com).
 
-What the logs know is filled in; what only the authors know stays an open question. The wording is our own.
+What the logs record is filled in; what only the authors know is left as a question. The wording is our own.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from exports.metadata.described import Described
 from exports.metadata.models_used import ModelUse
 
 FILE, DATA_FILE = "reporting-checklist.md", "reporting-checklist.json"
-MEANING = "How language models were used, item by item of GUIDE-LLM: filled in from the logs, the rest to be answered."
-MEANING_OF_DATA = "The same for programs."
+MEANING = (
+    "How language models were used, by items of GUIDE-LLM: filled in from the logs, with questions for the authors."
+)
+MEANING_OF_DATA = "The checklist in machine-readable form."
 OPEN = "To be answered by the authors:"
 
 
 @dataclass(frozen=True)
 class Item:
-    """One item. `answers` come from the logs; `question` is what they do not know, empty where nothing is left."""
+    """One item. `answers` come from the logs; `question` asks for the rest, empty if nothing is left."""
 
     key: str
     title: str
@@ -32,7 +34,7 @@ class Item:
 
 
 def items(described: Described, used: Sequence[ModelUse]) -> list[Item]:
-    """Every item, in GUIDE-LLM's order: the core ones, then the optional ones."""
+    """Return every item in GUIDE-LLM's order: core items, then optional ones."""
     if not used:
         return []
     found = (*_core(described, used), *_optional(described, used))
@@ -40,7 +42,7 @@ def items(described: Described, used: Sequence[ModelUse]) -> list[Item]:
 
 
 def as_data(described: Described, used: Sequence[ModelUse]) -> dict[str, Any]:
-    """The checklist for programs."""
+    """Return the checklist as data."""
     return {
         "checklist": "GUIDE-LLM",
         "as_of": described.cutoff,
@@ -76,14 +78,14 @@ def as_data(described: Described, used: Sequence[ModelUse]) -> dict[str, Any]:
 
 
 def checklist(described: Described, used: Sequence[ModelUse]) -> Iterator[str]:
-    """The checklist to read and to complete, piece by piece."""
+    """Yield the checklist as a document to complete, piece by piece."""
     yield f"# {_plain(described.title)}: reporting checklist\n\n"
     if not used:
-        yield "No language model was called for these data up to their moment, so there is nothing to report.\n"
+        yield "No language model was called for these data, so there is nothing to report.\n"
         return
     yield (
-        "The items are those of GUIDE-LLM (llm-checklist.com), a checklist for studies with language models in the "
-        "behavioural and social sciences, in words of our own. What the logs know is filled in, of every call that "
+        "The items follow GUIDE-LLM (llm-checklist.com), a checklist for studies with language models in the "
+        "behavioural and social sciences, in our own words. What the logs know is filled in, of every call that "
         f"was made for this study up to {described.cutoff}, also in matches that are not in the dataset. "
         "What they cannot know is left as a question.\n"
     )
@@ -106,12 +108,12 @@ def _core(described: Described, used: Sequence[ModelUse]) -> Iterator[Item]:
         "A.1",
         "What models were used for",
         (f"Seats in {', '.join(described.games)}: {seats}.", f"Kinds of calls: {', '.join(purposes)}."),
-        "Were models used anywhere else: in design, in coding of texts, in writing?",
+        "Were models used anywhere else, such as for design, coding of texts or writing?",
     )
     yield Item(
         "A.2",
-        "Part of people in what models did",
-        ("Models chose their moves alone. The rules of the game checked each; nobody edited one.",),
+        "Human involvement in what models did",
+        ("Models chose their moves on their own. The rules of the game checked each move; nobody edited any.",),
     )
     yield Item(
         "B.1",
@@ -121,27 +123,27 @@ def _core(described: Described, used: Sequence[ModelUse]) -> Iterator[Item]:
     )
     yield Item(
         "B.2",
-        "How they were reached",
+        "How models were accessed",
         tuple(
             f"{use.model}: through a programming interface (protocol: {', '.join(use.providers)}; endpoint "
             f"“{use.endpoint}”), one request per call; the endpoint's address is not in the dataset."
             for use in used
         ),
-        "Was an endpoint a machine of your own?",
+        "Was any endpoint your own machine?",
     )
     yield Item("B.3", "Settings", tuple(_settings(use) for use in used) + tuple(_asked(agents)))
     yield Item(
         "B.4",
         "Fine-tuning",
         ("None was made with this software.",),
-        "Had any of the models been fine-tuned or customised before?",
+        "Had any of the models been fine-tuned or customised?",
     )
     yield Item(
         "B.5",
-        "What a model remembered",
+        "Memory of the models",
         (
             *dict.fromkeys(map(_memory, agents.values())),
-            "Nothing was kept from one match to another; messages of each call are in llm_calls, column messages.",
+            "Nothing was carried over between matches; the messages of each call are in llm_calls, column messages.",
         ),
     )
     yield Item(
@@ -167,25 +169,25 @@ def _core(described: Described, used: Sequence[ModelUse]) -> Iterator[Item]:
         "D.1",
         "Personal data",
         _personal(described),
-        ("What did the consent text and the provider's terms say of that?" if described.people else ""),
+        ("What did the consent text and the provider's terms say about this?" if described.people else ""),
     )
     yield Item(
         "E.1",
-        "Validation by people",
-        ("The moves need none: they are data, and legal by the rules.",),
+        "Human validation",
+        ("Moves need none: they are the data, and legal by the rules.",),
         "If models labelled texts (labels.csv), who checked them, and how well did they agree?",
     )
     yield Item(
         "E.2",
-        "What was done to answers",
+        "Processing of answers",
         (
-            "An answer was read as a move of the form asked for. One that was no legal move was refused with the "
-            "reason and asked for again; both are kept (columns problem, fault, try_number).",
+            "An answer was read as a move in the requested form. If it was not a legal move, it was refused with the "
+            "reason, and the model was asked again; both are kept (columns problem, fault, try_number).",
             *(
                 f"{use.model}: {use.rule_breaks:,} of {use.calls:,} calls gave no legal move, {use.failed:,} no answer."
                 for use in used
             ),
-            "The fallback that moved when a model gave no move is in decisions, column by.",
+            "If a model gave no move, the fallback that moved is in decisions, column by.",
         ),
     )
     software = described.software
@@ -200,16 +202,16 @@ def _core(described: Described, used: Sequence[ModelUse]) -> Iterator[Item]:
         "G.1",
         "Funding and relationships",
         (),
-        "Who paid for the calls, and what ties are there to makers of the models?",
+        "Who paid for the calls, and do the authors have ties to the models' makers?",
     )
 
 
 def _optional(described: Described, used: Sequence[ModelUse]) -> Iterator[Item]:
     costs = [use.cost for use in used if use.cost is not None]
-    cost = f"{sum(costs):,.4f} US dollars for the models whose price was known." if costs else "No price was known."
+    cost = f"{sum(costs):,.4f} US dollars for models with a known price." if costs else "No price was known."
     for key, title, answers, question in (
-        ("O.1", "Why these models", (), "Why these: performance, openness, reproducibility, ethics, cost?"),
-        ("O.2", "Why these prompts", (), "How did you come to them, and what did you try before?"),
+        ("O.1", "Why these models", (), "Why these models: performance, openness, reproducibility, ethics, cost?"),
+        ("O.2", "Why these prompts", (), "How did you develop them, and what did you try before?"),
         (
             "O.3",
             "Comparison with others",
@@ -222,9 +224,9 @@ def _optional(described: Described, used: Sequence[ModelUse]) -> Iterator[Item]:
             (),
             "Could the games, or published results of them, have been in the training data?",
         ),
-        ("O.5", "Bias", (), "Which systematic differences of the models could change your conclusions?"),
-        ("O.6", "Conversations", ("All are in the dataset: transcripts.jsonl, messages, llm_calls.",), ""),
-        ("O.7", "Ethics", (), "Which board approved the study? What could its results be misused for?"),
+        ("O.5", "Bias", (), "Which biases of the models could affect your conclusions?"),
+        ("O.6", "Conversations", ("All outputs are in the dataset: transcripts.jsonl, messages, llm_calls.",), ""),
+        ("O.7", "Ethics", (), "Which board approved the study? How could its results be misused?"),
         ("O.8", "Computation", (f"{sum(use.calls for use in used):,} calls. {cost}",), ""),
     ):
         yield Item(key, title, answers, question, core=False)
@@ -265,24 +267,23 @@ def _asked(agents: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 
 _STRATEGIES = {
-    "plain": "Within a match a model was sent the conversation so far, or all it may know anew where its role does "
-    "not remember.",
-    "conversation": "Within a match a model was sent the conversation so far.",
-    "fresh": "Every question stood alone: the model was sent all that its role may know, anew each time.",
+    "plain": "Within a match, a model was sent the conversation so far; in a role without memory, all of it each time.",
+    "conversation": "Within a match, a model was sent the conversation so far.",
+    "fresh": "Every question stood alone: each time, the model was sent everything that its role may know.",
 }
 
 
 def _memory(agent: Mapping[str, Any]) -> str:
     strategy = agent.get("settings", {}).get("strategy", "plain")
-    return _STRATEGIES.get(strategy, f"Within a match models were asked by the strategy {strategy}.")
+    return _STRATEGIES.get(strategy, f"Within a match, models were prompted with the strategy {strategy}.")
 
 
 def _personal(described: Described) -> tuple[str, ...]:
     if not described.people:
-        return ("None: no person took part.",)
+        return ("None: no people took part.",)
     return (
-        "What people wrote in a game was sent to the models they played with, in the words they used. Their names and "
-        "identifiers were not sent by the software; the dataset has markers in their place.",
+        "What people wrote in a game was sent unchanged to the models they played with. The software did not send "
+        "their names or identifiers; the dataset has markers in their place.",
     )
 
 

@@ -1,6 +1,6 @@
 """The dataset in Croissant 1.1 with its responsible-AI vocabulary (docs.mlcommons.org/croissant).
 
-What the dataset knows is said; what only its authors can know (biases, social impact) is left out, not guessed.
+It states what the data show; what only the authors know (biases, social impact) is left out, not guessed.
 """
 
 from __future__ import annotations
@@ -157,28 +157,28 @@ def _responsible(described: Described) -> dict[str, Any]:
     matches, people = described.flow["matches"], described.people
     kept_out = sum(matches["excluded"].values())
     limits = [
-        f"{kept_out:,} of {matches['seen']:,} matches are left out by rules that stand in flow.json with their counts."
+        f"{kept_out:,} of {matches['seen']:,} matches are excluded by rules listed in flow.json with their counts."
         if not described.excluded
-        else f"{kept_out:,} of {matches['seen']:,} matches did not pass the gate; they are in it, flagged, with why.",
-        "What a model answers changes with its provider's versions: llm_calls holds what answered, and when.",
+        else f"{kept_out:,} of {matches['seen']:,} matches are excluded; they are flagged, with the reason.",
+        "Models' answers change with their providers' versions: llm_calls records which model answered, and when.",
     ]
     written = " ".join(described.publication.get("limitations", "").split())
     if written:
         limits.insert(0, written)
     collected = (
-        "People came by recruiters' links, agreed to a consent text, and played in a browser against the players that "
-        "versions.json lists; every move was checked by the game's rules and logged when it was made."
+        "People came by recruiters' links, agreed to a consent text, and played in a browser against the players "
+        "listed in versions.json; every move was checked by the game's rules and logged when it was made."
         if people
         else "Language models and scripted players played each other by a frozen plan (versions.json); every move was "
         "checked by the game's rules and logged when it was made."
         if described.source.origin == "parley"
-        else "Games that were published elsewhere, imported and computed anew by their rules."
+        else "Games published elsewhere, imported and recomputed by their rules."
     )
     personal = (
-        "Participants have pseudonyms. Names, identifiers, addresses and keys in what was written are replaced by "
-        "markers. What surveys asked is in participants; free text may still tell of its writer."
+        "Participants have pseudonyms. Names, identifiers, addresses and keys in text are replaced by markers. Survey "
+        "answers are in participants; free text may still reveal something about its writer."
         if people
-        else "None of people: no person took part."
+        else "None about people: no people took part."
     )
     began = [version.launched_at.date().isoformat() for version in described.versions][:1]
     return {
@@ -186,20 +186,20 @@ def _responsible(described: Described) -> dict[str, Any]:
         "rai:dataCollectionType": ["Experiments"] + (["Surveys"] if people else []),
         "rai:dataCollectionTimeframe": [*began, described.cutoff[:10]],
         "rai:dataCollectionMissingData": (
-            "An empty cell is no value: a turn nobody answered, a question left out, a column of another game. "
-            "The codebook says for each column when it is empty."
+            "An empty cell means no value: an unanswered turn, a skipped question, a column of another game. The "
+            "codebook says when each column is empty."
         ),
-        "rai:dataCollectionRawData": "transcripts.jsonl holds every event; all tables of matches follow from it.",
+        "rai:dataCollectionRawData": "transcripts.jsonl holds every event; all tables of matches are derived from it.",
         "rai:dataManipulationProtocol": (
-            "None but the replacement of what tells who somebody is; erased participants' words are markers."
+            "None except replacing identifying text; text of erased participants is replaced by markers."
         ),
         "rai:dataPreprocessingProtocol": [
-            "Words that a spreadsheet would take for a formula have an apostrophe before them in CSV, not in Parquet."
+            "Text that a spreadsheet would read as a formula has an apostrophe before it in CSV, not in Parquet."
         ],
         "rai:dataLimitations": limits,
         "rai:personalSensitiveInformation": [personal],
         "rai:dataUseCases": ["Comparing how people and language models act in economic games; replaying every match."],
         "rai:dataReleaseMaintenancePlan": (
-            "A later dataset of the same study names the same people and matches alike and has a manifest of its own."
+            "A later dataset of the same study uses the same pseudonyms and match identifiers and has its own manifest."
         ),
     }

@@ -1,4 +1,4 @@
-"""What all descriptions of a dataset are made from: said once here, worded by each of them."""
+"""The facts on which all descriptions of a dataset are based."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Described:
         source: what it is of.
         publication: as the manifest has it (`readme.as_data`).
         notice: whether it is a demonstration, in words.
-        cutoff: the moment up to which it reads, ISO 8601.
+        cutoff: the dataset's cut-off, ISO 8601.
         tables: every table that is described in the codebook.
         files: those written so far, by name.
         flow: how many came how far.
@@ -78,7 +78,7 @@ class Described:
 
     @cached_property
     def description(self) -> str:
-        """What the researchers wrote, or what the dataset knows of itself."""
+        """Return the researchers' description, or one made from the dataset."""
         written = " ".join(self.publication.get("description", "").split())
         matches = self.flow["matches"]
         who = "people, language models and scripted players" if self.people else "language models and scripted players"
@@ -86,7 +86,7 @@ class Described:
         if self.people:
             counted = f"{self.flow['in_dataset']:,} of {self.flow['arrived']:,} participants in {counted}"
         made = f"Matches of {', '.join(self.games)} played by {who}: {counted}."
-        return f"{written or made} {self.notice} The data stand as of {self.cutoff}."
+        return f"{written or made} {self.notice} Data as of {self.cutoff}."
 
     @property
     def keywords(self) -> list[str]:

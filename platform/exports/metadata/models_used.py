@@ -1,4 +1,4 @@
-"""What the log of calls knows of the language models behind a dataset."""
+"""Language models behind a dataset, from the log of calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from exports.sources import Source, StudySource
 from opponents.models import Call
 
 _MOST = 20
-"""Different values of one thing that are listed."""
+"""Largest number of different values listed."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class ModelUse:
     Attributes:
         answered_by: the names that its provider gave it, as they came.
         parameters: the different sets of parameters that were sent, as JSON.
-        structured: how answers were held to a schema.
-        cost: US dollars; None where no price is known.
+        structured: how a schema was enforced on answers.
+        cost: US dollars; None if no price is known.
     """
 
     endpoint: str
@@ -45,7 +45,7 @@ class ModelUse:
 
 
 def models_used(source: Source, cutoff: datetime) -> list[ModelUse]:
-    """Every model that was called for the source's matches, in the dataset or not, by endpoint and name."""
+    """Return every model called for the source's matches, in the dataset or not, by endpoint and name."""
     if not source.asks_models:
         return []
     kind = "study" if isinstance(source, StudySource) else "collection"

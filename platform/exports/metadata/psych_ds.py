@@ -1,7 +1,7 @@
-"""The dataset in the layout of Psych-DS (psych-ds.github.io), in a folder of its own.
+"""The dataset in the Psych-DS layout (psych-ds.github.io), in its own folder.
 
-The folder's tables are the CSV files beside it under names of its pattern, as links to the same bytes: on the disk
-they take no room of their own. Records of model calls and tables about the dataset have no place in it.
+The folder's tables are the CSV files beside it under names of its pattern, as links to the same bytes: they take no
+disk space. Records of model calls and tables about the dataset are left out.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from exports.metadata.described import Described
 from exports.metadata.licences import LICENCES
 
 TREE, LISTING = "psych-ds", "psych-ds.sha256"
-MEANING = "The tables of what people and models did once more, as the Psych-DS standard lays them out."
+MEANING = "The tables of what people and models did, in the layout of the Psych-DS standard."
 MEANING_OF_LISTING = "The list of the files in the folder psych-ds/."
 _README = (
     "# {title}\n\n{description}\n\nThe whole dataset, with README, codebook and transcripts, is in the folder above.\n"

@@ -80,7 +80,7 @@ def test_every_number_of_the_flow_stands_in_the_figure(look):
     counted = flow(arrived={"dropped_out": 3, "withdrew": 2}, completed={"scripted_fallback": 7})
     drawn = ElementTree.fromstring(figure.drawn(counted, title="Splitting & <money>", look=look))
     words = [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
-    for text in ("Came and were given a place", "n = 17", "Excluded: n = 5", "dropped out", "3", "2", "n = 12",
+    for text in ("Arrived and were placed in a cell", "n = 17", "Excluded: n = 5", "dropped out", "3", "2", "n = 12",
                  "a script moved for a model", "7", "n = 5 in 5 matches"):  # fmt: skip
         assert text in words
     for box in drawn.iter("{http://www.w3.org/2000/svg}rect"):

@@ -18,7 +18,7 @@ def test_it_exports_and_says_what_is_in_and_what_is_not(tmp_path, capsys):
     call_command("export_dataset", "splitting", "--to", str(tmp_path / "d"))
     out = capsys.readouterr().out
     assert "1 of 1 matches are in the dataset" in out
-    assert "1 of 2 participants are in it" in out
+    assert "1 of 2 participants are in the dataset" in out
     assert "not_finished: 1" in out
     assert verify(tmp_path / "d") == []
 

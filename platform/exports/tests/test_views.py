@@ -153,7 +153,7 @@ def test_the_figure_says_in_words_too_who_is_in_and_who_is_not(client, study):
     assert "<svg" not in re.sub(r"(?s)<header.*?</header>", "", page_of(client, study)).split("export-kept")[-1]
     ready(study)
     page = page_of(client, study)
-    assert "Came and were given a place: 2" in page
+    assert "Arrived and were placed in a cell: 2" in page
     assert "excluded, still under way: 1" in page
     assert "In the dataset: 1" in page
 
@@ -258,7 +258,7 @@ def test_authors_licence_and_citation_are_in_the_next_readme_and_change_no_versi
 def test_another_licence_must_be_written_down(client, study):
     client.force_login(researcher(study))
     page = client.post(address("publish", study), SAID | {"licence": "own"}).content.decode()
-    assert "Please write which licence it is" in page and "A. Author; B. Author" in page
+    assert "Enter the licence" in page and "A. Author; B. Author" in page
     assert not Publication.objects.exists()
     client.post(address("publish", study), SAID | {"licence": "own", "own_licence": "By agreement."})
     assert Publication.objects.get(study=study).terms == "By agreement."
@@ -270,7 +270,7 @@ def test_an_address_of_a_person_is_refused_where_datasets_would_carry_it(client,
     client.force_login(researcher(study))
     said = SAID | {"authors": "A. Author, author@example.org", "citation": "https://orcid.org/0000-0002-1825-0097"}
     page = client.post(address("publish", study), said).content.decode()
-    assert "No dataset holds an e-mail address" in page
+    assert "Datasets contain no e-mail addresses" in page
     assert not Publication.objects.exists()
     client.post(address("publish", study), said | {"authors": "A. Author"})
     assert Publication.objects.get(study=study).citation == said["citation"]

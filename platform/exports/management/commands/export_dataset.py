@@ -20,17 +20,19 @@ WRONG = 2
 
 
 class Command(BaseCommand):
-    help = "Writes the dataset of a study into a folder: tables, transcripts, codebook, flow and manifest."
+    help = "Write the dataset of a study to a folder: tables, transcripts, codebook, flow and manifest."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", metavar="STUDY", help="the short name of a study or collection")
-        parser.add_argument("--to", required=True, metavar="DIR", type=Path, help="an empty or new folder")
-        parser.add_argument("--formats", default=",".join(USUAL), help=f"of {', '.join(FORMATS)}, comma-separated")
+        parser.add_argument("--to", required=True, metavar="DIR", type=Path, help="a new or empty folder")
         parser.add_argument(
-            "--include", choices=["excluded"], help="write what the gate keeps out too, flagged with reason and stage"
+            "--formats", default=",".join(USUAL), help=f"comma-separated formats, of {', '.join(FORMATS)}"
         )
-        parser.add_argument("--overwrite", action="store_true", help="replace the dataset that is in DIR")
+        parser.add_argument(
+            "--include", choices=["excluded"], help="include excluded rows, flagged with reason and stage"
+        )
+        parser.add_argument("--overwrite", action="store_true", help="replace the dataset in DIR")
 
     def handle(self, *args: Any, **options: Any) -> None:
         formats = [name for name in options["formats"].split(",") if name]
@@ -47,7 +49,7 @@ class Command(BaseCommand):
         self.stdout.write(
             f"{flow['matches_in_dataset']} of {flow['matches']['seen']} matches are in the dataset"
             + _reasons(flow["matches"]["excluded"])
-            + f"\n{flow['in_dataset']} of {flow['arrived']} participants are in it"
+            + f"\n{flow['in_dataset']} of {flow['arrived']} participants are in the dataset"
             + _reasons(flow["excluded"])
             + f"\nWritten to {options['to']}"
         )

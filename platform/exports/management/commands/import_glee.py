@@ -18,19 +18,19 @@ WRONG = 2
 
 
 class Command(BaseCommand):
-    help = "Imports games in the published GLEE layout; metrics are computed anew by the paper's formulas."
+    help = "Import games in the published GLEE layout; metrics are recomputed by the paper's formulas."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", metavar="DIR", type=Path)
-        parser.add_argument("--json", action="store_true", help="one JSON object a line for each game")
-        parser.add_argument("--dry-run", action="store_true", help="only read and compute")
+        parser.add_argument("--json", action="store_true", help="one JSON object per line and game")
+        parser.add_argument("--dry-run", action="store_true", help="read and compute, but store nothing")
         parser.add_argument("--name", default="glee", help="the collections are called NAME-FAMILY (glee)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         folder: Path = options["folder"]
         if not folder.is_dir():
-            raise CommandError(f"{folder} is no folder.", returncode=WRONG)
+            raise CommandError(f"{folder} is not a folder.", returncode=WRONG)
         if options["dry_run"]:
             self._read(folder, options["json"])
         else:

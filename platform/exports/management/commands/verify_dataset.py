@@ -1,4 +1,4 @@
-"""`manage.py verify_dataset DIR`: exit 0 when all agrees, 1 on any difference, 2 when there is no dataset."""
+"""`manage.py verify_dataset DIR`: exits with 0 if everything agrees, 1 on any difference, 2 without a dataset."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DIFFERENT, UNREADABLE = 1, 2
 
 
 class Command(BaseCommand):
-    help = "Hashes the files of a dataset, replays every match and compares. Needs no database."
+    help = "Check a dataset: hash its files, replay every match and compare. Needs no database."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
