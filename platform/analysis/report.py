@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +58,7 @@ def rendered(
         facts=list(_facts(data)),
         flow=Markup(html_table(exclusions(data))) if exclusions(data).rows else "",
         done=done,
-        skipped=[_named(outcome) for outcome in outcomes if outcome.status == "skipped"],
+        skipped=list(_skipped(outcomes)),
         failed=[_named(outcome) for outcome in outcomes if outcome.status == "failed"],
         software=software,
         options=f"Seed {options.seed}, intervals of {100 * options.level:g} %, {options.draws:,} bootstrap draws",
@@ -142,6 +142,13 @@ def _facts(data: Data) -> Any:
             "Fixed parameters",
             "; ".join(f"{data.heading(name)}: {words(value)[:80]}" for name, value in fixed.items()),
         )
+
+
+def _skipped(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each reason for skipping analyses, with their titles and ids."""
+    skipped = [outcome for outcome in outcomes if outcome.status == "skipped"]
+    for reason in dict.fromkeys(outcome.reason for outcome in skipped):
+        yield reason, [f"{one.analysis.title} ({one.analysis.id})" for one in skipped if one.reason == reason]
 
 
 def _named(outcome: Outcome) -> dict[str, str]:
