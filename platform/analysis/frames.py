@@ -354,3 +354,15 @@ def adjusted(rows: Sequence[dict[str, Any]], key: str = "p", to: str = "p_holm")
     for row, value in zip(rows, holm([row.get(key) for row in rows]), strict=True):
         row[to] = value
     return list(rows)
+
+
+def one_se(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows with `low` and `high` one standard error from the estimate, for figures; None without an error."""
+    return [
+        {
+            **row,
+            "low": None if row["se"] is None else row["estimate"] - row["se"],
+            "high": None if row["se"] is None else row["estimate"] + row["se"],
+        }
+        for row in rows
+    ]

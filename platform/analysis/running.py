@@ -36,7 +36,7 @@ def outcome(analysis: Analysis, data: Data, options: Options) -> Outcome:
 def unmet(analysis: Analysis, data: Data) -> str:
     """Return why an analysis does not apply to the data; empty if it does."""
     if analysis.games and not set(analysis.games) & set(data.games):
-        return f"For {' and '.join(analysis.games).replace('_', ' ')} only."
+        return f"For {', '.join(analysis.games).replace('_', ' ')} only."
     for table, columns in analysis.columns.items():
         if not data.has(table):
             return f"The dataset has no table {table}."

@@ -1,4 +1,4 @@
-"""Cutting out of free text what tells who somebody is."""
+"""Removing identifying information from free text."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ NAME = "[name]"
 IDENTIFIER = "[identifier]"
 CODE_WORD = "[code word]"
 SHORT = "▮"
-"""Stands for any of these where the longer marker would make a message too long to be replayed."""
+"""Replaces any of these if a longer marker would make a message too long to be replayed."""
 SHORTEST_IDENTIFIER = 4
-"""Identifiers of fewer characters are numbers or words like any other and tell nothing."""
+"""Shorter identifiers could be ordinary numbers or words and identify nobody."""
 LONG_IDENTIFIER = 8
-"""From this length on an identifier is cut out even from the middle of a word."""
+"""Identifiers of at least this length are removed even from the middle of a word."""
 
 # A letter or digit before or after makes it another word; an escape such as \n in quoted JSON does not.
 _BEGINS = r"(?:(?<![^\W_])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
@@ -31,7 +31,7 @@ _WITHOUT_SPACES = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHME
 
 
 class Scrubber:
-    """Replaces display names, identifiers and used code words of a match's people by markers.
+    """Replaces display names, identifiers and used code words of a match's people with markers.
 
     Args:
         names: display names; cut out as whole words, in any case and either Unicode composition.
@@ -63,11 +63,11 @@ class Scrubber:
         self._patterns = patterns
 
     def text(self, text: str, *, limit: int | None = None) -> str:
-        """`text` without them; at most `limit` characters long where the original was."""
+        """Return `text` without them, at most `limit` characters long if the original was."""
         scrubbed = self._replaced(text)
         if limit is None or len(scrubbed) <= limit:
             return scrubbed
-        # What was too long before it came here (an imported game's) stays so: nothing but names leaves.
+        # Text that was too long before (in an imported game) stays so: only names are removed.
         return self._replaced(text, by=SHORT)[: max(limit, len(text))]
 
     def _replaced(self, text: str, *, by: str | None = None) -> str:
@@ -78,7 +78,7 @@ class Scrubber:
         return alike.cut(text, marker=by) if self._strangers else text
 
     def _as_read(self, text: str) -> str:
-        """`text` without invisible signs and in plain letters, where somebody stands in it only so."""
+        """Return `text` without invisible characters and in plain letters, if it names someone only in that form."""
         plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
         if plain == text:
             return text
@@ -86,7 +86,7 @@ class Scrubber:
         return plain if any(hidden) else text
 
     def data(self, data: Any) -> Any:
-        """Plain data with every text in it scrubbed, keys included."""
+        """Return plain data with every text in it scrubbed, including keys."""
         if isinstance(data, str):
             return self.text(data)
         if isinstance(data, Mapping):
@@ -96,7 +96,7 @@ class Scrubber:
         return data
 
     def move(self, move: Mapping[str, Any], *, choices: frozenset[str], limit: int) -> dict[str, Any]:
-        """A move with its free text scrubbed; fields in `choices` hold the game's own words and stay."""
+        """Return a move with its free text scrubbed; fields in `choices` hold the game's own words and stay."""
         return {
             name: value
             if name in choices
@@ -108,13 +108,13 @@ class Scrubber:
 
 
 def mentions(texts: Iterable[str], word: str) -> bool:
-    """Whether `word` stands in one of `texts` as a whole word."""
+    """Return whether `word` occurs in one of `texts` as a whole word."""
     pattern = re.compile(_whole_word(word), re.IGNORECASE)
     return any(pattern.search(text) for text in texts)
 
 
 def texts_in(data: Any) -> Iterable[str]:
-    """Every text inside plain data."""
+    """Yield every text inside plain data."""
     if isinstance(data, str):
         yield data
     elif isinstance(data, Mapping):
@@ -142,12 +142,12 @@ def _whole_word(word: str) -> str:
 
 
 def _runs_on(letter: str) -> bool:
-    """Whether words of this letter's script stand beside each other without a space."""
+    """Return whether this letter's script puts no spaces between words."""
     return unicodedata.name(letter, "").startswith(_WITHOUT_SPACES)
 
 
 def _spelled(word: str) -> str:
-    """A pattern for `word` in every case, composition and escape in which it may have been written."""
+    """Return a pattern for `word` in every case, composition and escape in which it may be written."""
     pattern = ""
     for part in re.split(r"(\s+)", word):
         pattern += (
@@ -166,7 +166,7 @@ def _letter(letter: str) -> str:
 
 
 def _one_of(written: set[str]) -> str:
-    """A pattern for any of these spellings, as they are or escaped."""
+    """Return a pattern for any of these spellings, plain or escaped."""
     spelled = {re.escape(spelling) for spelling in written}
     # JSON within JSON has its backslashes doubled.
     spelled |= {
@@ -176,7 +176,7 @@ def _one_of(written: set[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    r"""As JSON writes it inside a text: é → \u00e9."""
+    r"""Return text as escaped in JSON: é → \u00e9."""
     units = text.encode("utf-16-be")
     return "".join(
         chr(unit) if unit < 128 else f"\\u{unit:04x}"

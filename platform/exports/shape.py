@@ -1,4 +1,4 @@
-"""Which columns the matches of a study have: parameters, roles, results and fields of moves."""
+"""The columns of a study's matches: parameters, roles, results and fields of moves."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Shape:
 
     @cached_property
     def choices(self) -> frozenset[str]:
-        """Fields of moves whose words are the game's own, never a player's."""
+        """Fields of moves that hold the game's own words, never a player's."""
         return frozenset(name for name, field in self.moves.items() if field.kind == "choice")
 
 
@@ -90,7 +90,7 @@ def of_configurations(configurations: Iterable[tuple[str, Mapping[str, Any]]]) -
 
 
 def _structure(game: Game[Any, Any]) -> tuple[Any, ...]:
-    """What can change which fields and results there are: every parameter but amounts, probabilities and seeds."""
+    """Return the parameters that can change fields and results: all but amounts, probabilities and seeds."""
     return (game.key, *(_part(name, value) for name, value in game.config.model_dump(mode="json").items()))
 
 
@@ -104,7 +104,7 @@ def _part(name: str, value: Any) -> Any:
 
 @dataclass
 class _Results:
-    """An example of each result that trial matches gave."""
+    """Return an example of each result from trial matches."""
 
     metrics: dict[str, Any] = field(default_factory=dict)
     seats: dict[str, Any] = field(default_factory=dict)
@@ -121,7 +121,7 @@ class _Results:
 
 
 def _try_out(game: Game[Any, Any], results: _Results, moves: dict[str, Field]) -> None:
-    """What scripted trial matches show of a game's results and forms."""
+    """Return a game's results and forms as seen in scripted trial matches."""
     for script in sorted(game.scripts):
         for seed in _SEEDS:
             try:
@@ -141,6 +141,6 @@ def _try_out(game: Game[Any, Any], results: _Results, moves: dict[str, Field]) -
 
 
 def _keep(moves: dict[str, Field], field: Field) -> None:
-    """Remember a field; where two forms share a name, the one that takes free text counts."""
+    """Store a field; if two forms share a name, the one that takes free text counts."""
     if field.name not in moves or field.kind in ("text", "data"):
         moves[field.name] = field

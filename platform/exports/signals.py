@@ -1,4 +1,4 @@
-"""Signals of data quality: how pages were used, and what somebody repeated. They are told and decide nothing."""
+"""Signals of data quality: how pages were used, and what was repeated. They are reported and decide nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PageUse:
-    """How one participant used one page, all of its loadings together; times in seconds."""
+    """How one participant used one page, summed over its loadings; times in seconds."""
 
     enrolment: Enrolment
     position: int
@@ -32,7 +32,7 @@ class PageUse:
 
 
 def page_uses(participant: Participant) -> list[PageUse]:
-    """The pages that were heard of by the cut-off, in the order of the path."""
+    """Return the pages with signals by the cut-off, in the order of the path."""
     views = [view for view in participant.enrolment.page_views.all() if view.last_at <= participant.reading.cutoff]
     views.sort(key=lambda view: view.position)
     return [
@@ -60,7 +60,7 @@ def _together(enrolment: Enrolment, views: list[Any]) -> PageUse:
 
 @dataclass(frozen=True)
 class HandUse:
-    """How one participant used one page, or one question of its game, by hand; all loadings together."""
+    """Input events of one participant on one page, or one question of its game, summed over its loadings."""
 
     participant: Participant
     position: int
@@ -70,7 +70,7 @@ class HandUse:
 
     @property
     def match(self) -> str | None:
-        """The match whose question it is."""
+        """The match to which the question belongs."""
         if self.question is None:
             return None
         seats = self.participant.enrolment.seats.all()
@@ -78,7 +78,7 @@ class HandUse:
 
 
 def hand_uses(participant: Participant) -> list[HandUse]:
-    """What was counted by the cut-off, in the order of pages and questions."""
+    """Return counts by the cut-off, in the order of pages and questions."""
     rows = [row for row in participant.enrolment.behaviour.all() if row.last_at <= participant.reading.cutoff]
     rows.sort(key=lambda row: (row.position, int(row.question or 0)))
     found = []
@@ -112,7 +112,7 @@ def repeated_messages(participant: Participant) -> int | None:
 
 
 def repeated_answers(participant: Participant) -> int | None:
-    """Answers in words that say what an earlier one said, all surveys together; None of who gave none."""
+    """Return free-text answers that repeat an earlier one, over all surveys; None if there are none."""
     if participant.enrolment.erased_at is not None:
         return None
     given = [answer for survey in _surveys(participant) for kind, answer in survey if kind == "text" and answer]
@@ -131,7 +131,7 @@ def longest_line(participant: Participant) -> int | None:
 
 
 def _surveys(participant: Participant) -> list[list[tuple[str, Any]]]:
-    """(kind, answer) in the order of the questions, for each survey of somebody in the dataset."""
+    """Yield (kind, answer) in the order of the questions, for each survey of a participant in the dataset."""
     answers = participant.answers
     return [
         [(question["kind"], answers[one.survey].get(question["key"])) for question in one.questions]

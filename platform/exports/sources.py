@@ -1,4 +1,4 @@
-"""What a dataset is made of: a study that people took part in, or a collection of matches without people."""
+"""Sources of datasets: a study with participants, or a collection of matches without people."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from surveys.questions import Question, questions_of
 
 CHECKS = ("code_word", "quiz")
 PLAYED_HERE = "parley"
-"""How matches of this platform's own are marked beside imported ones."""
+"""How this platform's own matches are marked, as opposed to imported ones."""
 
 
 @dataclass(frozen=True)
 class Frozen:
-    """A version of the source: what its matches depend on, hashed."""
+    """A version of the source: everything its matches depend on, with its hash."""
 
     number: int
     sha256: str
@@ -76,7 +76,7 @@ class StudySource:
             yield from ((self.study.game, cell.config) for cell in cells_wanted(self.study))
 
     def cells(self) -> Iterator[dict[str, Any]]:
-        """Every cell as cells.csv has it, without what was counted."""
+        """Return every cell of cells.csv, without counts."""
         for cell in (
             Cell.objects.filter(version__study=self.study)
             .select_related("version")
@@ -93,7 +93,7 @@ class StudySource:
             }
 
     def steps(self) -> list[str]:
-        """Kinds of steps that enrolments in the study are made of."""
+        """Return the kinds of steps of the study's enrolments."""
         kinds: dict[str, None] = {}
         for version in self.study.versions.order_by("number").prefetch_related("cells"):
             for placed in version.cells.all():
@@ -119,7 +119,7 @@ class StudySource:
 
 
 class CollectionSource:
-    """A collection, played here or imported: one version, and nobody who could fail a check."""
+    """A collection, played here or imported: one version, no participants."""
 
     demonstration = False
 
@@ -173,18 +173,20 @@ Source = StudySource | CollectionSource
 
 
 def of(made: Study | Collection) -> Source:
-    """The source that a study or a collection is."""
+    """Return the source for a study or collection."""
     return StudySource(made) if isinstance(made, Study) else CollectionSource(made)
 
 
 def called(slug: str) -> Source:
-    """The study or collection of this short name; studies come first.
+    """Return the study or collection with this short name; studies take precedence.
 
     Raises:
-        UnknownSource: naming those there are.
+        UnknownSource: listing the existing ones.
     """
     for model in (Study, Collection):
         if found := model.objects.filter(slug=slug).first():
             return of(found)
     known = [*Study.objects.values_list("slug", flat=True), *Collection.objects.values_list("slug", flat=True)]
-    raise UnknownSource(f"There is no study “{slug}”; there are: {', '.join(sorted(known)) or 'none'}.")
+    raise UnknownSource(
+        f"No study or collection is called “{slug}”. Existing ones: {', '.join(sorted(known)) or 'none'}."
+    )

@@ -1,4 +1,4 @@
-"""Checking a dataset against itself and against the rules of its games. Needs no database."""
+"""Checking a dataset for consistency and against the rules of its games. Needs no database."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from games.interface import Event, Game
 
 _BLOCK = 1024 * 1024
 WORTHWHILE = 4 * 1024 * 1024
-"""Transcripts of fewer bytes are replayed sooner than processes have started."""
+"""Below this many bytes of transcripts, starting processes would take longer than replaying."""
 BESIDE = ("matches", "seats", "rounds", "decisions", "messages")
-"""Tables whose rows follow from the transcripts."""
+"""Tables whose rows are derived from the transcripts."""
 _MATCH_FIRST = re.compile(rb'\{"match":"([0-9a-zA-Z-]+)"')
 _MALFORMED = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, csv.Error, ExportError)
 csv.field_size_limit(2**31 - 1)
@@ -45,7 +45,7 @@ csv.field_size_limit(2**31 - 1)
 
 @dataclass
 class Verification:
-    """What was found: `differences` in words, and how much was checked."""
+    """The result: `differences` as sentences, and how much was checked."""
 
     differences: list[str] = field(default_factory=list)
     files: int = 0
@@ -57,22 +57,22 @@ class Verification:
 
 
 def verify(folder: Path) -> list[str]:
-    """Every difference between a dataset and what it should be; an empty list when there is none.
+    """Return every difference between a dataset and what it should be.
 
     Raises:
-        Unreadable: there is no dataset in `folder`.
+        Unreadable: `folder` has no dataset.
     """
     return examine(folder).differences
 
 
 def examine(folder: Path, *, processes: int | None = None) -> Verification:
-    """Hash every file, replay every match and compare all that can be computed again.
+    """Hash every file, replay every match and compare everything that can be recomputed.
 
     Args:
-        processes: that replay; None: one per core if there are enough matches.
+        processes: number that replay; None: one per core if there are enough matches.
 
     Raises:
-        Unreadable: there is no dataset in `folder`.
+        Unreadable: `folder` has no dataset.
     """
     folder = Path(folder)
     found = Verification()
@@ -95,7 +95,7 @@ def examine(folder: Path, *, processes: int | None = None) -> Verification:
         try:
             compare(folder, listed, present, found)
         except (*_MALFORMED, *parquet.errors()) as error:
-            found.differ(f"A file cannot be read as what it should be: {type(error).__name__}: {error}")
+            found.differ(f"A file cannot be read: {type(error).__name__}: {error}")
     return found
 
 
@@ -107,18 +107,18 @@ def _read_manifest(folder: Path, found: Verification) -> Manifest:
         text = (folder / manifest.FILE).read_bytes().decode("utf-8")
         listed = manifest.read(text)
     except FileNotFoundError:
-        raise Unreadable(f"There is no dataset in {folder}: it has no {manifest.FILE}.") from None
+        raise Unreadable(f"{folder} has no dataset: {manifest.FILE} is missing.") from None
     except (OSError, ValueError) as error:
         raise Unreadable(f"{folder / manifest.FILE} cannot be read: {str(error).splitlines()[0]}") from None
     if listed.format != manifest.FORMAT or listed.format_version > manifest.FORMAT_VERSION:
-        raise Unreadable(f"{listed.format} {listed.format_version} is not a format that this software reads.")
+        raise Unreadable(f"This software does not read the format {listed.format} {listed.format_version}.")
     if listed.rendered() != text:
-        found.differ(f"{manifest.FILE}: its own hash or wording differs, so it was changed after the export.")
+        found.differ(f"{manifest.FILE}: its hash or content differs, so it was changed after the export.")
     return listed
 
 
 def _compare_files(folder: Path, listed: Manifest, found: Verification) -> set[str]:
-    """Sizes and hashes; returns the names of the listed files that are there."""
+    """Compare sizes and hashes; return the names of the listed files that exist."""
     present = set()
     for name, entry in listed.files.items():
         path = folder / name
@@ -133,7 +133,7 @@ def _compare_files(folder: Path, listed: Manifest, found: Verification) -> set[s
 
 
 def _compare_glee(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
-    """The files of the published layout are those of the list, no more and no fewer."""
+    """Check that the files of the published layout are exactly those listed."""
     if LISTING not in present:
         return
     named = _compare_tree(folder, LISTING, TREE, found)
@@ -142,7 +142,7 @@ def _compare_glee(folder: Path, listed: Manifest, present: set[str], found: Veri
 
 
 def _compare_psych_ds(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
-    """The folder laid out as Psych-DS is as listed, and its tables are those beside it."""
+    """Check that the Psych-DS folder is as listed, with the dataset's tables."""
     if psych_ds.LISTING not in present:
         return
     _compare_tree(folder, psych_ds.LISTING, psych_ds.TREE, found)
@@ -153,7 +153,7 @@ def _compare_psych_ds(folder: Path, listed: Manifest, present: set[str], found: 
 
 
 def _compare_tree(folder: Path, listing: str, tree: str, found: Verification) -> int:
-    """The files of a folder within the dataset are those of its list; returns how many are listed."""
+    """Check that the files of a folder are those of its list; return how many are listed."""
     named = set()
     for line in (folder / listing).read_text("utf-8").splitlines():
         digest, _space, name = line.partition("  ")
@@ -180,7 +180,7 @@ def _sha256(path: Path) -> str:
 
 
 def _flow_of(listed: Manifest) -> Mapping[str, Any]:
-    """The flow; that of format 1, which counted no matches that were kept out, as the later ones have it."""
+    """Return the flow, that of format 1 (without excluded matches) in the form of later formats."""
     if listed.format_version > 1:
         return listed.flow
     number = listed.flow["matches_in_dataset"]
@@ -196,7 +196,7 @@ def _flow_problem(listed: Manifest) -> str | None:
 
 def _compare_flow(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
     if "flow.json" in present and json.loads((folder / "flow.json").read_text("utf-8")) != listed.flow:
-        found.differ("flow.json: it is not the flow of the manifest.")
+        found.differ("flow.json: the flow differs from the manifest's.")
     if "flow.csv" in present:
         expected = [
             {"stage": stage["stage"], "what": what, "participants": str(count)}
@@ -204,11 +204,11 @@ def _compare_flow(folder: Path, listed: Manifest, present: set[str], found: Veri
             for what, count in [("reached", stage["reached"]), *stage["left"].items()]
         ]
         if list(_rows(folder / "flow.csv")) != expected:
-            found.differ("flow.csv: it is not the flow of the manifest.")
+            found.differ("flow.csv: the flow differs from the manifest's.")
 
 
 def _compare_codebook(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
-    """Every column of every table has its entry, and every entry its column."""
+    """Check that every column of every table has an entry, and every entry a column."""
     if "codebook.csv" not in present:
         return
     entries: dict[str, list[str]] = {}
@@ -217,7 +217,7 @@ def _compare_codebook(folder: Path, listed: Manifest, present: set[str], found: 
         if not row["meaning"]:
             found.differ(f"codebook.csv: {row['table']}.{row['column']} has no meaning.")
     if entries.pop("transcripts", None) != _keys_of_transcripts(listed.format_version):
-        found.differ("codebook.csv: the keys of the transcripts are not described as they are.")
+        found.differ("codebook.csv: the entries of the transcripts' keys are wrong.")
     for name in sorted(present):
         if name.endswith(".csv"):
             with (folder / name).open(encoding="utf-8", newline="") as opened:
@@ -227,7 +227,7 @@ def _compare_codebook(folder: Path, listed: Manifest, present: set[str], found: 
 
 
 SINCE = {"source": 2, "name": 2, "unverified": 2, "in_dataset": 5}
-"""The format in which a key of the transcripts came."""
+"""Return the format version that introduced a key of the transcripts."""
 
 
 def _keys_of_transcripts(version: int) -> list[str]:
@@ -246,7 +246,7 @@ def _compare_versions(folder: Path, listed: Manifest, present: set[str], found: 
 
 
 def _compare_people(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
-    """The participants' table gives the flow again."""
+    """Check the participants' table against the flow."""
     if not present & {"participants.csv", f"participants{parquet.ENDING}"}:
         return
     name, records = _table(folder, "participants")
@@ -259,24 +259,24 @@ def _compare_people(folder: Path, listed: Manifest, present: set[str], found: Ve
         row = dict(zip(header, record, strict=True))
         stage, reasons = row_stage(row), tuple(reason for reason in row["reasons"].split(";") if reason)
         if (row["in_dataset"].upper() == "TRUE") != (stage == "in_dataset") or bool(reasons) == (stage == "in_dataset"):
-            found.differ(f"{name}: {row['participant']} is both in the dataset and out of it.")
+            found.differ(f"{name}: {row['participant']} is both included and excluded.")
             continue
         if row["reason"] != (reasons[0] if reasons else ""):
             found.differ(f"{name}: {row['participant']}'s reason is not the first of the reasons.")
         flow.count(stage=stage, reasons=reasons)
     if flow.as_dict() != _flow_of(listed):
-        found.differ(f"{name}: it does not give the flow of the manifest.")
+        found.differ(f"{name}: the rows don't add up to the manifest's flow.")
 
 
 def row_stage(row: Mapping[str, str]) -> str:
-    """How far the participant of a row came."""
+    """Return the stage that a row's participant reached."""
     if row["stage"] not in gate.STAGES:
         raise ValueError(f"there is no stage {row['stage']!r}")
     return row["stage"]
 
 
 def _compare_parquet(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
-    """Every Parquet file has the columns of the codebook, the rows of the manifest, and the values of its CSV file."""
+    """Check every Parquet file against the codebook's columns, the manifest's number of rows and the CSV file."""
     described: dict[str, list[str]] = {}
     if "codebook.csv" in present:
         for row in _rows(folder / "codebook.csv"):
@@ -308,7 +308,7 @@ def _compare_packed(
             continue
         said = next(written, None)
         if said is None or not all(map(_same_value, said, values)):
-            found.differ(f"{name}: row {rows} is not that of {table}.csv.")
+            found.differ(f"{name}: row {rows} differs from {table}.csv.")
             return
     if not rows == listed.files[name].rows == listed.counts.get(name):
         found.differ(f"{name}: it has {rows} rows, the manifest {listed.files[name].rows}.")
@@ -317,11 +317,11 @@ def _compare_packed(
 
 
 def _same_value(written: str, value: Any) -> bool:
-    """Whether a cell of CSV and a value of Parquet are the same; an empty cell is no value or an empty text."""
+    """Return whether a CSV cell equals a Parquet value; an empty cell means no value or an empty text."""
     if value is None or value == "":
         return written == ""
     if isinstance(value, str):
-        return written in (value, defused(value))  # a number among choices is no text in CSV
+        return written in (value, defused(value))  # a numeric choice is not quoted in CSV
     return _same(written, value)
 
 
@@ -329,7 +329,7 @@ def _same_value(written: str, value: Any) -> bool:
 
 
 def _compare_calls(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
-    """Of one turn at most one call says that its answer was the move."""
+    """Check that at most one call of each turn is marked as the move."""
     if "llm_calls.csv" not in present:
         return
     moves: Counter[tuple[str, str, str]] = Counter()
@@ -344,9 +344,9 @@ def _compare_calls(folder: Path, listed: Manifest, present: set[str], found: Ver
 def _compare_matches(
     folder: Path, listed: Manifest, present: set[str], found: Verification, processes: int | None = None
 ) -> None:
-    """Replay the transcripts and compare the tables with them, row by row; with more than a few on every core.
+    """Replay the transcripts and compare the tables with them, row by row; on every core if there are many.
 
-    Several processes only say whether all agrees. Where it does not, this one goes through it all and says what.
+    Several processes only check whether everything agrees. If not, this one goes through everything and reports what.
     """
     if TRANSCRIPTS not in present:
         return
@@ -371,7 +371,7 @@ def _compare_matches(
 
 @dataclass(frozen=True)
 class _Stretch:
-    """Some of the transcripts' lines, by where they begin and end in the file (None: at its end)."""
+    """A stretch of the transcripts' lines, by its start and end in the file (None: the file's end)."""
 
     folder: Path
     tables: tuple[str, ...]
@@ -381,8 +381,7 @@ class _Stretch:
 
 @dataclass(frozen=True)
 class _Told:
-    """What a process says of its stretch: whether all agrees, how much it saw, between which rows of each table,
-    and whether no row follows."""
+    """A process's result: whether its stretch agrees, how much it read, and which rows of each table."""
 
     agrees: bool
     matches: int = 0
@@ -394,7 +393,7 @@ class _Told:
 def _agreed_by_all(
     folder: Path, tables: tuple[str, ...], found: Verification, processes: int | None
 ) -> dict[str, int] | None:
-    """Rows by table if several processes find that everything agrees, each in a stretch of its own; else None."""
+    """Return rows by table if several processes, each with its own stretch, find no difference; else None."""
     stretches = _stretches(folder, tables, processes or os.cpu_count() or 1)
     if len(stretches) < 2 or multiprocessing.current_process().daemon:
         return None
@@ -424,7 +423,7 @@ def _agreed_by_all(
 
 
 def _stretches(folder: Path, tables: tuple[str, ...], number: int) -> list[_Stretch]:
-    """The transcripts in stretches of about as many bytes, each of whole lines; one alone where they are few."""
+    """Return stretches of whole lines with about equal bytes; only one if there are few lines."""
     path = folder / TRANSCRIPTS
     size = path.stat().st_size
     begins = [0]
@@ -443,7 +442,7 @@ def _stretches(folder: Path, tables: tuple[str, ...], number: int) -> list[_Stre
 
 
 def _told_of(stretch: _Stretch) -> _Told:
-    """Check one stretch, in a process of its own."""
+    """Check one stretch, in its own process."""
     found = Verification()
     try:
         beside, matches, decisions = _walk(stretch, found)
@@ -455,7 +454,7 @@ def _told_of(stretch: _Stretch) -> _Told:
 
 
 def _walk(stretch: _Stretch, found: Verification) -> tuple[dict[str, _Beside], int, int]:
-    """Replay the transcripts of a stretch and walk the tables beside them; also how many matches and decisions."""
+    """Replay a stretch of the transcripts alongside the tables and count matches and decisions."""
     earlier: set[str] = set()
     matches = decisions = at = 0
     beside: dict[str, _Beside] = {}
@@ -481,21 +480,21 @@ def _all_beside(stretch: _Stretch, earlier: Collection[str], found: Verification
 
 
 def _match_in(line: bytes) -> str:
-    """The match of a transcript, without reading the rest of it where it stands first."""
+    """Return a transcript's match, without parsing the rest if it comes first."""
     if begins := _MATCH_FIRST.match(line):
         return begins[1].decode()
     return str(json.loads(line)["match"])
 
 
 def _replay(transcript: Mapping[str, Any], found: Verification) -> games.play.Play | None:
-    """The match played again, and what differs; None where it could not be."""
+    """Return the replayed match and the differences; None if it cannot be replayed."""
     uid = transcript["match"]
     try:
         game = games.play.configure(registry.get(transcript["game"]), transcript["config"])
         if game.rules_version != transcript["rules_version"]:
             found.differ(
-                f"match {uid}: it was played under rules version {transcript['rules_version']} of {game.key}, "
-                f"this code has the {'newer' if game.rules_version > transcript['rules_version'] else 'older'} version "
+                f"match {uid}: it was played under rules version {transcript['rules_version']} of {game.key}; this "
+                f"code has the {'newer' if game.rules_version > transcript['rules_version'] else 'older'} version "
                 f"{game.rules_version}; check it with the code revision named in the manifest."
             )
             return None
@@ -509,21 +508,21 @@ def _replay(transcript: Mapping[str, Any], found: Verification) -> games.play.Pl
         return None
     start = events[0].data
     if (start.get("seed"), start.get("game")) != (transcript["seed"], transcript["game"]):
-        found.differ(f"match {uid}: the seed or game is not the one that its log starts with.")
+        found.differ(f"match {uid}: the seed or game differs from its log.")
     if _plain(play.payoffs()) != _plain(transcript["payoffs"]):
         found.differ(f"match {uid}: the payoffs are {transcript['payoffs']}, the rules give {play.payoffs()}.")
     if _plain(play.metrics()) != _plain(transcript["metrics"]):
         found.differ(f"match {uid}: the metrics are {transcript['metrics']}, the rules give {play.metrics()}.")
     if set(transcript["players"]) != set(game.roles()):
-        found.differ(f"match {uid}: the players are not those of the game.")
+        found.differ(f"match {uid}: the players are not the game's.")
     return play
 
 
 def _played_again(game: Game[Any, Any], transcript: Mapping[str, Any], events: list[Event]) -> games.play.Play:
-    """The play that the log makes by the rules; an unverified one is written down again as it stands.
+    """Return the play replayed by the rules; an unverified one is rebuilt from its log.
 
     Raises:
-        GameError: it does not make one.
+        GameError: the log is not a valid play.
     """
     if transcript.get("unverified") is None:
         return games.play.replay_events(game, events)
@@ -534,7 +533,7 @@ def _played_again(game: Game[Any, Any], transcript: Mapping[str, Any], events: l
 def _compare_rows(
     transcript: Mapping[str, Any], play: games.play.Play | None, beside: Mapping[str, _Beside], found: Verification
 ) -> int:
-    """Compare a transcript, and what its replay gave, with its rows in the tables; returns its decisions."""
+    """Compare a transcript and its replay with its rows in the tables; return the number of decisions."""
     uid = transcript["match"]
     moves = [event for event in transcript["events"] if event["kind"] == "move"]
     messages = [event for event in moves if event["move"].get("message") is not None]
@@ -547,7 +546,7 @@ def _compare_rows(
     if "seats" in beside:
         rows = beside["seats"].rows_of(uid)
         if [row["role"] for row in rows] != list(transcript["players"]):
-            found.differ(f"seats.csv: match {uid} has not one row for each of its seats.")
+            found.differ(f"seats.csv: match {uid} does not have exactly one row per seat.")
         for row in rows:
             beside["seats"].compare(uid, row, expected_seat(transcript, row))
     if "rounds" in beside:
@@ -579,7 +578,7 @@ def _compare_records(uid: str, play: games.play.Play | None, beside: _Beside, fo
 
 
 def expected_seat(transcript: Mapping[str, Any], row: Mapping[str, str]) -> dict[str, Any]:
-    """What a row of seats.csv must hold, as far as the transcript says it."""
+    """Return what a row of seats.csv must hold, as far as the transcript determines it."""
     role = row["role"]
     expected = {"player": transcript["players"].get(role), "payoff": transcript["payoffs"].get(role)}
     for name, value in transcript["metrics"].items():
@@ -592,7 +591,7 @@ def expected_seat(transcript: Mapping[str, Any], row: Mapping[str, str]) -> dict
 def expected_match(
     transcript: Mapping[str, Any], row: Mapping[str, str], decisions: int, messages: int
 ) -> dict[str, Any]:
-    """What a row of matches.csv must hold, as far as the transcript says it."""
+    """Return what a row of matches.csv must hold, as far as the transcript determines it."""
     same = ("match", "game", "rules_version", "version", "seed", "source", "name", "unverified")
     expected: dict[str, Any] = {name: transcript[name] for name in same if name in row}
     expected |= {"decisions": decisions, "messages": messages, "in_dataset": transcript.get("in_dataset", True)}
@@ -610,7 +609,7 @@ def expected_match(
 def expected_decision(
     transcript: Mapping[str, Any], row: Mapping[str, str], event: Mapping[str, Any], move_number: int
 ) -> dict[str, Any]:
-    """What a row of decisions.csv must hold, as far as the transcript says it."""
+    """Return what a row of decisions.csv must hold, as far as the transcript determines it."""
     expected: dict[str, Any] = {column: None for column in row if column.startswith("move_")}
     expected |= {column: value for name, value in event["move"].items() if (column := move_column(name)) in row}
     return expected | {
@@ -625,7 +624,7 @@ def expected_decision(
 
 
 def expected_message(transcript: Mapping[str, Any], event: Mapping[str, Any]) -> dict[str, Any]:
-    """What a row of messages.csv must hold."""
+    """Return what a row of messages.csv must hold."""
     text = event["move"]["message"]
     return {
         "match": transcript["match"],
@@ -639,13 +638,13 @@ def expected_message(transcript: Mapping[str, Any], event: Mapping[str, Any]) ->
 
 
 class _Beside:
-    """A table walked along with the transcripts: its rows of one match stand together, in the same order.
+    """A table read alongside the transcripts: the rows of a match are together, in the same order.
 
     Args:
-        earlier: matches whose rows are somebody else's work and stand before all others.
+        earlier: matches before this stretch, whose rows another process checks.
 
     Attributes:
-        began, read: rows passed over as earlier ones, and rows read so far, these included.
+        began, read: rows skipped as earlier ones, and rows read so far, including these.
     """
 
     def __init__(self, folder: Path, table: str, found: Verification, earlier: Collection[str] = ()):
@@ -662,11 +661,11 @@ class _Beside:
 
     @property
     def ended(self) -> bool:
-        """Whether every row was read."""
+        """Return whether every row was read."""
         return self._next is None
 
     def rows_of(self, uid: str) -> list[dict[str, str]]:
-        """The rows of this match, if they are next."""
+        """Return the rows of this match, if they are next."""
         rows = []
         while self._next is not None and self._next[self._match] == uid:
             rows.append(dict(zip(self._header, self._next, strict=True)))
@@ -682,9 +681,7 @@ class _Beside:
 
     def expect_end(self) -> None:
         while self._next is not None:
-            self._found.differ(
-                f"{self.name}: a row of match {self._next[self._match]} has no place in the transcripts."
-            )
+            self._found.differ(f"{self.name}: a row of match {self._next[self._match]} is not in the transcripts.")
             self._step()
 
     def _step(self) -> None:
@@ -698,7 +695,7 @@ class _Beside:
 
 
 def _same(written: str, expected: Any) -> bool:
-    """Equal as text; numbers numerically, so that 5 and 5.0 are the same."""
+    """Return whether values are equal as text, or numerically, as 5 and 5.0 are."""
     if isinstance(expected, int | float) and not isinstance(expected, bool):
         try:
             return float(written) == expected
@@ -710,10 +707,10 @@ def _same(written: str, expected: Any) -> bool:
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
-    """The records of a CSV file.
+    """Yield the records of a CSV file.
 
     Raises:
-        ValueError: a record has not one cell per column.
+        ValueError: a record has too many or too few cells.
     """
     with path.open(encoding="utf-8", newline="") as opened:
         for row in csv.DictReader(opened, strict=True):
@@ -723,7 +720,7 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
 
 
 def _table(folder: Path, table: str) -> tuple[str, Iterator[list[str]]]:
-    """A table's file and its records, the header first: the CSV file where there is one, else the Parquet file."""
+    """Return a table's file and its records, header first: the CSV file if there is one, else the Parquet file."""
     path = folder / f"{table}.csv"
     if path.exists():
         return path.name, _records(path)

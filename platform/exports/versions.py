@@ -1,4 +1,4 @@
-"""The versions of a study as a dataset tells them: what researchers wrote, without what tells who somebody is."""
+"""The versions of a study in a dataset: researchers' texts without anything that identifies people."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MEANING = (
 
 
 def told(version: Frozen) -> dict[str, Any]:
-    """A version as it stands in versions.json."""
+    """Return a version for versions.json."""
     replaced: list[str] = []
     content = _without(version.content, "", replaced)
     entry = {"number": version.number, "sha256": version.sha256}
@@ -29,14 +29,14 @@ def told(version: Frozen) -> dict[str, Any]:
 
 
 def problems(entry: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with a version in versions.json, as far as it says itself."""
+    """Return what is wrong with a version in versions.json, if its hash shows it."""
     named = entry["content_sha256"] if entry.get("replaced") else entry["sha256"]
     if sha256_of(entry["content"]) != named:
-        yield f"the content of version {entry['number']} does not have its hash"
+        yield f"the content of version {entry['number']} does not match its hash"
 
 
 def _without(data: Any, where: str, replaced: list[str]) -> Any:
-    """Plain data without addresses, identifiers and keys; `replaced` takes the places of those there were."""
+    """Return plain data without addresses, identifiers and keys; `replaced` receives their places."""
     if isinstance(data, str):
         text = cut(data)
         if text != data:

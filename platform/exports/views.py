@@ -1,4 +1,4 @@
-"""The page of a study's or collection's datasets: asking for one, its progress, the download, and the publication."""
+"""The page of a study's or collection's datasets: requests, progress, downloads and publication details."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ View = Callable[..., HttpResponse]
 
 
 def of_one(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
-    """Give a view the study or collection whose key is in its address, if the visitor has this part in it."""
+    """Pass a view the study or collection from its address, if the visitor has this role in it."""
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -62,14 +62,14 @@ def page(request: HttpRequest, made: Study | Collection) -> HttpResponse:
 @never_cache
 @of_one()
 def now(request: HttpRequest, made: Study | Collection) -> HttpResponse:
-    """The part that changes while a dataset is written, for the page's script."""
+    """Return the part of the page that changes while a dataset is written."""
     return TemplateResponse(request, "admin/exports/now.html", _status(request, made))
 
 
 @require_POST
 @of_one(role=Role.EDITOR)
 def write(request: HttpRequest, made: Study | Collection) -> HttpResponse:
-    """Ask for a dataset in the formats that were chosen."""
+    """Request a dataset in the chosen formats."""
     try:
         with transaction.atomic():
             excluded = bool(request.POST.get("excluded"))
@@ -78,19 +78,19 @@ def write(request: HttpRequest, made: Study | Collection) -> HttpResponse:
                 details = {"dataset": str(asked.uid), "formats": asked.formats, "excluded": excluded}
                 record(request, made, Action.EXPORTED, "Asked for a dataset.", details)
     except UnknownFormat:
-        messages.error(request, _("Please choose at least one format."))
+        messages.error(request, _("Choose at least one format."))
     except NothingToExport as refused:
         messages.error(request, str(refused))
     else:
         if not new:
-            messages.info(request, _("One is being written already."))
+            messages.info(request, _("A dataset is already being written."))
     return back_to_datasets(made)
 
 
 @require_POST
 @of_one(role=Role.EDITOR)
 def stop(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpResponse:
-    """Let the dataset that is being written be."""
+    """Stop writing the dataset."""
     with transaction.atomic():
         if background.stop(_dataset(made, uid)):
             record(request, made, Action.STOPPED, "Stopped writing a dataset.", {"dataset": str(uid)})
@@ -100,14 +100,14 @@ def stop(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpRespo
 @require_POST
 @of_one(role=Role.EDITOR)
 def download(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpResponse:
-    """Send a dataset that is ready; by POST, because it is written down who took it."""
+    """Send a finished dataset; by POST, because downloads are logged."""
     dataset = _dataset(made, uid)
     try:
         pack = dataset.file.open("rb") if dataset.file else None
     except FileNotFoundError:
         pack = None
     if pack is None:
-        messages.error(request, _("Its file is no longer there. Please let another be written."))
+        messages.error(request, _("The file no longer exists. Request another dataset."))
         return back_to_datasets(made)
     with transaction.atomic():
         record(request, made, Action.DOWNLOADED, "Downloaded a dataset.", {"dataset": str(uid)})
@@ -117,7 +117,7 @@ def download(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpR
 @require_POST
 @of_one(role=Role.EDITOR)
 def publish(request: HttpRequest, made: Study | Collection) -> HttpResponse:
-    """Keep what datasets say of themselves from now on."""
+    """Save the publication details for future datasets."""
     form = PublicationForm(request.POST, instance=publication_of(made))
     if not form.is_valid():
         return _page(request, made, form)
@@ -126,7 +126,7 @@ def publish(request: HttpRequest, made: Study | Collection) -> HttpResponse:
         record(
             request, made, Action.CHANGED, "Changed what its datasets say of themselves.", {"fields": form.changed_data}
         )
-    messages.success(request, _("Kept. The next dataset says so."))
+    messages.success(request, _("Saved. The next dataset will include these details."))
     return back_to_datasets(made)
 
 
@@ -161,7 +161,7 @@ def _being_analysed(dataset: Dataset) -> bool:
 
 
 def _flow(made: Study | Collection) -> dict[str, Any] | None:
-    """The figure of the newest dataset, for wide and for narrow screens."""
+    """Return the flow figure of the newest dataset, for wide and narrow screens."""
     newest = Dataset.objects.filter(**of(made), state=Dataset.State.READY).exclude(flow={}).first()
     if newest is None:
         return None
@@ -180,11 +180,11 @@ def _dataset(made: Study | Collection, uid: UUID) -> Dataset:
 
 
 def record(request: HttpRequest, made: Study | Collection, action: str, says: str, details: dict[str, Any]) -> None:
-    """Write down who did what with datasets."""
+    """Log who did what with datasets."""
     admin.site.get_model_admin(type(made)).record_action(request, made, action, says, details)
 
 
 def back_to_datasets(made: Study | Collection) -> HttpResponseRedirect:
-    """To the page of datasets."""
+    """Redirect to the page of datasets."""
     name = "page" if isinstance(made, Study) else "page_of_collection"
     return HttpResponseRedirect(reverse(f"exports:{name}", args=[made.pk]))

@@ -49,7 +49,7 @@ def test_what_is_no_dataset_is_refused_and_nothing_is_written(tmp_path, analyse)
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "manifest.json").write_text("{")
     for folder, words in [
-        (tmp_path / "absent", "no folder"),
+        (tmp_path / "absent", "not a folder"),
         (tmp_path / "empty", "no manifest.json"),
         (other, "parley-dataset"),
         (newer, "format version 6"),

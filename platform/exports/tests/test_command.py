@@ -26,7 +26,7 @@ def test_it_exports_and_says_what_is_in_and_what_is_not(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["nonsense"], "There is no study “nonsense”; there are: splitting."),
+        (["nonsense"], "No study or collection is called “nonsense”. Existing ones: splitting."),
         (["splitting", "--formats", "csv,pdf"], "not as pdf"),
         (["splitting", "--formats", ","], "not as nothing"),
     ],

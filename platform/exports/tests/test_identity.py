@@ -159,4 +159,4 @@ def test_a_changed_word_in_a_version_is_found_whether_something_was_replaced_in_
         assert ("replaced" in json.loads(path.read_text())[0]) == (name == "with")
         path.write_text(path.read_text().replace(consent.split()[0], "Never"))
         reseal(tmp_path / name)
-        assert any("version 1 does not have its hash" in difference for difference in verify(tmp_path / name))
+        assert any("version 1 does not match its hash" in difference for difference in verify(tmp_path / name))

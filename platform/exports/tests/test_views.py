@@ -162,7 +162,7 @@ def test_formats_must_be_chosen(client, study):
     client.force_login(researcher(study))
     for formats in ([], ["nonsense"]):
         page = client.post(address("write", study), {"formats": formats}, follow=True).content.decode()
-        assert "Please choose at least one format." in page
+        assert "Choose at least one format." in page
     assert not Dataset.objects.exists()
 
 

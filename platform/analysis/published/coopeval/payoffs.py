@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis import charts
 from analysis.errors import SkippedError
+from analysis.frames import one_se
 from analysis.published.coopeval.tournaments import (
     GAMES,
     NEEDED,
@@ -144,16 +145,10 @@ def payoffs(data: Data, options: Options) -> Result:
             note=f"{UNIT} Standard errors over the runs.",
         ),
     ]
-    drawn = [
-        {
-            "mechanism": row["mechanism"],
-            "agent": row["agent"],
-            "estimate": row["mean"],
-            "low": None if row["mean_se"] is None else row["mean"] - row["mean_se"],
-            "high": None if row["mean_se"] is None else row["mean"] + row["mean_se"],
-        }
+    drawn = one_se(
+        {"mechanism": row["mechanism"], "agent": row["agent"], "estimate": row["mean"], "se": row["mean_se"]}
         for row in whole
-    ]
+    )
     figure = charts.dots(
         "aggregate",
         "Mean score by mechanism ± SE over the base games",
@@ -213,14 +208,7 @@ def ranking(data: Data, options: Options) -> Result:
         made,
         note=UNIT,
     )
-    shown = [
-        {
-            **row,
-            "low": None if row["se"] is None else row["estimate"] - row["se"],
-            "high": None if row["se"] is None else row["estimate"] + row["se"],
-        }
-        for row in made
-    ]
+    shown = one_se(made)
     figure = charts.dots("mechanisms", "Mean score of mechanisms ± SE", shown, y="mechanism", x_title="Normalised mean")
     return Result(
         [table],
@@ -484,14 +472,7 @@ def deviation(data: Data, options: Options) -> Result:
         note="1 is best, ties averaged. Published ratings fix whatever is tight in one solution of the solver and "
         "agree with the lexicographic minimum in 28 of 48 tournaments: expect other ranks.",
     )
-    shown = [
-        {
-            **row,
-            "low": None if row["se"] is None else row["estimate"] - row["se"],
-            "high": None if row["se"] is None else row["estimate"] + row["se"],
-        }
-        for row in made
-    ]
+    shown = one_se(made)
     figure = charts.dots(
         "ranks",
         "Mean rank by deviation rating ± SE",

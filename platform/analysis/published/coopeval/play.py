@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis import charts
 from analysis.errors import SkippedError
-from analysis.frames import with_who
+from analysis.frames import one_se, with_who
 from analysis.published.coopeval.measures import design_quality
 from analysis.published.coopeval.tournaments import GAMES, REPUTATION, said, spread
 from analysis.results import Analysis, Options, Result, Table, count, estimated, share, text
@@ -305,14 +305,7 @@ def votes(data: Data, options: Options) -> Result:
 
 
 def _with_errors(name: str, title: str, rows: Sequence[Mapping[str, Any]], y: str) -> Any:
-    drawn = [
-        {
-            **row,
-            "low": None if row["se"] is None else row["estimate"] - row["se"],
-            "high": None if row["se"] is None else row["estimate"] + row["se"],
-        }
-        for row in rows
-    ]
+    drawn = one_se(rows)
     return charts.bars(name, f"{title} ± SE", drawn, y=y, facet="mechanism", x_title="Share", x_format="%")
 
 
@@ -390,14 +383,7 @@ def designs(data: Data, options: Options) -> Result:
         ],
         made,
     )
-    drawn = [
-        {
-            **row,
-            "low": None if row["se"] is None else row["estimate"] - row["se"],
-            "high": None if row["se"] is None else row["estimate"] + row["se"],
-        }
-        for row in made
-    ]
+    drawn = one_se(made)
     figure = charts.bars(
         "designs",
         "Sound proposals by who proposed ± SE over games",
