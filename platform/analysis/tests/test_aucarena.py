@@ -52,7 +52,7 @@ def auctions(tmp_path):
     return load(dataset(tmp_path / "d", {"matches": matches, "seats": seats, "rounds": rounds, "decisions": moves}))
 
 
-def test_who_always_earns_more_is_rated_higher_in_each_settings_own_pool(auctions):
+def test_higher_earners_are_rated_higher_within_each_setting(auctions):
     table = auctions.run("aucarena.skill").tables["ratings"].frame
     first = table[table["setting"] == "20000, random"]
     assert first["player"].tolist() == ["script:rule", "openai:gpt-4-turbo", "human"]

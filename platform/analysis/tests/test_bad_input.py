@@ -42,7 +42,7 @@ def analyse(monkeypatch, capsys):
 ONE = ("--only", "general.outcomes", "--draws", 20)
 
 
-def test_what_is_no_dataset_is_refused_and_nothing_is_written(tmp_path, analyse):
+def test_invalid_datasets_are_refused(tmp_path, analyse):
     (tmp_path / "empty").mkdir()
     other = dataset(tmp_path / "other", {"matches": rows()}, format="something-else")
     newer = dataset(tmp_path / "newer", {"matches": rows()}, format_version=6)
@@ -80,7 +80,7 @@ def test_a_folder_with_something_in_it_is_kept(good, tmp_path, analyse):
     assert [path.name for path in out.iterdir()] == ["mine.txt"]
 
 
-def test_only_what_an_earlier_analysis_wrote_is_replaced(good, tmp_path, analyse):
+def test_only_output_of_an_earlier_analysis_is_replaced(good, tmp_path, analyse):
     out = tmp_path / "out"
     assert analyse(good, "--to", out, *ONE)[0] == 0
     assert analyse(good, "--to", out, *ONE)[0] == 2
@@ -91,7 +91,7 @@ def test_only_what_an_earlier_analysis_wrote_is_replaced(good, tmp_path, analyse
     assert sorted(path.name for path in tmp_path.iterdir()) == ["good", "out"]
 
 
-def test_matches_that_occur_twice_and_other_games_are_named(good, tmp_path, analyse):
+def test_duplicate_matches_and_other_games_are_refused(good, tmp_path, analyse):
     code, said = analyse(good, good, "--to", tmp_path / "out")
     assert code == 2 and "m000000" in said
     other = dataset(tmp_path / "other", {"matches": [match(99, game="chess")]})
@@ -99,7 +99,7 @@ def test_matches_that_occur_twice_and_other_games_are_named(good, tmp_path, anal
     assert code == 2 and "chess" in said and "toy" in said
 
 
-def test_a_missing_table_or_column_skips_what_needs_it(good):
+def test_missing_tables_and_columns_skip_analyses(good):
     found = {one.analysis.id: one.reason for one in (outcome(a, load(good), Options()) for a in analyses())}
     assert found["general.models"] == "The dataset has no table llm_calls."
     folder = dataset(good.parent / "few", {"matches": [{"match": "m1", "game": "toy"}]})
@@ -170,7 +170,7 @@ def test_the_same_input_gives_the_same_bytes(good, tmp_path, analyse):
     }  # fmt: skip
 
 
-def test_demonstrations_are_stamped_and_skipped_analyses_are_no_failure(tmp_path, analyse):
+def test_demonstrations_are_stamped_and_skipping_is_not_failing(tmp_path, analyse):
     folder = dataset(tmp_path / "demo", {"matches": rows()}, demonstration=True)
     assert analyse(folder, "--to", tmp_path / "out", "--only", "general.messages,general.power")[0] == 0
     assert "Demonstration data, not research data" in (tmp_path / "out" / "report.html").read_text()
@@ -190,7 +190,7 @@ def test_what_is_asked_for_must_exist(good, tmp_path, analyse):
         load()
 
 
-def test_rows_that_did_not_pass_the_gate_are_left_out(tmp_path):
+def test_excluded_rows_are_left_out(tmp_path):
     given = [*rows(2), {**match(9), "in_dataset": False}]
     moves = [{"match": row["match"], "role": "alice", "round": 1} for row in given]
     data = load(dataset(tmp_path / "all", {"matches": given, "decisions": moves}))

@@ -79,7 +79,7 @@ def test_the_legend_of_lines_with_bands_shows_shapes_and_the_drawing_has_one_rol
     assert svg.count("role=") == 1 and "aria-" not in svg
 
 
-def test_parameters_moves_and_roles_have_the_codebooks_names(tmp_path):
+def test_headings_use_the_codebooks_names(tmp_path):
     folder = dataset(tmp_path / "d", {"matches": [match(1, config_delta_bob=0.9, payoffs_bob=1.0, efficiency=1.0)]})
     book = folder / "codebook.csv"
     said = {

@@ -43,7 +43,7 @@ def cut(source, target, *, matches: int):
     return sealed(target)
 
 
-def keeps_its_promises(folder, chosen=None, *, draw: bool = False) -> dict[str, str]:
+def check_contract(folder, chosen=None, *, draw: bool = False) -> dict[str, str]:
     """Run analyses (all unless `chosen`) on the dataset; return the status by analysis."""
     data = load(folder)
     found = [outcome(analysis, data, QUICK) for analysis in chosen or analyses()]
@@ -65,7 +65,7 @@ def keeps_its_promises(folder, chosen=None, *, draw: bool = False) -> dict[str, 
 @pytest.mark.parametrize("game", GAMES)
 def test_published_analyses_on_every_game(tiny, game):
     published = [analysis for analysis in analyses() if analysis.system != "general"]
-    found = keeps_its_promises(tiny(game), published)
+    found = check_contract(tiny(game), published)
     own = {analysis.id for analysis in published if game in analysis.games}
     assert not own or any(found[name] == "done" for name in own)
 
@@ -73,13 +73,13 @@ def test_published_analyses_on_every_game(tiny, game):
 @pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES)
 def test_all_analyses_on_every_game(tiny, game):
-    found = keeps_its_promises(tiny(game))
+    found = check_contract(tiny(game))
     assert found["general.flow"] == found["general.outcomes"] == "done"
 
 
 @pytest.mark.parametrize("draw", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_all_analyses_on_people(people, draw):
-    found = keeps_its_promises(people, draw=draw)
+    found = check_contract(people, draw=draw)
     skipped = {name for name, status in found.items() if status == "skipped" and name.startswith("general.")}
     assert skipped == {"general.human_vs_model", "general.response_times", "general.signals"}
 
@@ -93,4 +93,4 @@ def test_all_analyses_on_people(people, draw):
     ],
 )
 def test_all_analyses_on_hardly_any_data(people, tmp_path, matches):
-    keeps_its_promises(cut(people, tmp_path / "cut", matches=matches))
+    check_contract(cut(people, tmp_path / "cut", matches=matches))

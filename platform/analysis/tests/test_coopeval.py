@@ -95,7 +95,7 @@ def test_ratings_become_ranks_with_the_best_first(tmp_path):
     assert rows["rating"].to_dict() == {"openai:hard": pytest.approx(0, abs=1e-6), "openai:kind": pytest.approx(-1)}
 
 
-def test_stated_probabilities_stand_beside_what_was_played(tmp_path):
+def test_stated_probabilities_appear_next_to_actions(tmp_path):
     part = tournament()
     first = part[0][0]["match"]
     moves = [

@@ -140,7 +140,7 @@ def null_balance(rng: Generator) -> float:
     ],
     ids=["least squares", "clustered", "pairs", "groups", "correlation", "ranks", "table"],
 )
-def test_without_an_effect_one_test_in_twenty_finds_one(p_of):
+def test_five_percent_of_tests_find_an_effect_without_one(p_of):
     rng = np.random.default_rng(3)
     found = sum(p_of(rng) < 0.05 for _dataset in range(NULLS)) / NULLS
     assert 0.04 <= found <= 0.06

@@ -65,7 +65,7 @@ def test_exploration_and_every_run(bought):
     assert len(bought.run("econevals.runs").tables["runs"].frame) == 7
 
 
-def test_learning_is_the_first_period_near_the_own_best_and_the_mean(bought):
+def test_learning_is_the_first_period_near_the_best_and_the_mean(bought):
     assert (reached([0.2, 0.9, 0.9, 1.0]), reached([0.0, 0.0])) == (2, None)
     rows = bought.run("econevals.learning", draws=20).tables["speed"].frame.set_index("agent")
     assert (rows.loc["a", "first"], rows.loc["a", "area"]) == (2, pytest.approx(0.75))

@@ -42,7 +42,7 @@ def test_effects_are_differences_of_means_with_two_levels(of):
     assert row["p_holm"] == row["p"]
 
 
-def test_people_and_models_are_compared_inside_strata(of):
+def test_people_and_models_are_compared_within_strata(of):
     def played(number, who, rounds, efficiency):
         return match(number, player_alice=who, participant_alice=f"p{number}" if who == "human" else None,
                      config_rounds=rounds, efficiency=efficiency)  # fmt: skip
@@ -75,7 +75,7 @@ def test_checks_count_those_who_reached_them(of):
     assert {row["level"]: (row["passed"], row["n"]) for row in found[1:]} == {"cell 1": (2, 2), "cell 2": (0, 1)}
 
 
-def test_attrition_by_cell_with_a_permutation_test_where_few_are_expected(of):
+def test_attrition_with_small_expected_counts_uses_permutations(of):
     people = [person(at, cell=1 + at % 2, in_dataset=at % 2 == 0 or at == 1, stage="began") for at in range(12)]
     found = of(matches=[match(1)], participants=people).run("general.attrition")
     shares = {row["level"]: row["estimate"] for row in rows_of(found, "shares")}
@@ -105,7 +105,7 @@ def turn(number, role="bob", **more):
             "seconds": 1.0, "shown_at": "2026-01-01T00:00:00Z", **more}  # fmt: skip
 
 
-def test_response_times_leave_out_agents_and_censor_what_never_came(of):
+def test_response_times_leave_out_agents_and_censor_unanswered_turns(of):
     matches = [match(at, player_bob="human", participant_bob=f"p{at}") for at in range(6)]
     turns = [
         {
@@ -132,7 +132,7 @@ def test_times_of_few_people_are_not_shown(of):
     assert not found.figures and not found.numbers
 
 
-def test_agreement_by_round_and_by_what_was_offered(of):
+def test_agreement_by_round_and_by_offer(of):
     moves = []
     for at in range(4):
         name = f"m{at:06}"
@@ -188,7 +188,7 @@ def test_failures_are_of_calls_answers_and_turns(of):
     }  # fmt: skip
 
 
-def test_pay_per_hour_and_the_bonus_with_the_payoff(of):
+def test_pay_per_hour_and_correlation_of_bonus_and_payoff(of):
     people = [
         person(at, arrived_at="2026-01-01T00:00:00Z", ended_at="2026-01-01T00:30:00Z") for at in range(5)
     ]  # fmt: skip
@@ -201,14 +201,14 @@ def test_pay_per_hour_and_the_bonus_with_the_payoff(of):
     assert found.numbers["bonus and payoff (USD)"]["estimate"] == pytest.approx(1)
 
 
-def test_power_is_that_of_the_spread_within_cells(of):
+def test_power_uses_the_spread_within_cells(of):
     given = [match(at, config_rounds=1 + at % 2, efficiency=10.0 * (at % 2) + at // 2 % 2) for at in range(100)]
     row = rows_of(of(matches=given).run("general.power"), "smallest")[0]
     assert row["sd"] == pytest.approx((100 * 0.25 / 98) ** 0.5)
     assert row["mde_80"] == pytest.approx(0.565882 * row["sd"], rel=1e-3)
 
 
-def test_signals_and_outcomes_without_those_who_gave_most(of):
+def test_outcomes_without_the_participants_with_most_signals(of):
     seen = [{"participant": f"p{at}", "step": "match", "times_hidden": 50 if at == 0 else 1} for at in range(20)]
     given = [
         match(at, player_alice="human", participant_alice=f"p{at}", efficiency=0.0 if at == 0 else 1.0)
@@ -219,14 +219,14 @@ def test_signals_and_outcomes_without_those_who_gave_most(of):
     assert [row["estimate"] for row in rows_of(found, "robustness")] == [0.95, 1.0]
 
 
-def test_unverified_matches_are_in_and_left_out_in_a_row_of_their_own(of):
+def test_outcomes_without_unverified_matches_have_their_own_row(of):
     given = [match(1, efficiency=0.2, unverified="a sum"), match(2, efficiency=0.4), match(3, efficiency=0.6)]
     found = {row["factor"]: row for row in rows_of(of(matches=given).run("general.outcomes", **QUICK), "factors")}
     assert found["All matches"]["estimate"] == pytest.approx(0.4)
     assert found["Without unverified ones"]["estimate"] == pytest.approx(0.5)
 
 
-def test_one_model_asked_in_two_ways_is_two_players(of):
+def test_one_model_with_two_prompts_is_two_players(of):
     given = [match(at, player_alice="openai:m", agent_alice=f"m {strategy}", agent_alice_hash=f"{at}")
              for at, strategy in enumerate(["plain", "tools"])]  # fmt: skip
     assert of(matches=given).players == ["m plain", "m tools", "script:b"]

@@ -70,7 +70,7 @@ def played(tmp_path):
     }))  # fmt: skip
 
 
-def test_markets_stand_in_the_papers_layout_beside_its_figures(played):
+def test_markets_have_the_papers_layout_and_figures(played):
     rows = played.run("glee.market").tables["bargaining"].frame.to_dict("records")
     best, reference = rows[0], next(row for row in rows if row["reference"])
     assert [best[f"market_{at}"] for at in range(3)] == ["12", "no", "no"]
@@ -98,7 +98,7 @@ def test_people_are_ranked_among_the_players(played):
     assert rows["Alice"]["published"] == "highest"
 
 
-def test_constant_parameters_and_unverified_matches_are_said(tmp_path):
+def test_constant_parameters_and_unverified_matches_are_reported(tmp_path):
     data = load(dataset(tmp_path / "d", {"matches": bargains(unverified="the parts do not sum")}))
     warned = " ".join(data.run("glee.effects").result.warnings)
     assert "config_delta_bob: 0.9 does not occur; 0.8 is the reference" in warned
@@ -143,7 +143,7 @@ def test_first_offers_and_final_gains(played):
     assert rows["human Bob"]["n"] == 16
 
 
-def test_shuffles_are_fixed_and_errors_are_those_of_the_test_part(played, monkeypatch):
+def test_shuffles_are_fixed_and_errors_are_out_of_sample(played, monkeypatch):
     train, test = split(10, 3)
     assert len(test) == 2
     assert sorted([*train, *test]) == list(range(10))

@@ -46,7 +46,7 @@ def test_every_column_of_every_table_is_described(game):
         assert schema_of(table).names == [column.name for column in table.columns]
 
 
-def test_a_question_of_a_survey_is_described_by_what_was_asked():
+def test_survey_questions_are_described_by_their_text():
     from exports.tables import participants
 
     question = Question(key="age", kind="number", prompt="How old are you?", required=True)
@@ -117,7 +117,7 @@ def test_the_readme_lists_every_file_and_shows_how_to_load_and_check_them(tmp_pa
 
 
 @pytest.mark.django_db
-def test_what_researchers_typed_is_no_html_in_the_readme(tmp_path):
+def test_readme_escapes_what_researchers_typed(tmp_path):
     study = building.new_study(title="<script>alert(1)</script>")
     building.complete(study, worker="A1WORKER")
     Publication.objects.create(study=study, authors="<img src=x onerror=y>", citation="A & B <b>2026</b>")

@@ -58,7 +58,7 @@ def test_long_runs_of_letters_take_no_longer_than_as_many_words():
     assert alike.cut("ann@a.org/bob@b.org") == "[e-mail][e-mail]"
 
 
-def test_only_where_it_is_asked_for_and_never_longer_than_the_rules_take():
+def test_markers_never_make_text_longer_than_the_rules_allow():
     assert Scrubber().text("a@b.cd") == "a@b.cd"
     message = "a@b.cd " * 10
     assert len(Scrubber(strangers=True).text(message, limit=len(message))) <= len(message)

@@ -65,7 +65,7 @@ def test_every_match_is_in_it_and_verifies(tmp_path, played):
     assert [(v["sha256"], v["content"]["repetitions"]) for v in frozen] == [(played.sha256, 2)]
 
 
-def test_what_was_not_begun_or_failed_is_counted_with_its_reason(tmp_path, played):
+def test_unstarted_and_failed_items_are_counted_with_reasons(tmp_path, played):
     begun, failed = played.items.order_by("number")[:2]
     Item.objects.filter(pk=begun.pk).update(match=None, status=Item.Status.WAITING)
     failed.match.status = failed.match.Status.ABANDONED
@@ -88,5 +88,5 @@ def test_the_command_takes_studies_and_collections_alike(tmp_path, played, capsy
     building.new_study(slug="with-people")
     call_command("export_dataset", "scripts", "--to", str(tmp_path / "d"))
     assert "16 of 16 matches are in the dataset" in capsys.readouterr().out
-    with pytest.raises(UnknownSource, match="there are: scripts, with-people"):
+    with pytest.raises(UnknownSource, match="Existing ones: scripts, with-people"):
         sources.called("nobody")

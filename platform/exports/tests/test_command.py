@@ -11,7 +11,7 @@ from exports.verify import verify
 pytestmark = pytest.mark.django_db
 
 
-def test_it_exports_and_says_what_is_in_and_what_is_not(tmp_path, capsys):
+def test_command_exports_and_prints_counts(tmp_path, capsys):
     study = building.new_study()
     building.complete(study, worker="A1")
     building.arrive(study, worker="A2")
@@ -31,7 +31,7 @@ def test_it_exports_and_says_what_is_in_and_what_is_not(tmp_path, capsys):
         (["splitting", "--formats", ","], "not as nothing"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line_with_exit_2(tmp_path, arguments, says):
+def test_refusals_are_one_line_with_exit_code_2(tmp_path, arguments, says):
     building.new_study()
     with pytest.raises(CommandError, match=says) as refused:
         call_command("export_dataset", *arguments, "--to", str(tmp_path / "d"))

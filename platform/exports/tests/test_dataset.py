@@ -81,7 +81,7 @@ def test_the_manifest_says_what_is_there(finished_dataset):
     assert manifest["flow"]["excluded"] == {"failed_code_word": 1, "not_finished": 1}
 
 
-def test_tables_and_transcripts_tell_the_same_story(finished_dataset):
+def test_tables_and_transcripts_agree(finished_dataset):
     matches, decisions, messages = (rows(finished_dataset, table) for table in ("matches", "decisions", "messages"))
     assert [row["match"] for row in matches] == [line["match"] for line in transcripts(finished_dataset)]
     for row, line in zip(matches, transcripts(finished_dataset), strict=True):
@@ -248,7 +248,7 @@ def flow_of(study: Study, folder: Path) -> dict:
     return export(study, folder).model_dump()["flow"]
 
 
-def test_everybody_who_did_not_make_it_is_counted_once_with_the_reason(tmp_path):
+def test_everyone_excluded_is_counted_once_with_the_reason(tmp_path):
     study = building.new_study()
     building.complete(study, worker="A1")
     building.arrive(study, worker="A2")
@@ -282,7 +282,7 @@ def test_everybody_who_did_not_make_it_is_counted_once_with_the_reason(tmp_path)
 
 
 @pytest.mark.parametrize("purpose", [Match.Purpose.PILOT, Match.Purpose.DEMO])
-def test_what_was_played_before_the_study_proper_stays_out(tmp_path, purpose):
+def test_matches_before_the_launch_are_excluded(tmp_path, purpose):
     study = building.new_study(purpose=purpose)
     building.complete(study, worker="A1")
     study.purpose = Match.Purpose.STUDY

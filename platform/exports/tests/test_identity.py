@@ -106,7 +106,7 @@ def test_the_code_word_is_left_in_texts_of_matches_in_which_nobody_wrote_it(tmp_
     assert person.code_word in call["messages"]
 
 
-def test_somebody_whose_name_is_a_word_of_the_game_does_not_spoil_the_replay(tmp_path):
+def test_a_name_that_is_a_game_word_does_not_break_the_replay(tmp_path):
     study = building.new_study()
     person = building.complete(study, worker="A1WORKER", messages=["please accept", "Accept " * 285])
     # Entry refuses such names today; another game's players may have them.
@@ -118,7 +118,7 @@ def test_somebody_whose_name_is_a_word_of_the_game_does_not_spoil_the_replay(tmp
     assert moves[0]["message"] == "please [name]"
 
 
-def test_what_researchers_wrote_leaves_without_addresses_and_its_hash_can_be_checked(tmp_path):
+def test_researchers_texts_are_scrubbed_and_their_hash_can_be_checked(tmp_path):
     strangers = " or ".join(STRANGERS)
     study = building.new_study(
         title=f"Prices, by {STRANGERS[0]}",
@@ -152,7 +152,7 @@ def test_what_researchers_wrote_leaves_without_addresses_and_its_hash_can_be_che
     assert version["content"]["texts"]["consent"].startswith("Questions? Write to [e-mail] or [address]")
 
 
-def test_a_changed_word_in_a_version_is_found_whether_something_was_replaced_in_it_or_not(tmp_path):
+def test_a_changed_version_is_found_with_or_without_replacements(tmp_path):
     for name, consent in (("with", f"Write to {STRANGERS[0]}."), ("without", "Come along.")):
         export(building.new_study(slug=name, consent=consent), tmp_path / name)
         path = tmp_path / name / "versions.json"

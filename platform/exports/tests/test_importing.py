@@ -47,7 +47,7 @@ def results(games: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     return sorted((json.dumps([game[key] for key in keys], sort_keys=True),) for game in games)
 
 
-def test_a_dry_run_says_the_same_and_keeps_nothing(tree, capsys):
+def test_dry_run_prints_the_same_and_stores_nothing(tree, capsys):
     looked, looked_err = lines(capsys, str(tree), "--json", "--dry-run")
     assert not Collection.objects.exists()
     assert not Match.objects.exists()
@@ -59,7 +59,7 @@ def test_a_dry_run_says_the_same_and_keeps_nothing(tree, capsys):
     assert set(looked[0]) == {"game_id", "family", "config", "payoffs", "metrics", "players", "unverified"}
 
 
-def test_what_cannot_be_read_is_named_and_counted_and_the_rest_is_kept(tree):
+def test_unreadable_games_are_counted_and_the_rest_is_imported(tree):
     kept = import_games(tree, name="glee")
     assert kept.games + len(kept.unreadable) == 60 + len(BROKEN)
     assert kept.unverified == 2
@@ -69,7 +69,7 @@ def test_what_cannot_be_read_is_named_and_counted_and_the_rest_is_kept(tree):
     }
 
 
-def test_every_match_is_marked_and_its_log_is_what_the_rules_make_of_it(tree):
+def test_imported_matches_are_marked_and_replayed_by_the_rules(tree):
     import_games(tree, name="glee")
     for collection in Collection.objects.all():
         assert (collection.source, collection.status) == ("glee", "done")

@@ -52,7 +52,7 @@ def read(dataset: Path, name: str):
     return json.loads((dataset / name).read_text())
 
 
-def test_mlcroissant_takes_it_without_a_word_and_reads_every_table(dataset):
+def test_mlcroissant_reads_every_table_without_warnings(dataset):
     reader = [sys.executable, str(Path(__file__).with_name("croissant_reader.py")), str(dataset / "croissant.json")]
     found = json.loads(subprocess.run(reader, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
     assert (found["errors"], found["warnings"], found["is_v1_1"]) == ([], [], True)
@@ -109,7 +109,7 @@ def test_a_folder_for_psych_ds_that_was_changed_is_found(dataset):
     assert any("more.txt" in difference for difference in verify(dataset))
 
 
-def test_datacite_is_told_creators_licence_and_doi(dataset):
+def test_datacite_has_creators_licence_and_doi(dataset):
     said = read(dataset, "datacite.json")
     assert said["creators"] == [
         {
@@ -133,7 +133,7 @@ def test_datacite_is_told_creators_licence_and_doi(dataset):
     assert "People split money with a model." in said["descriptions"][0]["description"]
 
 
-def test_the_checklist_says_what_the_logs_know_and_asks_for_the_rest(dataset):
+def test_the_checklist_is_filled_in_from_logs_and_asks_for_the_rest(dataset):
     items = {one["item"]: one for one in read(dataset, "reporting-checklist.json")["items"]}
     core = [key for key, one in items.items() if one["core"]]
     assert core == ["A.1", "A.2", "B.1", "B.2", "B.3", "B.4", "B.5", "C.1", "C.2", "D.1", "E.1", "E.2", "F.1", "G.1"]
@@ -145,7 +145,7 @@ def test_the_checklist_says_what_the_logs_know_and_asks_for_the_rest(dataset):
     assert text.count("To be answered by the authors:") == sum(bool(one["open_question"]) for one in items.values())
 
 
-def test_a_dataset_without_models_has_nothing_to_report_of_them(db, tmp_path):
+def test_checklist_without_models_is_empty(db, tmp_path):
     study = building.new_study()
     export(study, tmp_path / "d")
     assert read(tmp_path / "d", "reporting-checklist.json")["items"] == []
@@ -154,7 +154,7 @@ def test_a_dataset_without_models_has_nothing_to_report_of_them(db, tmp_path):
     assert verify(tmp_path / "d") == []
 
 
-def test_it_loads_in_three_lines_each_as_its_readme_says(dataset, monkeypatch):
+def test_readme_examples_load_the_dataset(dataset, monkeypatch):
     monkeypatch.chdir(dataset)
     code = dict(re.findall(r"```(python|r|sql)\n(.*?)\n```", (dataset / "README.md").read_text(), re.DOTALL))
     assert [len(lines.splitlines()) for lines in (code["python"], code["r"], code["sql"])] == [3, 3, 3]
@@ -186,7 +186,7 @@ def test_it_loads_in_three_lines_each_as_its_readme_says(dataset, monkeypatch):
         ),
     ],
 )
-def test_authors_are_taken_apart_only_where_it_is_clear(authors, expected):
+def test_authors_are_split_only_if_unambiguous(authors, expected):
     assert creators_of(authors) == expected
 
 

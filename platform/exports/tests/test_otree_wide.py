@@ -148,7 +148,7 @@ def go(study, ending: str, *, worker: str, name: str) -> Enrolment:
     title=st.text(st.characters(exclude_categories=["Cs", "Cc"], include_characters="\r\n"), min_size=1, max_size=40),
     demo=st.booleans(),
 )
-def test_whatever_becomes_of_people_rows_are_otrees_and_sums_agree(db, endings, title, demo):
+def test_rows_and_sums_match_otrees_for_every_ending(db, endings, title, demo):
     study = building.new_study(
         slug=f"study-{next(_numbers)}", title=title, purpose="demo" if demo else "study", quota=1000
     )
@@ -192,7 +192,7 @@ def test_whatever_becomes_of_people_rows_are_otrees_and_sums_agree(db, endings, 
         assert person.token not in raw and person.completion_code not in raw
 
 
-def test_people_are_numbered_through_however_many_portions_they_are_written_in(tmp_path, monkeypatch):
+def test_people_are_numbered_across_portions(tmp_path, monkeypatch):
     monkeypatch.setattr(portions, "PEOPLE", 2)
     study = building.new_study()
     for i in range(5):
@@ -206,7 +206,7 @@ def test_only_who_asks_for_it_gets_it(finished_dataset):
     assert not (finished_dataset / f"{TABLE}.csv").exists()
 
 
-def test_it_can_be_had_alone_and_an_overwritten_dataset_forgets_it(tmp_path):
+def test_wide_format_alone_and_overwritten(tmp_path):
     study = building.new_study()
     building.complete(study, worker="A1WORKER")
     manifest = export(study, tmp_path / "d", ["otree"])

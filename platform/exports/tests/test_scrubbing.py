@@ -58,13 +58,13 @@ def test_every_text_inside_plain_data_is_scrubbed_and_numbers_are_not_touched():
     }
 
 
-def test_the_games_own_words_in_a_move_stay_even_when_somebody_is_called_so():
+def test_game_words_stay_even_if_they_are_someones_name():
     move = {"decision": "accept", "message": "I, Accept, accept", "price": 3.0}
     scrubbed = Scrubber(names=["Accept"]).move(move, choices=frozenset({"decision"}), limit=2000)
     assert scrubbed == {"decision": "accept", "message": "I, [name], [name]", "price": 3.0}
 
 
-def test_a_message_never_grows_beyond_what_the_rules_take():
+def test_scrubbed_messages_stay_within_the_rules_limit():
     message = "Al " * 666
     scrubbed = Scrubber(names=["Al"]).move({"message": message}, choices=frozenset(), limit=2000)["message"]
     assert "Al" not in scrubbed

@@ -146,7 +146,7 @@ def test_a_changed_transcript_is_found_even_when_the_hashes_were_forged(dataset,
 @pytest.mark.parametrize(
     "name", ["matches.csv", "decisions.csv", "messages.csv", "participants.csv", "transcripts.jsonl"]
 )
-def test_a_row_left_out_is_found_even_when_the_hashes_were_forged(dataset, name):
+def test_a_missing_row_is_found_even_when_the_hashes_were_forged(dataset, name):
     lines = (dataset / name).read_bytes().splitlines(keepends=True)
     (dataset / name).write_bytes(b"".join(lines[:-1]))
     reseal(dataset)
@@ -177,7 +177,7 @@ def test_the_command_exits_with_1_on_a_difference_and_lists_it(dataset, capsys):
 
 
 @pytest.mark.parametrize("content", [None, "", "{}", "nonsense", '{"format": "another"}'])
-def test_the_command_exits_with_2_where_there_is_no_dataset(tmp_path, content):
+def test_the_command_exits_with_2_without_a_dataset(tmp_path, content):
     if content is not None:
         (tmp_path / "manifest.json").write_text(content)
     with pytest.raises(CommandError) as refused:

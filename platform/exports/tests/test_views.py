@@ -65,7 +65,7 @@ def page_of(client: Client, thing: Study | Collection) -> str:
     return client.get(address("page", thing)).content.decode()
 
 
-def test_a_dataset_is_asked_for_and_told_of_while_it_waits(client, study):
+def test_a_requested_dataset_is_listed_while_it_waits(client, study):
     client.force_login(researcher(study))
     client.post(address("write", study), {"formats": ["csv", "parquet"]})
     asked = Dataset.objects.get()
@@ -109,7 +109,7 @@ def test_the_published_layout_is_in_the_archive(study, tmp_path):
     assert verify(folder) == []
 
 
-def test_one_that_is_written_can_be_stopped_and_another_asked_for(client, study, monkeypatch):
+def test_writing_can_be_stopped_and_requested_again(client, study, monkeypatch):
     client.force_login(researcher(study))
     asked, _new = background.ask_for(study)
     client.post(address("stop", study, asked.uid))
@@ -120,7 +120,7 @@ def test_one_that_is_written_can_be_stopped_and_another_asked_for(client, study,
     assert background.ask_for(study)[1]
 
 
-def test_a_writer_that_finds_its_dataset_stopped_writes_no_further(study):
+def test_a_writer_stops_when_its_dataset_is_stopped(study):
     asked, _new = background.ask_for(study)
     Dataset.objects.filter(pk=asked.pk).update(state="writing")
     assert background.stop(asked)
@@ -130,7 +130,7 @@ def test_a_writer_that_finds_its_dataset_stopped_writes_no_further(study):
     assert (asked.state, asked.file.name, background.stop(asked)) == ("failed", "", False)
 
 
-def test_nothing_is_left_of_what_a_killed_process_wrote(study, tmp_path, monkeypatch):
+def test_output_of_a_killed_process_is_removed(study, tmp_path, monkeypatch):
     asked, _new = background.ask_for(study)
     store = asked.file.storage
     store.save(f"{asked.uid}.zip", ContentFile(b"half of it"))
@@ -148,7 +148,7 @@ def test_nothing_is_left_of_what_a_killed_process_wrote(study, tmp_path, monkeyp
     assert list(tmp_path.iterdir()) == [running]
 
 
-def test_the_figure_says_in_words_too_who_is_in_and_who_is_not(client, study):
+def test_the_figure_has_a_text_description(client, study):
     client.force_login(researcher(study, Role.VIEWER))
     assert "<svg" not in re.sub(r"(?s)<header.*?</header>", "", page_of(client, study)).split("export-kept")[-1]
     ready(study)
@@ -183,7 +183,7 @@ async def test_the_web_server_streams_it_piece_by_piece(tmp_path):
     assert zipfile.ZipFile(io.BytesIO(content)).testzip() is None
 
 
-def test_who_has_no_part_in_it_finds_nothing_and_a_viewer_only_looks(client, study):
+def test_outsiders_get_404_and_viewers_cannot_change_anything(client, study):
     dataset = ready(study)
     user = researcher()
     client.force_login(user)
@@ -266,7 +266,7 @@ def test_another_licence_must_be_written_down(client, study):
     assert Publication.objects.get(study=study).own_licence == ""
 
 
-def test_an_address_of_a_person_is_refused_where_datasets_would_carry_it(client, study):
+def test_e_mail_addresses_are_refused_in_publication_details(client, study):
     client.force_login(researcher(study))
     said = SAID | {"authors": "A. Author, author@example.org", "citation": "https://orcid.org/0000-0002-1825-0097"}
     page = client.post(address("publish", study), said).content.decode()

@@ -89,7 +89,7 @@ def test_a_share_of_no_rounds_has_no_value():
 # ---- kept, and not verified --------------------------------------------------------------------
 
 
-def test_an_offer_that_misses_its_sum_is_kept_as_it_stands():
+def test_an_offer_with_a_wrong_sum_is_kept_unchanged():
     found = played("bargaining", TABLES["bargaining"].replace("50,50", "50,45"))
     assert found.payoffs == {"alice": pytest.approx(45), "bob": pytest.approx(36)}
     assert found.unverified.startswith("Move 3 by bob: The two parts add up to $95")
@@ -115,7 +115,7 @@ def test_words_where_none_were_allowed_are_kept():
     assert "without messages" in found.unverified
 
 
-def test_words_beside_an_answer_are_left_out_and_said_to_be():
+def test_text_around_an_answer_is_dropped_and_reported():
     found = played("bargaining", TABLES["bargaining"].replace(",,,Bob,1,reject", ",,No!,Bob,1,reject"))
     assert found.unverified == "Row 3 has words beside an answer: left out."
 

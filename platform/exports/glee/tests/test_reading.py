@@ -151,7 +151,7 @@ def test_a_message_is_kept_as_it_was_typed():
     assert read("bargaining", TABLES["bargaining"].replace("Hello", quoted)).moves[0][1]["message"] == words
 
 
-def test_a_byte_order_mark_and_windows_line_ends_are_no_obstacle(tmp_path):
+def test_byte_order_mark_and_windows_line_ends_are_read(tmp_path):
     (tmp_path / "config.json").write_bytes(b"\xef\xbb\xbf" + config("bargaining").encode())
     (tmp_path / "game.csv").write_bytes(b"\xef\xbb\xbf" + TABLES["bargaining"].replace("\n", "\r\n").encode())
     assert reading.read_game(tmp_path).moves == BARGAINED

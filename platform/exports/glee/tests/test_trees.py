@@ -74,7 +74,7 @@ def _killed_once(path):
     return path.name
 
 
-def test_work_of_a_killed_process_is_done_all_the_same(tmp_path, monkeypatch):
+def test_work_of_a_killed_process_is_done_anyway(tmp_path, monkeypatch):
     monkeypatch.setattr(parallel, "CHUNK", 2)
     paths = [tmp_path / str(number) for number in range(9)]
     for path in (*paths[:4], *paths[5:]):
@@ -99,6 +99,6 @@ def test_a_link_back_to_the_root_is_not_followed(tmp_path):
     assert list(reading.read_tree(tmp_path)) == []
 
 
-def test_a_root_that_is_not_there_is_an_error_at_once(tmp_path):
+def test_a_missing_root_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         reading.read_tree(tmp_path / "nowhere")
