@@ -65,7 +65,7 @@ def test_levels_of_reasoning():
 def test_the_sums_of_prizes_are_watched(tmp_path):
     data = load(sessions(tmp_path / "d", [[(10, 10)]]))  # both are given the whole prize
     warned = data.run("econarena.payoffs", draws=20).result.warnings
-    assert warned[0] == "In 1 runs the parts do not add up to the prize."
+    assert warned[0] == "In 1 runs the winners' shares do not add up to the prize."
 
 
 def test_learning_is_the_slope_within_sessions(tmp_path):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EDGES = (0.0, 10.0, 11.0, 15.0, 20.0, float("inf"))
 """The paper names five classes of increments and prints two; percent."""
 MOST_DRAWS = 300
-"""Rank correlations are drawn again at most so often."""
+"""Largest number of bootstrap draws for rank correlations."""
 FAITHFUL: Mapping[str, str] = {
     "gpt-4-turbo": ".2348, .0715, .6423, .4328", "mistral": ".1252, .2728, .1139, .2779",
     "gpt-4": ".3741, .3959, .6318, .6443",
@@ -65,8 +65,8 @@ def errors(data: Data, options: Options) -> Result:
         "rates", "Corrected failure rates",
         [text("kind", "Kind"), text("player", "Bidder"), count("failures", "F"), count("correct", "C"),
          *estimated("CFR", share), text("published", "Published")], made,
-        note="CFR = F/(C + F). Bids: F refused tries, C bids and withdrawals. Beliefs: C states to report. The "
-        "published lowest rate is read as one of failed bids.",
+        note="CFR = F/(C + F). Bids: F refused tries, C bids and withdrawals. Beliefs: C states to report. We read the "
+        "lowest published rate as one of failed bids.",
     )  # fmt: skip
     drawn = [row for row in made if row["estimate"] is not None]
     figure = charts.bars("rates", "Corrected failure rates", drawn, y="player", facet="kind", x_title="CFR",
@@ -111,8 +111,8 @@ def priorities(data: Data, options: Options) -> Result:
         "priorities", "Mean priority of each item in the plan before each item",
         [text("player", "Bidder"), text("order", "Order"), count("step", "Before item"), count("item", "Item"),
          number("estimate", "Priority"), number("change", "Change"), text("past", "Sold already"),
-         count("n", "Auctions")], made, note="Items by their place in the sale; 3 is most important. Priorities "
-        "of items that are sold already are marked, not left out.",
+         count("n", "Auctions")], made,
+        note="Items by order of sale; 3 is most important. Priorities of items already sold are marked, not left out.",
     )  # fmt: skip
     drawn = [{**row, "mark": f"{row['item']}", "step": f"{row['step']}"} for row in made]
     figure = charts.heat(
@@ -174,7 +174,7 @@ def faithful(data: Data, options: Options) -> Result:
                     number(f"{key}_mean", "Mean per auction")]  # fmt: skip
     table = Table("correlations", "Priorities with bids and wins", [*columns, count("n", "Items"),
                   text("published", "Published, in this order")], made,
-                  note="Not defined where either side is constant.")  # fmt: skip
+                  note="Undefined if either side is constant.")  # fmt: skip
     return Result([table], [], numbers)
 
 
@@ -311,7 +311,7 @@ def niches(data: Data, options: Options) -> Result:
     tables = [
         Table("distance", "Kolmogorov–Smirnov distance of winning bids between objectives",
               [text("budget", "Budget"), number("estimate", "D"), number("p", "p"), count("n_profit", "Profit"),
-               count("n_items", "Items")], tests, note="The paper sees them diverge from a budget of 30,000 on."),
+               count("n_items", "Items")], tests, note="In the paper they diverge from a budget of 30,000 upwards."),
         Table("densities", "Densities of winning bids", [text("budget", "Budget"), text("objective", "Objective"),
               number("low", "From"), number("high", "To"), number("density", "Histogram"),
               number("kernel", "Kernel")], drawn),
@@ -365,12 +365,13 @@ ANALYSES = [
     ),
     Analysis(
         id="aucarena.priorities", title="Plans (AucArena, figures 4 and 9)", question="How do plans change?",
-        method="Mean priority that holds for each item before each item is sold, and its change from step to step.",
+        method="Mean priority of each item before each sale, and its change from step to step.",
         run=priorities, games=GAMES,
         columns={**ROUNDS, "decisions": ["match", "role", "round", "move_number", "move_priorities"]},
     ),
     Analysis(
-        id="aucarena.faithful", title="Plans and behavior (AucArena, figure 6)", question="Do bidders do as they plan?",
+        id="aucarena.faithful", title="Plans and behavior (AucArena, figure 6)",
+        question="Do bidders follow their plans?",
         method="Spearman's correlation over (auction, bidder, item) of the initial and the current priority with the "
         f"number of bids and with winning; percentile bootstrap by auction, at most {MOST_DRAWS} draws.",
         run=faithful, games=GAMES,

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def corrected_failure_rate(failures: int, correct: int) -> float | None:
-    """CFR = F / (C + F); None where nothing had to be done."""
+    """Return CFR = F / (C + F); None if both are 0."""
     return failures / (correct + failures) if correct + failures else None
 
 

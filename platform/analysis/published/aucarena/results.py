@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from analysis.data import Data
 
 ORDERS_DRAWN, MOST_UPDATES = 100, 6_000
-"""Orders in which the auctions are rated again, fewer where they are many."""
+"""Number of orders in which the auctions are rated again; fewer for many auctions."""
 HUMAN_TABLE: Mapping[tuple[str, str], str] = {
     ("human", "random"): "7237.5, 3.8", ("human", "ascending"): "10862.5, 3.8", ("human", "descending"): "10025, 5",
     ("gpt-4-turbo", "random"): "8712.5, 5", ("gpt-4-turbo", "ascending"): "7525, 5",
@@ -45,7 +45,7 @@ def skill(data: Data, options: Options) -> Result:
         "ratings", "Skill by setting (budget, order of sale)",
         [text("setting", "Setting"), text("player", "Bidder"), number("estimate", "μ"), number("sigma", "σ"),
          number("over_orders", "μ, mean over orders"), count("n", "Auctions")], made,
-        note="The published ratings are a figure; it shows the rule bidder above most models, and adaptive above "
+        note="The published ratings are a figure, which shows the rule bidder above most models, and adaptive above "
         "static and none. Each setting has its own pool.",
     )  # fmt: skip
     figure = charts.dots("ratings", "Skill by setting, μ ± σ", made, y="player", facet="setting", x_title="μ ± σ",
@@ -154,7 +154,8 @@ ANALYSES = [
         run=human, needs="people", games=GAMES, columns=NEEDED,
     ),
     Analysis(
-        id="aucarena.robustness", title="Robustness (AucArena's auctions)", question="Do ranks hold across settings?",
+        id="aucarena.robustness", title="Robustness (AucArena's auctions)",
+        question="Are ranks stable across settings?",
         method="Kendall's W of the ranks of ratings across settings, of bidders who are in all of them; share of the "
         "items won that cost more than their true value, Wilson intervals.",
         run=robustness, games=GAMES, columns=NEEDED,

@@ -1,4 +1,4 @@
-"""Which mechanism works, who gains from whom, and what selection makes of it (tables; figures 3, 19 to 38)."""
+"""Which mechanism works, who gains from whom, and the effects of selection (tables; figures 3, 19 to 38)."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def payoffs(data: Data, options: Options) -> Result:
     runs = tournaments(data)
     mean, fitness = collected(runs, "mean"), collected(runs, "fitness")
     if not mean:
-        raise SkippedError("No base game has payoffs of reference.")
+        raise SkippedError("No base game has reference payoffs.")
     whole, parts, numbers = [], [], {}
     for (mechanism, label), values in mean.items():
         own, after = over_runs_then_games(values), over_runs_then_games(fitness.get((mechanism, label), {}))
@@ -162,9 +162,9 @@ def payoffs(data: Data, options: Options) -> Result:
 
 
 def _apart(runs: Sequence[Tournament]) -> list[str]:
-    """Base games without references, and tournaments in which not everybody met."""
+    """Return warnings of base games without references, and of tournaments in which not all agents met."""
     games = {said(run.game) for run in runs if normalised(0, run.game) is None}
-    warnings = [f"Without payoffs of reference, not in these scores: {', '.join(sorted(games))}."] if games else []
+    warnings = [f"Without reference payoffs, not in these scores: {', '.join(sorted(games))}."] if games else []
     left = sum(run.tensor() is None and "reputation" not in run.mechanism for run in runs)
     if left:
         warnings.append(
@@ -177,7 +177,7 @@ def ranking(data: Data, options: Options) -> Result:
     """Mechanisms by their mean, with the ranks' bootstrap intervals."""
     values = {m: own for (m, label), own in collected(tournaments(data), "mean").items() if label == AVERAGE}
     if len(values) < 2:
-        raise SkippedError("There is one mechanism: analyse the datasets of several together.")
+        raise SkippedError("There is only one mechanism; analyse the datasets of several together.")
     found = {mechanism: over_runs_then_games(own) for mechanism, own in values.items()}
     drawn = drawn_ranks(values, options)
     order = sorted(found, key=lambda mechanism: -found[mechanism]["estimate"])
@@ -260,7 +260,7 @@ def drawn_ranks(values: Mapping[str, Mapping[tuple[str, int], float]], options: 
 
 
 def pooled(runs: Sequence[Tournament]) -> list[Tournament]:
-    """The runs of each base game and mechanism together, where everybody met; run 0."""
+    """Return all runs of each base game and mechanism in which all agents met; run 0."""
     groups: dict[tuple[str, str], list[Any]] = {}
     for run in runs:
         groups.setdefault((run.mechanism, run.game), []).extend(run.outcomes)
@@ -470,7 +470,7 @@ def deviation(data: Data, options: Options) -> Result:
         ],
         made,
         note="1 is best, ties averaged. Published ratings fix whatever is tight in one solution of the solver and "
-        "agree with the lexicographic minimum in 28 of 48 tournaments: expect other ranks.",
+        "agree with the lexicographic minimum in 28 of 48 tournaments: expect different ranks.",
     )
     shown = one_se(made)
     figure = charts.dots(
@@ -519,7 +519,7 @@ ANALYSES = [
     Analysis(
         id="coopeval.meta_game",
         title="Meta-games (CoopEval, figures 19 to 38)",
-        question="Who gains from whom?",
+        question="Who gains from playing with whom?",
         method="Mean discounted payoff of each agent with each other, over repetitions and seat orders; three seats: "
         "one panel per third agent.",
         run=meta_games,

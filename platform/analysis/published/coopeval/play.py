@@ -1,4 +1,4 @@
-"""What is played, voted, designed and said (figures 2, 4 to 18)."""
+"""Actions, votes, designs and reasons (figures 2, 4 to 18)."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def actions(data: Data, options: Options) -> Result:
             count("n", "Decisions"),
         ],
         made,
-        note="Stated: mean probability; realised: after chance, and after the mediator acted for who delegated.",
+        note="Stated: mean probability; realised: after chance, and after the mediator acted for those who delegated.",
     )
     order = sorted({row["action"] for row in made}, key=lambda name: (name == "delegate", name))
     figure = charts.bars(
@@ -134,7 +134,7 @@ def reactions(data: Data, options: Options) -> Result:
     rows = placed(data, data.table("rounds", columns))
     rows = rows[rows["mechanism"].isin(["repetition", *REPUTATION])]
     if not len(rows):
-        raise SkippedError("No match was repeated: there is nothing to react to.")
+        raise SkippedError("No match had several rounds, so there is nothing to react to.")
     counts = reacted(rows)
     totals: Counter[tuple[str, ...]] = Counter()
     for key, k in counts.items():
@@ -190,7 +190,7 @@ def reactions(data: Data, options: Options) -> Result:
 def reacted(rows: pd.DataFrame) -> Counter[tuple[str, str, str, str, str]]:
     """How often: (mechanism, game, player, co-player's previous action, own action).
 
-    The previous action is that of each present co-player in the round before, with whomever it was.
+    The previous action is that of each present co-player in the round before, whoever their co-players were.
     """
     found: Counter[tuple[str, str, str, str, str]] = Counter()
     ordered = rows.sort_values(["match", "round"], kind="stable").to_dict("records")
@@ -261,7 +261,7 @@ def votes(data: Data, options: Options) -> Result:
         ),
         Table(
             "approvals",
-            "Approvals that proposals got, by who proposed",
+            "Approvals of proposals, by proposer",
             [
                 text("mechanism", "Mechanism"),
                 text("player", "Proposer"),
@@ -273,7 +273,7 @@ def votes(data: Data, options: Options) -> Result:
         ),
         Table(
             "signing",
-            "Who signs, and who delegates",
+            "Signing and delegating by agent",
             [
                 text("mechanism", "Mechanism"),
                 text("player", "Agent"),
@@ -299,7 +299,7 @@ def votes(data: Data, options: Options) -> Result:
         ),
         _with_errors("adopted", "Matches in which all sign or delegate", adopted, "game"),
     ]
-    bars += [_with_errors("approvals", "Approvals by who proposed", given, "player")] if given else []
+    bars += [_with_errors("approvals", "Approvals by proposer", given, "player")] if given else []
     bars += [_with_errors("signing", "Signing and delegating by agent", signed, "player")] if signed else []
     return Result(tables, bars)
 
@@ -346,7 +346,7 @@ def _signatures(data: Data) -> list[dict[str, Any]]:
 
 
 def designs(data: Data, options: Options) -> Result:
-    """How many proposals make cooperation stable, by who proposed."""
+    """Return the share of proposals that make cooperation stable, by proposer."""
     quality: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = {}
     for row in moves(data, "propose").to_dict("records"):
         found = design_quality(row["game"], row["move"].get("contract"), row["move"].get("mediator"))
@@ -370,7 +370,7 @@ def designs(data: Data, options: Options) -> Result:
             )
     table = Table(
         "designs",
-        "Sound proposals by who proposed",
+        "Sound proposals by proposer",
         [
             text("mechanism", "Mechanism"),
             text("player", "Proposer"),
@@ -386,7 +386,7 @@ def designs(data: Data, options: Options) -> Result:
     drawn = one_se(made)
     figure = charts.bars(
         "designs",
-        "Sound proposals by who proposed ± SE over games",
+        "Sound proposals by proposer ± SE over games",
         drawn,
         y="player",
         colour="criterion",
@@ -507,7 +507,7 @@ def labelled(data: Data) -> pd.DataFrame:
             with path.open(encoding="utf-8", newline="") as opened:
                 found += [row for row in csv.DictReader(opened) if row.get("judge_number", "1") in ("1", "")]
     if not found:
-        raise SkippedError("Nobody has labelled the reasonings: the dataset's folder has no labels.csv.")
+        raise SkippedError("The reasonings have not been labelled: the dataset's folder has no labels.csv.")
     rows = pd.DataFrame(found)
     for name in [name for name in rows.columns if name.startswith(PREFIX)]:
         rows[name] = rows[name].str.upper().map({"TRUE": True, "FALSE": False, "1": True, "0": False}).astype("boolean")
@@ -521,7 +521,7 @@ ANALYSES = [
     Analysis(
         id="coopeval.actions",
         title="Actions (CoopEval, figures 8 and 9)",
-        question="What is played?",
+        question="Which actions are played?",
         method="Mean stated probability of each action over decisions; realised shares over rounds and seats.",
         run=actions,
         games=GAMES,
@@ -552,7 +552,7 @@ ANALYSES = [
         question="Are designs sound?",
         method="Stable: nobody gains alone from leaving the target (all cooperate, or all delegate to a mediator that "
         "then cooperates); weakly dominant: the target is never worse and once better than each alternative; ε 1e-9; "
-        "mean ± SE over games. Every match has its own proposals, where the published ones were reused.",
+        "mean ± SE over games. Every match has its own proposals, whereas the published ones were reused.",
         run=designs,
         games=GAMES,
         columns=OF_DECISIONS,
@@ -560,7 +560,7 @@ ANALYSES = [
     Analysis(
         id="coopeval.reasons",
         title="Reasons (CoopEval, figures 2 and 4 to 7)",
-        question="Why do agents act so?",
+        question="What reasons do agents give?",
         method="Share of reasonings with each of a judge's labels, overall and by mechanism, agent and base game; "
         "Wilson intervals; radar charts as dots.",
         run=reasons,

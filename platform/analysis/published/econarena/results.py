@@ -29,7 +29,7 @@ FOULS: Mapping[tuple[str, str, str], float] = {
     ("sealed_auction", WITHOUT, "gpt4"): 0.0,
     (CONTEST, WITH, "claude2"): 10.56,
 }
-"""Table 2, as far as it is told apart: percent of runs."""
+"""Table 2, as far as it can be read: percent of runs."""
 FIRST = (20, 60, 100)
 CLOSE = 0.05
 DEEPEST = 4
@@ -78,8 +78,8 @@ def payoffs(data: Data, options: Options) -> Result:
         "Mean payoff per run",
         [*PLACES, number("estimate", "Payoff"), *INTERVAL, count("n", "Runs"), count("sessions", "Sessions")],
         made,
-        note="The paper prints no figures; in the contest it finds GPT-3.5 first, then Claude 2, then GPT-4 "
-        "over 150 sessions.",
+        note="The paper prints no numbers; in the contest, over 150 sessions, GPT-3.5 comes first, then Claude 2, then "
+        "GPT-4.",
     )
     figure = charts.bars(
         "payoffs",
@@ -93,12 +93,12 @@ def payoffs(data: Data, options: Options) -> Result:
 
 
 def _unshared(data: Data, rows: pd.DataFrame) -> list[str]:
-    """Runs of the contest whose parts do not add up to the prize, though somebody won."""
+    """Return runs of the contest in which the winners' shares do not add up to the prize."""
     if game_of(data) != CONTEST:
         return []
     sums = rows.groupby(["match", "run"]).agg(won=("payoff", "sum"), prize=("config_prize", "first"))
     odd = [pair for pair in sums.itertuples() if pair.won and not isclose(pair.won, pair.prize, rel_tol=1e-9)]
-    return [f"In {len(odd)} runs the parts do not add up to the prize."] if odd else []
+    return [f"In {len(odd)} runs the winners' shares do not add up to the prize."] if odd else []
 
 
 def ratio(data: Data, options: Options) -> Result:
@@ -204,7 +204,7 @@ def configurations(data: Data, options: Options) -> Result:
                 count("n", "Runs"),
             ],
             made,
-            note="The paper sees Claude 2 rise and GPT-3.5 fall with the limit.",
+            note="In the paper, Claude 2 rises and GPT-3.5 falls with the limit.",
         ),
         Table(
             "interaction",
@@ -320,7 +320,7 @@ def senior(data: Data, options: Options) -> Result:
 
 
 def paths(data: Data, options: Options) -> Result:
-    """Actions run by run, the slope of the deviation, and when it stays small."""
+    """Return actions run by run, the slope of the deviation, and when it stays small."""
     rows = actions(data)
     rows = rows[rows["config_runs"] > 1]
     if not len(rows):
@@ -413,7 +413,7 @@ def history(data: Data, options: Options) -> Result:
             made.append({"environment": base, "player": player, **found})
     if not made:
         raise SkippedError("No player has sessions both with and without history: analyse both datasets together.")
-    expected = "falls but for ChatGLM3 and Claude-I" if game_of(data) == CONTEST else "rises for all"
+    expected = "falls except for ChatGLM3 and Claude-I" if game_of(data) == CONTEST else "rises for all"
     table = Table(
         "differences",
         "Mean deviation with history less without, over sessions",
@@ -610,7 +610,7 @@ ANALYSES = [
     Analysis(
         id="econarena.senior",
         title="Opponents (Economics Arena, table 1)",
-        question="Does it matter against whom?",
+        question="Do opponents matter?",
         method=f"{PAYOFF}; mean over the first 20, 60, 100 sessions, {SESSIONS}",
         run=senior,
         games=GAMES,

@@ -65,7 +65,7 @@ def scores(data: Data, options: Options) -> Result:
         made.append(row)
         numbers[f"{level}.{agent}"] = {key: row[key] for key in ("estimate", "se", "low", "high", "n")}
         if row["missing"]:
-            warnings.append(f"{level}, {agent}: {row['missing']} matches have no score: nothing can be reached.")
+            warnings.append(f"{level}, {agent}: {row['missing']} matches have no score because nothing can be gained.")
     columns = [*AGENT, *estimated("Score × 100"),
                count("n", "Matches"), count("instances", "Instances")]  # fmt: skip
     if solving:
@@ -104,14 +104,16 @@ def tests(data: Data, options: Options) -> Result:
             continue
         made = adjusted(differences(rows, column, level=options.level))
         if not made:
-            raise SkippedError("No instance was played by two agents: paired tests have no pairs.")
+            raise SkippedError("No instance was played by two agents, so paired tests have no pairs.")
         tables.append(Table(
             column, f"{title}: differences between agents on the same instances",
             [*AGENT, text("other", "less"), *estimated("Difference"),
          number("t", "t"), count("df", "df"), p_value(), p_value("p_holm", "p, Holm"),
              count("n", "Instances")], made,
-            note="The paper's p-values are raw. It finds, in scheduling, Claude above both others at every level "
-            "(p < .05)." if game == "scheduling" else "The paper's p-values are raw.",
+            note="The paper's p-values are raw." + (
+                " In scheduling, it finds Claude above both others at every level (p < .05)."
+                if game == "scheduling" else ""
+            ),
         ))  # fmt: skip
         for row in made:
             numbers[f"{column}.{row['level']}.{row['agent']} less {row['other']}"] = {
@@ -133,7 +135,7 @@ def runs(data: Data, options: Options) -> Result:
     figures = [charts.strip("runs", title, made, y="agent", x="score", facet="level", x_title="Score")]
     if game == "scheduling" and (rows["score"] < 0).any():
         figures.insert(0, charts.strip("runs_from_0", f"{title}, cut at 0", made, y="agent", x="score", facet="level",
-                                       x_title="Score; lower ones stand at 0", x_domain=(0, 1)))  # fmt: skip
+                                       x_title="Score; lower scores are drawn at 0", x_domain=(0, 1)))  # fmt: skip
     return Result([Table("runs", title, columns, made)], figures)
 
 
@@ -165,7 +167,7 @@ def exploration(data: Data, options: Options) -> Result:
 
 
 def learning(data: Data, options: Options) -> Result:
-    """How the result grows period by period."""
+    """Return how results improve period by period."""
     game = game_of(data, BENCHMARKS)
     more = ["expected_blocking_pairs"] if game == "scheduling" else []
     rows = frame(data, game, ["score", "config_periods", *more])
