@@ -27,8 +27,8 @@ def test_command_exports_and_prints_counts(tmp_path, capsys):
     ("arguments", "says"),
     [
         (["nonsense"], "No study or collection is called “nonsense”. Existing ones: splitting."),
-        (["splitting", "--formats", "csv,pdf"], "not as pdf"),
-        (["splitting", "--formats", ","], "not as nothing"),
+        (["splitting", "--formats", "csv,pdf"], "Unknown format: pdf"),
+        (["splitting", "--formats", ","], "Unknown format: none given"),
     ],
 )
 def test_refusals_are_one_line_with_exit_code_2(tmp_path, arguments, says):

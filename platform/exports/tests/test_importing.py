@@ -146,7 +146,7 @@ def test_importing_twice_under_one_name_is_refused_and_another_name_is_not(tree,
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path):
-    with pytest.raises(CommandError, match="is no folder"):
+    with pytest.raises(CommandError, match="is not a folder"):
         call_command("import_glee", str(tmp_path / "nowhere"), "--dry-run")
 
 

@@ -231,8 +231,8 @@ def test_a_collection_has_no_people_to_give_rows(tmp_path):
         title="Scripts", slug="scripts", game="bargaining", configurations=[{}], agents=["script:fair"], repetitions=1
     )
     made = make_collection(plan)
-    with pytest.raises(UnknownFormat, match="nobody takes part"):
+    with pytest.raises(UnknownFormat, match="collections have no participants"):
         export(made, tmp_path / "d", ["csv", "otree"])
     assert not (tmp_path / "d").exists()
-    with pytest.raises(CommandError, match="nobody takes part"):
+    with pytest.raises(CommandError, match="collections have no participants"):
         call_command("export_dataset", made.slug, "--to", str(tmp_path / "d"), "--formats", "otree")
