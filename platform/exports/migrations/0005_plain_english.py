@@ -4,35 +4,48 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('exports', '0004_publication_for_catalogues'),
+        ("exports", "0004_publication_for_catalogues"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='dataset',
-            name='alive_at',
-            field=models.DateTimeField(help_text='last heartbeat', null=True),
+            model_name="dataset",
+            name="alive_at",
+            field=models.DateTimeField(help_text="last heartbeat", null=True),
         ),
         migrations.AlterField(
-            model_name='dataset',
-            name='done',
-            field=models.PositiveIntegerField(default=0, verbose_name='matches processed'),
+            model_name="dataset",
+            name="done",
+            field=models.PositiveIntegerField(default=0, verbose_name="matches processed"),
         ),
         migrations.AlterField(
-            model_name='dataset',
-            name='excluded',
-            field=models.BooleanField(default=False, verbose_name='with excluded rows'),
+            model_name="dataset",
+            name="excluded",
+            field=models.BooleanField(default=False, verbose_name="with excluded rows"),
         ),
         migrations.AlterField(
-            model_name='dataset',
-            name='expected',
-            field=models.PositiveIntegerField(default=0, verbose_name='matches to process'),
+            model_name="dataset",
+            name="expected",
+            field=models.PositiveIntegerField(default=0, verbose_name="matches to process"),
         ),
         migrations.AlterField(
-            model_name='publication',
-            name='licence',
-            field=models.CharField(blank=True, choices=[('', 'not decided: all rights reserved'), ('CC0-1.0', 'CC0 1.0: given to the public domain'), ('CC-BY-4.0', 'CC BY 4.0: free to use, naming the authors'), ('CC-BY-SA-4.0', 'CC BY-SA 4.0: the same, and adaptations under the same licence'), ('CC-BY-NC-4.0', 'CC BY-NC 4.0: naming the authors, non-commercial use only'), ('ODC-By-1.0', 'ODC-By 1.0: a database, naming the authors'), ('ODbL-1.0', 'ODbL 1.0: a database, naming the authors, adaptations under the same licence'), ('own', 'other (enter below)')], max_length=20, verbose_name='licence'),
+            model_name="publication",
+            name="licence",
+            field=models.CharField(
+                blank=True,
+                choices=[
+                    ("", "not decided: all rights reserved"),
+                    ("CC0-1.0", "CC0 1.0: given to the public domain"),
+                    ("CC-BY-4.0", "CC BY 4.0: free to use, naming the authors"),
+                    ("CC-BY-SA-4.0", "CC BY-SA 4.0: the same, and adaptations under the same licence"),
+                    ("CC-BY-NC-4.0", "CC BY-NC 4.0: naming the authors, non-commercial use only"),
+                    ("ODC-By-1.0", "ODC-By 1.0: a database, naming the authors"),
+                    ("ODbL-1.0", "ODbL 1.0: a database, naming the authors, adaptations under the same licence"),
+                    ("own", "other (enter below)"),
+                ],
+                max_length=20,
+                verbose_name="licence",
+            ),
         ),
     ]
