@@ -120,7 +120,7 @@ def test_auction_continues_when_one_of_three_people_leaves(stack, phone: Open, b
     researcher.goto(f"{stack.url}/admin/matches/match/{stack.call('tests.bidding.record_of', 'leaver')['pk']}/watch/")
     # the clock withdraws for who has left; p2 is asked again, p1 leads
     expect(pages["p2"].locator(".lot .fact-standing")).to_contain_text("Bidder 1", timeout=15_000)
-    expect(pages["p1"].locator(".game > div .status, .game .status").first).to_contain_text("You lead")
+    expect(pages["p1"].locator(".game > div .status, .game .status").first).to_contain_text("You are leading")
     expect(researcher.locator(".lot .fact-standing")).to_contain_text("Bidder 1")
     photograph(researcher, "watched")
     photograph(pages["p1"], "leading")

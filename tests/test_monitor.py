@@ -72,7 +72,7 @@ def test_move_appears_without_a_reload(stack, page: Page, desk: Page, slug: str)
     sit_down(stack, page, slug)
     expect(figure(desk, "live matches")).to_have_text("1", timeout=PATIENCE)
     expect(number_in(desk, "playing")).to_have_text("1")
-    answers = desk.locator("#m-latencies tr", has_text="people").locator("td").first
+    answers = desk.locator("#m-latencies tr", has_text="participants").locator("td").first
     expect(answers).to_have_text("0")
     walking.offer(page, "990", "10", role="alice")
     expect(answers).to_have_text("1", timeout=PATIENCE)
