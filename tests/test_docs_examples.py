@@ -166,12 +166,12 @@ _MAKE = """#!/bin/bash
 case $1 in
 {serving})
     setsid {make} --no-print-directory -o setup "$@" > served.log 2>&1 &
-    for _ in {{1..600}}; do
+    for _ in {{1..1200}}; do
         grep -q Ctrl served.log && break
         kill -0 $! || break
-        sleep 0.1
+        sleep 0.2
     done
-    kill -TERM -- -$!
+    pkill -TERM -P $!
     wait
     grep Ctrl served.log || {{ cat served.log >&2; exit 1; }}
     ;;
