@@ -45,9 +45,9 @@ class AccountForm(forms.ModelForm):
                 label=credential.label,
                 required=False,
                 max_length=400,
-                validators=[RegexValidator(r"^[!-~]*$", gettext_lazy("It has no spaces and no letters beyond ASCII."))],
+                validators=[RegexValidator(r"^[!-~]*$", gettext_lazy("Use only ASCII characters, without spaces."))],
                 widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
-                help_text=credential.help or _("Kept encrypted, never shown. Empty: what is kept stays."),
+                help_text=credential.help or _("Stored encrypted, never shown. Empty: no change."),
             )
 
     def _credentials(self) -> tuple[kinds.Credential, ...]:
@@ -70,7 +70,7 @@ class AccountForm(forms.ModelForm):
         kind = self.instance.kind if self.instance.pk else cleaned.get("kind")
         place = cleaned.get("place")
         if kind and place and not rehearsal and place not in kinds.get(kind).addresses:
-            self.add_error("place", _("This marketplace has no such place."))
+            self.add_error("place", _("This marketplace has no such environment."))
         moved = {"place", "address"} & set(self.changed_data)
         if self.instance.pk and moved and self.instance.sealed_credentials:
             missing = {one.name for one in self._credentials()} - set(self.typed())

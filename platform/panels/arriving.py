@@ -44,9 +44,7 @@ class NotInvited(EntryRefused):
 
 class Expired(ExpiredLink):
     def __init__(self) -> None:
-        EntryRefused.__init__(
-            self, _("Please go back to the page that invited you and follow the link there: it is new.")
-        )
+        EntryRefused.__init__(self, _("Please go back to the page that invited you and follow the new link there."))
         self.back = ""
 
 
@@ -58,7 +56,7 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
     """
     panel = Panel.objects.select_related("study").filter(study__slug=study).first()
     if panel is None:
-        raise NoPanel(_("The researchers have not said yet who may come. Please try again later."))
+        raise NoPanel(_("The researchers have not set up the panel yet. Please try again later."))
     sent = link if isinstance(link, Link) else Link(link)
     if any(sent.get(name) == PREVIEW for name in names_in(panel.session)):
         return Arrival(KIND, worker="", proof="", preview=True)
@@ -95,10 +93,12 @@ def _value(names: str, link: Link, fields: Mapping[str, str]) -> str:
     if not said:
         raise IncompleteLink(_("“{name}” is missing in the link. {back}").format(name=asked[0], back=_BACK))
     if len(said) > 1:
-        raise RepeatedParameter(_("The link says two things for “{name}”. {back}").format(name=asked[0], back=_BACK))
+        raise RepeatedParameter(
+            _("The link has two different values for “{name}”. {back}").format(name=asked[0], back=_BACK)
+        )
     (value,) = said
     if not _ID.fullmatch(value):
-        says = _("“{name}” in the link is no ID; perhaps the panel has not filled it in. {back}")
+        says = _("“{name}” in the link is not a valid ID; perhaps the panel did not fill it in. {back}")
         raise IncompleteLink(says.format(name=asked[0], back=_BACK))
     return value
 
@@ -106,7 +106,7 @@ def _value(names: str, link: Link, fields: Mapping[str, str]) -> str:
 def _refuse_twice(names: Iterable[str], link: Link) -> None:
     """Raises RepeatedParameter for the first of these fields that stands in the link more than once."""
     if twice := [name for name in names if name in link.twice]:
-        raise RepeatedParameter(_("“{name}” stands in the link twice. {back}").format(name=twice[0], back=_BACK))
+        raise RepeatedParameter(_("“{name}” appears twice in the link. {back}").format(name=twice[0], back=_BACK))
 
 
 # ---- how it is checked -----------------------------------------------------------------------------
@@ -126,14 +126,14 @@ def _refuse_unsigned(panel: Panel, link: Link) -> None:
     """The signature is the HMAC-SHA256, in hexadecimal, of all that stands between “?” and “&signature=”."""
     secret = secret_of(panel)
     if secret is None:
-        raise NoPanel(_("The researchers have to type the panel's secret again. Please try again later."))
+        raise NoPanel(_("The researchers have to enter the panel's secret again. Please try again later."))
     _refuse_twice([panel.signature], link)
     before, mark, signature = link.query.rpartition(f"&{panel.signature}=")
     if not mark or "&" in signature:
-        raise ForgedLink(_("It lacks its signature, or something was added after it. {back}").format(back=_BACK))
+        raise ForgedLink(_("The link has no signature, or something was added after it. {back}").format(back=_BACK))
     true = hmac.new(secret.encode(), before.encode(), hashlib.sha256).hexdigest()
     if not constant_time_compare(true, signature.lower()):
-        raise ForgedLink(_("Its signature is not the panel's, or it was changed on its way. {back}").format(back=_BACK))
+        raise ForgedLink(_("The signature is not the panel's, or the link was changed. {back}").format(back=_BACK))
     until = parse_qs(before).get(EXPIRES, [""])[0]
     if until and (not until.isascii() or not until.isdigit() or int(until[:12]) < time.time()):
         raise Expired
@@ -156,7 +156,7 @@ def _claims(panel: Panel, link: Link) -> dict[str, str]:
         if claims.get("study", panel.study.slug) != panel.study.slug:
             break
         return {name: value for name, value in claims.items() if isinstance(value, str)}
-    raise ForgedLink(_("Its token is not the panel's, or it was changed on its way. {back}").format(back=_BACK))
+    raise ForgedLink(_("The link's token is not the panel's, or the link was changed. {back}").format(back=_BACK))
 
 
 def _refuse_uninvited(panel: Panel, person: str) -> None:

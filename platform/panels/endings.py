@@ -67,7 +67,7 @@ def check_leads(leads: str, sites: str) -> None:
             known = ", ".join(f"{{{one}}}" for one in VARIABLES)
             raise NotAllowed(_("“{{{name}}}” is unknown; there are {known}.").format(name=name, known=known))
     if "{" in leads.split("?")[0].partition("://")[2].partition("/")[0]:
-        raise NotAllowed(_("A variable cannot stand in the name of the site."))
+        raise NotAllowed(_("The site's name can't contain a variable."))
     refuse_elsewhere(filled_in(leads, dict.fromkeys(VARIABLES, "x")), sites)
 
 
@@ -91,14 +91,14 @@ def refuse_elsewhere(address: str, sites: str) -> None:
     """
     own = [_origin(site) for site in sites.split()]
     if len(address) > LONGEST_ADDRESS or _NO_ADDRESS.search(address):
-        raise NotAllowed(_("This is no address that people can be sent to."))
+        raise NotAllowed(_("People can't be sent to this address."))
     origin = _origin(address)
     if origin is None:
         raise NotAllowed(_("An address begins with https:// and a site, without user name or password."))
     if origin not in own:
         shown = f"{origin[0]}://{origin[1]}"
         raise NotAllowed(
-            _("People are sent to the panel's own sites alone, and {site} is none of them.").format(site=shown)
+            _("People are sent only to the panel's own sites, and {site} is not one of them.").format(site=shown)
         )
 
 

@@ -35,9 +35,9 @@ class PanelForm(forms.ModelForm):
         label=gettext_lazy("Secret of the signature"),
         required=False,
         max_length=200,
-        validators=[RegexValidator(r"^[!-~]*$", gettext_lazy("A secret has no spaces and no letters beyond ASCII."))],
+        validators=[RegexValidator(r"^[!-~]*$", gettext_lazy("Use only ASCII characters, without spaces."))],
         widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
-        help_text=gettext_lazy("At least 16 characters, kept encrypted and never shown. Empty: a kept one stays."),
+        help_text=gettext_lazy("At least 16 characters, stored encrypted and never shown. Empty: no change."),
     )
 
     class Meta:
@@ -64,11 +64,11 @@ class PanelForm(forms.ModelForm):
         cleaned = super().clean() or self.cleaned_data
         check, secret = cleaned.get("check_by"), cleaned.get("new_secret", "")
         if secret and len(secret) < _SHORTEST_SECRET:
-            self.add_error("new_secret", _("A shorter secret could be guessed."))
+            self.add_error("new_secret", _("Use at least 16 characters: a shorter secret could be guessed."))
         if check == Panel.Check.SIGNED and not secret and not self.instance.sealed_secret:
-            self.add_error("new_secret", _("Without a secret no signature can be checked."))
+            self.add_error("new_secret", _("Signatures can't be checked without a secret."))
         if check == Panel.Check.TOKEN and not read_keys(cleaned.get("public_keys", "")):
-            says = _("There is no RSA key of at least 2048 bits in it: paste a PEM text or a JSON Web Key Set.")
+            says = _("No RSA key of at least 2,048 bits found: paste a PEM text or a JSON Web Key Set.")
             self.add_error("public_keys", says)
         return cleaned
 
@@ -81,10 +81,10 @@ class PaidForm(forms.Form):
         widget=UnfoldAdminFileFieldWidget(attrs={"accept": ".csv,text/csv"}),
     )
     rest_failed = forms.BooleanField(
-        label=gettext_lazy("Whoever is not in it was not paid"),
+        label=gettext_lazy("People who are not in the file were not paid"),
         required=False,
         widget=UnfoldBooleanSwitchWidget,
-        help_text=gettext_lazy("Their payments can be approved again. Otherwise they stay open on this list."),
+        help_text=gettext_lazy("Their payments can then be approved again. Otherwise they stay open on this list."),
     )
 
 

@@ -53,9 +53,9 @@ def farewell_to(panel: Panel, outcome: Outcome, values: Mapping[str, str]) -> Fa
         log.error("panel of study %s: %s leads to none of its sites", panel.study_id, outcome)
         return None
     words = {
-        Outcome.COMPLETED: _("Go back with this button, so that your work is recorded."),
-        Outcome.OVER_QUOTA: _("Please go back with this button: it says that you came in vain."),
-    }.get(outcome, _("Please go back with this button: it says how it ended for you."))
+        Outcome.COMPLETED: _("Go back with this button so that your work is recorded."),
+        Outcome.OVER_QUOTA: _("Please go back with this button: it tells the panel that no place was left."),
+    }.get(outcome, _("Please go back with this button: it tells the panel how the study ended for you."))
     label = _("Back to {panel}").format(panel=panel.title)
     if not leads.startswith(POST):
         return Farewell(words, address, label)

@@ -51,7 +51,7 @@ def make(study: Study, *, who: Any) -> PaymentList:
         Study.objects.select_for_update().get(pk=study.pk)
         rows = list(waiting(study).select_for_update(of=("self",)).order_by("pk")[:MOST])
         if not rows:
-            raise NotDone(_("Nothing is waiting to be paid by a list: approve payments on the page Pay first."))
+            raise NotDone(_("No approved payments are waiting for a list. Approve payments on the page Pay first."))
         rows = [row for row in rows if row.currency == rows[0].currency]
         last = PaymentList.objects.filter(study=study).aggregate(last=Max("number"))["last"] or 0
         made = PaymentList.objects.create(study=study, number=last + 1, made_by=who)
@@ -69,11 +69,11 @@ def take_back(made: PaymentList, *, who: Any, why: str) -> int:
     """
     why = " ".join(why.split())[:200]
     if not why:
-        raise NotDone(_("Say in a few words how you know that it was not paid: it is kept in the journal."))
+        raise NotDone(_("Please explain how you know that it was not paid. The journal records it."))
     with transaction.atomic():
         rows = _open(made)
         if not rows:
-            raise NotDone(_("Nothing of this list is open any more."))
+            raise NotDone(_("Nothing on this list is open."))
         for row in rows:
             says = _("Not paid by list {number}: {why}").format(number=made.number, why=why)
             post(row, to=State.FAILED, who=who, why=why, problem=says)
@@ -174,7 +174,7 @@ def read(data: bytes, panel: Panel) -> list[Line]:
     wanted = [panel.column_of("person"), panel.column_of("amount")]
     missing = [name for name in wanted if names.count(name.casefold()) != 1]
     if missing:
-        says = _("The first line has to name the columns “{columns}”, each once.")
+        says = _("The first line must name the columns “{columns}”, each once.")
         raise BadFile([Problem(first, says.format(columns="”, “".join(wanted)))])
     who, what = (names.index(name.casefold()) for name in wanted)
     found, problems = [], []
@@ -186,11 +186,11 @@ def read(data: bytes, panel: Panel) -> list[Line]:
         if not person:
             problems.append(Problem(number, _("The ID is missing.")))
         elif amount is None:
-            problems.append(Problem(number, _("The amount is none: write it like 1.50.")))
+            problems.append(Problem(number, _("This is not an amount. Write it like 1.50.")))
         else:
             found.append(Line(number, person, amount))
     if not found and not problems:
-        problems = [Problem(0, _("There is no payment in the file."))]
+        problems = [Problem(0, _("The file contains no payments."))]
     if problems:
         raise BadFile(problems)
     return found
@@ -291,10 +291,10 @@ def _strangers(panel: Panel, named: Mapping[str, Sequence[Line]], found: Finding
     for person, lines in named.items():
         one = known.get(person)
         if one is None:
-            says = _("Nobody with this ID has come to this study. Nothing was changed.")
+            says = _("Nobody with this ID took part in this study. Nothing was changed.")
         else:
             says = _(
-                "{participant} is not on this list. Nothing was changed; see whether they were paid twice."
+                "{participant} is not on this list. Nothing was changed; check whether they were paid twice."
             ).format(participant=one.enrolment.pseudonym)
         found.remarks.append(Problem(lines[0].number, says))
 

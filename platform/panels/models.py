@@ -159,13 +159,13 @@ class Panel(models.Model):
             found = self.list_columns()
             for needed in ("person", "amount"):
                 if needed not in found.values():
-                    says = _("The list needs a column of “{variable}”: by it what was paid is compared.")
+                    says = _("The list needs a column “{variable}”, so that payments can be compared.")
                     wrong["columns"] = says.format(variable=needed)
         except ValueError as reason:
             wrong["columns"] = str(reason)
         names = [name for text in (self.person, self.task, self.session) for name in names_in(text)]
         if len(set(names)) < len(names):
-            wrong["person"] = _("The same field cannot say two things.")
+            wrong["person"] = _("The same field can't stand for two things.")
         if wrong:
             raise ValidationError(wrong)
 

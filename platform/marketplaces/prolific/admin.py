@@ -245,14 +245,14 @@ class PublicationAdmin(Desk, PartAdmin):
 
     def stop(self, request: HttpRequest, object_id: int) -> HttpResponse:
         publication = self.seen(request, str(object_id), role=Role.OWNER)
-        says = _("Stopped: it takes nobody on Prolific any more.")
+        says = _("Stopped: nobody can begin on Prolific.")
         return self._do(request, publication, publishing.stop, Action.STOPPED, says)
 
     def set_places(self, request: HttpRequest, object_id: int) -> HttpResponse:
         publication = self._spending(request, object_id)
         form = PlacesForm(request.POST)
         if not form.is_valid():
-            self.message_user(request, _("Please say how many places there shall be in all."), messages.ERROR)
+            self.message_user(request, _("Please enter the total number of places."), messages.ERROR)
             return _page_of(publication)
         wanted = form.cleaned_data["places"]
         says = _("It has {places} places now.").format(places=wanted)
@@ -286,7 +286,7 @@ class PublicationAdmin(Desk, PartAdmin):
         """Ask what the study is at Prolific now."""
         publication = self.seen(request, str(object_id), role=Role.EDITOR)
         if publication.is_there:
-            self._try(request, lambda: publishing.refresh(publication), _("This is what Prolific says now."))
+            self._try(request, lambda: publishing.refresh(publication), _("Updated from Prolific."))
         return _page_of(publication)
 
     def subscribe(self, request: HttpRequest, object_id: int) -> HttpResponse:
@@ -298,7 +298,7 @@ class PublicationAdmin(Desk, PartAdmin):
             publication,
             lambda one: hooks.subscribe(one, address=address) and None,
             Action.CHANGED,
-            _("Prolific tells changes by itself now; they are asked about every minute all the same."),
+            _("Prolific now sends changes by itself. Parley still checks every minute."),
         )
 
     def take_authenticity(self, request: HttpRequest, object_id: int) -> HttpResponse:
@@ -312,7 +312,7 @@ class PublicationAdmin(Desk, PartAdmin):
                 where = _("Line {line}: ").format(line=one.line) if one.line else ""
                 self.message_user(request, f"{where}{one.reason}", messages.ERROR)
             return _page_of(publication)
-        says = _("{taken} people are flagged; {unknown} lines are about nobody of this study.").format(**found)
+        says = _("{taken} people are flagged; {unknown} lines match nobody in this study.").format(**found)
         self.record_action(request, publication, Action.CHANGED, "Took in authenticity flags.", dict(found))
         self.message_user(request, says, messages.SUCCESS)
         return _page_of(publication)
@@ -462,7 +462,7 @@ class PublicationAdmin(Desk, PartAdmin):
         publication: Publication = self.seen(request, str(object_id), role=Role.OWNER)
         person = deciding.reviewable(publication).get(enrolment)
         if person is None:
-            self.message_user(request, _("There is no submission of theirs to be reviewed."), messages.WARNING)
+            self.message_user(request, _("They have no submission that awaits review."), messages.WARNING)
         else:
             self.refuse_without_account(request, publication.account)
         return publication, person
@@ -505,14 +505,14 @@ def _projects(account: Account) -> list[tuple[str, str]]:
 
 
 def _ended(person: Enrolment) -> str:
-    return _("{person} ended here as: {state}").format(person=person, state=person.get_state_display())
+    return _("How {person} ended here: {state}").format(person=person, state=person.get_state_display())
 
 
 def _promised(person: Enrolment) -> str:
     """What their last page said that they are paid; empty where nothing is owed."""
     owed = LedgerRow.objects.filter(enrolment=person).order_by("reason")
     told = ", ".join(f"{row.amount} {row.currency} ({row.reason})" for row in owed)
-    return _("Their last page here told them that they are paid: {amounts}.").format(amounts=told) if told else ""
+    return _("Their last page here promised them: {amounts}.").format(amounts=told) if told else ""
 
 
 def _address_of(publication: Publication) -> str:

@@ -99,7 +99,7 @@ def _wrong(found: Mapping[str, Any], rule: PayRule, *, address: str, currency: s
 
 def _advice(found: Mapping[str, Any]) -> Iterator[str]:
     if str(found["status"]).upper() != "UNPUBLISHED":
-        yield _("Prolific lets nobody change these once a study is published: make a copy there, and change that.")
+        yield _("Prolific doesn't allow this once a study is published: copy the study there, and change the copy.")
 
 
 def _leads_here(told: Any, address: str) -> bool:

@@ -45,7 +45,7 @@ def take_in(publication: Publication, data: bytes) -> dict[str, int]:
     who = next((names.index(name) for name in (*SUBMISSION, *WORKER) if name in names), None)
     what = next((names.index(name) for name in FLAG if name in names), None)
     if who is None or what is None:
-        says = _("The first line has to name a column “Submission id” or “Participant id”, and “Authenticity”.")
+        says = _("The first line must name a column “Submission id” or “Participant id”, and “Authenticity”.")
         raise BadFile([Problem(first, says)])
     by_submission = names[who] in SUBMISSION
     flags: dict[str, str] = {}
@@ -56,9 +56,9 @@ def take_in(publication: Publication, data: bytes) -> dict[str, int]:
             continue
         flag = _WORDS.get(word.casefold())
         if flag is None:
-            problems.append(Problem(line, _("“{word}” is none of high, mixed and low.").format(word=word[:20])))
+            problems.append(Problem(line, _("“{word}” is not high, mixed or low.").format(word=word[:20])))
         elif flags.setdefault(key, flag) != flag:
-            problems.append(Problem(line, _("The same one stands above with another flag.")))
+            problems.append(Problem(line, _("The same ID appears above with another flag.")))
     if problems:
         raise BadFile(problems)
     return _keep(publication, flags, by_submission=by_submission)

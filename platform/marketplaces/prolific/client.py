@@ -243,7 +243,7 @@ class Client:
         except httpx2.TimeoutException:
             raise Unclear(_("Prolific did not answer in time.")) from None
         except (httpx2.HTTPError, httpx2.InvalidURL):
-            raise Unclear(_("Prolific broke the connection off.")) from None
+            raise Unclear(_("Prolific closed the connection.")) from None
         if answer.status_code >= 300:
             _refuse(answer)
         return answer
@@ -279,15 +279,15 @@ def _trusted() -> ssl.SSLContext:
 def _refuse(answer: httpx2.Response) -> NoReturn:
     status, words = answer.status_code, _words_of(answer)
     if status == 429:
-        raise NotSent(_("Prolific is being asked too often; it takes no more calls for a while."))
+        raise NotSent(_("Prolific received too many requests too often and accepts no more for a while."))
     if status in (401, 403):
         raise Refused(_("Prolific does not accept the account's token, or not for this."), words=words)
     if status == 404:
-        raise NotThere(_("Prolific has no such thing, or this account may not see it."), words=words)
+        raise NotThere(_("Prolific does not have it, or this account may not see it."), words=words)
     if 400 <= status < 500:
         said = _("Prolific refused: {words}").format(words=words) if words else _("Prolific refused without a reason.")
         raise Refused(said, words=words)
-    raise Unclear(_("Prolific has a problem of its own ({status}).").format(status=status))
+    raise Unclear(_("Prolific reports an internal error ({status}).").format(status=status))
 
 
 def _words_of(answer: httpx2.Response) -> str:
@@ -309,7 +309,7 @@ def _flat(told: Any) -> str:
 
 def nonsense() -> NoReturn:
     """Raises Unclear: the answer cannot be read."""
-    raise Unclear(_("Prolific answered something that cannot be read."))
+    raise Unclear(_("Prolific's answer can't be read."))
 
 
 def text_of(found: Mapping[str, Any], name: str) -> str:

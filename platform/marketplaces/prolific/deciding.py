@@ -173,7 +173,7 @@ def _at(publication: Publication, person: Enrolment, status: str, says: str) -> 
     """Return the same for a submission that has this status now. Raises NotPossible with `says` for any other."""
     identity = Identity.objects.filter(enrolment=person, recruiter=KIND).first()
     if identity is None:
-        raise NotPossible(_("Nobody knows any more who they were on Prolific."))
+        raise NotPossible(_("Their identity on Prolific has been erased."))
     client, session = client_of(publication.account), identity.details.get("SESSION_ID", "")
     now = client.submission(session)
     if now.get("participant") != identity.worker or spelled(now["status"]) != status:

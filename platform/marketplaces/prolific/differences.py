@@ -92,7 +92,7 @@ def _of_known(one: Submission, person: Enrolment, *, paid: bool) -> tuple[str, s
     if one.status == "APPROVED" and not paid:
         return (
             _("Approved on Prolific, and this ending pays nothing."),
-            _("Somebody approved it there. Parley does not take it back."),
+            _("Somebody approved it there. Parley does not undo that."),
         )
     if submitted and one.code in (codes.NONE, codes.UNKNOWN) and one.status == "AWAITING REVIEW":
         return (
@@ -103,7 +103,7 @@ def _of_known(one: Submission, person: Enrolment, *, paid: bool) -> tuple[str, s
         )
     if submitted and not paid and one.code == codes.COMPLETED and one.status == "AWAITING REVIEW":
         return (
-            _("Submitted with the code of those who finished, without finishing."),
+            _("Submitted with the completion code, without finishing here."),
             _("Somebody gave them the code. Nothing is paid; ask them to return their place, or reject it."),
         )
     if person.ended and paid and one.status in ("ACTIVE", "RESERVED"):
@@ -145,8 +145,8 @@ def _unpaid() -> tuple[str, str]:
 
 def _invented() -> tuple[str, str]:
     return (
-        _("Came here with a submission that Prolific does not have, or that is another worker's."),
-        _("They are not paid. If it happens often, let only signed links in."),
+        _("Came here with a submission that Prolific does not have, or that belongs to another worker."),
+        _("They are not paid. If it happens often, accept only signed links."),
     )
 
 

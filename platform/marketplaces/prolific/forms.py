@@ -53,7 +53,7 @@ class OfferForm(forms.Form):
         min_value=1,
         max_value=600,
         widget=UnfoldAdminIntegerFieldWidget(),
-        help_text=_("What a worker needs from the link to the end. A pilot tells best."),
+        help_text=_("How long a worker needs from the link to the end. A pilot is the best guide."),
     )
     devices = forms.MultipleChoiceField(
         label=_("Devices"),
@@ -70,7 +70,7 @@ class OfferForm(forms.Form):
         label=_("Let only links in that Prolific has signed"),
         required=False,
         widget=UnfoldBooleanWidget(),
-        help_text=_("Nobody can invent or change such a link. Leave it on if you can."),
+        help_text=_("Nobody can forge or change such a link. Leave this on if you can."),
     )
 
     screen_out = forms.DecimalField(

@@ -47,7 +47,7 @@ def subscribe(publication: Publication, *, address: str) -> Hook:
         MarketplaceError
     """
     if not address.startswith("https://") and not publication.rehearsed:
-        raise NotPossible(_("Prolific tells events to addresses that begin with https:// alone."))
+        raise NotPossible(_("Prolific sends events only to addresses that begin with https://."))
     client = client_of(publication.account)
     hook, _made = Hook.objects.get_or_create(account=publication.account, workspace=publication.workspace)
     hook.keep_secret(client.new_hook_secret(publication.workspace))

@@ -45,7 +45,7 @@ KIND = Kind(
         Credential(
             "token",
             gettext_lazy("API token"),
-            gettext_lazy("Made at Prolific under API tokens. Kept encrypted, never shown. Empty: what is kept stays."),
+            gettext_lazy("Made at Prolific under API tokens. Stored encrypted, never shown. Empty: no change."),
         ),
     ),
     addresses={"production": "https://api.prolific.com"},

@@ -40,9 +40,7 @@ def to_prolific(enrolment: Enrolment) -> Farewell | None:
         paid = in_currency(publication.screen_out_reward, publication.currency)
         return Farewell(words.format(amount=paid), address, _("Back to Prolific"), code=code)
     if codes.pays(enrolment.state, cell.pay()):
-        words = _(
-            "Go back with this button, so that your work is recorded. If Prolific asks for a code, copy this one."
-        )
+        words = _("Go back with this button so that your work is recorded. If Prolific asks for a code, copy this one.")
         return Farewell(words, address, _("Back to Prolific"), code=code)
     words = _(
         "Please go back with this button: Prolific then asks you to return your place, which does not count against "

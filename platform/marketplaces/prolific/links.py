@@ -58,7 +58,7 @@ class CannotBeChecked(EntryRefused):
     """Prolific's keys cannot be had: the link may be good."""
 
     status = 503
-    title = gettext_lazy("Your link cannot be checked at the moment")
+    title = gettext_lazy("Your link can't be checked at the moment")
     try_again = True
 
 
@@ -72,18 +72,16 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
         return Arrival(KIND, worker="", proof="", preview=True)
     publication = Publication.objects.select_related("account").filter(study__slug=study).first()
     if publication is None or not publication.is_there:
-        raise NotRecruiting(_("The researchers have not opened it there, or not yet."))
+        raise NotRecruiting(_("The researchers have not published it there, or not yet."))
     if _is_draft(publication):
         return Arrival(KIND, worker="", proof="", preview=True)
     token = link.get(TOKEN, "")
     claims = _claims(token, publication) if token else {}
     worker, prolific_study, session = _ids(link, claims)
     if prolific_study != publication.prolific_id:
-        raise Forged(_("It belongs to another study. Please open the study from its own page on Prolific."))
+        raise Forged(_("The link belongs to another study. Please open the study from its own page on Prolific."))
     if not token and publication.requires_signature:
-        raise Forged(
-            _("It lacks Prolific's signature, or was cut on its way. Please open the study from its page on Prolific.")
-        )
+        raise Forged(_("The link has no signature from Prolific, or was cut off. Please open the study on Prolific."))
     cell = publication.treatments.get(link.get(TREATMENT, ""))
     details = {"STUDY_ID": prolific_study, "SESSION_ID": session, "signed": "yes" if token else "no"}
     return Arrival(KIND, worker=worker, proof=f"{session}/{worker}", details=details, cell=cell, checked=bool(token))
@@ -97,19 +95,19 @@ def _ids(link: Mapping[str, str], claims: Mapping[str, Any]) -> tuple[str, ...]:
         plain = link.get(name, "").strip().lower()
         sealed = signed.get(name, plain)
         if not isinstance(sealed, str) or (plain and sealed.lower() != plain):
-            raise Forged(_("What it says and what Prolific signed differ. Please open the study from Prolific."))
+            raise Forged(_("The link differs from what Prolific signed. Please open the study from Prolific."))
         value = plain or sealed.lower()
         if not _ID.fullmatch(value):
             raise Incomplete(_("Please open the study from its own page on Prolific."))
         found.append(value)
     if claims and claims["sub"].lower() != found[2]:
-        raise Forged(_("What it says and what Prolific signed differ. Please open the study from Prolific."))
+        raise Forged(_("The link differs from what Prolific signed. Please open the study from Prolific."))
     return tuple(found)
 
 
 def _claims(token: str, publication: Publication) -> dict[str, Any]:
     """What Prolific signed."""
-    forged = _("Prolific did not sign it, or it was changed on its way. Please open the study from Prolific.")
+    forged = _("Prolific did not sign this link, or it was changed. Please open the study from Prolific.")
     try:
         head = jwt.get_unverified_header(token) if len(token) <= _LONGEST_TOKEN else {}
     except jwt.InvalidTokenError:
@@ -121,7 +119,7 @@ def _claims(token: str, publication: Publication) -> dict[str, Any]:
         key = keys.key_called(kid, interface=publication.account.base_address)
     except keys.NoKeys:
         raise CannotBeChecked(
-            _("Prolific does not tell us how to check it. Please wait a minute and load this page again.")
+            _("Prolific's keys are not available. Please wait a minute and reload this page.")
         ) from None
     if key is None:
         raise Forged(forged)
@@ -151,9 +149,7 @@ class Expired(ExpiredLink):
     try_again = True
 
     def __init__(self) -> None:
-        EntryRefused.__init__(
-            self, _("Please go back to Prolific and open the study there again: that gives a new link.")
-        )
+        EntryRefused.__init__(self, _("Please go back to Prolific and open the study there again to get a new link."))
 
 
 def _is_for_us(audience: Any, address: str) -> bool:

@@ -75,7 +75,7 @@ class ProlificPayer:
             return AssignmentStatus.SOMEBODY_ELSE
         status = STATUSES.get(spelled(found["status"]))
         if status is None:
-            raise Unreachable(_("Prolific says an unknown status: {status}").format(status=_short(found["status"])))
+            raise Unreachable(_("Prolific reports an unknown status: {status}").format(status=_short(found["status"])))
         return status
 
     def prepare(self, order: Order) -> str:
@@ -121,7 +121,7 @@ class ProlificPayer:
             if spelled(found["status"]) == PARTLY:
                 return Answer(
                     Outcome.UNCLEAR,
-                    _("Prolific approved only a part of the reward. See there what was paid, and say it here."),
+                    _("Prolific approved only a part of the reward. Look there at what was paid, and record it here."),
                 )
             if STATUSES.get(spelled(found["status"])) == AssignmentStatus.APPROVED:
                 return Answer(Outcome.CONFIRMED)
@@ -250,10 +250,10 @@ class ProlificPayer:
         if _bonuses(found).count(hundredths(order.amount)) > kept.had_before:
             return Answer(Outcome.CONFIRMED)
         if kept.taken_at is not None:
-            return Answer(Outcome.SENT, _("Prolific has taken the order and does not show the bonus yet."))
+            return Answer(Outcome.SENT, _("Prolific accepted the order and does not show the bonus yet."))
         return Answer(
             Outcome.UNCLEAR,
-            _("Prolific was told to pay, its answer was lost, and it shows no bonus. Look there yourself."),
+            _("Prolific was told to pay, its answer was lost, and it shows no bonus. Please check there yourself."),
         )
 
     # ---- what both need ------------------------------------------------------------------------------

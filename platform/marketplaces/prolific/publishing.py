@@ -106,9 +106,9 @@ def refuse_unready(study: Study) -> tuple[Version, Account]:
         raise NotPossible(_("Choose the account at Prolific through which the study recruits first."))
     version = study.latest_version()
     if version is None or study.status != Study.Status.LAUNCHED:
-        raise NotPossible(_("Launch the study first: who comes from Prolific must be let in."))
+        raise NotPossible(_("Launch the study first, so that people from Prolific can enter."))
     if {study.purpose, version.content["purpose"]} != {"study"}:
-        raise NotPossible(_("This is a trial: nobody would be paid. Change the study's purpose and launch it again."))
+        raise NotPossible(_("This study is a trial, so nobody would be paid. Change its purpose and launch it again."))
     if version.pay().base <= 0:
         raise NotPossible(_("Prolific needs a reward: give the study a base pay and launch it again."))
     return version, recruitment.account
@@ -239,11 +239,9 @@ def _refuse_screen_out(offer: Offer, rule: PayRule) -> None:
     if offer.screen_out is None:
         return
     if codes.pays(State.SCREENED_OUT, rule):
-        raise NotPossible(
-            _("The study itself pays who is screened out. Let it pay nothing for that, or Prolific, and not both.")
-        )
+        raise NotPossible(_("The study already pays for screen-outs. Let either the study or Prolific pay, not both."))
     if offer.screen_out >= rule.base:
-        raise NotPossible(_("Prolific wants less for screening out than the reward."))
+        raise NotPossible(_("The screen-out payment must be less than the reward."))
 
 
 def find_again(publication: Publication) -> bool:
@@ -257,7 +255,7 @@ def find_again(publication: Publication) -> bool:
     """
     making = publication.status == Publication.Status.MAKING
     if making and publication.made_at > timezone.now() - MAKING_TAKES:
-        raise NotPossible(_("It is being made at this moment. Please look again in a minute."))
+        raise NotPossible(_("The draft is being created. Please check again in a minute."))
     found = client_of(publication.account).study_called(publication.internal_name)
     if found is None:
         Publication.objects.filter(pk=publication.pk, prolific_id="").delete()
@@ -319,7 +317,7 @@ def publish(publication: Publication) -> None:
     """
     _version, account = refuse_unready(publication.study)
     if account.pk != publication.account_id:
-        raise NotPossible(_("The study recruits through another account than it was made with."))
+        raise NotPossible(_("The study now recruits through a different account from the one that made it."))
     _turn(publication, "PUBLISH")
 
 
@@ -372,7 +370,7 @@ def set_places(publication: Publication, places: int) -> None:
         raise NotPossible(_("Each treatment has places of its own: change them at Prolific."))
     if places <= publication.places:
         raise NotPossible(
-            _("It has {places} places; Prolific lets them only become more.").format(places=publication.places)
+            _("It has {places} places; on Prolific places can only be added.").format(places=publication.places)
         )
     client = client_of(publication.account)
     note(publication, client.change_study(publication.prolific_id, {"total_available_places": places}))
@@ -391,5 +389,5 @@ def forget(publication: Publication) -> None:
         if not publication.submissions.exists():
             publication.delete()
             return
-        raise NotPossible(_("People have come by it; it is kept.")) from None
+        raise NotPossible(_("People have already come through it, so it is kept.")) from None
     raise NotPossible(_("It is still at Prolific: delete the draft there first."))

@@ -63,16 +63,16 @@ class TestFields:
 
     @pytest.mark.parametrize("name", ["pid", "job", "visit"])
     def test_one_that_is_sent_twice_is_refused(self, name):
-        assert refused(join(f"{urlencode(WHOLE)}&{name}=other"), f"“{name}” stands in the link twice")
+        assert refused(join(f"{urlencode(WHOLE)}&{name}=other"), f"“{name}” appears twice in the link")
         assert refused(join(f"{urlencode(WHOLE)}&{name}={WHOLE[name]}"), "twice")
 
     def test_two_names_that_say_two_things_are_refused(self):
-        assert refused(join({**WHOLE, "participant": "B2"}), "two things")
+        assert refused(join({**WHOLE, "participant": "B2"}), "two different values")
 
     @pytest.mark.parametrize("value", ["%SURVEY_CODE%", "{{participantId}}", "=cmd()", "a b", "x" * 81, "<b>", "é"])
     def test_what_is_no_id_is_refused(self, value):
         answer = join({**WHOLE, "pid": value})
-        assert refused(answer, "is no ID") and b"<b>" not in answer.content
+        assert refused(answer, "is not a valid ID") and b"<b>" not in answer.content
 
 
 class TestNothingButAnId:
@@ -136,7 +136,7 @@ class TestSigned:
         ("change", "says"),
         [
             (lambda q: q.replace("id=P01", "id=P02"), "not the panel's"),
-            (lambda q: q.rpartition("&signature=")[0], "lacks its signature"),
+            (lambda q: q.rpartition("&signature=")[0], "has no signature"),
             (lambda q: q + "&id=P02", "added after it"),
             (lambda q: q + "&more=1", "added after it"),
             (lambda q: q[:-1] + ("0" if q[-1] != "0" else "1"), "not the panel's"),
@@ -151,12 +151,12 @@ class TestSigned:
 
     def test_expired_code_is_refused(self, standin):
         query = urlencode({"id": "A1", "expires": int(time.time()) - 1})
-        assert refused(join(f"{query}&signature={standin.sign(query)}"), "it is new")
+        assert refused(join(f"{query}&signature={standin.sign(query)}"), "follow the new link")
 
     def test_a_panel_without_its_secret_lets_nobody_in(self, standin):
         link = standin.link(standin.guests[0]).partition("?")[2]
         Panel.objects.update(sealed_secret="")
-        assert refused(join(link), "type the panel's secret again")
+        assert refused(join(link), "enter the panel's secret again")
 
     @override_settings(JOINS_PER_HOUR=0)
     def test_a_campus_behind_one_address_is_not_slowed_down_by_signed_links(self, standin):
@@ -203,7 +203,7 @@ class TestToken:
         ("claims", "says"),
         [
             ({"id": "A1"}, "not the panel's"),
-            ({"id": "A1", "exp": 1}, "it is new"),
+            ({"id": "A1", "exp": 1}, "follow the new link"),
             ({"exp": 2**33}, "“id” is missing"),
             ({"id": "A1", "exp": 2**33, "study": "another"}, "not the panel's"),
         ],
@@ -225,7 +225,7 @@ class TestToken:
 def test_without_a_panel_nobody_is_let_in(panel_of):
     panel, _standin = panel_of()
     panel.delete()
-    assert refused(join({"id": "A1"}), "who may come")
+    assert refused(join({"id": "A1"}), "set up the panel")
 
 
 def test_the_same_person_rests_between_the_studies_of_one_panel(panel_of):

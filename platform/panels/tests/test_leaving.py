@@ -74,7 +74,7 @@ def test_every_ending_is_something_to_a_panel():
 def test_saving_another_sites_address_is_refused(panel_of):
     panel, _standin = panel_of()
     panel.to_completed = "https://evil.example/done"
-    with pytest.raises(ValidationError, match=r"https://evil\.example is none of them"):
+    with pytest.raises(ValidationError, match=r"https://evil\.example is not one of them"):
         panel.full_clean()
 
 

@@ -140,7 +140,7 @@ def test_every_difference_is_named_and_nobody_identified(desk):
     ask(desk)
     found = said(desk)
     assert found.pop(early.person.pseudonym) == "Submitted on Prolific, and has not finished here."
-    assert found.pop(failed.pseudonym) == "Submitted with the code of those who finished, without finishing."
+    assert found.pop(failed.pseudonym) == "Submitted with the completion code, without finishing here."
     assert found.pop(slow.person.pseudonym) == "Finished here, and has not submitted on Prolific."
     assert found.pop(nocode.person.pseudonym) == "Submitted without the study's code."
     assert found.pop(late.person.pseudonym) == "Finished here; on Prolific the place is returned."
