@@ -97,7 +97,7 @@ def test_what_has_to_be_changed_is_said_and_nothing_is_taken_over(desk, fields, 
 def test_what_is_published_already_has_to_be_made_anew_there(desk):
     prolific_id = made(desk, reward=150)
     desk.standin.market.transition(prolific_id, "PUBLISH")
-    with pytest.raises(adopting.Unfit, match="make a copy there"):
+    with pytest.raises(adopting.Unfit, match="copy the study there"):
         adopt(desk, prolific_id)
 
 

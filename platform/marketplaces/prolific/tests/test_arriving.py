@@ -93,7 +93,7 @@ def test_a_token_signed_by_somebody_else_is_refused_even_under_prolifics_name(de
     desk.publish()
     worker = desk.worker()
     forger = Key(kid=desk.standin.market.key.kid)
-    refused(signed_otherwise(worker, key=forger), 403, "Prolific did not sign it")
+    refused(signed_otherwise(worker, key=forger), 403, "Prolific did not sign this link")
 
 
 @pytest.mark.parametrize("algorithm", ["none", "HS256"])
@@ -104,13 +104,13 @@ def test_only_prolifics_algorithm_is_believed(desk, algorithm):
     head = {"kid": desk.standin.market.key.kid}
     secret = None if algorithm == "none" else "a secret that is long enough for the algorithm"
     token = jwt.encode(good, secret, algorithm=algorithm, headers=head)
-    refused(opening(worker, prolific_token=token), 403, "Prolific did not sign it")
+    refused(opening(worker, prolific_token=token), 403, "Prolific did not sign this link")
 
 
 @pytest.mark.parametrize("token", ["x", "a.b.c", "." * 50, "ü" * 30, "A" * 7000])
 def test_what_is_no_token_is_refused(desk, token):
     desk.publish()
-    refused(opening(desk.worker(), prolific_token=token), 403, "Prolific did not sign it")
+    refused(opening(desk.worker(), prolific_token=token), 403, "Prolific did not sign this link")
 
 
 def test_an_expired_link_says_where_a_new_one_is(desk):
@@ -121,7 +121,7 @@ def test_an_expired_link_says_where_a_new_one_is(desk):
 
 def test_an_unsigned_link_is_refused_where_signed_ones_are_wanted(desk):
     desk.publish()
-    refused(opening(desk.worker(), prolific_token=None), 403, "lacks Prolific's signature")
+    refused(opening(desk.worker(), prolific_token=None), 403, "no signature from Prolific")
 
 
 def test_changed_parameters_are_refused(desk):
@@ -177,7 +177,7 @@ def test_without_any_key_the_worker_is_asked_to_wait_and_gets_in_later(desk, kin
     worker = desk.worker()
     desk.standin.misbehave(kind, "jwks")
     response = worker.open()
-    refused(response, 503, "wait a minute and load this page again")
+    refused(response, 503, "wait a minute and reload this page")
     assert "please return it" not in text_of(response)
     KeySet.objects.update(asked_at=timezone.now() - timedelta(minutes=1))
     worker.arrive()

@@ -54,8 +54,8 @@ def test_from_the_form_to_a_published_study(desk, owner):
     assert "More places" in said(owner.post(at("pause", key), follow=True))
     assert "Workers can begin again" in said(owner.post(at("resume", key), follow=True))
     assert "It has 25 places now" in said(owner.post(at("places", key), {"places": "25"}, follow=True))
-    assert "only become more" in said(owner.post(at("places", key), {"places": "3"}, follow=True))
-    assert "takes nobody" in said(owner.post(at("stop", key), follow=True))
+    assert "can only be added" in said(owner.post(at("places", key), {"places": "3"}, follow=True))
+    assert "nobody can begin" in said(owner.post(at("stop", key), follow=True))
     actions = Record.objects.filter(of_kind="studies.study").order_by("pk").values_list("action", flat=True)
     expected = ["made", "launched", "paused", "resumed", "changed", "stopped"]
     assert [action for action in actions if action in expected] == expected
@@ -124,7 +124,7 @@ def test_an_error_in_any_action_is_shown_and_can_be_retried(desk, owner, kind):
 def test_a_lost_answer_leads_to_a_page_that_looks_for_it(desk, owner):
     desk.standin.misbehave("drop_after", "POST /api/v1/studies/$")
     page = owner.post(at("of", desk.study.pk), {**OFFER, "project": desk.standin.market.project}, follow=True)
-    assert "broke the connection off" in said(page) and "Find on Prolific" in said(page)
+    assert "closed the connection" in said(page) and "Find on Prolific" in said(page)
     assert "Found: the draft is at Prolific" in said(owner.post(at("find", desk.publication.pk), follow=True))
     assert len(desk.standin.market.studies) == 1
 
@@ -162,7 +162,7 @@ def test_rejecting_wants_a_reason_and_a_decision(desk, owner):
     assert market.submissions[worker.submission.id].status == "AWAITING REVIEW"
     assert "Rejected: " in said(owner.post(at("reject", key, person.pk), long, follow=True))
     assert market.submissions[worker.submission.id].status == "REJECTED"
-    assert "no submission of theirs" in said(owner.post(at("reject", key, person.pk), long, follow=True))
+    assert "no submission that awaits review" in said(owner.post(at("reject", key, person.pk), long, follow=True))
     assert Record.objects.get(action="rejected").details["category"] == "NO_CODE"
 
 

@@ -86,7 +86,7 @@ def test_a_bonus_that_nobody_can_see_is_unclear_and_never_sent_again(desk, payer
     with pytest.raises(Unreachable):
         payer.pay(bonus)
     told = payer.look_up(bonus)
-    assert told.outcome == Outcome.UNCLEAR and "Look there yourself" in told.reason
+    assert told.outcome == Outcome.UNCLEAR and "Please check there yourself" in told.reason
     assert payer.pay(bonus).outcome == Outcome.UNCLEAR
     assert not paid(desk, done, "bonus")
 

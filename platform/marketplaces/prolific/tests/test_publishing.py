@@ -77,7 +77,7 @@ def test_where_nothing_was_made_it_can_be_made_after_looking(desk, kind):
 def test_whoever_looks_while_it_is_being_made_forgets_nothing(desk):
     desk.draft()
     Publication.objects.update(status="MAKING", prolific_id="")
-    with pytest.raises(NotPossible, match="at this moment"):
+    with pytest.raises(NotPossible, match="being created"):
         publishing.find_again(desk.publication)
     Publication.objects.update(made_at=timezone.now() - timedelta(minutes=5))
     assert publishing.find_again(desk.publication)
@@ -179,7 +179,7 @@ def test_pausing_going_on_stopping_and_more_places(desk):
     publishing.resume(desk.publication)
     publishing.set_places(desk.publication, 8)
     assert desk.publication.places == 8 and desk.publication.status == "ACTIVE"
-    with pytest.raises(NotPossible, match="only become more"):
+    with pytest.raises(NotPossible, match="can only be added"):
         publishing.set_places(desk.publication, 8)
     publishing.stop(desk.publication)
     assert desk.publication.status == "AWAITING REVIEW"

@@ -306,7 +306,7 @@ class TestAuthenticity:
         ("text", "says"),
         [
             ("a,b\n1,2\n", "name a column"),
-            ("Participant id,Authenticity\nx,perhaps\n", "none of high"),
+            ("Participant id,Authenticity\nx,perhaps\n", "not high, mixed or low"),
             ("Participant id,Authenticity\nx,low\nx,high\n", "another flag"),
             ("", "name a column"),
         ],
