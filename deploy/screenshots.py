@@ -163,7 +163,7 @@ def _study(camera: Camera, desk: Page, stack: LiveStack) -> None:
     desk.get_by_role("button", name="pilot").wait_for()
     study = desk.url
     desk.get_by_role("button", name="pilot").click()
-    expect(desk.get_by_text("12 people went through").or_(desk.get_by_text("12 of 12"))).to_be_visible(timeout=SLOW)
+    expect(desk.get_by_text("12 participants finished").or_(desk.get_by_text("12 of 12"))).to_be_visible(timeout=SLOW)
     expect(desk.get_by_role("heading", name="Bonuses")).to_be_visible(timeout=SLOW)
     camera.keep(desk, "pilot-report")
     desk.goto(study)

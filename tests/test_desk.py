@@ -97,11 +97,11 @@ def begin_pilot(page: Page) -> None:
 
 def see_report(page: Page) -> None:
     """Check that the pilot's page fills by itself."""
-    expect(page.locator(".parley-headline")).to_have_text("Pilot 1: 12 people went through", timeout=PILOTED)
+    expect(page.locator(".parley-headline")).to_have_text("Pilot 1: 12 participants finished", timeout=PILOTED)
     facts = page.locator(".pilot-facts div")
     expect(facts.filter(has_text="completed")).to_contain_text("8")
     expect(facts.filter(has_text="stuck")).to_contain_text("0")
-    expect(facts.filter(has_text="minutes for a person")).to_be_visible()
+    expect(facts.filter(has_text="minutes per participant")).to_be_visible()
     expect(page.get_by_text("12 of 12")).to_be_visible()
     expect(page.get_by_role("heading", name="Bonuses")).to_be_visible()
 

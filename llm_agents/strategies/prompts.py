@@ -23,7 +23,7 @@ class Prompts(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     system: str | None = Field(default=None, max_length=50_000, title="System text")
-    question: str | None = Field(default=None, max_length=50_000, title="Question at each turn")
+    question: str | None = Field(default=None, max_length=50_000, title="Turn text")
     correction: str | None = Field(
         default=None, max_length=50_000, title="Correction after an answer that was not a legal move"
     )

@@ -158,7 +158,7 @@ def test_own_text_leaves_the_others_unchanged():
         ("system", "Hello\n{{ secret }}", "System text: Line 2: there is no variable “secret”; there are game, role"),
         ("system", "{{ news }}", "Line 1: there is no variable “news”"),
         ("system", "{{ delta_bob }}", "no variable “delta_bob”"),
-        ("question", "a\nb\n{% if x %}{% endif %}", "Question at each turn: Line 3: there is no variable “x”"),
+        ("question", "a\nb\n{% if x %}{% endif %}", "Turn text: Line 3: there is no variable “x”"),
         ("question", "{{ news", "Line 1"),
         ("question", "one\n{% if news %}two", "Line 2"),
         ("question", "one\n{{ rules|shout }}", "Line 2: No filter named 'shout'"),

@@ -1,4 +1,4 @@
-"""How an agent in a seat is asked, what happens when it fails, and how its answer appears."""
+"""How an agent in a seat is asked, its fallbacks, and how its answers appear."""
 
 from __future__ import annotations
 
@@ -20,145 +20,171 @@ from llm_agents.strategies import Prompts, called, check_persona, check_prompts
 from opponents.spending import Caps
 
 PROMPT = "prompt_"
-"""Begins the names of the settings that are a study's own texts."""
+"""Starts the names of the settings that hold a study's own texts."""
 OwnText = Annotated[str, Field(max_length=50_000)]
 
 GRACE_SECONDS = 20.0
-"""Beyond the limit of a decision, before the clock itself moves or ends the match: for workers that died."""
+"""Seconds beyond a decision's limit before the clock moves or ends the match, in case a worker died."""
 
 
 class AgentSettings(BaseModel):
-    """A study's settings of its opponent; they travel with the seat and never change.
+    """A study's settings for one of its agents; they are stored with the seat and never change.
 
-    Titles and descriptions make the set-up form.
+    The titles and descriptions appear in the set-up form.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True)
 
     strategy: Annotated[str, Field(min_length=1, max_length=60)] = Field(
         "plain",
-        title="How a model is asked",
+        title="Prompting strategy",
         description=(
-            "plain: as a conversation, or all in one message where the role does not remember. chain_of_thought: "
-            "so too, to think step by step first. conversation, fresh: in this form whatever the game says. tools: "
-            "it looks, notes and submits by calling tools. Or one of the game's own, such as published."
+            "plain: as a conversation, or in a single message if the role has no memory. chain_of_thought: "
+            "the same, but asks the model to think step by step first. conversation, fresh: always in this "
+            "form. tools: the model looks up data, takes notes and submits by calling tools. Some games "
+            "have their own strategies, such as published."
         ),
     )
     persona: Annotated[str, Field(max_length=4000)] = Field(
-        "", title="Persona", description="Whom a model is told to be. Empty: nobody in particular."
+        "",
+        title="Persona",
+        description="Who the model should be, such as “You are a careful trader.” Leave empty for no persona.",
     )
     prompt_system: OwnText = Field(
-        "", title="System text", description="Around the persona and the rules. Empty: the usual text."
+        "",
+        title="System text",
+        description="The text around the persona and the rules. Leave empty for the default text.",
     )
     prompt_question: OwnText = Field(
-        "", title="Question at each turn", description="Around what is new and what may be done. Empty: the usual text."
+        "",
+        title="Turn text",
+        description="The text of each turn: what is new and what the model may do. Leave empty for the default text.",
     )
     prompt_correction: OwnText = Field(
-        "", title="After a refused answer", description="What a model is told then. Empty: the usual text."
+        "",
+        title="Text after an invalid answer",
+        description="What the model is told after an invalid answer. Leave empty for the default text.",
     )
     temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(
-        None, title="Temperature", description="How freely a model chooses its words. None: as its provider has it."
+        None,
+        title="Temperature",
+        description="How random the model's answers are, from 0 (least random). Tick “none” for the provider's "
+        "default.",
     )
     max_tokens: Annotated[int, Field(ge=16, le=100_000)] | None = Field(
-        None, title="Longest answer", description="In tokens. None: as the provider has it."
+        None, title="Maximum answer length", description="In tokens. Tick “none” for the provider's default."
     )
     structured: bool = Field(
         True,
         title="Enforce JSON schema",
-        description="Where the endpoint can: an answer is then the JSON of a move, though perhaps not a legal one.",
+        description="Request answers in the move's JSON format where the endpoint supports it. Answers may still "
+        "be illegal moves.",
     )
     short: bool = Field(
         False,
-        title="Ask for the fewest numbers",
-        description="Where the game has such a form: a model says only what determines its move.",
+        title="Ask for as few numbers as possible",
+        description="In games with a short answer format, the model gives only the numbers that determine its move.",
     )
     tries_after_first: int = Field(
         3,
         ge=0,
         le=20,
-        title="Tries after the first",
-        description="A model that makes no legal move is told what was wrong and asked again this often.",
+        title="Retries after illegal moves",
+        description="How often a model that makes an illegal move is told why and asked again.",
     )
     left_out: tuple[Annotated[str, Field(max_length=20)], ...] = Field(
         (),
-        title="Calls left out",
+        title="Omitted calls",
         description=(
-            "Of a strategy that plans and believes: which of its calls before a move are not made, one per line: "
+            "For strategies that plan and form beliefs: calls to leave out before a move, one per line: "
             "plan, belief or replan."
         ),
     )
     plain_tools: bool = Field(
         False,
         title="Tools in plain JSON",
-        description="With tools: for models or endpoints that take none, the same calls are written as JSON text.",
+        description="For the tools strategy: write tool calls as JSON text. Choose this for models or endpoints "
+        "without tool support.",
     )
     calls: int = Field(
         40,
         ge=1,
         le=400,
-        title="Calls in a turn",
-        description="With tools: the last can only submit.",
+        title="Calls per turn",
+        description="For the tools strategy: maximum number of calls per turn. The last one can only submit.",
     )
     restarts: int = Field(
         10,
         ge=0,
         le=100,
-        title="Fresh starts of a turn",
-        description="With tools: a turn without a submission starts afresh, its notes kept, this often.",
+        title="Restarts per turn",
+        description="For the tools strategy: how often a turn without a submission starts again. Notes are kept.",
     )
-    call_seconds: float = Field(60, ge=1, le=600, title="Seconds for a call", description="Longer calls are cut off.")
+    call_seconds: float = Field(60, ge=1, le=600, title="Seconds per call", description="Longer calls are cancelled.")
     retries: int = Field(
-        2, ge=0, le=10, title="Retries", description="Of a call that failed because the endpoint was busy or down."
+        2,
+        ge=0,
+        le=10,
+        title="Retries",
+        description="How often to repeat a call that failed because the endpoint was busy or down.",
     )
     limit_seconds: float = Field(
         120,
         ge=2,
         le=1800,
-        title="Seconds for a move",
-        description="With all tries, retries and fallbacks. What happens then is said below.",
+        title="Seconds per move",
+        description="Time limit for a move including all tries, retries and fallbacks. Afterwards, the fallback "
+        "script below applies.",
     )
     fallbacks: tuple[str, ...] = Field(
         (),
         title="Fallback models",
-        description="Other models that are asked, in this order, when the opponent fails; as ENDPOINT:MODEL.",
+        description="Models to ask, in this order, if this one fails. One ENDPOINT:MODEL per line, such as "
+        "openai:gpt-4o-mini.",
     )
     script: Annotated[str, Field(max_length=60)] = Field(
         "",
         title="Fallback script",
-        description="It moves when all have failed, flagged in the data. Empty: the game ends, and people are paid.",
+        description="Moves when all models have failed; its moves are flagged in the data. Leave empty to end the "
+        "match and pay the participants.",
     )
     script_counts: bool = Field(
         False,
-        title="Its moves are data",
-        description="Its moves for unusable answers are results: they are flagged, and the match stays in the dataset. "
-        "Where a model gave no answer at all, they are not.",
+        title="Keep the fallback script's moves as data",
+        description="Keep matches in the dataset in which the script replaced an unusable answer; its moves are "
+        "flagged. Matches in which a model did not answer at all stay out.",
     )
     appears: Literal["at_once", "typed", "delayed"] = Field(
         "at_once",
-        title="How the answer appears",
-        description="At once; its words as the model types them; or after the time that a person would have taken.",
+        title="Answer display",
+        description="How the answer appears to participants: at once, as the model types it, or after the time a "
+        "person would take.",
     )
     cap_match: Annotated[float, Field(gt=0)] | None = Field(
-        None, title="Spend per match", description="US dollars after which no model is asked in a match. None: no cap."
+        None,
+        title="Spend per match",
+        description="No more model calls in a match that has cost this many US dollars. Tick “none” for no limit.",
     )
     cap_study: Annotated[float, Field(gt=0)] | None = Field(
-        None, title="Spend per study", description="US dollars after which no model is asked. None: no cap."
+        None,
+        title="Spend per study",
+        description="No more model calls once the study has cost this many US dollars. Tick “none” for no limit.",
     )
 
     @field_validator("persona", "prompt_system", "prompt_question", "prompt_correction")
     @classmethod
     def _as_typed(cls, text: str) -> str:
-        """Line ends as templates have them; text of spaces alone counts as empty."""
+        """Return text with the line ends that templates use; whitespace alone counts as empty."""
         return text.replace("\r\n", "\n") if text.strip() else ""
 
     @property
     def prompts(self) -> dict[str, str]:
-        """The study's own texts around rules and questions, by the name of the usual one that each replaces."""
+        """Return the study's own texts, by the name of the default text that each replaces."""
         written = {name: getattr(self, PROMPT + name) for name in Prompts.model_fields}
         return {name: text for name, text in written.items() if text}
 
     def spec(self, agent: str) -> AgentSpec:
-        """The agent called `agent`, asked in this way.
+        """Return `agent` with these settings.
 
         Raises:
             BadAgent
@@ -182,7 +208,7 @@ class AgentSettings(BaseModel):
         )
 
     def ladder(self, agent: str) -> Ladder:
-        """Who is asked in which order, and how patiently.
+        """Return who is asked, in order, with timeouts and retries.
 
         Raises:
             BadAgent
@@ -198,7 +224,7 @@ class AgentSettings(BaseModel):
         )
 
     def takes_no_tools(self, agent: str, game: Game[Any, Any]) -> str:
-        """Why the agent cannot call tools as they are offered, and what to choose; empty where it can or need not."""
+        """Return why the agent cannot call tools with these settings, with advice; empty if it can or need not."""
         try:
             named = parse_spec(agent)
             if named.scripted or self.plain_tools or called(self.strategy, game).layout != "tools":
@@ -208,16 +234,16 @@ class AgentSettings(BaseModel):
             return ""
         if takes:
             return ""
-        return _("Endpoint “{name}” takes no tools: choose “Tools in plain JSON”.").format(name=named.kind)
+        return _("Endpoint “{name}” doesn't support tools. Choose “Tools in plain JSON”.").format(name=named.kind)
 
     def caps(self) -> Caps:
-        """What its calls may cost."""
+        """Return the spending limits of its calls."""
         return Caps(per_match=_dollars(self.cap_match), per_study=_dollars(self.cap_study))
 
     def check(self, game: Game[Any, Any]) -> dict[str, str]:
-        """What cannot be in this game, by name of the setting.
+        """Return what is invalid in this game, by name of the setting.
 
-        Raises nothing: the caller shows every problem at its field.
+        Raises nothing, so that the caller can show every problem at its field.
         """
         problems = self._problems_of_texts(game)
         try:
@@ -240,7 +266,7 @@ class AgentSettings(BaseModel):
         made = list(dict.fromkeys(module.purpose for module in strategy.modules))
         for purpose in self.left_out:
             if purpose not in made:
-                says = _("This strategy makes no call “{purpose}” before a move; it makes {made}.")
+                says = _("This strategy has no call “{purpose}” before a move. Its calls are: {made}.")
                 return {"left_out": says.format(purpose=purpose, made=", ".join(made) or _("none"))}
         return {}
 
@@ -267,5 +293,5 @@ DEFAULT = AgentSettings()
 
 
 def settings_of(kept: Mapping[str, Any]) -> AgentSettings:
-    """The settings as a seat keeps them; defaults for what it does not name."""
+    """Return the settings stored with a seat, with defaults for missing ones."""
     return AgentSettings.model_validate_json(json.dumps(kept)) if kept else DEFAULT

@@ -1,6 +1,6 @@
-"""Agents: a label names a model or a scripted player, together with how it is asked.
+"""Agents: a labelled model or scripted player with its settings.
 
-A study or a collection defines its agents once; line-ups, seats and exports say their labels.
+A study or collection defines its agents once; line-ups, seats and exports use their labels.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from llm_agents.errors import AgentError
 from opponents.agent_settings import DEFAULT, AgentSettings, settings_of
 
 PERSON = "person"
-"""In a line-up: a person takes the seat."""
+"""In a line-up: the seat is for a person."""
 RESERVED = frozenset({PERSON, "people", "human"})
-"""No agent is called so."""
+"""Labels that no agent may have."""
 LONGEST_LABEL = 200
 MOST_SECONDS = 3600
 Seats = Mapping[Role, str | Sequence[str]]
-"""A line-up: for each seat `PERSON`, an agent's label, or labels of which one is drawn for each match."""
+"""A line-up: for each seat `PERSON`, an agent's label, or labels from which one is drawn for each match."""
 
 _LABEL = re.compile(r"[\w][\w .:/@+-]*")
 
 
 class Agent(BaseModel):
-    """A model or scripted player, and how it is asked.
+    """A model or scripted player with its settings.
 
     Attributes:
         spec: "script:NAME" or "ENDPOINT:MODEL".
-        delay: seconds it waits before it answers.
+        delay: seconds to wait before answering.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -62,14 +62,14 @@ class Agent(BaseModel):
 
     @property
     def hash(self) -> str:
-        """12 hexadecimal digits of everything that changes its behaviour; a script is asked in one way only."""
+        """12 hexadecimal digits that cover everything that affects its behaviour; scripts have no settings."""
         kept = self.kept()
         if self.spec.startswith("script:"):
             kept.pop("settings", None)
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:12]
 
     def kept(self) -> dict[str, Any]:
-        """As plain data, without what is as usual."""
+        """Return it as plain data, without default values."""
         settings = self.settings.model_dump(mode="json", exclude_defaults=True)
         return {
             "spec": self.spec,
@@ -78,11 +78,11 @@ class Agent(BaseModel):
         }
 
     def frozen(self) -> dict[str, Any]:
-        """As plain data with every setting, for what must not change with our defaults."""
+        """Return it as plain data with every setting, so that later changes of defaults have no effect."""
         return self.model_dump(mode="json")
 
     def check(self, game: Game[Any, Any]) -> dict[str, str]:
-        """What cannot be in this game, by name: "spec", or a setting's. Raises nothing."""
+        """Return what is invalid in this game, by name: "spec" or a setting's. Raises nothing."""
         problems = {}
         try:
             parse_spec(self.spec, game)
@@ -94,22 +94,24 @@ class Agent(BaseModel):
 
 
 def problem_of_label(label: str) -> str:
-    """Why an agent cannot be called this; empty where it can."""
+    """Return why an agent cannot have this name; empty if it can."""
     if not label or len(label) > LONGEST_LABEL or not _LABEL.fullmatch(label) or label != label.strip():
-        return _("A name begins with a letter or digit and holds letters, digits, spaces and . : / @ + - _ only.")
+        return _(
+            "Use letters, digits, spaces and . : / @ + - _ for a name, starting with a letter or digit, such as gpt-4o."
+        )
     if label.lower() in RESERVED:
-        return _("“{label}” stands for people; please choose another name.").format(label=label)
+        return _("“{label}” is reserved for participants. Choose another name.").format(label=label)
     return ""
 
 
 def agents_of(written: Mapping[str, Json], *, usual: AgentSettings = DEFAULT) -> dict[str, Agent]:
-    """Agents by label, from plain data.
+    """Return agents by label, from plain data.
 
     Args:
-        usual: the settings of an agent that says nothing else.
+        usual: the settings of agents that have none.
 
     Raises:
-        ValueError: a label or an agent cannot be read; the message names it.
+        ValueError: a label or an agent is invalid; the message names it.
     """
     for label in written:
         if problem := problem_of_label(label):
@@ -118,7 +120,7 @@ def agents_of(written: Mapping[str, Json], *, usual: AgentSettings = DEFAULT) ->
 
 
 def _agent_of(label: str, written: Json, usual: AgentSettings) -> Agent:
-    """Raises ValueError."""
+    """Parse one agent; raise ValueError if it is invalid."""
     try:
         if not isinstance(written, Mapping) or not isinstance(written.get("settings") or {}, Mapping):
             return Agent.model_validate(written)
@@ -134,7 +136,7 @@ def _plain(settings: AgentSettings) -> dict[str, Any]:
 
 
 def problems_in(agents: Mapping[str, Agent], game: Game[Any, Any]) -> list[str]:
-    """What of these agents cannot be in this game, in sentences that name them."""
+    """Return what is invalid about these agents in this game, as sentences that name them."""
     return [
         _problem(label, name, problem) for label, agent in agents.items() for name, problem in agent.check(game).items()
     ]
@@ -147,43 +149,43 @@ def _problem(label: str, name: str, problem: str) -> str:
 
 
 def _first(error: ValidationError) -> tuple[str, str]:
-    """The first thing that is wrong: the name of the field, and why."""
+    """Return the first error: the field's name and the reason."""
     problem = error.errors()[0]
     return str(next(iter(problem["loc"]), "")), problem["msg"].removeprefix("Value error, ")
 
 
 def named(*specs: str, delay: float = 0, settings: Mapping[str, Json] | None = None) -> dict[str, dict[str, Any]]:
-    """Agents labelled by their specifications, as plain data."""
+    """Return agents labelled by their specifications, as plain data."""
     return {spec: Agent(spec=spec, delay=delay, settings=settings_of(settings or {})).kept() for spec in specs}
 
 
 AWAY = ":away"
-"""Ends the name of a script whose moves are data, where it moved because its agent gave no answer: that is none."""
+"""Suffix of a fallback script's name, if its moves count as data but its agent gave no answer: then they don't."""
 
 
 def counted(agents: Iterable[Agent]) -> frozenset[str]:
-    """Who may move for these agents without the match being left out: the rules, and scripts whose moves are data."""
+    """Return who may move for these agents without excluding the match: the rules, and scripts whose moves are data."""
     scripts = {f"script:{agent.settings.script}" for agent in agents if agent.settings.script_counts}
     return frozenset({BY_RULES, *scripts})
 
 
 def labels_in(seats: Seats) -> list[str]:
-    """The labels that a line-up mentions, in order."""
+    """Return the labels in a line-up, in order."""
     return list(dict.fromkeys(label for who in seats.values() for label in among(who) if label != PERSON))
 
 
 def people_in(seats: Seats) -> list[Role]:
-    """The seats that people take."""
+    """Return the seats that people take."""
     return [role for role, who in seats.items() if who == PERSON]
 
 
 def among(who: str | Sequence[str]) -> Sequence[str]:
-    """Whoever may take a seat."""
+    """Return the candidates for a seat."""
     return (who,) if isinstance(who, str) else who
 
 
 def drawn(seats: Seats, seed: int) -> dict[Role, str]:
-    """The label in each seat that no person takes, in the match with this seed: lists are drawn from."""
+    """Return the label of each agent's seat in the match with this seed, drawing from lists."""
     return {
         role: who if isinstance(who, str) else Random(f"{seed}/seat/{role}").choice(list(who))
         for role, who in seats.items()

@@ -1,7 +1,7 @@
-"""Circuits that all processes share: who finds an endpoint down tells the others by the database.
+"""Circuit breakers shared by all processes through the database.
 
-A circuit that opens or closes in this process is written by a thread of its own, as it happens inside
-an event loop. What others wrote is taken over when `opponents.endpoints` reads.
+A circuit that opens or closes in this process is written by a separate thread, since it happens inside an event
+loop. Changes from other processes are applied when `opponents.endpoints` reads.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from opponents.models import Circuit
 log = logging.getLogger(__name__)
 
 PAUSE = timedelta(seconds=15)
-"""How long `llm_agents.breaker` leaves an endpoint alone."""
+"""How long `llm_agents.breaker` pauses an endpoint."""
 
 
 @dataclass
 class _Here:
-    """When circuits changed in this process, be it by its own calls or by taking over."""
+    """When circuits changed in this process, by its own calls or by changes from others."""
 
     opened: dict[str, datetime] = field(default_factory=dict)
     closed: dict[str, datetime] = field(default_factory=dict)
@@ -42,12 +42,12 @@ _writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="circuits")
 
 
 def share_changes() -> None:
-    """Write down whatever opens or closes in this process from now on."""
+    """Record whatever opens or closes in this process from now on."""
     breaker.on_change(_changed)
 
 
 def take_over() -> None:
-    """Open and close this process's circuits as others have found since they last changed here."""
+    """Apply the changes that other processes recorded since this process's own last change."""
     now = timezone.now()
     for circuit in Circuit.objects.all():
         name = circuit.endpoint
@@ -62,7 +62,7 @@ def take_over() -> None:
 
 
 def write(name: str, state: State, at: datetime) -> None:
-    """Tell the other processes, unless something later is already written."""
+    """Record a change for the other processes, unless a later one is already recorded."""
     told = {"open_until": at + PAUSE if state == "open" else None, "changed_at": at}
     circuit, made = Circuit.objects.get_or_create(endpoint=name, defaults=told)
     if not made:
@@ -70,17 +70,17 @@ def write(name: str, state: State, at: datetime) -> None:
 
 
 def open_circuits() -> dict[str, datetime]:
-    """Until when which endpoints are left alone, as all processes have found."""
+    """Return when the pause of each paused endpoint ends, over all processes."""
     return dict(Circuit.objects.filter(open_until__gt=timezone.now()).values_list("endpoint", "open_until"))
 
 
 def wait_until_written() -> None:
-    """Return when all changes until now are written."""
+    """Wait until all changes so far are written."""
     _writer.submit(lambda: None).result()
 
 
 def forget() -> None:
-    """Forget what changed in this process, as if it had just begun."""
+    """Forget all changes in this process, as if it had just started."""
     _here.opened.clear()
     _here.closed.clear()
 

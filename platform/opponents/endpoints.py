@@ -1,9 +1,9 @@
-"""The endpoints kept in the admin, as `llm_agents` asks for them: out of memory, whatever thread or loop asks.
+"""The endpoints from the admin for `llm_agents`, served from memory in any thread or event loop.
 
-Nothing here reads the database by itself. Whoever is about to let agents think calls `refresh_if_old()`
-from synchronous code: the worker at the start of a turn, a collection's driver at its ticks (in a
-thread), a command before it plays. Pages of the admin do so with every request. It costs one query in
-five seconds per process, and nothing at all inside an event loop.
+Nothing here reads the database on its own. Code that is about to run agents calls `refresh_if_old()`
+synchronously: the worker at the start of a turn, a collection's driver at its ticks (in a thread),
+a command before it plays, and admin pages with every request. That costs one query every five seconds per
+process, and nothing inside an event loop.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from opponents.validators import read_prices
 log = logging.getLogger(__name__)
 
 OLD_AFTER = 5.0
-"""Seconds after which memory is read anew."""
+"""Seconds after which the endpoints are read again."""
 
 
 @dataclass(frozen=True)
 class Kept(known.Endpoint):
-    """An endpoint of the admin.
+    """An endpoint from the admin.
 
     Attributes:
-        refusal: why it cannot be asked; empty where it can.
+        refusal: why it cannot be used; empty if it can.
     """
 
     refusal: str = ""
 
     def secret(self) -> str | None:
-        """The key that calls are made with; None where none is needed.
+        """Return the key for calls; None if none is needed.
 
         Raises:
-            NotConfigured: it cannot be asked, or its key is missing.
+            NotConfigured: it cannot be used, or its key is missing.
         """
         if self.refusal:
             raise NotConfigured(self.refusal)
@@ -55,16 +55,16 @@ class Kept(known.Endpoint):
 
 
 def kept(endpoint: Endpoint, *, even_disabled: bool = False) -> Kept:
-    """An endpoint as `llm_agents` takes it.
+    """Return an endpoint as `llm_agents` needs it.
 
     Args:
-        even_disabled: it can be asked although it is switched off.
+        even_disabled: allow calls although it is disabled.
     """
     refusal = ""
     if not endpoint.enabled and not even_disabled:
-        refusal = _("The endpoint “{name}” is switched off.").format(name=endpoint.name)
+        refusal = _("The endpoint “{name}” is disabled.").format(name=endpoint.name)
     elif endpoint.key_state == endpoint.KeyState.UNREADABLE:
-        refusal = _("The key of “{name}” can no longer be read; it must be typed again.").format(name=endpoint.name)
+        refusal = _("The key of “{name}” cannot be decrypted. Enter it again.").format(name=endpoint.name)
     return Kept(
         name=endpoint.name,
         protocol=endpoint.protocol,
@@ -90,7 +90,7 @@ def _prices(endpoint: Endpoint) -> Mapping[str, Price]:
 
 
 class Memory:
-    """What was read last; its parts are replaced, never changed, so that reading needs no lock."""
+    """What was read last; its parts are replaced, never modified, so that reading needs no lock."""
 
     def __init__(self) -> None:
         self._endpoints: Mapping[str, Kept] = {}
@@ -107,11 +107,11 @@ class Memory:
         return self._read_at is None or time.monotonic() - self._read_at >= OLD_AFTER
 
     def grow_old(self) -> None:
-        """Let the next `refresh_if_old` read, however soon it comes."""
+        """Make the next `refresh_if_old` read, however soon it comes."""
         self._read_at = None
 
     def read(self) -> None:
-        """Read all endpoints and circuits; what was known stays where the database cannot be read."""
+        """Read all endpoints and circuits; keep the old values if the database cannot be read."""
         if not self._reading.acquire(blocking=self._read_at is None):
             return
         try:
@@ -125,13 +125,13 @@ class Memory:
 
 
 MEMORY = Memory()
-"""This process's."""
+"""This process's memory."""
 
 
 def refresh_if_old() -> bool:
-    """Read the endpoints and circuits again where they were last read five seconds ago; True if so.
+    """Read endpoints and circuits again if the last read is five seconds old; return True if so.
 
-    Does nothing inside an event loop, where the database must not be waited for.
+    Does nothing inside an event loop, where the database must not block.
     """
     if not MEMORY.is_old() or _in_a_loop():
         return False
@@ -140,12 +140,12 @@ def refresh_if_old() -> bool:
 
 
 def use_kept_endpoints() -> None:
-    """Let `llm_agents` look endpoints up here first."""
+    """Make `llm_agents` look up endpoints here first."""
     known.use_endpoints(MEMORY.get)
 
 
 def prices_now() -> PriceList:
-    """The endpoints' prices as they are known now, as a list that a collection can keep; the rest as listed."""
+    """Return the current prices of these endpoints as a list that a collection can keep."""
     return PriceList(
         {f"{place.name}:{model}": price for place in MEMORY.all() for model, price in place.prices.items()}
     )

@@ -1,4 +1,4 @@
-"""When memory of the endpoints is read again without being asked to."""
+"""When the endpoints in memory are refreshed automatically."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from opponents.endpoints import MEMORY, refresh_if_old
 
 
 def endpoint_changed(**signal: Any) -> None:
-    """An endpoint was saved or deleted in this process: what is remembered is old."""
+    """Mark memory as outdated when an endpoint is saved or deleted in this process."""
     transaction.on_commit(MEMORY.grow_old)
 
 
 def page_of_the_admin(
     environ: Mapping[str, Any] | None = None, scope: Mapping[str, Any] | None = None, **signal: Any
 ) -> None:
-    """A page where agents may be named is about to be made."""
+    """Refresh memory before an admin page is rendered, since it may list agents."""
     path = environ.get("PATH_INFO", "") if environ is not None else (scope or {}).get("path", "")
     if path.startswith(reverse("admin:index")):
         refresh_if_old()

@@ -1,4 +1,4 @@
-"""An endpoint as a form. A key goes in and never comes out again, not even to whoever just typed it."""
+"""The endpoint form. A key can be entered but is never shown again, not even to the user who entered it."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from opponents.price_field import PricesWidget
 
 LONGEST_KEY = 1000
 NEVER_REPEATED = ("base_url", "key_variable")
-"""Fields that people paste keys into by mistake: when one is refused, what was typed is not shown again."""
+"""Fields that people paste keys into by mistake: if one is invalid, its content is not shown again."""
 TYPED_KEY = "typed key"
-KEY_WAITS = gettext_lazy("The key that you typed is kept until this is saved; you need not type it again.")
+KEY_WAITS = gettext_lazy("Your key is kept until you save; you don't need to enter it again.")
 WHERE_CALLS_GO = ("protocol", "base_url")
 
 
 class EndpointForm(forms.ModelForm):
-    """`new_key` and `forget_key` act on the kept key; nothing typed there leaves it as it is."""
+    """`new_key` and `forget_key` act on the stored key; leaving both empty keeps it."""
 
     new_key = forms.CharField(
         label=gettext_lazy("New key"),
         required=False,
         max_length=LONGEST_KEY,
         widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
-        help_text=gettext_lazy("Kept encrypted and never shown again. Empty: the kept key stays as it is."),
+        help_text=gettext_lazy("Stored encrypted and never shown again. Leave empty to keep the stored key."),
     )
     forget_key = forms.BooleanField(
-        label=gettext_lazy("Forget the kept key"), required=False, widget=UnfoldBooleanSwitchWidget()
+        label=gettext_lazy("Delete the stored key"), required=False, widget=UnfoldBooleanSwitchWidget()
     )
 
     session: MutableMapping[str, Any] | None = None
-    """Where a typed key waits, encrypted, while something else on the form is mended; None: nowhere."""
+    """Where an entered key waits, encrypted, while other fields are corrected; None for nowhere."""
 
     class Meta:
         model = Endpoint
@@ -56,25 +56,25 @@ class EndpointForm(forms.ModelForm):
     def clean_new_key(self) -> str:
         key = self.cleaned_data["new_key"]
         if not re.fullmatch(r"[!-~]*", key):
-            raise forms.ValidationError(_("A key has no spaces and no letters beyond ASCII."))
+            raise forms.ValidationError(_("A key contains no spaces and only ASCII characters. Paste it again."))
         return key or self._typed_before()
 
     @property
     def _waiting(self) -> str:
-        """The key, encrypted, that was typed for this endpoint before something else was refused."""
+        """Return the encrypted key that was entered for this endpoint before another field was refused."""
         kept = (self.session or {}).get(TYPED_KEY) or {}
         return kept.get("key", "") if self.is_bound and kept.get("of") == self.instance.pk else ""
 
     @sensitive_variables()
     def _typed_before(self) -> str:
-        """That key, unless the person forgets the kept one now."""
+        """Return that key, unless the user deletes the stored one now."""
         if not self._waiting or self.data.get(self.add_prefix("forget_key")):
             return ""
         return keys.unseal(self._waiting) or ""
 
     @sensitive_variables()
     def _keep_typed(self) -> None:
-        """A good key survives the mending of another field, in this person's session alone."""
+        """Keep a valid key, in this user's session only, while other fields are corrected."""
         if self.session is None:
             return
         self.session.pop(TYPED_KEY, None)
@@ -87,10 +87,10 @@ class EndpointForm(forms.ModelForm):
         cleaned = super().clean() or self.cleaned_data
         new, forget = cleaned.get("new_key"), cleaned.get("forget_key")
         if new and forget:
-            self.add_error("forget_key", _("Either a new key or none."))
+            self.add_error("forget_key", _("Enter a new key or delete the stored one, not both."))
         stays = bool(self.instance.sealed_key) and not new and not forget
         if stays and any(name in self.changed_data for name in WHERE_CALLS_GO):
-            self.add_error("new_key", _("The kept key is for the old address. Type it again, or forget it."))
+            self.add_error("new_key", _("The stored key belongs to the old address. Enter it again, or delete it."))
         return cleaned
 
     def full_clean(self) -> None:
@@ -113,7 +113,7 @@ class EndpointForm(forms.ModelForm):
 
 
 def initial_of(preset: str) -> dict[str, Any]:
-    """What the form for a preset begins with; nothing where there is no such preset."""
+    """Return a preset's initial values; empty if there is no such preset."""
     known = PRESETS.get(preset)
     if known is None:
         return {}
@@ -130,7 +130,7 @@ def initial_of(preset: str) -> dict[str, Any]:
 
 
 class TryForm(forms.Form):
-    """Which model is to answer."""
+    """The model to test."""
 
     model = forms.CharField(
         label=gettext_lazy("Model"), max_length=200, widget=UnfoldAdminTextInputWidget(attrs={"spellcheck": "false"})

@@ -1,4 +1,4 @@
-"""How endpoints have been doing, in figures, from the calls that were kept."""
+"""Endpoint statistics from the recorded calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from opponents.models import Call
 
 HOUR = timedelta(hours=1)
 MOST_TIMED = 20_000
-"""Times are those of the latest so many calls; everything else counts them all."""
+"""Response times use only this many of the latest calls; everything else uses all."""
 Outcome = Call.Outcome
 
 
@@ -26,13 +26,13 @@ class EndpointHealth:
     """One model of one endpoint.
 
     Attributes:
-        calls: attempts, retries included.
-        errors: those that got no answer.
-        rule_breaks: answers that were no legal move.
-        p50, p95: seconds until the answer, of calls that got one; None where none did.
+        calls: attempts, including retries.
+        errors: calls without an answer.
+        rule_breaks: answers that were not a legal move.
+        p50, p95: seconds to the answer, over answered calls; None if there are none.
         spend: US dollars.
-        unpriced: answers whose cost is not known.
-        open_until: the endpoint is left alone until then; None: it is not.
+        unpriced: answers with unknown cost.
+        open_until: when the endpoint's pause ends; None if it is not paused.
     """
 
     endpoint: str
@@ -52,7 +52,7 @@ class EndpointHealth:
 
     @property
     def rule_break_share(self) -> float:
-        """Of the answers, how many were no legal move."""
+        """Share of answers that were not a legal move."""
         answers = self.calls - self.errors
         return self.rule_breaks / answers if answers else 0.0
 
@@ -62,7 +62,7 @@ class EndpointHealth:
 
 
 def health(since: timedelta = HOUR, *, budget_of: str | None = None) -> list[EndpointHealth]:
-    """Every model that was called, by endpoint and name.
+    """Return the statistics of every model called, by endpoint and name.
 
     Args:
         budget_of: only calls with this label, such as "study:trust-1".
@@ -97,7 +97,7 @@ def health(since: timedelta = HOUR, *, budget_of: str | None = None) -> list[End
 
 
 def percentile(ordered: Sequence[float], percent: float) -> float | None:
-    """The smallest value that at least so many percent do not exceed (nearest rank)."""
+    """Return the smallest value that at least `percent` percent do not exceed (nearest rank)."""
     if not ordered:
         return None
     return ordered[max(0, math.ceil(len(ordered) * percent / 100) - 1)]

@@ -1,4 +1,4 @@
-"""Models as judges: questions outside matches, each call kept, priced and capped like those of players."""
+"""Models as judges: questions outside matches, with every call recorded, priced and capped like players' calls."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Case:
     """One question about what a seat did.
 
     Attributes:
-        match_uid, role, answering: what the judged words belong to; the calls are kept with them.
+        match_uid, role, answering: what the judged text belongs to; the calls are recorded with them.
     """
 
     inquiry: Inquiry
@@ -38,7 +38,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of it: an answer, or why there is none."""
+    """The result: an answer, or why there is none."""
 
     case: Case
     answer: Move | None = None
@@ -54,15 +54,15 @@ def judge(
     at_once: int = 8,
     provider: Provider | None = None,
 ) -> list[Verdict]:
-    """Ask a model about each case, so many at once.
+    """Ask a model about each case, `at_once` at a time.
 
-    The agent's settings say how it is asked, how patiently, and what all calls of `budget_of` may cost
-    (`cap_study`); a case that is not asked for that reason says so in its verdict.
+    The agent's settings determine how it is asked, its timeouts and retries, and the spending limit of all calls of
+    `budget_of` (`cap_study`); a case that is skipped because of the limit says so in its verdict.
 
     Args:
-        budget_of: whose money it is; may differ from that of the match, so that caps of play are not touched.
-        told: called with each verdict, in the transaction that keeps its accepted call: what it writes is there
-            exactly where that call is.
+        budget_of: the budget's label; may differ from that of the match, so that the limits of play are not affected.
+        told: called with each verdict, in the transaction that records its accepted call, so that both are saved
+            or neither.
     """
     refresh_if_old()
     return async_to_sync(_judge)(agent, cases, budget_of, told, at_once, provider)
@@ -91,7 +91,7 @@ class _Sitting:
         self._agent, self._budget_of, self._told, self._provider = agent, budget_of, told, provider
 
     async def verdict(self, case: Case) -> Verdict:
-        """Raises nothing of the model's: a case without an answer says why."""
+        """Return the verdict; a model's failure is recorded in it, not raised."""
         settings, accepted = self._agent.settings, list[CallRecord]()
 
         async def keep(call: CallRecord) -> None:

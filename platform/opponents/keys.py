@@ -1,4 +1,4 @@
-"""Endpoints' keys as the database holds them."""
+"""Encryption of the endpoints' keys in the database."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from django.views.decorators.debug import sensitive_variables
 import sealing
 
 PURPOSE = b"parley: keys of opponents' endpoints"
-"""Bound into the derived key, so that nothing else derived from SECRET_KEY opens it."""
+"""Part of the derived key, so that nothing else derived from SECRET_KEY decrypts it."""
 
 
 @sensitive_variables()
 def seal(key: str) -> str:
-    """The key as it is kept."""
+    """Return the encrypted key."""
     return sealing.seal(key, purpose=PURPOSE)
 
 
 @sensitive_variables()
 def unseal(sealed: str) -> str | None:
-    """The key that was sealed; None where it can no longer be read."""
+    """Return the decrypted key; None if it cannot be decrypted."""
     return sealing.unseal(sealed, purpose=PURPOSE)

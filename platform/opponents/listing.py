@@ -1,4 +1,4 @@
-"""Which models an endpoint offers: as its prices name them, and as the endpoint itself lists them."""
+"""The models an endpoint offers: those with known prices, and those the endpoint itself lists."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ MOST = 500
 
 
 def offered() -> list[tuple[str, str]]:
-    """(name, title) of every endpoint that agents can be asked at: those of the admin, then the presets."""
+    """Return (name, title) of every endpoint that agents can use: the admin's, then the presets."""
     own = [(place.name, place.title) for place in MEMORY.all() if not place.refusal]
     replaced = {place.name for place in MEMORY.all()}
     return [*own, *((name, preset.title) for name, preset in PRESETS.items() if name not in replaced)]
 
 
 def priced(name: str) -> list[str]:
-    """The models of an endpoint whose price is known."""
+    """Return an endpoint's models with known prices."""
     kept = MEMORY.get(name)
     listed = (model.removeprefix(f"{name}:") for model in PRICES if model.startswith(f"{name}:"))
     return sorted({*(kept.prices if kept else ()), *listed})
 
 
 def models_at(name: str) -> list[str]:
-    """The models that the endpoint lists now, or listed within five minutes; none where it does not tell."""
+    """Return the models the endpoint lists, cached for five minutes; empty if it provides no list."""
     key = f"models-of/{name}"
     known: list[str] | None = cache.get(key)
     if known is None:

@@ -1,4 +1,4 @@
-"""Where models are asked, and what the agents did to reach their moves."""
+"""Endpoints, their circuits, and the recorded model calls."""
 
 from __future__ import annotations
 
@@ -17,25 +17,28 @@ from opponents.validators import validate_address, validate_name, validate_price
 
 
 class Endpoint(models.Model):
-    """One place where models are asked; it replaces the preset of its name, if there is one.
+    """An endpoint for model calls; it replaces the preset of the same name.
 
-    Its key goes in by `keep_key`. No method gives it out, since templates and lists call methods by name:
-    whoever makes a call has `keys.unseal`.
+    Its key is set by `keep_key`. No method returns it, since templates and lists call methods by name; code that
+    makes calls uses `keys.unseal`.
     """
 
     class Protocol(models.TextChoices):
-        OPENAI = "openai", _("OpenAI, and whatever is compatible with it")
+        OPENAI = "openai", _("OpenAI and compatible")
         ANTHROPIC = "anthropic", _("Anthropic")
 
     class Structured(models.TextChoices):
-        JSON_SCHEMA = "json_schema", _("JSON by the move's schema")
+        JSON_SCHEMA = "json_schema", _("JSON schema of the move")
         JSON_OBJECT = "json_object", _("any JSON object")
-        TOOL = "tool", _("arguments of a forced tool")
-        NONE = "none", _("not held at all")
+        TOOL = "tool", _("arguments of a forced tool call")
+        NONE = "none", _("not enforced")
 
     class KeyState(models.TextChoices):
-        KEPT = "kept", _("a key is kept")
-        UNREADABLE = "unreadable", _("the kept key can no longer be read, as SECRET_KEY has changed: type it again")
+        KEPT = "kept", _("a key is stored")
+        UNREADABLE = (
+            "unreadable",
+            _("the stored key cannot be decrypted because SECRET_KEY has changed: enter it again"),
+        )
         VARIABLE = "variable", _("from an environment variable that is set")
         UNSET = "unset", _("from an environment variable that is not set")
         NONE = "none", _("none")
@@ -44,13 +47,13 @@ class Endpoint(models.Model):
         _("name"),
         unique=True,
         validators=[validate_name],
-        help_text=_("Agents are called NAME:MODEL. The name of a preset replaces that preset."),
+        help_text=_("Agents are called NAME:MODEL. Use a preset's name to replace that preset."),
     )
     title = models.CharField(_("title"), max_length=100, blank=True)
     enabled = models.BooleanField(
         _("enabled"),
         default=True,
-        help_text=_("Switched off, every call fails at once and the study's ladder goes on."),
+        help_text=_("If disabled, every call fails at once and the agent's fallbacks are used."),
     )
     protocol = models.CharField(_("protocol"), max_length=20, choices=Protocol.choices, default=Protocol.OPENAI)
     base_url = models.CharField(
@@ -58,7 +61,7 @@ class Endpoint(models.Model):
         max_length=500,
         blank=True,
         validators=[validate_address],
-        help_text=_("The base URL, such as https://api.mistral.ai/v1. Empty: the protocol's own maker."),
+        help_text=_("The base URL, such as https://api.mistral.ai/v1. Leave empty for the provider's own address."),
     )
     sealed_key = models.TextField(_("key, encrypted"), blank=True, editable=False)
     key_variable = models.CharField(
@@ -66,44 +69,47 @@ class Endpoint(models.Model):
         max_length=100,
         blank=True,
         validators=[validate_variable],
-        help_text=_("Where no key is kept here: the variable that holds it on every machine that Parley runs on."),
+        help_text=_(
+            "The variable that holds the key on every machine that runs Parley, such as MISTRAL_API_KEY. "
+            "Used if no key is stored here."
+        ),
     )
     structured = models.CharField(
-        _("answers are held to"),
+        _("answer format"),
         max_length=20,
         choices=Structured.choices,
         default=Structured.NONE,
-        help_text=_("What the endpoint can do; a study decides whether it is used."),
+        help_text=_("The format that the endpoint can enforce. Each agent's settings choose whether to use it."),
     )
     tools = models.BooleanField(
-        _("takes tools"),
+        _("supports tools"),
         default=True,
-        help_text=_("Switched off, models call tools in plain JSON. Trying the endpoint says whether it takes them."),
+        help_text=_("If off, models call tools in plain JSON. Test the endpoint to find out."),
     )
     concurrency = models.PositiveIntegerField(
-        _("calls at once"),
+        _("concurrent calls"),
         default=64,
         validators=[MinValueValidator(1), MaxValueValidator(10_000)],
-        help_text=_("In each worker process."),
+        help_text=_("Maximum number of calls at the same time in each worker process."),
     )
     per_minute = models.PositiveIntegerField(
         _("calls per minute"),
         null=True,
         blank=True,
         validators=[MinValueValidator(1), MaxValueValidator(1_000_000)],
-        help_text=_("In each worker process; empty: any number."),
+        help_text=_("Maximum in each worker process. Leave empty for no limit."),
     )
     prices = models.JSONField(
         _("prices"),
         default=dict,
         blank=True,
         validators=[validate_prices],
-        help_text=_("US dollars per million tokens, for models whose price is not listed or differs for you."),
+        help_text=_("US dollars per million tokens. Add models whose price is missing or differs for you."),
     )
     prices_as_of = models.DateField(
-        _("prices as of"), null=True, blank=True, help_text=_("Empty: today, as prices change.")
+        _("prices as of"), null=True, blank=True, help_text=_("The date of these prices. Leave empty for today.")
     )
-    created_at = models.DateTimeField(_("made"), auto_now_add=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:
         verbose_name = _("endpoint")
@@ -119,13 +125,15 @@ class Endpoint(models.Model):
         if self.prices and self.prices_as_of is None:
             self.prices_as_of = timezone.localdate()
         if self._sends_a_presets_key_elsewhere():
-            errors["key_variable"] = _("This variable holds the key for another address. Use one of its own.")
+            errors["key_variable"] = _(
+                "This variable holds the key for another address. Use a separate variable for this endpoint."
+            )
         if errors:
             raise ValidationError(errors)
 
     @property
     def key_state(self) -> str:
-        """Whether there is a key, and from where; one of `KeyState`."""
+        """Return whether there is a key and where it comes from: one of `KeyState`."""
         if self.sealed_key:
             return self.KeyState.UNREADABLE if keys.unseal(self.sealed_key) is None else self.KeyState.KEPT
         if self.key_variable:
@@ -134,11 +142,11 @@ class Endpoint(models.Model):
 
     @sensitive_variables()
     def keep_key(self, key: str) -> None:
-        """Keep a key, encrypted, instead of the one before."""
+        """Store a key, encrypted, replacing the previous one."""
         self.sealed_key = keys.seal(key)
 
     def forget_key(self) -> None:
-        """Keep none."""
+        """Delete the stored key."""
         self.sealed_key = ""
 
     def _sends_a_presets_key_elsewhere(self) -> bool:
@@ -150,14 +158,14 @@ class Endpoint(models.Model):
 
 
 class Circuit(models.Model):
-    """What one process found out about an endpoint, kept or preset, for all the others.
+    """An endpoint's failure state, shared by all processes.
 
     Attributes:
-        open_until: it was failing and is left alone until then; None: it answered again.
+        open_until: the endpoint failed and is paused until then; None: it answered again.
     """
 
     endpoint = models.CharField(_("endpoint"), max_length=100, unique=True)
-    open_until = models.DateTimeField(_("left alone until"), null=True)
+    open_until = models.DateTimeField(_("paused until"), null=True)
     changed_at = models.DateTimeField(_("changed"))
 
     class Meta:
@@ -171,14 +179,14 @@ class Circuit(models.Model):
 class Call(models.Model):
     """One call of a language model, whether it led to a move or not.
 
-    The match is named by its identifier, not by a foreign key: records outlive what they are about.
-    What sums and figures are made of stands in columns of its own beside the record.
+    The match is referenced by its identifier, not by a foreign key, since records outlive what they are about.
+    Values used in sums and statistics have columns of their own beside the record.
     """
 
     class Outcome(models.TextChoices):
         MOVE = "move", _("move")
         UNPLAYED = "unplayed", _("legal, but not the move that was made")
-        RULE_BREAK = "rule_break", _("no legal move")
+        RULE_BREAK = "rule_break", _("illegal move")
         FAILED = "failed", _("no answer")
 
     match_uid = models.UUIDField(_("match"), db_index=True)
@@ -186,19 +194,21 @@ class Call(models.Model):
     answering = models.PositiveIntegerField(_("answering event"))
     at = models.DateTimeField(_("time"), default=timezone.now)
     budget_of = models.CharField(
-        _("budget"), max_length=200, blank=True, help_text=_("whose money it was: a study or a collection")
+        _("budget"), max_length=200, blank=True, help_text=_("the label of the study or collection that paid")
     )
     endpoint = models.CharField(_("endpoint"), max_length=100, blank=True)
     model = models.CharField(_("model"), max_length=200, blank=True)
     latency = models.FloatField(_("seconds"), null=True)
     outcome = models.CharField(_("outcome"), max_length=20, choices=Outcome.choices, blank=True)
     cost = models.DecimalField(
-        _("cost"), max_digits=12, decimal_places=6, null=True, help_text=_("US dollars; empty where no price is known")
+        _("cost"), max_digits=12, decimal_places=6, null=True, help_text=_("US dollars; empty if the price is unknown")
     )
     purpose = models.CharField(
         _("purpose"), max_length=10, default="move", help_text=_("move, plan, belief, replan, look, note or judge")
     )
-    answer = models.TextField(_("answer"), null=True, help_text=_("the raw text, as in the record: read by itself"))
+    answer = models.TextField(
+        _("answer"), null=True, help_text=_("the raw text, as in the record, stored separately for speed")
+    )
     record = models.JSONField(_("record"), help_text=_("everything sent and received, without keys"))
 
     class Meta:

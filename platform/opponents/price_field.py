@@ -1,4 +1,4 @@
-"""Prices as rows of a form: a model, and dollars per million tokens of what goes in and comes out."""
+"""Prices as form rows: a model, and dollars per million input and output tokens."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ EMPTY_ROWS = 3
 
 
 class PricesWidget(forms.Widget):
-    """The value is the JSON text {model: {"input": …, "output": …}}, which nobody has to read.
+    """The value is the JSON text {model: {"input": …, "output": …}}, shown as rows.
 
     Args:
-        of: what a row is called, "model" or "agent".
+        of: what a row describes, "model" or "agent".
     """
 
     template_name = "admin/opponents/prices.html"
@@ -40,7 +40,7 @@ class PricesWidget(forms.Widget):
         return context
 
     def _render(self, template_name: str, context: dict[str, Any], renderer: Any = None) -> str:
-        """With the project's own templates, which widgets do not look at by themselves."""
+        """Render with the project's own templates, which widgets do not use by default."""
         return render_to_string(template_name, context)
 
     def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> Any:
@@ -66,7 +66,7 @@ def _price(amounts: list[str]) -> str:
 
 
 def _literal(amount: str) -> str:
-    """A number as it was typed; anything else as a text, to be refused where prices are read."""
+    """Return a number as typed; anything else as a string, to be refused when prices are read."""
     return amount if re.fullmatch(r"-?(0|[1-9]\d{0,11})(\.\d{1,12})?", amount, re.ASCII) else json.dumps(amount)
 
 

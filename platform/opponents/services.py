@@ -1,4 +1,4 @@
-"""Keeping what the agents did."""
+"""Record the agents' calls."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def keep_calls(
     budget_of: str = "",
     played: bool = True,
 ) -> int | None:
-    """Write down every call made for one turn, with what it cost.
+    """Record every call made for one turn, with its cost.
 
     Args:
-        answering: the turn, where a call does not say at which of its numbers it was made.
-        budget_of: whose money it was, such as "study:trust-1"; `spending.spent_of` sums by it.
-        played: False: the move that an answer led to is not made yet; `mark_played` says when it is.
+        answering: the turn, for calls that do not name the event they answer.
+        budget_of: the label of the budget, such as "study:trust-1"; `spending.spent_of` sums by it.
+        played: False if the answer's move is not made yet; `mark_played` records it later.
 
     Returns:
         The key of the call whose answer is a move, the last if there are several.
@@ -56,25 +56,25 @@ def keep_calls(
 
 
 def mark_played(call: int) -> None:
-    """The answer of this call is the move of its turn; call it in the move's own transaction."""
+    """Record that this call's answer is the move of its turn; call it in the move's own transaction."""
     Call.objects.filter(pk=call).update(outcome=Call.Outcome.MOVE)
 
 
 def latest_call(match_uid: uuid.UUID, role: str, purposes: Iterable[str]) -> CallRecord | None:
-    """The role's latest call of any of these purposes that was answered as it should be."""
+    """Return the role's latest successful call with any of these purposes."""
     calls = Call.objects.filter(match_uid=match_uid, role=role, purpose__in=list(purposes), outcome__in=_MOVES)
     record = calls.order_by("-pk").values_list("record", flat=True).first()
     return None if record is None else CallRecord(**record)
 
 
 def raw_answers(match_uid: uuid.UUID, role: str) -> list[tuple[int, str]]:
-    """(answering, text) of every answer of this role's models that became a move, in order."""
+    """Return (answering, text) of every answer by this role's models that became a move, in order."""
     moves = Call.objects.filter(match_uid=match_uid, role=role, purpose="move", outcome=Call.Outcome.MOVE)
     return list(moves.exclude(answer=None).order_by("pk").values_list("answering", "answer"))
 
 
 def outcome_of(error: str | None, problem: str | None, *, played: bool = True) -> Call.Outcome:
-    """What came of a call whose record says this."""
+    """Return the outcome of a call with this record."""
     if error:
         return Call.Outcome.FAILED
     if problem:
@@ -83,7 +83,7 @@ def outcome_of(error: str | None, problem: str | None, *, played: bool = True) -
 
 
 def records_of(match_uid: uuid.UUID) -> dict[tuple[str, int], list[dict[str, Any]]]:
-    """The records of a match's calls, each with its `outcome`, by role and answering event, in order."""
+    """Return the records of a match's calls, each with its `outcome`, by role and answering event, in order."""
     found: dict[tuple[str, int], list[dict[str, Any]]] = {}
     calls = Call.objects.filter(match_uid=match_uid).order_by("pk")
     for role, answering, outcome, record in calls.values_list("role", "answering", "outcome", "record"):

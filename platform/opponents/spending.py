@@ -1,7 +1,7 @@
-"""What calls have cost, and caps that stop new ones; records are kept whatever they cost.
+"""Spending and spending limits; calls are recorded whatever they cost.
 
-A call whose price is not known counts as nothing (`health` shows how many there are), and calls that
-are under way when a cap is reached are still made and paid.
+A call with unknown price counts as free (`health` shows how many there are). Calls under way when a limit is
+reached are completed and paid.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Kind = Literal["match", "study", "day"]
 
 @dataclass(frozen=True)
 class Caps:
-    """US dollars that may be spent; None: any amount.
+    """Limits in US dollars; None means no limit.
 
-    The installation's own cap per day, SPEND_CAP_PER_DAY, holds as well, whatever `per_day` says.
+    The installation's own daily limit, SPEND_CAP_PER_DAY, always applies, whatever `per_day` is.
     """
 
     per_match: Decimal | None = None
@@ -39,17 +39,17 @@ class Caps:
 
 
 class CapReached(AgentError):
-    """No more calls: what may be spent is spent.
+    """A spending limit is reached, so no more calls are made.
 
     Attributes:
-        kind: which cap it is.
+        kind: which limit it is.
     """
 
     def __init__(self, kind: Kind, cap: Decimal, so_far: Decimal):
         words = {
-            "match": _("The match has cost ${spent}; its cap is ${cap}."),
-            "study": _("The study has cost ${spent}; its cap is ${cap}."),
-            "day": _("Today's calls have cost ${spent}; the cap per day is ${cap}."),
+            "match": _("The match has cost ${spent}; its limit is ${cap}."),
+            "study": _("The study has cost ${spent}; its limit is ${cap}."),
+            "day": _("Today's calls have cost ${spent}; the daily limit is ${cap}."),
         }
         super().__init__(words[kind].format(spent=f"{so_far:,.4f}", cap=f"{cap:,.2f}"))
         self.kind = kind
@@ -62,14 +62,14 @@ def refuse_over(
     study_match_uids: Iterable[uuid.UUID] | QuerySet[Any] | None = None,
     budget_of: str = "",
 ) -> None:
-    """Let a new call through only while every cap has something left.
+    """Raise an error if any limit is reached.
 
     Args:
-        study_match_uids: the study's matches, best as a query of their identifiers; for calls without label.
-        budget_of: or the label that its calls were kept with, which is cheaper.
+        study_match_uids: the study's matches, best as a query of their identifiers; for calls without a label.
+        budget_of: or the label of its calls, which is cheaper to query.
 
     Raises:
-        CapReached: one has nothing left.
+        CapReached: a limit is reached.
     """
     if match_uid is not None and (reached := cap_of_match(caps, match_uid)):
         raise reached
@@ -82,7 +82,7 @@ def refuse_over(
 
 
 def cap_of_today(per_day: Decimal | None = None) -> CapReached | None:
-    """The cap per day that has nothing left, if one has; the installation's own always counts."""
+    """Return the daily limit that is reached, if any; the installation's own always applies."""
     days = [cap for cap in (per_day, cap_per_day()) if cap is not None]
     if days and (so_far := spent_today()) >= min(days):
         return CapReached("day", min(days), so_far)
@@ -90,49 +90,49 @@ def cap_of_today(per_day: Decimal | None = None) -> CapReached | None:
 
 
 def cap_of_match(caps: Caps, match: uuid.UUID) -> CapReached | None:
-    """The cap of a match that has nothing left, if it has one."""
+    """Return the match's limit if it is reached."""
     if caps.per_match is not None and (so_far := spent(match=match)) >= caps.per_match:
         return CapReached("match", caps.per_match, so_far)
     return None
 
 
 def cap_of_study(caps: Caps, budget_of: str) -> CapReached | None:
-    """The cap of a study that has nothing left, if it has one; its calls are kept with the label `budget_of`."""
+    """Return the study's limit if it is reached; its calls have the label `budget_of`."""
     if caps.per_study is not None and (so_far := spent_of(budget_of)) >= caps.per_study:
         return CapReached("study", caps.per_study, so_far)
     return None
 
 
 def spent(*, match: uuid.UUID) -> Decimal:
-    """By one match."""
+    """Return the cost of one match."""
     return _sum(Call.objects.filter(match_uid=match))
 
 
 def spent_in_study(match_uids: Iterable[uuid.UUID] | QuerySet[Any]) -> Decimal:
-    """By the matches with these identifiers, in one query where they are one themselves."""
+    """Return the cost of the matches with these identifiers, in one query if they are a query themselves."""
     return _sum(Call.objects.filter(match_uid__in=match_uids))
 
 
 def spent_of(budget_of: str) -> Decimal:
-    """By all calls with this label."""
+    """Return the cost of all calls with this label."""
     return _sum(Call.objects.filter(budget_of=budget_of))
 
 
 def spent_today() -> Decimal:
-    """Since midnight."""
+    """Return the cost since midnight."""
     return spent_since(timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0))
 
 
 def spent_since(moment: datetime) -> Decimal:
-    """By all calls from this moment on."""
+    """Return the cost of all calls since this moment."""
     return _sum(Call.objects.filter(at__gte=moment))
 
 
 def cap_per_day() -> Decimal | None:
-    """The installation's own cap.
+    """Return the installation's own daily limit.
 
     Raises:
-        ImproperlyConfigured: SPEND_CAP_PER_DAY is no amount.
+        ImproperlyConfigured: SPEND_CAP_PER_DAY is not an amount.
     """
     written = str(getattr(settings, "SPEND_CAP_PER_DAY", "") or "").strip()
     if not written:
@@ -142,7 +142,7 @@ def cap_per_day() -> Decimal | None:
     except InvalidOperation:
         cap = Decimal("NaN")
     if not cap.is_finite() or cap < 0:
-        raise ImproperlyConfigured("SPEND_CAP_PER_DAY is an amount in US dollars, such as 25.00, or empty.")
+        raise ImproperlyConfigured("SPEND_CAP_PER_DAY must be an amount in US dollars, such as 25.00, or empty.")
     return cap
 
 

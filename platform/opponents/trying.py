@@ -1,4 +1,4 @@
-"""Asking an endpoint for a few words, to see whether it answers; nothing of it enters the records."""
+"""Test an endpoint with a short question; nothing is recorded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUESTION = "Reply with the single word: ready"
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of it; `problem` is empty where the endpoint answered. No text holds the key."""
+    """The result; `problem` is empty if the endpoint answered. No text contains the key."""
 
     seconds: float
     model: str = ""
@@ -34,7 +34,7 @@ class Trial:
     output_tokens: int | None = None
     problem: str = ""
     tools: bool | None = None
-    """Whether it calls a tool that it must; None: its second answer did not come."""
+    """Whether it makes a required tool call; None if it gave no second answer."""
 
 
 LOOK = OfferedTool(
@@ -46,7 +46,7 @@ LOOK = OfferedTool(
 
 @sensitive_variables()
 def try_out(place: Endpoint, model: str, *, seconds: float = SECONDS) -> Trial:
-    """Ask once, past all limits and circuits, and wait for the answer no longer than `seconds`.
+    """Ask once, ignoring limits and circuits, and wait at most `seconds` for the answer.
 
     An answer closes the endpoint's circuit.
     """
@@ -89,7 +89,7 @@ def _ask(
 
 
 async def _answer(place: Endpoint, model: str, seconds: float) -> tuple[Completion, bool | None]:
-    """Its words, and whether it takes tools, both within `seconds`."""
+    """Return its text and whether it supports tools, both within `seconds`."""
     began = time.monotonic()
     own_maker = place.protocol == "openai" and place.base_url is None
     limit = {"max_completion_tokens" if own_maker else "max_tokens": DEFAULT_MAX_TOKENS}
@@ -117,7 +117,7 @@ async def _takes_tools(provider: Provider, asked: Request) -> bool | None:
 
 @sensitive_variables()
 def _without_key(words: str, place: Endpoint) -> str:
-    """At most 300 characters, in which no part of the key occurs even where the endpoint repeats it."""
+    """Return at most 300 characters without any part of the key, even if the endpoint repeats it."""
     try:
         key = place.secret()
     except ProviderError:

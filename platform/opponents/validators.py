@@ -1,4 +1,4 @@
-"""What an endpoint's name, address, variable and prices may be."""
+"""Validation of an endpoint's name, address, variable and prices."""
 
 from __future__ import annotations
 
@@ -19,49 +19,53 @@ MOST_PRICES = 500
 
 
 def validate_name(name: str) -> None:
-    """Agents are called "NAME:MODEL", and scripted players "script:NAME"."""
+    """Refuse the names reserved for scripted players: agents are called "NAME:MODEL" or "script:NAME"."""
     if name == SCRIPT:
-        raise ValidationError(_("“%(name)s” stands for scripted players."), params={"name": name})
+        raise ValidationError(
+            _("“%(name)s” is reserved for scripted players. Choose another name."), params={"name": name}
+        )
 
 
 def validate_address(address: str) -> None:
-    """Any address that may be kept; models are often served on a private network."""
+    """Accept any web address; models are often served on a private network."""
     check_address(address, private=True)
 
 
 def validate_variable(name: str) -> None:
-    """Only variables that hold a model's key: an endpoint is sent what its variable holds."""
+    """Accept only variables for model keys, since an endpoint is sent the variable's value."""
     if not _VARIABLE.fullmatch(name):
-        raise ValidationError(_("The name of an environment variable that ends in _API_KEY, such as OPENAI_API_KEY."))
+        raise ValidationError(
+            _("Enter the name of an environment variable that ends in _API_KEY, such as OPENAI_API_KEY.")
+        )
 
 
 def validate_prices(prices: Any) -> None:
-    """{model: {"input": …, "output": …}}, in US dollars per million tokens."""
+    """Check prices: {model: {"input": …, "output": …}}, in US dollars per million tokens."""
     read_prices(prices)
 
 
 def read_prices(prices: Any) -> dict[str, Price]:
-    """Prices by model.
+    """Return prices by model.
 
     Raises:
-        ValidationError: says which model's price is none.
+        ValidationError: naming the first model with an invalid price.
     """
     if not isinstance(prices, Mapping) or len(prices) > MOST_PRICES:
-        raise ValidationError(_("Prices are two amounts in dollars for each of at most 500 models."))
+        raise ValidationError(_("Enter two prices in dollars for each of at most 500 models."))
     read = {}
     for model, price in prices.items():
         if not model:
-            raise ValidationError(_("Name the model that each price is for."))
+            raise ValidationError(_("Enter the name of the model that each price is for."))
         try:
             read[model] = Price.model_validate(_exact(price))
         except BadValues:
-            says = _("The price of “%(model)s” is not two amounts in dollars, “input” and “output”.")
+            says = _("Enter two prices in dollars for “%(model)s”: input and output, such as 0.15 and 0.60.")
             raise ValidationError(says, params={"model": model}) from None
     return read
 
 
 def _exact(price: Any) -> Any:
-    """Amounts as they are written: the binary 0.15 is not 0.15 dollars."""
+    """Return amounts as decimals: the binary 0.15 is not 0.15 dollars."""
     if not isinstance(price, Mapping):
         return price
     return {name: str(amount) if type(amount) in (int, float) else amount for name, amount in price.items()}

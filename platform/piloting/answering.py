@@ -1,4 +1,4 @@
-"""What a simulated person answers on a page: rightly, wrongly on purpose, or just something that fits the form."""
+"""What a simulated participant answers on a page: correctly, deliberately wrong, or anything the form accepts."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from piloting.reading import FormField, Page
 from surveys.questions import Question, field_of, questions_of
 
 NAMES = ("Robin", "Sasha", "Kim", "Noor", "Alexis", "Jamie", "Charlie", "Dana", "Eden", "Jules")
-SENTENCE = "This is the answer of a simulated person."
+SENTENCE = "This is the answer of a simulated participant."
 WRONG_WORD = "elsewhere"
 Plan = Walker.Plan
 
 
 def answers(page: Page, enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
-    """A value for each field of the page's form.
+    """Return a value for each field of the page's form.
 
-    The checks are answered by what the person knows; every other step, whatever it is, by its form alone.
+    Checks are answered with what the participant knows; all other steps by their form alone.
     """
     known = _KNOWN.get((enrolment.step or {}).get("kind", ""), _nothing)(enrolment, plan, rng)
     filled = {field.name: _fitting(field, rng) for field in page.fields.values()}
@@ -53,7 +53,7 @@ def _quiz(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
 
 
 def _survey(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
-    """Answers of each question's kind that let one go on where some would end the study."""
+    """Return answers that let the participant continue, avoiding those that screen out."""
     assert enrolment.step is not None
     return {field_of(question): _to(question, rng) for question in questions_of(enrolment.step["questions"])}
 
@@ -78,7 +78,7 @@ _KNOWN: dict[str, Callable[[Enrolment, str, Random], dict[str, str]]] = {
 
 
 def _fitting(field: FormField, rng: Random) -> str | None:
-    """Something that the field accepts; None leaves it out."""
+    """Return a value that the field accepts; None leaves it out."""
     if field.kind == "hidden":
         return field.value
     if field.kind == "checkbox":
@@ -104,7 +104,7 @@ def _number(field: FormField, rng: Random) -> str:
 
 
 def _between(least: float | None, most: float | None, rng: Random) -> str:
-    """A whole number within the limits; where there is none, the limit itself."""
+    """Return a whole number within the limits; if there is none, one of the limits."""
     low = least if least is not None else 1 if most is None else min(1, most)
     high = most if most is not None else low + 9
     first, last = math.ceil(low), math.floor(high)

@@ -1,4 +1,4 @@
-"""Runs a pilot: a few people at a time, under a lease, so that another worker goes on when this one dies."""
+"""Run a pilot, a few participants at a time, under a lease, so that another worker takes over if this one dies."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from piloting.person import Interrupted, Person
 from studies.formats import seats_in
 
 AT_ONCE = 4
-"""People of one pilot who are under way at the same time, where no group is larger."""
+"""Maximum number of participants under way at the same time, unless a group is larger."""
 LEASE_SECONDS, LOOK_SECONDS = 15, 1.0
 MOST_ATTEMPTS = 3
-"""How often a person's walk is begun before they count as stuck (a worker that dies counts once)."""
+"""Maximum number of times a participant is started before they count as stuck (a worker's death counts as one)."""
 Status = Walker.Status
 log = logging.getLogger(__name__)
 
 
 def undriven() -> list[int]:
-    """Running pilots that nobody runs."""
+    """Return the running pilots that no worker holds."""
     running = Pilot.objects.filter(leasing.free(), status=Pilot.Status.RUNNING)
     return list(running.values_list("pk", flat=True))
 
 
 def drive(pilot_id: int) -> None:
-    """Run the pilot until everybody has come to an end; at once back when somebody else does."""
+    """Run the pilot until every participant has ended; return at once if another worker holds it."""
     holder = uuid.uuid4().hex
     if not _hold(pilot_id, holder, taking=True):
         return
@@ -56,20 +56,20 @@ def drive(pilot_id: int) -> None:
 
 
 def _at_once(pilot_id: int) -> int:
-    """How many walk at the same time: enough for the largest group, and some who go wrong beside it."""
+    """Return how many participants run at once: enough for the largest group plus some that fail."""
     cells = Pilot.objects.get(pk=pilot_id).content["cells"]
     return max(AT_ONCE, *(len(people_in(seats_in(cell))) + 2 for cell in cells))
 
 
 def _hold(pilot_id: int, holder: str, *, taking: bool = False) -> bool:
-    """Take or renew the lease; False when the pilot is somebody else's, or was stopped."""
+    """Take or renew the lease; return False if another worker holds the pilot or it was stopped."""
     pilots = Pilot.objects.filter(pk=pilot_id, status=Pilot.Status.RUNNING)
     length = timedelta(seconds=LEASE_SECONDS)
     return (leasing.take if taking else leasing.renew)(pilots, holder, length) == 1
 
 
 def _finish(pilot_id: int, holder: str) -> None:
-    """Give the lease back, and close the pilot when nobody is left."""
+    """Release the lease, and close the pilot if no participant is left."""
     mine = Pilot.objects.filter(pk=pilot_id, holder=holder)
     leasing.release(mine, holder)
     left = Walker.objects.filter(pilot=pilot_id, status__in=[Status.WAITING, Status.WALKING])
@@ -78,7 +78,7 @@ def _finish(pilot_id: int, holder: str) -> None:
 
 
 def _send(walker_id: int, held: threading.Event) -> None:
-    """Let one person walk; whatever goes wrong is written down where the researcher sees it."""
+    """Run one participant, recording any error where the researcher sees it."""
     walkers = Walker.objects.filter(pk=walker_id)
     try:
         if not held.is_set():
@@ -86,7 +86,7 @@ def _send(walker_id: int, held: threading.Event) -> None:
         walkers.update(status=Status.WALKING, attempts=F("attempts") + 1)
         walker = walkers.select_related("pilot__study", "enrolment").get()
         if walker.attempts > MOST_ATTEMPTS:
-            raise Stuck(_("The walk was begun too often; whoever ran it died each time."))
+            raise Stuck(_("Started too often: the worker died every time."))
         Person(walker, goes_on=held.is_set).walk()
         walkers.update(status=Status.ARRIVED, problem="")
     except Interrupted:
@@ -94,8 +94,8 @@ def _send(walker_id: int, held: threading.Event) -> None:
     except Stuck as stuck:
         walkers.update(status=Status.STUCK, problem=str(stuck)[:500])
     except Exception as error:
-        log.exception("a simulated person of pilot walker %s failed", walker_id)
-        says = _("An error that the pilot did not expect: {kind}.").format(kind=type(error).__name__)
+        log.exception("a simulated participant of pilot walker %s failed", walker_id)
+        says = _("Unexpected error: {kind}.").format(kind=type(error).__name__)
         walkers.update(status=Status.STUCK, problem=says)
     finally:
         connections.close_all()

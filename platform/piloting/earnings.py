@@ -1,4 +1,4 @@
-"""What a pilot's people would be paid: shown on their last page, and in no ledger."""
+"""What a pilot's participants would be paid: shown on their last page, but not in the ledger."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from studies.endings import earned_by, show_earnings
 
 @receiver(enrolment_ended)
 def note_earnings(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
-    """Keep what this ending would pay, where it is a pilot's."""
+    """Record what this ending would pay, if the participant is simulated."""
     walker = Walker.objects.select_related("pilot__study").filter(enrolment=enrolment).first()
     if walker is None:
         return

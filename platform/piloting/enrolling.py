@@ -1,4 +1,4 @@
-"""Enrolments of simulated people: like real ones in the same cell, at a faster pace and on nobody's account."""
+"""Enrolments of simulated participants: like real ones in the same cell, but faster and unpaid."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from studies.enrolling import steps_of
 from studies.models import Cell, Version
 
 HOURS = 24
-"""How long a simulated person's enrolment may last: pilots that were interrupted are taken up again."""
+"""Maximum age of a simulated participant's enrolment; interrupted pilots are resumed within it."""
 QUICK_TIMERS = {"turn_seconds": 2, "extension_seconds": 1}
-"""For those who stop answering: the clock runs out as it would, only sooner."""
+"""For participants who stop answering: the clock runs out as usual, only sooner."""
 QUICK_IN_GROUPS = {"turn_seconds": 10, "extension_seconds": 1}
-"""The same where others play along, who need some time to answer."""
+"""The same where others play along and need some time to answer."""
 LOBBY_SECONDS = 45
-"""Longest wait in a lobby whose others do not come: they have gone wrong, or the pilot's people make no whole group."""
+"""Maximum wait in a lobby whose group stays incomplete."""
 
 
 def cell_of(walker: Walker) -> Cell:
-    """The cell that the walker is in, as a launch would have made it; it is not kept."""
+    """Return the cell of the simulated participant as a launch would have created it, unsaved."""
     return cells_of(walker.pilot)[walker.cell]
 
 
 def cells_of(pilot: Pilot) -> list[Cell]:
-    """Every cell of the pilot's content, not kept."""
+    """Return every cell of the pilot's content, unsaved."""
     version = Version(study=pilot.study, number=0, content=pilot.content, sha256=pilot.sha256, seed=pilot.seed)
     return version.planned_cells()
 
 
 def role_of(walker: Walker, cell: Cell) -> str:
-    """The seat that a walker had; where nobody chose it before a group was made, there is none without a match."""
+    """Return the participant's seat; empty if none was assigned before a group was formed and there was no match."""
     seats = walker.enrolment.seats.all() if walker.enrolment else ()
     return next((seat.role for seat in seats), cell.role)
 
 
 def seat_of(walker: Walker) -> tuple[Role, int]:
-    """The seat that is kept for a walker, and which of the cell's people it is, from 1."""
+    """Return the seat reserved for the participant, and their number within the cell, from 1."""
     people = cell_of(walker).people
     before = Walker.objects.filter(pilot=walker.pilot, cell=walker.cell, number__lt=walker.number).count()
     return people[before % len(people)], before + 1
@@ -51,7 +51,7 @@ def seat_of(walker: Walker) -> tuple[Role, int]:
 
 @transaction.atomic
 def enrol(walker: Walker) -> Enrolment:
-    """The walker's enrolment: the one that was begun, or a new one without a place."""
+    """Return the participant's enrolment: the existing one, or a new one without a place."""
     if walker.enrolment is not None:
         return walker.enrolment
     cell = cell_of(walker)
@@ -70,7 +70,7 @@ def enrol(walker: Walker) -> Enrolment:
 
 
 def _on_trial(step: dict[str, Any], walker: Walker, timers: Mapping[str, int]) -> dict[str, Any]:
-    """A step as a pilot takes it: people wait for the pilot's own, its agents wait for nothing."""
+    """Return a step as used in a pilot: only the pilot's own participants meet, and its agents answer without delay."""
     if step["kind"] == "lobby":
         return {**step, "hall": f"pilot-{walker.pilot.pk}", "limit": min(step["limit"], LOBBY_SECONDS)}
     if step["kind"] != "match":

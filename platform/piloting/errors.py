@@ -1,15 +1,15 @@
-"""What can go wrong with a pilot, as one tree."""
+"""The errors of pilots."""
 
 from __future__ import annotations
 
 
 class PilotError(Exception):
-    """Base: `str(error)` is fit to be shown to the researcher."""
+    """Base class; `str(error)` can be shown to the researcher."""
 
 
 class CannotPilot(PilotError):
-    """The pilot was not begun, stopped or deleted; nothing has changed."""
+    """The pilot was not started, stopped or deleted; nothing changed."""
 
 
 class Stuck(PilotError):
-    """A simulated person can go no further; a real one might not either."""
+    """A simulated participant cannot continue, and a real one might not be able to either."""

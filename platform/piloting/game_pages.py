@@ -1,6 +1,6 @@
-"""Whether the pages of a game work for people: every screen renders, and every form can be filled in with any move.
+"""Check a game's pages: every screen renders, and every form accepts any legal move.
 
-What a person can do on a page and what a model can answer by schema must be the same set.
+What people can do on a page and what models can answer by schema must be the same.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from matches.screens import render_screen
 from piloting.reading import Page, read
 
 MOVES = 4
-"""Moves that each form is filled in with at each moment."""
+"""Number of moves tried in each form at each moment."""
 _FORMS = re.compile(r'<form[^>]*data-move="([^"]*)".*?</form>', re.DOTALL)
 
 
 def problems(case: Case) -> list[str]:
-    """What is wrong with the pages of one match, each sentence once."""
+    """Return the problems with the pages of one match, each sentence once."""
     with override("en"):
         return list(dict.fromkeys(f"{problem} [{case}]" for problem in _problems(case.walk(), case.seed)))
 
@@ -48,7 +48,7 @@ def _problems(walk: Walk, seed: int) -> Iterator[str]:
 
 
 def _unfillable(play: Play, role: Role, html: str, rng: Random, played: Mapping[str, Json] | None) -> Iterator[str]:
-    """Moves that a model could make and a person on this page could not."""
+    """Return moves that a model could make and a person on this page could not."""
     shown = forms.shown(play, role)
     pages = {name: read(f"<main>{form}</main>") for name, form in ((m[1], m[0]) for m in _FORMS.finditer(html))}
     for form in shown:
@@ -81,9 +81,9 @@ def _differences(
 
 
 def _offered(form: Form, move: Mapping[str, Json]) -> bool:
-    """Whether the form's schema offers such a move: the rules may take some that no form offers.
+    """Return whether the form's schema allows the move: the rules may accept moves that no form offers.
 
-    A dictionary written out as a string is the same move as the dictionary.
+    A dictionary given as a JSON string counts as the same move.
     """
     parts = {part.name: part for part in forms.fields_of(form.model)}
     return set(move) <= set(parts) and not any(

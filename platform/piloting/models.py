@@ -1,8 +1,8 @@
-"""Pilots: simulated people who go through a study before real ones do.
+"""Pilots: simulated participants who go through a study before real ones do.
 
-A pilot holds what a launch would have frozen when it was begun. Its people have enrolments, matches and
-verdicts like everybody's, with the purpose "pilot" and without a place: nothing of them can enter a
-dataset, a quota or the ledger.
+A pilot stores what a launch would have frozen when it started. Its participants have enrolments, matches and
+check results like any others, with the purpose "pilot" and without a place, so none of it can enter a dataset, a
+quota or the ledger.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST_PEOPLE = 500
 
 
 class Pilot(models.Model):
-    """One run of simulated people through a study as it was saved."""
+    """One run of simulated participants through a study as it was saved."""
 
     class Status(models.TextChoices):
         RUNNING = "running", _("running")
@@ -35,13 +35,15 @@ class Pilot(models.Model):
     sha256 = models.CharField(max_length=64)
     code_revision = models.CharField(max_length=64, blank=True)
     seed = models.BigIntegerField(default=new_seed)
-    player = models.CharField(_("who plays the people"), max_length=200)
-    people = models.PositiveIntegerField(_("people"), validators=[MinValueValidator(1), MaxValueValidator(MOST_PEOPLE)])
-    created_at = models.DateTimeField(_("begun"), default=timezone.now)
+    player = models.CharField(_("player for the participants"), max_length=200)
+    people = models.PositiveIntegerField(
+        _("participants"), validators=[MinValueValidator(1), MaxValueValidator(MOST_PEOPLE)]
+    )
+    created_at = models.DateTimeField(_("started"), default=timezone.now)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False)
     ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
     holder = models.CharField(max_length=40, blank=True)
-    until = models.DateTimeField(null=True, help_text=_("when whoever runs it counts as gone"))
+    until = models.DateTimeField(null=True, help_text=_("lease expires"))
 
     class Meta:
         verbose_name = _("pilot")
@@ -57,7 +59,7 @@ class Pilot(models.Model):
 
     @property
     def budget(self) -> str:
-        """What its models' calls are kept under."""
+        """The label of its model calls in the records."""
         return f"pilot:{self.study.slug}/{self.number}"
 
     @property
@@ -66,14 +68,14 @@ class Pilot(models.Model):
 
 
 class Walker(models.Model):
-    """One simulated person: what they shall do, and what became of them."""
+    """One simulated participant: the plan and the outcome."""
 
     class Plan(models.TextChoices):
-        FINISH = "finish", _("goes through to the end")
+        FINISH = "finish", _("completes the study")
         WRONG_CODE = "wrong_code", _("types a wrong code word")
-        SILENT = "silent", _("stops answering in the game")
-        LEAVES = "leaves", _("leaves in the middle of the game")
-        WRONG_QUIZ = "wrong_quiz", _("answers the quiz wrongly")
+        SILENT = "silent", _("stops answering during the match")
+        LEAVES = "leaves", _("leaves during the match")
+        WRONG_QUIZ = "wrong_quiz", _("gives a wrong quiz answer")
 
     class Status(models.TextChoices):
         WAITING = "waiting", _("waiting")
@@ -88,14 +90,14 @@ class Walker(models.Model):
     status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.WAITING)
     enrolment = models.OneToOneField(Enrolment, models.PROTECT, null=True, related_name="walker")
     attempts = models.PositiveSmallIntegerField(default=0)
-    pages = models.JSONField(default=list, help_text=_("each page that was gone through, see piloting.person"))
+    pages = models.JSONField(default=list, help_text=_("pages visited, see piloting.person"))
     payoff = models.FloatField(_("payoff"), null=True)
     owed = models.JSONField(default=dict, help_text=_("what a study would have paid, by reason"))
     problem = models.CharField(_("problem"), max_length=500, blank=True)
 
     class Meta:
-        verbose_name = _("simulated person")
-        verbose_name_plural = _("simulated people")
+        verbose_name = _("simulated participant")
+        verbose_name_plural = _("simulated participants")
         ordering = ["pilot", "number"]
         constraints = [models.UniqueConstraint(fields=["pilot", "number"], name="one_walker_per_number")]
 

@@ -1,7 +1,7 @@
-"""How long a person would take where a simulated one takes no time. Estimates, and shown as such.
+"""Estimates of how long a person would take where a simulated one takes no time.
 
 Reading: 238 words a minute, the mean of adults for non-fiction (Brysbaert 2019, “How many words do we read
-per minute?”, Journal of Memory and Language 109). Choosing and typing: our own allowances. Moves of the
+per minute?”, Journal of Memory and Language 109). Choosing and typing: our own assumptions. Moves in the
 game: `matches.pacing`, which has its own sources.
 """
 
@@ -17,21 +17,21 @@ from piloting.reading import Page
 
 WORDS_A_MINUTE = 238
 CHOOSING, TYPING = 4.0, 10.0
-"""Seconds for one choice, and for one thing that is typed."""
+"""Seconds for one choice, and for one text entry."""
 _CHOICES = ("radio", "checkbox", "select", "range")
 
 
 def seconds_of_page(page: Page) -> float:
-    """For reading the page once and filling in its form."""
+    """Return the seconds for reading the page once and filling in its form."""
     filling = sum(CHOOSING if field.kind in _CHOICES else TYPING for field in page.asked)
     return 60 * page.words / WORDS_A_MINUTE + filling
 
 
 def seconds_of_match(match: Match, role: str, agents: Mapping[str, Agent]) -> tuple[float, float]:
-    """(what the person's moves would have taken, what they would have waited for the others).
+    """Return the seconds a participant's moves would have taken, and the seconds they would have waited for others.
 
     Args:
-        agents: by role, as a launch has them: their delay and whether they answer at a person's pace.
+        agents: by role, as in a launch: their delay, and whether they answer at a human pace.
     """
     own = waiting = 0.0
     words: str | None = None
@@ -47,7 +47,7 @@ def seconds_of_match(match: Match, role: str, agents: Mapping[str, Agent]) -> tu
 
 
 def _wait(event: Event, agent: Agent | None, words: str | None, rng: Random) -> float:
-    """Seconds from the question to the opponent's answer, as a launch would have it."""
+    """Return the seconds from the question to the opponent's answer in a launched study."""
     measured = (event.at - event.asked_at).total_seconds() if event.asked_at else 0.0
     paced = agent is None or agent.settings.appears == "delayed"
     delay = agent.delay if agent else 0.0

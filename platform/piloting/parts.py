@@ -1,4 +1,4 @@
-"""What a pilot left belongs to its study: the simulated people's enrolments and matches too, without a placement."""
+"""A pilot's enrolments and matches belong to its study, although they have no placement."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _call_of(studies: QuerySet[Study]) -> Q:
 
 
 def declare() -> None:
-    """Say which rows belong to studies by way of a pilot."""
+    """Declare which rows belong to studies through a pilot."""
     belongs(Pilot, to=Study, by="study")
     belongs(Walker, to=Study, by="pilot__study")
     belongs(Enrolment, to=Study, by=_OF_ENROLMENT)

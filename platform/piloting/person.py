@@ -1,7 +1,7 @@
-"""A simulated person at their pages: opens them, reads, answers, plays, until the enrolment has ended.
+"""A simulated participant: opens pages, reads, answers and plays until the session ends.
 
-The pages are the real ones, asked for through all of the site's layers in this process. In the game the
-person's moves are those of a scripted player or a model, posted as the page's form would post them.
+The pages are the real ones, requested in this process through all layers of the site. During the match, the moves come
+from a scripted player or a model and are posted as the page's form would post them.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ from studies.formats import agents_in
 
 MOST_PAGES = 200
 TRIES = 3
-"""How often a page may refuse what its form seemed to ask for."""
+"""How often a page may refuse answers that fit its form."""
 LOOK_AGAIN = 0.1
 PATIENCE = 60.0
-"""Seconds beyond the opponent's own limit after which a match that stands still counts as stuck."""
+"""Seconds beyond the opponent's own limit after which a match without moves counts as stuck."""
 Plan = Walker.Plan
 
 
 class Interrupted(Exception):
-    """The pilot was stopped while this person was under way."""
+    """The pilot was stopped while this participant was under way."""
 
 
 class Person:
-    """One walker with their link."""
+    """One simulated participant with their link."""
 
     def __init__(self, walker: Walker, goes_on: Callable[[], bool]):
         self.walker = walker
@@ -59,10 +59,10 @@ class Person:
         self._client = Client(raise_request_exception=False)
 
     def walk(self) -> None:
-        """Go on from wherever the person is, until an ending is shown.
+        """Continue from the current page until an ending is shown.
 
         Raises:
-            Stuck: saying at which page and why.
+            Stuck: naming the page and the reason.
             Interrupted
         """
         for _page in range(MOST_PAGES):
@@ -84,14 +84,14 @@ class Person:
             if not self._now().ended:
                 self._answer(asked)
             self._note(step, page, began, estimate)
-        raise Stuck(_("There is no end to the pages: {most} were gone through.").format(most=MOST_PAGES))
+        raise Stuck(_("No ending after {most} pages.").format(most=MOST_PAGES))
 
     def _now(self) -> Enrolment:
         self.enrolment.refresh_from_db()
         return self.enrolment
 
     def _note(self, step: steps.Step, page: reading.Page, began: float, estimate: dict[str, float]) -> None:
-        """Keep what the page was like: {kind, title, words, seconds, estimate: {what: seconds}}."""
+        """Record the page: {kind, title, words, seconds, estimate: {what: seconds}}."""
         self.walker.pages.append(
             {
                 "kind": step.kind,
@@ -116,7 +116,7 @@ class Person:
         return reading.read(answer.content.decode())
 
     def _ask(self, url: str, data: dict[str, str] | None = None) -> HttpResponse:
-        """GET, or POST where there is something to send."""
+        """Send a GET request, or a POST request if there is data."""
         site = urlsplit(settings.SITE_URL)
         how: dict[str, Any] = {"secure": site.scheme == "https", "headers": {"host": site.netloc}}
         return self._client.get(url, **how) if data is None else self._client.post(url, data, **how)
@@ -126,33 +126,33 @@ class Person:
         return step["kind"] if step else self.enrolment.state
 
     def _answer(self, page: reading.Page) -> None:
-        """Fill in the form and send it; a page that refuses gets other answers, a few times."""
+        """Fill in and submit the form; if the page refuses, try other answers a few times."""
         for _try in range(TRIES):
             sent = self._ask(self.url, answers(page, self.enrolment, self.walker.plan, self.rng))
             if sent.status_code == 302:
                 return
             page = self._look() if sent.status_code == 303 else page
         raise Stuck(
-            _("The page “{page}” did not take the answers: {reasons}").format(
+            _("The page “{page}” refused the answers: {reasons}").format(
                 page=page.heading or self._here(), reasons=" ".join(page.reasons) or sent.status_code
             )
         )
 
     def _wait_for_others(self) -> None:
-        """Stay at the lobby's page, which says that one is here, until a match begins or the wait is over."""
+        """Stay on the lobby's page, which signals presence, until a match begins or the wait is over."""
         here, began = self.enrolment.position, time.monotonic()
         while not self._now().ended and self.enrolment.position == here:
             if not self._goes_on():
                 raise Interrupted
             if time.monotonic() - began > self.enrolment.steps[here]["limit"] + PATIENCE:
-                raise Stuck(_("The lobby let nobody go on."))
+                raise Stuck(_("The wait in the lobby never ended."))
             time.sleep(LOOK_AGAIN)
             self._look()
 
     # ---- the game ----------------------------------------------------------------------------------------
 
     def _play(self, page: reading.Page) -> dict[str, float]:
-        """Play the match of the present step to its end; returns what it would have taken a person."""
+        """Play the current match to its end; return the seconds it would have taken a person."""
         seat = Seat.objects.get(enrolment=self.enrolment, step=self.enrolment.position)
         moved, still_since = -1, time.monotonic()
         while (match := Match.objects.get(pk=seat.match_id)).status == Match.Status.LIVE:
@@ -162,14 +162,14 @@ class Person:
             if play.last != moved:
                 moved, still_since = play.last, time.monotonic()
             if time.monotonic() - still_since > self._patience(match):
-                raise Stuck(_("The game stood still: nobody moved any more."))
+                raise Stuck(_("The match stopped: nobody moved."))
             if not self._let_others_move(match):
                 self._take_turn(match, seat, play)
         own, waiting = pace.seconds_of_match(match, seat.role, self._opponents(match))
         return {"reading": pace.seconds_of_page(page), "moves": own, "waiting": waiting}
 
     def _opponents(self, match: Match) -> dict[str, Agent]:
-        """The match's agents by role, as a launch would have them."""
+        """Return the match's agents by role, as in a launch."""
         launched = agents_in(self.walker.pilot.content)
         return {seat.role: launched[seat.label] for seat in match.seats.exclude(label="")}
 
@@ -177,7 +177,7 @@ class Person:
         return PATIENCE + max((agent.settings.limit_seconds for agent in match.agents().values()), default=0.0)
 
     def _let_others_move(self, match: Match) -> bool:
-        """Think for the agents whose turn it is, unless a worker does already; False when it is nobody's."""
+        """Run the agents whose turn it is, unless a worker already does; return False if it is no agent's turn."""
         waiting = [turn for turn in match.open_turns().values() if turn.by_agent]
         for turn in waiting:
             agents.answer_turn(match_uid=match.uid, role=turn.role, answering=turn.answering)
@@ -204,38 +204,40 @@ class Person:
         self._ask(reverse("participants:leave", args=[self.enrolment.token]), {})
 
     def _move(self, match: Match, seat: Seat, play: Play, answering: int) -> None:
-        """Decide, and send it as the page's form does."""
+        """Choose a move and submit it as the page's form would."""
         move = self._decide(match, seat, play, answering)
         form = _form_of(play, seat.role, move)
         posted = forms.filled(form.model, move)
         if _told(forms.read(form.model, posted)) != _told(move):
-            raise Stuck(_("The page's form cannot say the move {move}.").format(move=dict(move)))
+            raise Stuck(_("The page's form cannot submit the move {move}.").format(move=dict(move)))
         told = {"answering": str(answering), forms.FORM: form.name, forms.SURE: "on", **posted}
         answer = self._ask(reverse("matches:match", args=[self.enrolment.token]), told)
         if answer.status_code != 302:
             reasons = " ".join(self._look().reasons) or str(answer.status_code)
-            raise Stuck(_("The game did not take a move: {reasons}").format(reasons=reasons))
+            raise Stuck(_("The game refused a move: {reasons}").format(reasons=reasons))
 
     def _decide(self, match: Match, seat: Seat, play: Play, answering: int) -> MoveData:
         spec = parse_spec(self.walker.pilot.player)
         try:
             if spec.scripted:
-                known = spec.name in play.game.scripts  # another game of the session may not have it
+                known = spec.name in play.game.scripts  # other games of the session may not have this script
                 return script_move(play, seat.role, spec.name if known else play.game.default_script)
             return agents.decide_turn(match, play, seat.role, Agent(spec=str(spec))).move
         except (AgentError, GameError) as error:
             raise Stuck(
-                _("“{player}”, who plays the people, made no move: {reason}").format(player=spec, reason=error)
+                _("“{player}”, which plays for the participants, made no move: {reason}").format(
+                    player=spec, reason=error
+                )
             ) from None
 
 
 def _told(move: MoveData) -> dict[str, Any]:
-    """A move without what is left empty."""
+    """Return a move without its empty values."""
     return {name: value for name, value in move.items() if value is not None}
 
 
 def _form_of(play: Play, role: Role, move: MoveData) -> Form:
-    """The form that a move fills in: the one whose required keys it has."""
+    """Return the form for a move: the one whose required keys it has."""
     open_forms = play.forms(role)
     for form in open_forms:
         required = {name for name, field in form.model.model_fields.items() if field.is_required()}

@@ -1,4 +1,4 @@
-"""Reading a page as a simulated person does: how much there is to read, and what its form asks."""
+"""Read a page as a simulated participant does: how much there is to read, and what its form asks."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 _SILENT = frozenset({"script", "style", "noscript", "template", "details"})
-"""What is not read: not shown, or folded away."""
+"""Elements that are not read: hidden or collapsed."""
 _CHOSEN = ("radio", "checkbox")
 _OF_NUMBERS = ("decimal", "numeric")
-"""Keyboards of text fields that take numbers."""
+"""`inputmode` values of text fields that take numbers."""
 
 
 @dataclass
 class FormField:
-    """One thing that a form asks for.
+    """One field of a form.
 
     Attributes:
-        kind: "text", "textarea", "number", "radio", "checkbox", "select", "hidden", or another type of input.
+        kind: "text", "textarea", "number", "radio", "checkbox", "select", "hidden", or another input type.
         options: the values that can be chosen.
-        value: what the page has filled in.
+        value: the prefilled value.
     """
 
     name: str
@@ -32,12 +32,12 @@ class FormField:
 
 @dataclass
 class Page:
-    """What a page says and asks, as far as it matters to somebody who goes through it.
+    """What a page contains and asks, as far as a participant needs it.
 
     Attributes:
-        words: how many words there are to read in its main part.
-        fields: of its form that moves the person on, by name.
-        reasons: why it did not take the last answer.
+        words: number of words in its main part.
+        fields: by name, of the form that moves the participant on.
+        reasons: why it refused the last answer.
     """
 
     heading: str = ""
@@ -47,12 +47,12 @@ class Page:
 
     @property
     def asked(self) -> list[FormField]:
-        """What the person has to fill in."""
+        """The fields that the participant has to fill in."""
         return [field for field in self.fields.values() if field.kind != "hidden"]
 
 
 def read(html: str) -> Page:
-    """The page that this markup shows."""
+    """Return the parsed page."""
     reader = _Reader()
     reader.feed(html)
     reader.close()
@@ -63,7 +63,7 @@ def read(html: str) -> Page:
 
 
 class _Reader(HTMLParser):
-    """Follows the markup; a page has one form in its main part that posts back to it."""
+    """Parses the markup; a page has one form in its main part that posts back to it."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -107,7 +107,7 @@ class _Reader(HTMLParser):
             self._select = self.page.fields[name] = FormField(name, "select", limits=limits)
         elif tag == "button" and "value" in said:
             field = self.page.fields.setdefault(name, FormField(name, "radio"))
-            if field.kind == "radio":  # beside a field of its name a button is a shortcut
+            if field.kind == "radio":  # a button with the same name as a field is a shortcut
                 field.options.append(said["value"])
 
     def _offer(self, said: dict[str, str]) -> None:

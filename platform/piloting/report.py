@@ -1,6 +1,6 @@
-"""What a pilot showed: everything its page and its command say, as plain figures.
+"""The figures of a pilot, as shown on its page and by its command.
 
-Minutes are estimates of a person's (`piloting.pace`); money, moves, endings and calls are what happened.
+Minutes are estimates for a human participant (`piloting.pace`); money, moves, endings and calls are actual.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ Status, Plan = Walker.Status, Walker.Plan
 
 @dataclass(frozen=True)
 class StepTimes:
-    """One step of the path, over those who finished as planned.
+    """One step, over participants who finished as planned.
 
     Attributes:
-        words: on its page, the median.
-        minutes: that a person would take, the median; `parts` are its parts, such as {"reading": 1.2}.
+        words: on its page (median).
+        minutes: a participant's (median); `parts` breaks them down, such as {"reading": 1.2}.
     """
 
     title: str
@@ -44,7 +44,7 @@ class StepTimes:
 
 @dataclass(frozen=True)
 class RolePayoffs:
-    """What the people in one role got in finished games."""
+    """What the participants in one role earned in finished matches."""
 
     role: str
     payoffs: list[float]
@@ -56,11 +56,11 @@ class RolePayoffs:
 
 @dataclass(frozen=True)
 class Bonuses:
-    """Bonuses of those who completed, against what is announced. In the study's currency.
+    """Bonuses of those who completed, compared with the announced average, in the study's currency.
 
     Attributes:
-        announced: the average that these very people are told, over their cells.
-        capped: how many got the highest bonus there is.
+        announced: the average announced to these participants, over their cells.
+        capped: how many got the maximum bonus.
     """
 
     amounts: list[float]
@@ -72,14 +72,14 @@ class Bonuses:
 
 @dataclass(frozen=True)
 class Models:
-    """What the models did: calls and their money, in US dollars.
+    """The models' calls and their cost in US dollars.
 
     Attributes:
-        unpriced: calls whose price nobody knows.
-        rule_breaks: answers that were no legal move.
+        unpriced: calls with unknown price.
+        rule_breaks: answers that were not a legal move.
         failed: calls without an answer.
-        fallbacks: moves that fallbacks made, by fallback ("script:fair").
-        clock: moves that the clock made for people.
+        fallbacks: moves made by fallbacks, by fallback ("script:fair").
+        clock: moves made by the clock for participants.
     """
 
     calls: int
@@ -96,11 +96,11 @@ class Models:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a launch would cost with everybody like those who completed here.
+    """What a launch would cost if everyone behaved like those who completed the pilot.
 
     Attributes:
-        pay: base and mean bonus for every place, in the study's currency; `calls` in US dollars.
-        hourly: what a person would earn in an hour.
+        pay: base and mean bonus for all places, in the study's currency; `calls` in US dollars.
+        hourly: a participant's hourly pay.
     """
 
     places: int
@@ -141,12 +141,12 @@ EXPECTED: dict[str, frozenset[str]] = {
     Plan.LEAVES: frozenset({State.WITHDREW, State.COMPLETED}),
     Plan.WRONG_QUIZ: frozenset({State.FAILED_QUIZ}),
 }
-"""The endings that each plan should lead to; a game may be over before somebody could leave it."""
+"""The endings that each plan should lead to; a match may be over before a participant could leave it."""
 
 
 @dataclass
 class _Found:
-    """A pilot's walkers with the cells they were in."""
+    """A pilot's simulated participants with their cells."""
 
     pilot: Pilot
     walkers: list[Walker] = field(default_factory=list)
@@ -157,7 +157,7 @@ class _Found:
 
 
 def report(pilot: Pilot) -> Report:
-    """The pilot's figures as of now; it may be running."""
+    """Return the pilot's current figures; it may still be running."""
     walkers = list(pilot.walkers.select_related("enrolment").order_by("number"))
     found = _Found(pilot, walkers, cells_of(pilot))
     arrived = [walker for walker in walkers if walker.status == Status.ARRIVED]
@@ -191,7 +191,7 @@ def _state(walker: Walker) -> str:
 
 
 def _steps(found: _Found) -> list[StepTimes]:
-    """Times by step, in the order of the path."""
+    """Return times by step, in order."""
     paths = [walker.pages for walker in found.completed()]
     times = []
     for pages in _side_by_side(paths):
@@ -211,7 +211,7 @@ def _steps(found: _Found) -> list[StepTimes]:
 
 
 def _side_by_side(paths: Sequence[list[dict[str, Any]]]) -> Iterable[list[dict[str, Any]]]:
-    """The pages of all paths, step by step."""
+    """Yield the pages of all sessions, step by step."""
     longest = max(map(len, paths), default=0)
     return ([path[i] for path in paths if i < len(path)] for i in range(longest))
 

@@ -1,4 +1,4 @@
-"""Beginning, stopping and deleting pilots; each refuses what makes no sense in the present state."""
+"""Start, stop and delete pilots, refusing what the current state does not allow."""
 
 from __future__ import annotations
 
@@ -30,20 +30,22 @@ Plan = Walker.Plan
 def begin(
     study: Study, *, people: int, failing: int = 0, player: str = "", by: AbstractBaseUser | None = None
 ) -> Pilot:
-    """Freeze the study as it is saved, and let so many simulated people in; nobody is walking yet.
+    """Freeze the study as saved and create its simulated participants; nothing runs yet.
 
     Args:
-        failing: how many of them go wrong on purpose, so that the other endings are seen too.
-        player: who decides for them in the game ("script:NAME", "openai:MODEL"…); empty: the game's own script.
+        failing: number of participants who fail deliberately, so that the other endings are tested too.
+        player: who plays for them ("script:NAME", "openai:MODEL"…); empty for the game's own script.
 
     Raises:
-        CannotPilot: with the reason; nothing was begun.
+        CannotPilot: with the reason; nothing was started.
     """
     study = Study.objects.select_for_update().get(pk=study.pk)
     if not 1 <= people <= MOST_PEOPLE or not 0 <= failing <= people:
-        raise CannotPilot(_("A pilot has 1 to {most} people, of whom none or some go wrong.").format(most=MOST_PEOPLE))
+        raise CannotPilot(
+            _("Enter 1 to {most} participants, and at most as many who fail deliberately.").format(most=MOST_PEOPLE)
+        )
     if study.pilots.filter(status=Pilot.Status.RUNNING).exists():
-        raise CannotPilot(_("A pilot of this study is running. Stop it, or wait for its end."))
+        raise CannotPilot(_("A pilot of this study is already running. Stop it or wait until it ends."))
     game = registry.get(study.game)
     player = player.strip() or f"script:{game.default_script}"
     try:
@@ -52,7 +54,7 @@ def begin(
     except AgentError as error:
         raise CannotPilot(str(error)) from None
     except ValidationError as error:
-        raise CannotPilot(_("The study cannot be launched as it is: ") + " ".join(error.messages)) from None
+        raise CannotPilot(_("The study cannot be launched yet: ") + " ".join(error.messages)) from None
     content = content_of(study)
     latest = study.pilots.order_by("-number").first()
     pilot = Pilot.objects.create(
@@ -75,9 +77,9 @@ def begin(
 
 
 def cells_for(pilot: Pilot) -> list[int]:
-    """A cell for each person, by the rule by which people get theirs: the lowest share of the places, ties by lot.
+    """Return each participant's cell by the rule for real ones: the lowest share of places taken, ties at random.
 
-    Those who play together come one after the other.
+    Participants who play together are consecutive.
     """
     sizes = [len(people_in(seats_in(cell))) for cell in pilot.content["cells"]]
     quotas = [cell["quota"] for cell in pilot.content["cells"]]
@@ -92,7 +94,7 @@ def cells_for(pilot: Pilot) -> list[int]:
 
 
 def plans_for(pilot: Pilot, failing: int) -> list[str]:
-    """What each person does: those who go wrong take turns in the ways that this study has, by lot among the people."""
+    """Return each participant's plan; those who fail get this study's kinds of failure in turn, at random positions."""
     checks = pilot.content["checks"]
     wrong = [
         *([Plan.WRONG_CODE] if checks["code_word"] else []),
@@ -106,26 +108,26 @@ def plans_for(pilot: Pilot, failing: int) -> list[str]:
 
 
 def stop(pilot: Pilot) -> None:
-    """Let nobody go on; what there is stays to be read.
+    """Stop the pilot; its results stay available.
 
     Raises:
         CannotPilot
     """
     running = Pilot.objects.filter(pk=pilot.pk, status=Pilot.Status.RUNNING)
     if not running.update(status=Pilot.Status.STOPPED, ended_at=timezone.now()):
-        raise CannotPilot(_("This pilot is not running any more."))
+        raise CannotPilot(_("This pilot is not running."))
 
 
 @transaction.atomic
 def delete(pilot: Pilot) -> None:
-    """Remove a pilot with its people and matches. Its models' calls stay: their money is spent, and counts.
+    """Delete a pilot with its participants and matches. Its model calls stay, because their cost counts.
 
     Raises:
-        CannotPilot: it is running, or something else depends on it.
+        CannotPilot: it is running, or other records depend on it.
     """
     pilot = Pilot.objects.select_for_update().get(pk=pilot.pk)
     if pilot.running or (pilot.until is not None and pilot.until > timezone.now()):
-        raise CannotPilot(_("This pilot is still running. Stop it first, and delete it some seconds later."))
+        raise CannotPilot(_("This pilot is still running. Stop it, then delete it a few seconds later."))
     people = list(pilot.walkers.exclude(enrolment=None).values_list("enrolment_id", flat=True))
     try:
         with transaction.atomic():
@@ -134,4 +136,4 @@ def delete(pilot: Pilot) -> None:
             Enrolment.objects.filter(pk__in=people).delete()
             pilot.delete()
     except ProtectedError:
-        raise CannotPilot(_("Records that must be kept depend on this pilot, so it stays.")) from None
+        raise CannotPilot(_("This pilot cannot be deleted because other records depend on it.")) from None

@@ -6,7 +6,7 @@ from celery.signals import worker_ready
 from piloting import driver
 
 EXPIRES_SECONDS = 10
-"""A task that no worker took by then is dropped: the next sweep queues another."""
+"""A task that no worker has taken by then is dropped; the next sweep queues another."""
 log = logging.getLogger(__name__)
 
 
@@ -18,13 +18,13 @@ def drive(pilot_id: int) -> None:
 
 @shared_task(name="piloting.sweep")
 def sweep() -> None:
-    """See that every running pilot is run."""
+    """Queue every running pilot that no worker holds."""
     for pilot_id in driver.undriven():
         drive.apply_async((pilot_id,), expires=EXPIRES_SECONDS)
 
 
 def queue(pilot_id: int) -> None:
-    """Hand a new pilot to the workers; without a broker the sweep does, once there is one."""
+    """Queue a new pilot; if the broker is down, the sweep does it later."""
     try:
         drive.apply_async((pilot_id,), expires=EXPIRES_SECONDS)
     except Exception as error:  # noqa: BLE001  (any broker failure)

@@ -255,7 +255,7 @@ def test_the_cap_of_the_day_stops_a_collection_where_it_stands_and_it_goes_on_wh
         assert Item.objects.get().status == Item.Status.WAITING
         assert Match.objects.get().status == Match.Status.LIVE
         notice = status_of(collection).notice
-        assert "Today's calls have cost $1.2500; the cap per day is $1.00." in notice
+        assert "Today's calls have cost $1.2500; the daily limit is $1.00." in notice
         with pytest.raises(WrongMoment, match=r"cap per day is \$1\.00"):
             services.start(collection)
         settings.SPEND_CAP_PER_DAY = "5"

@@ -1,4 +1,4 @@
-"""What researchers see of the models: where they are asked, and every call."""
+"""Admin pages for models: the endpoints and every call."""
 
 from opponents.admin.calls import CallAdmin
 from opponents.admin.endpoints import EndpointAdmin

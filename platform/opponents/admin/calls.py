@@ -1,4 +1,4 @@
-"""Every call of a model, to be read."""
+"""Read-only admin page for model calls."""
 
 from __future__ import annotations
 

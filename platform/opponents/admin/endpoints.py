@@ -1,4 +1,4 @@
-"""Endpoints: made from presets, tried, and watched. Whoever may change one may replace its key, never read it."""
+"""Endpoints: add from presets, test and monitor. A key can be replaced but never read."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
     # ---- the list ------------------------------------------------------------------------------------
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        """The endpoints; above, what can be added; below, how every model did in the last hour."""
+        """List the endpoints, with the presets that can be added above and the last hour of every model below."""
         context = {
             "presets": PRESETS.values(),
             "may_add": self.has_add_permission(request),
@@ -68,7 +68,7 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
 
     @display(description=gettext_lazy("address"), ordering="base_url")
     def address(self, endpoint: Endpoint) -> str:
-        return endpoint.base_url or _("its maker's own")
+        return endpoint.base_url or _("the provider's default")
 
     @display(description=gettext_lazy("key"))
     def key_held(self, endpoint: Endpoint) -> str:
@@ -79,19 +79,19 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
             return _("from environment variable {variable} (not set)").format(variable=endpoint.key_variable)
         return str(state.label)
 
-    @display(description=gettext_lazy("state"), label=STATE_COLOURS)
+    @display(description=gettext_lazy("status"), label=STATE_COLOURS)
     def state(self, endpoint: Any) -> tuple[str, str]:
         if not endpoint.enabled:
-            return "off", _("switched off")
+            return "off", _("disabled")
         if endpoint.recent.open_until is not None:
-            return "open", _("failing, left alone")
-        return "closed", _("in use")
+            return "open", _("failing, paused")
+        return "closed", _("enabled")
 
     @display(description=gettext_lazy("calls, last hour"))
     def calls(self, endpoint: Any) -> str:
         return f"{endpoint.recent.calls:,}"
 
-    @display(description=gettext_lazy("no answer"))
+    @display(description=gettext_lazy("failed"))
     def errors(self, endpoint: Any) -> str:
         return f"{endpoint.recent.errors:,}"
 
@@ -104,7 +104,7 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
         return f"${endpoint.recent.spend:,.2f}"
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        """No list can be asked whose encrypted key begins how."""
+        """Refuse filters on the encrypted key, which would reveal it piece by piece."""
         return not lookup.startswith("sealed_key") and super().lookup_allowed(lookup, value, request)
 
     # ---- the form ------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
         ]
 
     def get_form(self, request: HttpRequest, obj: Endpoint | None = None, change: bool = False, **kwargs: Any) -> Any:
-        """Fields that only the form knows are not asked of the model."""
+        """Don't look up the form's own fields on the model."""
         named = [name for _title, section in self.get_fieldsets(request, obj) for name in section["fields"]]
         readonly = self.get_readonly_fields(request, obj)
         kwargs["fields"] = [name for name in named if name not in readonly and name not in WRITE_ONLY]
@@ -150,14 +150,14 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
         form.session = request.session
         return form
 
-    # ---- trying it -----------------------------------------------------------------------------------
+    # ---- testing -------------------------------------------------------------------------------------
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(require_POST(self.try_it))
         return [path("<path:object_id>/try/", view, name="opponents_endpoint_try"), *super().get_urls()]
 
     def try_it(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Ask it for a few words and say what came of it."""
+        """Send a short test question to the endpoint and show the result."""
         endpoint = self.get_object(request, object_id)
         if not self.has_change_permission(request, endpoint):
             raise PermissionDenied
@@ -166,7 +166,7 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
         back = HttpResponseRedirect(reverse("admin:opponents_endpoint_change", args=[endpoint.pk]))
         asked = TryForm(request.POST)
         if not asked.is_valid():
-            self.message_user(request, _("Please name the model that is to answer."), messages.ERROR)
+            self.message_user(request, _("Enter the name of the model to test, such as gpt-4o-mini."), messages.ERROR)
             return back
         try:
             spending.refuse_over(spending.Caps())
@@ -182,10 +182,10 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
 
 def _in_words(trial: Trial) -> str:
     if trial.problem:
-        return _("{model} gave no answer after {seconds:.1f} s: {problem}").format(
+        return _("{model} did not answer within {seconds:.1f} s: {problem}").format(
             model=trial.model, seconds=trial.seconds, problem=trial.problem
         )
-    says = _("{model} answered after {seconds:.2f} s with {sent} → {received} tokens: “{text}”").format(
+    says = _("{model} answered in {seconds:.2f} s with {sent} → {received} tokens: “{text}”").format(
         model=trial.answered_by or trial.model,
         seconds=trial.seconds,
         sent="–" if trial.input_tokens is None else trial.input_tokens,
@@ -195,6 +195,6 @@ def _in_words(trial: Trial) -> str:
     if trial.tools is None:
         return says
     if trial.tools:
-        return f"{says} {_('It takes tools.')}"
-    advice = _("It takes no tools: switch “takes tools” off, and models call them in plain JSON.")
+        return f"{says} {_('It supports tools.')}"
+    advice = _("It doesn't support tools. Turn off “supports tools”, so that models call tools in plain JSON.")
     return f"{says} {advice}"

@@ -1,4 +1,4 @@
-"""How each endpoint stands, all of its models together, as the list shows it."""
+"""The status of each endpoint, over all its models, as shown in the list."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class EndpointStatus:
 
 
 def endpoint_statuses() -> dict[str, EndpointStatus]:
-    """By name, for every endpoint that was called or is left alone."""
+    """Return, by name, the status of every endpoint that was called or is paused."""
     circuits = open_circuits()
     found = {name: EndpointStatus(open_until=until) for name, until in circuits.items()}
     for row in health():

@@ -88,7 +88,7 @@ def test_trying_it_says_who_answered_how_fast_and_with_how_many_tokens(client: C
         place = at(standin)
         said = tried(client, place)
         assert "small-stand-in answered after" in said and "11 → 7 tokens" in said and "ready" in said
-        assert "It takes tools." in said
+        assert "It supports tools." in said
         assert len(standin.requests) == 2
     assert "small-stand-in answered" in LogEntry.objects.get().change_message
     assert not Call.objects.exists()
@@ -96,7 +96,7 @@ def test_trying_it_says_who_answered_how_fast_and_with_how_many_tokens(client: C
 
 def test_trying_it_says_that_it_takes_no_tools(client: Client, boss: User):
     with OpenAIStandIn(["ready"], knows=ALL_FEATURES - {"tools"}) as standin:
-        assert "It takes no tools: switch “takes tools” off" in tried(client, at(standin))
+        assert "support tools. Turn off “supports tools”" in tried(client, at(standin))
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_hung_endpoint_is_given_up():
 def test_a_typed_key_survives_the_mending_of_another_field_and_is_on_no_page(client: Client, boss: User):
     refused = client.post(ADD, typed(new_key=SECRET, concurrency="0"))
     assert refused.status_code == 200 and SECRET not in refused.content.decode()
-    assert "need not type it again" in refused.content.decode()
+    assert "to enter it again" in refused.content.decode()
     assert client.post(ADD, typed(new_key="")).status_code == 302
     assert keys.unseal(Endpoint.objects.get().sealed_key) == SECRET
     assert not [name for name in client.session.keys() if "key" in name]
@@ -164,7 +164,7 @@ def test_an_unreadable_key_is_not_tried_without(client: Client, boss: User):
     with OpenAIStandIn(["ready"]) as standin:
         place = at(standin, sealed_key="")
         Endpoint.objects.filter(pk=place.pk).update(sealed_key="gAAAAA")
-        assert "typed again" in tried(client, place)
+        assert "Enter it again" in tried(client, place)
         assert not standin.requests
 
 
@@ -191,7 +191,7 @@ def test_nothing_is_tried_over_the_cap_of_the_day(client: Client, boss: User, se
 def test_trying_takes_a_post_and_a_model(client: Client, boss: User):
     place = Endpoint.objects.create(name="ours")
     assert client.get(f"{LIST}{place.pk}/try/").status_code == 405
-    assert "name the model" in tried(client, place, model="")
+    assert "the name of the model" in tried(client, place, model="")
     assert client.post(f"{LIST}999/try/", {"model": "small"}).status_code == 404
 
 

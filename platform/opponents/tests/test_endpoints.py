@@ -52,7 +52,7 @@ def test_one_that_is_switched_off_is_known_and_refuses_calls_even_where_a_preset
     an_endpoint(name="ollama", enabled=False)
     MEMORY.read()
     assert known("ollama")
-    with pytest.raises(NotConfigured, match="switched off"):
+    with pytest.raises(NotConfigured, match="disabled"):
         endpoint("ollama").secret()
 
 

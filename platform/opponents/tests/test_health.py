@@ -80,7 +80,7 @@ def test_the_list_and_the_endpoints_page_show_them(client: Client):
     calls(endpoint="openai", model="gpt-5")
     write("ours", "open", timezone.now())
     page = client.get("/admin/opponents/endpoint/").content.decode()
-    assert "failing, left alone" in page and "gpt-5" in page and "$3.50" in page and "open until" in page
+    assert "failing, paused" in page and "gpt-5" in page and "$3.50" in page and "open until" in page
     assert ">1.25<" in page and ">9<" in page
     page = client.get(f"/admin/opponents/endpoint/{ours.pk}/change/").content.decode()
     assert ">1.25<" in page and "gpt-5" not in page

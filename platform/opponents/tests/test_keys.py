@@ -86,7 +86,7 @@ def test_whoever_has_another_secret_key_has_no_key_and_is_told(settings):
     settings.SECRET_KEY = "another"
     assert place.key_state == Endpoint.KeyState.UNREADABLE
     MEMORY.read()
-    with pytest.raises(NotConfigured, match="typed again"):
+    with pytest.raises(NotConfigured, match="Enter it again"):
         endpoint_called("ours").secret()
 
 

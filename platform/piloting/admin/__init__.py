@@ -1,4 +1,4 @@
-"""Pilots in the admin: begun from a study's page, watched and read on their own."""
+"""Pilots in the admin: started from a study's page, with a page of their own."""
 
 from piloting.admin.pilot import PilotAdmin
 

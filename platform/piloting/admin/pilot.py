@@ -1,4 +1,4 @@
-"""Pilots: begun, watched, stopped, read, deleted by whoever may do as much with their study."""
+"""Start, watch, stop and delete pilots, with the same permissions as for their study."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class PilotAdmin(ReadOnlyAdmin):
         return TemplateResponse(request, "admin/piloting/pilot.html", context)
 
     def progress(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """The part of the page that changes while the pilot runs."""
+        """Return the part of the page that changes while the pilot runs."""
         return render(request, "admin/piloting/report.html", page_of(self.seen(request, str(object_id))))
 
     # ---- actions -----------------------------------------------------------------------------------------
@@ -82,16 +82,22 @@ class PilotAdmin(ReadOnlyAdmin):
         return [*own, *super().get_urls()]
 
     def begin(self, request: HttpRequest, study_id: int) -> HttpResponse:
-        """Let simulated people into a study as it is saved."""
+        """Start a pilot of the study as saved."""
         study = self.admin_site.get_model_admin(Study).seen(request, str(study_id), role=Role.EDITOR)
         try:
             numbers = {name: int(request.POST.get(name, "0")) for name in ("people", "failing")}
             with transaction.atomic():
                 pilot = services.begin(study, player=request.POST.get("player", ""), by=request.user, **numbers)
                 details = {**numbers, "player": pilot.player, "sha256": pilot.sha256}
-                self.record_action(request, pilot, Action.PILOTED, f"Begun with {pilot.people} people.", details)
+                self.record_action(
+                    request, pilot, Action.PILOTED, f'f"Started with {pilot.people} participants."', details
+                )
         except ValueError:
-            self.message_user(request, _("Please say in whole numbers how many people there are."), messages.ERROR)
+            self.message_user(
+                request,
+                _("Enter the numbers of simulated participants as whole numbers, such as 10 and 2."),
+                messages.ERROR,
+            )
             return _to_study(study)
         except CannotPilot as error:
             self.message_user(request, str(error), messages.ERROR)
@@ -100,7 +106,7 @@ class PilotAdmin(ReadOnlyAdmin):
         return HttpResponseRedirect(pilot.get_absolute_url())
 
     def stop(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Let nobody go on."""
+        """Stop the pilot."""
         pilot = self.seen(request, str(object_id), role=Role.EDITOR)
         try:
             with transaction.atomic():
@@ -109,11 +115,11 @@ class PilotAdmin(ReadOnlyAdmin):
         except CannotPilot as error:
             self.message_user(request, str(error), messages.ERROR)
             return HttpResponseRedirect(pilot.get_absolute_url())
-        self.message_user(request, _("Stopped: nobody goes on."), messages.SUCCESS)
+        self.message_user(request, _("Pilot stopped."), messages.SUCCESS)
         return HttpResponseRedirect(pilot.get_absolute_url())
 
     def remove(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Delete a pilot with everything that it left."""
+        """Delete a pilot and all its data."""
         pilot = self.seen(request, str(object_id), role=Role.EDITOR)
         study, said = pilot.study, str(pilot)
         try:
@@ -123,7 +129,7 @@ class PilotAdmin(ReadOnlyAdmin):
         except CannotPilot as error:
             self.message_user(request, str(error), messages.ERROR)
             return HttpResponseRedirect(pilot.get_absolute_url())
-        self.message_user(request, _("{pilot} is deleted.").format(pilot=said), messages.SUCCESS)
+        self.message_user(request, _("{pilot} deleted.").format(pilot=said), messages.SUCCESS)
         return _to_study(study)
 
 

@@ -1,4 +1,4 @@
-"""A pilot's report as its page shows it: sentences, bars and dots."""
+"""A pilot's report as shown on its page: sentences, bars and dot plots."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from studies.texts import in_currency
 
 COLOURS = {"running": "primary", "done": "success", "stopped": "warning"}
 PARTS = {
-    "reading": gettext_lazy("reading and filling in"),
-    "moves": gettext_lazy("deciding and typing moves"),
-    "waiting": gettext_lazy("waiting for the opponent"),
+    "reading": gettext_lazy("reading and filling in forms"),
+    "moves": gettext_lazy("deciding and entering moves"),
+    "waiting": gettext_lazy("waiting for opponents"),
 }
 AS_ANNOUNCED = 0.1
-"""Share by which the mean bonus may differ from the announced one and still count as the same."""
+"""Share by which the mean bonus may differ from the announced one and still count as equal."""
 WIDTH, HEIGHT, EDGE, RADIUS, MOST_ROWS = 320, 84, 10, 4, 6
 
 
 @dataclass(frozen=True)
 class Dots:
-    """Amounts on a line: where each lies in a box of WIDTH × HEIGHT, and the marks among them.
+    """A dot plot of amounts: positions in a box of WIDTH × HEIGHT, with marks.
 
     Attributes:
         dots: [(x, y)].
-        marks: [(x, what it is, class)].
+        marks: [(x, label, class)].
         ticks: [(x, label)].
-        says: the same in words, for those who do not see the picture.
+        says: a text alternative.
     """
 
     title: str
@@ -50,7 +50,7 @@ class Dots:
 
 @dataclass(frozen=True)
 class Bar:
-    """One step's minutes: the bar's parts as (name, percent of the whole path, class)."""
+    """One step's minutes: the bar's parts as (name, percent of the whole session, class)."""
 
     title: str
     label: str
@@ -59,7 +59,7 @@ class Bar:
 
 
 def page_of(pilot: Pilot) -> dict[str, Any]:
-    """Everything that changes while a pilot runs."""
+    """Return the context for everything that changes while a pilot runs."""
     found = report(pilot)
     done = found.counts["arrived"] + found.counts["stuck"]
     return {
@@ -86,12 +86,12 @@ def page_of(pilot: Pilot) -> dict[str, Any]:
 
 def _headline(pilot: Pilot, done: int) -> str:
     if pilot.running:
-        says = _("Pilot {number}: {done} of {people} people are through")
+        says = _("Pilot {number}: {done} of {people} participants finished")
     elif pilot.status == Pilot.Status.STOPPED:
-        says = _("Pilot {number}: stopped after {done} of {people} people")
+        says = _("Pilot {number}: stopped after {done} of {people} participants")
     else:
         says = ngettext(
-            "Pilot {number}: one person went through", "Pilot {number}: {people} people went through", pilot.people
+            "Pilot {number}: one participant finished", "Pilot {number}: {people} participants finished", pilot.people
         )
     return says.format(number=pilot.number, done=done, people=pilot.people)
 
@@ -100,7 +100,7 @@ def _facts(found: Report) -> list[tuple[str, str]]:
     forecast = found.forecast
     facts = [(_("completed"), f"{found.completed}"), (_("stuck"), f"{found.counts['stuck']}")]
     if forecast.minutes is not None:
-        facts.append((_("minutes for a person (estimate)"), f"{forecast.minutes:.1f}"))
+        facts.append((_("minutes per participant (estimate)"), f"{forecast.minutes:.1f}"))
     if found.bonuses is not None:
         facts.append((_("mean bonus"), _money(found.bonuses.mean, found)))
     if forecast.hourly is not None:
@@ -109,16 +109,16 @@ def _facts(found: Report) -> list[tuple[str, str]]:
         places = ngettext("pay for one place", "pay for all {places} places", forecast.places)
         facts.append((places.format(places=f"{forecast.places:,}"), _money(forecast.pay, found)))
     if found.models.calls:
-        facts.append((_("models' calls for all places"), _dollars(forecast.calls)))
+        facts.append((_("model calls for all places"), _dollars(forecast.calls)))
     return facts
 
 
 def bonus_says(found: Report) -> str:
-    """Whether the bonuses keep what is announced."""
+    """Return a sentence comparing the bonuses with the announced average."""
     if found.bonuses is None:
         return ""
     bonuses = found.bonuses
-    says = _("Those who completed got {mean} on average; {announced} are announced.").format(
+    says = _("Participants who completed earned {mean} on average; {announced} is announced.").format(
         mean=_money(bonuses.mean, found), announced=_money(bonuses.announced, found)
     )
     return f"{says} {_how_far(bonuses)}"
@@ -129,12 +129,12 @@ def _how_far(bonuses: Bonuses) -> str:
         return ""
     apart = bonuses.mean / bonuses.announced - 1
     if abs(apart) <= AS_ANNOUNCED:
-        return _("That keeps the promise.")
+        return _("This matches the announcement.")
     if apart < 0:
-        return _("That is {share:.0f}% less than people are told: change the promise or the rule.").format(
+        return _("This is {share:.0f}% less than announced. Change the announced average or the pay rule.").format(
             share=-100 * apart
         )
-    return _("That is {share:.0f}% more than people are told.").format(share=100 * apart)
+    return _("This is {share:.0f}% more than announced.").format(share=100 * apart)
 
 
 def _bonus_dots(found: Report) -> Dots | None:
@@ -160,7 +160,7 @@ def _dots(
     write: Any,
     marks: Sequence[tuple[float, str, str]] = (),
 ) -> Dots:
-    """Lay values out on a line; those that would lie on each other are stacked."""
+    """Lay out values on a line, stacking those that would overlap."""
     span = high - low or 1.0
 
     def across(value: float) -> float:
@@ -179,9 +179,9 @@ def _dots(
         dots=dots,
         marks=[(across(value), says, kind) for value, says, kind in marks],
         ticks=[(across(value), write(value)) for value in (low, low + span / 2, high if high > low else low + span)],
-        says=ngettext(
-            "One value: {mean}", "{number} values from {low} to {high}, on average {mean}", len(values)
-        ).format(number=len(values), low=write(min(values)), high=write(max(values)), mean=write(middle)),
+        says=ngettext("One value: {mean}", "{number} values from {low} to {high}, mean {mean}", len(values)).format(
+            number=len(values), low=write(min(values)), high=write(max(values)), mean=write(middle)
+        ),
     )
 
 
@@ -208,16 +208,16 @@ def _models(found: Report) -> list[tuple[str, str]]:
     if models.calls:
         rows = [
             (_("calls"), f"{models.calls:,}"),
-            (_("cost in all"), _dollars(models.cost)),
-            (_("cost per game"), _dollars(models.cost_per_match)),
-            (_("calls without a known price"), f"{models.unpriced:,}"),
-            (_("answers that were no legal move"), f"{models.rule_breaks:,}"),
-            (_("calls that failed"), f"{models.failed:,}"),
+            (_("total cost"), _dollars(models.cost)),
+            (_("cost per match"), _dollars(models.cost_per_match)),
+            (_("calls with unknown price"), f"{models.unpriced:,}"),
+            (_("illegal moves"), f"{models.rule_breaks:,}"),
+            (_("failed calls"), f"{models.failed:,}"),
             (_("slowest call, seconds"), "–" if models.slowest is None else f"{models.slowest:.1f}"),
         ]
-    rows += [(_("moves by the fallback {who}").format(who=by), str(n)) for by, n in models.fallbacks.items()]
+    rows += [(_("moves by fallback {who}").format(who=by), str(n)) for by, n in models.fallbacks.items()]
     if models.clock:
-        rows.append((_("moves that the clock made for people"), str(models.clock)))
+        rows.append((_("moves made by the clock for participants"), str(models.clock)))
     return rows
 
 

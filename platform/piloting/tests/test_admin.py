@@ -57,15 +57,15 @@ def test_from_a_draft_to_a_report_and_away_again(client, boss, study):
     assert begun["Location"] == pilot.get_absolute_url()
     assert (pilot.people, pilot.created_by) == (3, boss)
     running = client.get(begun["Location"])
-    assert "Pilot 1: 0 of 3 people are through" in text_of(running)
+    assert "Pilot 1: 0 of 3 participants finished" in text_of(running)
     assert b"data-alive" in running.content
     driver.drive(pilot.pk)
     done = client.get(begun["Location"])
     said = text_of(done)
-    assert "Pilot 1: 3 people went through" in said
+    assert "Pilot 1: 3 participants finished" in said
     assert "An estimate, not a measurement" in said
     assert "failed the attention check" in said
-    assert "are announced" in said
+    assert "is announced" in said
     game = Walker.objects.exclude(enrolment__seats=None).first().enrolment.seats.get().match
     transcript = reverse("admin:matches_match_change", args=[game.pk])
     assert transcript in done.content.decode()

@@ -347,7 +347,7 @@ class TestTheCommand:
         draft()
         call_command("pilot", "s", "--people", "3", "--failing", "1")
         said = capsys.readouterr().out
-        assert "Pilot 1 of S: 3 people, 2 completed, 0 stuck." in said
+        assert "Pilot 1 of S: 3 participants, 2 completed, 0 stuck." in said
         assert "failed the attention check: 1" in said
 
     def test_as_json(self, capsys):

@@ -152,7 +152,7 @@ def test_own_texts_are_frozen_hashed_and_sent(monkeypatch):
     [
         ({"persona": "{{ rules }}"}, "Persona: Line 1: there is no variable “rules”"),
         ({"prompt_system": "{{ secret }}"}, "System text: Line 1: there is no variable “secret”"),
-        ({"prompt_question": "{% if role == 'Bob' %}{{ game + 1 }}{% endif %}"}, "Question at each turn"),
+        ({"prompt_question": "{% if role == 'Bob' %}{{ game + 1 }}{% endif %}"}, "Turn text"),
         ({"prompt_correction": "{{ news|upper }}"}, "can only be printed unchanged"),
     ],
 )

@@ -1,4 +1,4 @@
-"""`manage.py check_games [GAME…]`: the pages of the games, as people meet them."""
+"""`manage.py check_games [GAME…]`: check the games' pages as participants see them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from piloting import game_pages
 
 
 class Command(BaseCommand):
-    help = "Show every screen of every role at many moments, and fill in every form as a person would."
+    help = "Render every screen of every role at many moments, and fill in every form as a participant would."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("games", nargs="*", help="keys of games; all, if none is named")
+        parser.add_argument("games", nargs="*", help="keys of the games to check, such as bargaining (default: all)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         wrong = False

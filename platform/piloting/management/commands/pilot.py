@@ -1,4 +1,4 @@
-"""pilot: simulated people go through a study as it is saved."""
+"""The `pilot` command: simulated participants go through a study as saved."""
 
 from __future__ import annotations
 
@@ -25,21 +25,31 @@ LOOK_SECONDS = 2.0
 
 
 class Command(BaseCommand):
-    help = "Lets simulated people go through a study as it is saved now: nobody is paid, nothing enters the dataset."
+    help = (
+        "Run simulated participants through a study as it is saved now. Nobody is paid and nothing enters the dataset."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("study", help="its short name")
+        parser.add_argument("study", help="the study's short name")
         parser.add_argument("--people", type=int, default=10, metavar="N")
-        parser.add_argument("--failing", type=int, default=0, metavar="N", help="so many of them go wrong on purpose")
         parser.add_argument(
-            "--player", default="", metavar="AGENT", help="who decides for the people; the game's own script if unsaid"
+            "--failing", type=int, default=0, metavar="N", help=("number of participants who fail deliberately")
         )
-        parser.add_argument("--json", action="store_true", help="the report as one JSON object")
+        parser.add_argument(
+            "--player",
+            default="",
+            metavar="AGENT",
+            help=(
+                "script or model that plays for the participants, such as script:rational (default: the game's "
+                "own script)"
+            ),
+        )
+        parser.add_argument("--json", action="store_true", help="print the report as one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.filter(slug=options["study"]).first()
         if study is None:
-            raise wrong(f"There is no study “{options['study']}”.")
+            raise wrong(f"There is no study “{options['study']}”. Enter the study's short name, as in its link.")
         try:
             with transaction.atomic():
                 numbers = {name: options[name] for name in ("people", "failing")}
@@ -55,10 +65,12 @@ class Command(BaseCommand):
         else:
             self.stdout.write("\n".join(in_words(pilot, found)))
         if found.counts[Walker.Status.STUCK]:
-            raise CommandError(f"{found.counts[Walker.Status.STUCK]} of {pilot.people} people got stuck.", returncode=1)
+            raise CommandError(
+                f"{found.counts[Walker.Status.STUCK]} of {pilot.people} participants got stuck.", returncode=1
+            )
 
     def _run(self, pilot: Pilot, *, quietly: bool) -> None:
-        """Run it in this process, or wait while a worker that was quicker does; say how far it has come."""
+        """Run the pilot in this process, or wait if a worker already runs it; print the progress."""
         while pilot.running:
             running = threading.Thread(target=_drive, args=(pilot.pk,), daemon=True)
             running.start()
@@ -66,7 +78,7 @@ class Command(BaseCommand):
             while running.is_alive():
                 if not quietly:
                     done = pilot.walkers.filter(status__in=[Walker.Status.ARRIVED, Walker.Status.STUCK]).count()
-                    self.stdout.write(f"{done} of {pilot.people} people")
+                    self.stdout.write(f"{done} of {pilot.people} participants")
                 running.join(LOOK_SECONDS)
             pilot.refresh_from_db()
             if pilot.running:
@@ -81,22 +93,24 @@ def _drive(pilot_id: int) -> None:
 
 
 def in_words(pilot: Pilot, found: Report) -> list[str]:
-    """The report for somebody at a terminal."""
+    """Return the report as text for a terminal."""
 
     def money(amount: float) -> str:
         return in_currency(Decimal(str(amount)), found.currency)
 
-    lines = [f"{pilot}: {found.people} people, {found.completed} completed, {found.counts['stuck']} stuck."]
+    lines = [(f"{pilot}: {found.people} participants, {found.completed} completed, {found.counts['stuck']} stuck.")]
     lines += [f"  {label}: {count}" for _state, label, count in found.endings]
     lines += [f"  stuck: {problem} ({count})" for problem, count in found.stuck]
-    lines += [f"  #{number} should have: {plan}; and ended: {state}" for number, plan, state in found.unexpected]
-    lines += ["A person's minutes (estimated from words to read, choices and moves):"]
+    lines += [
+        f"  #{number} should have ended differently: {plan}; ended: {state}" for number, plan, state in found.unexpected
+    ]
+    lines += ["Minutes per participant (estimated from words read, choices and moves):"]
     lines += [f"  {step.title}: {step.minutes:.1f} ({step.words} words)" for step in found.steps]
-    lines += [f"Payoff of {each.role}: {each.mean:,.2f} on average" for each in found.payoffs]
+    lines += [f"Payoff of {each.role}: mean {each.mean:,.2f}" for each in found.payoffs]
     if found.bonuses is not None:
-        lines += [f"Bonus: {money(found.bonuses.mean)} on average; announced are {money(found.bonuses.announced)}"]
+        lines += [f"Bonus: mean {money(found.bonuses.mean)}; announced: {money(found.bonuses.announced)}"]
     if found.forecast.hourly is not None:
-        lines += [f"That would be {money(found.forecast.hourly)} an hour."]
+        lines += [f"Hourly pay: {money(found.forecast.hourly)}"]
     models = found.models
     if models.calls:
         lines += [
