@@ -1,7 +1,6 @@
-"""A driver plays a collection's items, many at once: agents think in one event loop, moves are written by threads.
+"""Play a collection's items concurrently: agents think in one event loop, and threads write the moves.
 
-Drivers may die at any moment. Their items' leases run out, and another driver goes on with the
-matches where they stand.
+Drivers may die at any moment. Their items' leases then expire, and another driver continues the matches.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ from opponents.endpoints import refresh_if_old
 from opponents.spending import CapReached
 
 WRITERS = 3
-"""Threads, each with its database connection, that write what a driver's matches do."""
+"""Threads that write what a driver's matches do, each with its own database connection."""
 log = logging.getLogger(__name__)
 
 
 def drive(collection: Collection, slot: int) -> None:
-    """Play the collection until nothing is left or it should not run; returns at once where the slot is taken."""
+    """Play the collection until nothing is left or it should stop; return at once if the slot is taken."""
     collection.refresh_from_db(fields=["status", "concurrency", "budget"])
     refresh_if_old()
     holder = uuid.uuid4().hex
@@ -70,14 +69,14 @@ class _Driver:
                     self._playing[asyncio.create_task(self._item(item))] = item
                 if not self._playing:
                     break
-                # Claims are made for several at once, not one for each match that ends.
+                # Claim several items at a time, not one for each match that ends.
                 await self._until_free(max(1, self.collection.concurrency // 10) if items else 1)
         finally:
             keeper.cancel()
             await self._stop()
 
     async def _until_free(self, some: int) -> None:
-        """Wait until this many matches have ended, or none is left, or nothing more is wanted."""
+        """Wait until this many matches have ended, none is left, or the driver should stop."""
         target = max(0, len(self._playing) - some)
         while self.wanted and len(self._playing) > target:
             done, _rest = await asyncio.wait(self._playing, return_when=asyncio.FIRST_COMPLETED, timeout=0.5)
@@ -85,7 +84,7 @@ class _Driver:
                 self._playing.pop(task)
 
     async def _stop(self) -> None:
-        """Let every match make its present move, then give the unfinished ones back."""
+        """Let every match finish its current move, then release the unfinished ones."""
         self.wanted = False
         if self._playing:
             await asyncio.wait(self._playing)
@@ -96,10 +95,10 @@ class _Driver:
             await provider_called(name).close()
         await asyncio.to_thread(self._writers.close)
 
-    # ---- holding on --------------------------------------------------------------------------------
+    # ---- leases ------------------------------------------------------------------------------------
 
     async def _keep(self) -> None:
-        """Every second: renew the leases, and look whether the collection should still run."""
+        """Renew the leases every second, and check whether the collection should still run."""
         while self.wanted:
             await asyncio.sleep(leases.RENEW_SECONDS)
             try:
@@ -125,10 +124,10 @@ class _Driver:
     # ---- one item ----------------------------------------------------------------------------------
 
     async def _item(self, item: Item) -> None:
-        """Play one item as far as wanted; whatever goes wrong with it stays with it."""
+        """Play one item as far as possible; any error stays with the item."""
         try:
             if item.attempts > leases.MOST_ATTEMPTS:
-                await self._fail(item, "It was begun too often without getting on: its workers died.")
+                await self._fail(item, "Started too often without progress: its workers died.")
                 return
             match = await self._writers.retry(playing.begin, self.collection, item, self.holder)
             if match.status == Match.Status.LIVE:
@@ -143,7 +142,7 @@ class _Driver:
             await self._fail(item, str(failure), failure.role)
         except Exception as error:
             log.exception("item %s of collection %s failed", item.number, self.collection.slug)
-            await self._fail(item, f"{type(error).__name__}: an error in the program, written to its log.")
+            await self._fail(item, f"{type(error).__name__}: unexpected error; see the log.")
 
     async def _fail(self, item: Item, problem: str, role: Role | None = None) -> None:
         try:
@@ -171,11 +170,11 @@ class _Driver:
     async def _think(
         self, item: Item, match: Match, play: Play, role: Role, agent: Agent
     ) -> tuple[Question, Decision | None]:
-        """What an agent, or its fallback, decides, None where its last resort is to move.
+        """Return the decision of an agent or its fallback; None if its last resort must move.
 
         Raises:
-            CapReached: no model may be asked any more in this collection for now.
-            _Failed: nobody gave a legal move.
+            CapReached: this collection may make no model calls for now.
+            _Failed: no legal move was given.
         """
         host = Host(
             self._writers,
@@ -201,7 +200,7 @@ class _Driver:
                 if agent.settings.script:
                     return question or Question(match, play, role, agent, host), None
             if isinstance(error, ProviderError) and not self.wanted:
-                raise LeaseLost("the collection was stopped while a model was away") from None
+                raise LeaseLost("the collection was stopped while waiting for a model") from None
             raise _Failed(role, f"{role} ({agent.spec}): {error}") from None
 
 

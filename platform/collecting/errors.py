@@ -1,19 +1,19 @@
-"""What can go wrong with a collection, for the researcher who asked for it."""
+"""The errors of collections."""
 
 from __future__ import annotations
 
 
 class CollectingError(Exception):
-    """Base of this package's errors; `str(error)` is fit to show."""
+    """Base of this package's errors; `str(error)` can be shown to the user."""
 
 
 class BadPlan(CollectingError):
-    """The collection could not be played as asked; says which part is wrong and why."""
+    """The collection cannot be played as requested; the message says which part is wrong and why."""
 
 
 class WrongMoment(CollectingError):
-    """That cannot be done to a collection in its present state."""
+    """The action is not possible in the collection's current state."""
 
 
 class LeaseLost(CollectingError):
-    """Somebody else plays this item now; nothing was changed."""
+    """Another driver plays this item now; nothing was changed."""

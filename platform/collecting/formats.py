@@ -1,9 +1,9 @@
-"""A collection's frozen content: what its keys are, and how those made before are read.
+"""The keys of a collection's frozen content, and how older formats are read.
 
 Format 2: {format, game, rules_version, environment, configurations, cycle, roles, agents: {label: agent},
-lineups: rule, repetitions, seeds, stages, texts, edited, prices}. Before, content listed its line-ups as
-`assignments` of specifications, which were all asked in one way (`settings`, `delay`), and every match had
-a seed by its number. Imported collections have neither.
+lineups: rule, repetitions, seeds, stages, texts, edited, prices}. In the format before, content listed its line-ups as
+`assignments` of specifications with common settings (`settings`, `delay`), and every match had a seed by its
+number. Imported collections have neither.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from opponents.agents import Agent
 
 FORMAT = 2
 PATIENT = AgentSettings(limit_seconds=1800)
-"""How models are asked for whose answers nobody waits."""
+"""Settings of models when nobody waits for the answers."""
 
 
 def current(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Content in the present format."""
+    """Return content in the current format."""
     if content.get("format") == FORMAT or "assignments" not in content:
         return content
     settings, delay = _settings(content), content["delay"]
@@ -55,6 +55,6 @@ def _settings(content: Mapping[str, Any]) -> AgentSettings:
 
 
 def agents_in(content: Mapping[str, Any]) -> dict[str, Agent]:
-    """The agents by label; none in an imported collection."""
+    """Return the agents by label; empty for an imported collection."""
     kept = current(content).get("agents", {})
     return {label: Agent.model_validate(agent) for label, agent in kept.items()}

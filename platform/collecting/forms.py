@@ -1,4 +1,4 @@
-"""A plan of matches as a form, for people who write no code."""
+"""The form for planning a collection, for researchers who don't write code."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ LARGEST_SEED = 2**63 - 1
 
 @dataclass(frozen=True)
 class Size:
-    """How many matches a plan makes."""
+    """The number of matches in a plan."""
 
     configurations: int
     lineups: int
@@ -58,10 +58,10 @@ class Size:
 
 
 class PlanForm(forms.ModelForm):
-    """What a researcher asks for; `plan_form` adds what depends on the game.
+    """The plan as entered; `plan_form` adds the fields of the game.
 
-    Once it is valid, `plan` is what `planning.make_collection` takes. `size` is known as soon as the
-    configurations and agents can be read, whatever else is still missing.
+    When the form is valid, `plan` is the argument of `planning.make_collection`. `size` is known as soon as the
+    configurations and agents are valid, whatever else is missing.
     """
 
     game_class: type[Game[Any, Any]]
@@ -84,13 +84,14 @@ class PlanForm(forms.ModelForm):
         label=gettext_lazy("Configurations"),
         required=False,
         initial=list,
-        help_text=gettext_lazy("What a configuration does not change is as the game has it."),
+        help_text=gettext_lazy("Parameters you don't set keep the game's defaults."),
     )
     agents = forms.JSONField(
         label=gettext_lazy("Agents"),
         help_text=gettext_lazy(
-            "Scripted players and language models, each with a name of your own. The same model asked in two ways is "
-            "two agents. Keys are set at the endpoint, never here."
+            "The scripted players and language models in this collection. Give each its own name. To use "
+            "the same model with different settings, add it twice. API keys are set at the endpoint, never "
+            "here."
         ),
     )
     rule = forms.ChoiceField(
@@ -98,49 +99,49 @@ class PlanForm(forms.ModelForm):
         choices=list(RULES.items()),
         initial="product",
         widget=UnfoldAdminSelectWidget(),
-        help_text=gettext_lazy("Which agents sit together, and where."),
+        help_text=gettext_lazy("How agents are assigned to seats."),
     )
     fixed = forms.JSONField(
         label=gettext_lazy("Fixed seats"),
         required=False,
         initial=dict,
-        help_text=gettext_lazy("An agent chosen here keeps its seat in every match."),
+        help_text=gettext_lazy("An agent chosen here has this seat in every match."),
     )
     pool = forms.JSONField(
         label=gettext_lazy("Free seats"),
         required=False,
-        help_text=gettext_lazy("Unless you say otherwise, every agent that has no fixed seat."),
+        help_text=gettext_lazy("By default, all agents without a fixed seat."),
     )
     by_hand = forms.JSONField(
-        label=gettext_lazy("Line-ups by hand"),
+        label=gettext_lazy("Custom line-ups"),
         required=False,
         initial=list,
-        help_text=gettext_lazy("Each is played in every configuration."),
+        help_text=gettext_lazy("Each line-up is played in every configuration."),
     )
     rotate = forms.BooleanField(
-        label=gettext_lazy("Agents move one seat on with each repetition"),
+        label=gettext_lazy("Rotate seats with each repetition"),
         required=False,
         widget=UnfoldBooleanSwitchWidget(),
     )
     sample = forms.IntegerField(
-        label=gettext_lazy("Line-ups drawn"),
+        label=gettext_lazy("Number of line-ups drawn"),
         required=False,
         min_value=1,
         widget=UnfoldAdminIntegerFieldWidget(),
-        help_text=gettext_lazy("So many of them, drawn at random. Empty: all are played."),
+        help_text=gettext_lazy("Draws this many line-ups at random. Leave empty to play all."),
     )
     seeds = forms.ChoiceField(
         label=gettext_lazy("Random seed"),
         choices=[
             ("instance", gettext_lazy("the same for all line-ups of a configuration and repetition")),
-            ("match", gettext_lazy("its own in every match")),
+            ("match", gettext_lazy("different in every match")),
         ],
         initial="instance",
         widget=UnfoldAdminSelectWidget(),
-        help_text=gettext_lazy("With the same seed, agents can be compared on the same instances."),
+        help_text=gettext_lazy("With the same seed, you can compare agents on the same instances."),
     )
     same = forms.BooleanField(
-        label=gettext_lazy("Each agent also plays against itself"),
+        label=gettext_lazy("Agents also play against themselves"),
         required=False,
         initial=True,
         widget=UnfoldBooleanSwitchWidget(),
@@ -151,7 +152,7 @@ class PlanForm(forms.ModelForm):
         min_value=1,
         max_value=MOST_MATCHES,
         widget=UnfoldAdminIntegerFieldWidget(),
-        help_text=gettext_lazy("Matches of each line-up in each configuration."),
+        help_text=gettext_lazy("Number of matches of each line-up in each configuration."),
     )
     seed = forms.IntegerField(
         label=gettext_lazy("Seed"),
@@ -159,9 +160,7 @@ class PlanForm(forms.ModelForm):
         min_value=0,
         max_value=LARGEST_SEED,
         widget=UnfoldAdminIntegerFieldWidget(),
-        help_text=gettext_lazy(
-            "Random seed: the same seed gives the same draws again. Leave it empty to have one drawn."
-        ),
+        help_text=gettext_lazy("The same seed gives the same random draws. Leave empty for a random seed."),
     )
     prices = forms.CharField(
         label=gettext_lazy("Prices"),
@@ -172,15 +171,17 @@ class PlanForm(forms.ModelForm):
         label=gettext_lazy("Instructions"),
         required=False,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 18, **CODE}),
-        help_text=gettext_lazy("Left as it is, the collection is played with the game's own text."),
+        help_text=gettext_lazy("Leave unchanged to use the game's own text."),
     )
 
     class Meta:
         model = Collection
         fields = ["title", "slug", "game", "concurrency", "budget", "seed"]
         help_texts = {
-            "slug": gettext_lazy("Names the collection in addresses, commands and files; it stays."),
-            "concurrency": gettext_lazy("Matches under way at the same time. Fewer where a provider limits calls."),
+            "slug": gettext_lazy("Used in links, commands and file names. You cannot change it later."),
+            "concurrency": gettext_lazy(
+                "Number of matches in progress at the same time. Choose fewer if your provider limits calls."
+            ),
         }
 
     def __init__(self, *args: Any, **kwargs: Any):
@@ -189,7 +190,7 @@ class PlanForm(forms.ModelForm):
         tables = _tables(game)
         choices = [
             ("grid", _("a grid: every combination of the values below")),
-            ("list", _("a list put together one by one")),
+            ("list", _("a list you compile yourself")),
         ]
         if tables:
             choices.insert(0, ("table", _("a published table")))
@@ -224,14 +225,14 @@ class PlanForm(forms.ModelForm):
                 raise ValidationError(str(error)) from None
             except BadValues:
                 raise ValidationError(
-                    _("The price of {agent} must be dollars per million tokens, such as {example}.").format(
+                    _("Enter the price of {agent} in dollars per million tokens, such as {example}.").format(
                         agent=agent, example='{"input": 0.15, "output": 0.6}'
                     )
                 ) from None
         return read
 
     def clean_instructions(self) -> str:
-        """What was left as the game has it is the game's own text."""
+        """Return "" for instructions left as the game's own."""
         text = self.cleaned_data["instructions"].replace("\r\n", "\n")
         return "" if text.strip() == self.game_class.instruction_template().strip() else text
 
@@ -249,7 +250,7 @@ class PlanForm(forms.ModelForm):
         return cleaned
 
     def _configurations(self, cleaned: Mapping[str, Any]) -> list[grids.Configuration]:
-        """The configurations that were chosen; none, and an error at their field, where they are wrong."""
+        """Return the chosen configurations; if they are invalid, add an error at their field and return none."""
         chosen = cleaned.get("configurations_from")
         if chosen is None:
             return []
@@ -262,7 +263,7 @@ class PlanForm(forms.ModelForm):
             if chosen == "list":
                 return plan_fields.read_configurations(self.game_class, cleaned["listed"])
             if not cleaned["table"]:
-                raise ValidationError(_("Please fill this in."))
+                raise ValidationError(_("Enter a value."))
             return grids.table(self.game_class.key, cleaned["table"])
         except GameError as error:
             self.add_error(name, str(error))
@@ -271,7 +272,7 @@ class PlanForm(forms.ModelForm):
         return []
 
     def _grid(self, cleaned: Mapping[str, Any]) -> list[grids.Configuration]:
-        """Every combination of the values that were typed; parameters without any keep their default."""
+        """Return every combination of the entered values; parameters left empty keep their defaults."""
         grid, wrong = Varied(self.game_class.Config).values(cleaned)
         parts: list[tuple[dict[str, Any], dict[str, Any]]] = [(dict(grid), {})]
         own = _own_controls(self.game_class)
@@ -296,7 +297,7 @@ class PlanForm(forms.ModelForm):
         return []
 
     def _refuse_unpriced(self, cleaned: Mapping[str, Any]) -> None:
-        """A budget or a cap is worth nothing where the cost of a call is not known."""
+        """Refuse a spending limit if the price of a model is unknown, since it could not be enforced."""
         agents: Mapping[str, Agent] = cleaned.get("agents", {})
         limited = cleaned.get("budget") is not None or any(one.settings.cap_match for one in agents.values())
         if not limited or "prices" not in cleaned:
@@ -304,7 +305,7 @@ class PlanForm(forms.ModelForm):
         known = PriceList(cleaned["prices"])
         specs = dict.fromkeys(spec for agent in agents.values() for spec in agent.specs)
         if unpriced := [spec for spec in specs if not parse_spec(spec).scripted and known.of(spec) is None]:
-            says = _("What is spent can only be limited where prices are known. Please give the price of {agents}.")
+            says = _("A spending limit needs the price of every model. Enter the price of {agents}.")
             self.add_error("prices", says.format(agents=", ".join(unpriced)))
 
     def _refuse_unreadable_instructions(self, cleaned: Mapping[str, Any], configuration: grids.Configuration) -> None:
@@ -318,7 +319,7 @@ class PlanForm(forms.ModelForm):
                 self.add_error("instructions", str(error))
 
     def _lineups(self, cleaned: Mapping[str, Any]) -> Lineups | None:
-        """Who sits where; None, and an error at its field, where that cannot be read."""
+        """Return the line-ups; if they are invalid, add an error at their field and return None."""
         if not {"agents", "rule", "fixed", "pool", "by_hand", "same", "rotate"} <= cleaned.keys():
             return None
         try:
@@ -328,7 +329,7 @@ class PlanForm(forms.ModelForm):
             return None
 
     def _measure(self, cleaned: Mapping[str, Any], lineups: Lineups) -> None:
-        """Set the size, and refuse one that leaves nothing to play or too much."""
+        """Set the size, and refuse an empty or too large plan."""
         if not {"repetitions", "seeds"} <= cleaned.keys():
             return
         try:
@@ -344,7 +345,10 @@ class PlanForm(forms.ModelForm):
             return
         self.size = Size(len(self.configurations), schedule.lineups, cleaned["repetitions"], schedule.total)
         if self.size.matches > MOST_MATCHES:
-            says = _("That would be {matches} matches; {most} are the most in one collection.")
+            says = _(
+                "This plan has {matches} matches; the maximum is {most} per collection. Choose fewer values, "
+                "agents or repetitions."
+            )
             self.add_error("repetitions", says.format(matches=f"{self.size.matches:,}", most=f"{MOST_MATCHES:,}"))
 
     def _read_plan(self, cleaned: Mapping[str, Any], lineups: Lineups) -> None:
@@ -370,7 +374,7 @@ class PlanForm(forms.ModelForm):
 
 
 def plan_form(game: type[Game[Any, Any]]) -> type[PlanForm]:
-    """The form for a collection of `game`."""
+    """Return the form for a collection of `game`."""
     own = _own_controls(game).own_controls({})
     fields = {**_of_grid(game), **own}
     return type("PlanForm", (PlanForm,), {**fields, "game_class": game})
@@ -379,21 +383,21 @@ def plan_form(game: type[Game[Any, Any]]) -> type[PlanForm]:
 SECTIONS = [
     (gettext_lazy("Who plays"), {"fields": ["agents"]}),
     (
-        gettext_lazy("Who sits where"),
+        gettext_lazy("Seats"),
         {"fields": ["rule", "fixed", "pool", "by_hand", "same", "rotate", "sample", "repetitions"]},
     ),
-    (gettext_lazy("Pace and cost"), {"fields": ["concurrency", "budget", "prices"]}),
+    (gettext_lazy("Concurrency and cost"), {"fields": ["concurrency", "budget", "prices"]}),
     (gettext_lazy("Random seed"), {"classes": ["collapse"], "fields": ["seeds", "seed"]}),
     (
         gettext_lazy("Texts"),
         {
             "classes": ["collapse"],
             "fields": ["instructions"],
-            "description": gettext_lazy("Markdown; words in double braces are filled in for each role."),
+            "description": gettext_lazy("Markdown. Words in double braces are filled in for each role."),
         },
     ),
 ]
-"""The form's sections after the first, in the order in which one thinks about a collection."""
+"""The form's sections after the first, in the order in which researchers plan a collection."""
 
 SHOWN_WHERE = {
     "table": "configurations_from == 'table'",
@@ -405,7 +409,7 @@ SHOWN_WHERE = {
 
 
 def shown_where(game: type[Game[Any, Any]]) -> dict[str, str]:
-    """Which choice brings up which fields, as the admin's conditions."""
+    """Return the condition under which the admin shows each field."""
     own = {
         PREFIX + key: f"configurations_from == 'grid' && ({SEVERAL}{entry.when[0]} || '').includes('{entry.when[1]}')"
         for key, entry in entries.of(game.key).items()
@@ -415,12 +419,12 @@ def shown_where(game: type[Game[Any, Any]]) -> dict[str, str]:
 
 
 def _own_controls(game: type[Game[Any, Any]]) -> Parameters:
-    """The parameters that a game enters with controls of its own."""
+    """Return the parameters that have controls of the game's own."""
     return Parameters(game.Config, entries=entries.of(game.key))
 
 
 def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
-    """The form's sections for a collection of `game`."""
+    """Return the form's sections for a collection of `game`."""
     of_game = _("Game: {title}").format(title=game.title)
     own = _own_controls(game).own_controls({})
     played = {"fields": ["configurations_from", "table", *Varied(game.Config).form_fields({}), *own, "listed"]}
@@ -431,18 +435,18 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
     ]
 
 
-# ---- what the fields say about a game ------------------------------------------------------------
+# ---- help texts about a game ----------------------------------------------------------------------
 
 
 def _tables(game: type[Game[Any, Any]]) -> dict[str, int]:
-    """The game's published tables with their numbers of configurations."""
+    """Return the choices of the game's published tables, with their numbers of configurations."""
     module = grids.published(game.key)
     tables: Mapping[str, grids.Grid] = getattr(module, "TABLES", {})
     return {name: math.prod(len(values) for values in grid.values()) for name, grid in tables.items()}
 
 
 def _of_grid(game: type[Game[Any, Any]]) -> dict[str, forms.Field]:
-    """A field per parameter that has single values, named and explained as the game does."""
+    """Return a field per single-valued parameter, with the game's own label and help text."""
     fields = Varied(game.Config).form_fields({})
     usual = {SEVERAL + parameter.name: parameter for parameter in fields_of(game.Config)}
     for name, field in fields.items():
@@ -453,11 +457,9 @@ def _of_grid(game: type[Game[Any, Any]]) -> dict[str, forms.Field]:
             "{} <code>{}</code> {}",
             parameter.help,
             parameter.name,
-            _("One value, or several with commas between them."),
+            _("One value, or several, comma-separated."),
         )
-        field.widget.attrs["placeholder"] = _("{value} unless you say otherwise").format(
-            value=written(parameter, [parameter.default])
-        )
+        field.widget.attrs["placeholder"] = _("default: {value}").format(value=written(parameter, [parameter.default]))
     return fields
 
 
@@ -468,47 +470,47 @@ def _prices_help() -> str:
     )
 
 
-# ---- reading what was typed ------------------------------------------------------------------------
+# ---- parsing ---------------------------------------------------------------------------------------
 
 
 def _read_json(text: str, kind: type) -> Any:
-    """The JSON in `text`.
+    """Return the JSON in `text`.
 
     Raises:
-        ValidationError: in words for people who do not know JSON, with the line where it stops making sense.
+        ValidationError: a plain explanation with the line of the error.
     """
     try:
         value = json.loads(text, object_pairs_hook=_named_once, parse_float=_float, parse_constant=_float)
     except json.JSONDecodeError as error:
         says = _(
-            "This cannot be read from line {line}, character {column} on. Names stand in double quotes, values are "
-            "comma-separated, and every bracket is closed."
+            "Invalid JSON at line {line}, character {column}. Put names in double quotes, separate values "
+            "with commas, and close every bracket."
         )
         raise ValidationError(says.format(line=error.lineno, column=error.colno)) from None
     except (ValueError, RecursionError):
-        raise ValidationError(_("This cannot be read: a number too long, or too many brackets in brackets.")) from None
+        raise ValidationError(_("Invalid JSON: a number is too long, or brackets are nested too deeply.")) from None
     if not isinstance(value, kind):
         wanted = _("braces, {…}") if kind is dict else _("square brackets, […]")
-        raise ValidationError(_("This must stand in {brackets}.").format(brackets=wanted))
+        raise ValidationError(_("Write this in {brackets}.").format(brackets=wanted))
     return value
 
 
 def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     for name, _value in pairs:
         if sum(name == other for other, _value in pairs) > 1:
-            raise ValidationError(_("“{name}” is named twice.").format(name=name))
+            raise ValidationError(_("“{name}” appears twice. Remove one.").format(name=name))
     return dict(pairs)
 
 
 def _float(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise ValidationError(_("{number} is no number that can be played with.").format(number=text))
+        raise ValidationError(_("{number} is not a valid number. Enter a number such as 0.9.").format(number=text))
     return number
 
 
 def dollars(text: str) -> Decimal | None:
-    """An amount that somebody typed; None where it is none."""
+    """Return an amount as entered; None if it is not an amount."""
     try:
         return forms.DecimalField(
             max_digits=Collection._meta.get_field("budget").max_digits, decimal_places=2, min_value=Decimal(0)

@@ -1,4 +1,4 @@
-"""Whose work an item is: claimed, renewed, given back; run out within seconds of its driver's death."""
+"""Leases on items: claimed, renewed, released, and expired seconds after their driver's death."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ LEASE_SECONDS = 4.0
 RENEW_SECONDS = 1.0
 LENGTH = timedelta(seconds=LEASE_SECONDS)
 MOST_ATTEMPTS = 6
-"""How often an item may be begun without its match moving on, before it counts as failed."""
+"""How often an item may be started without progress in its match before it counts as failed."""
 TO_PLAY = (Item.Status.WAITING, Item.Status.PLAYING)
 
 
 def take_slot(collection: Collection, slot: int, holder: str) -> bool:
-    """Become the driver of this slot; False when somebody is."""
+    """Become the driver of this slot; return False if it has one."""
     try:
         with transaction.atomic():
             Driver.objects.create(collection=collection, slot=slot, holder=holder, until=_until())
@@ -36,7 +36,7 @@ def leave_slot(collection: Collection, slot: int, holder: str) -> None:
 
 @transaction.atomic
 def claim(collection: Collection, holder: str, most: int) -> list[Item]:
-    """The next items that nobody plays: first those that were left in the middle, then new ones."""
+    """Return the next items nobody plays: unfinished ones first, then new ones."""
     free = Item.objects.filter(leasing.free(), collection=collection, status__in=TO_PLAY)
     skip = connection.features.has_select_for_update_skip_locked
     items = list(free.select_for_update(skip_locked=skip).order_by("number")[:most])
@@ -49,7 +49,7 @@ def claim(collection: Collection, holder: str, most: int) -> list[Item]:
 
 
 def _new(collection: Collection, holder: str, most: int) -> list[Item]:
-    """The next matches of which nobody has begun anything."""
+    """Return the next matches that were never started."""
     begun, planned = (
         Collection.objects.select_for_update().values_list("begun", "planned").get(pk=collection.pk)
         if most > 0
@@ -72,20 +72,20 @@ def _new(collection: Collection, holder: str, most: int) -> list[Item]:
 
 
 def to_play(collection: int) -> bool:
-    """Whether anything of the collection is left to be played."""
+    """Return whether anything is left to play in the collection."""
     left = Item.objects.filter(collection=collection, status__in=TO_PLAY)
     return left.exists() or Collection.objects.filter(pk=collection, begun__lt=F("planned")).exists()
 
 
 def renew(collection: Collection, slot: int, holder: str) -> bool:
-    """Hold on to the slot and its items; False when the slot was lost."""
+    """Renew the slot and its items; return False if the slot was lost."""
     held = leasing.renew(Driver.objects.filter(collection=collection, slot=slot), holder, LENGTH)
     leasing.renew(Item.objects.filter(collection=collection, status=Item.Status.PLAYING), holder, LENGTH)
     return held == 1
 
 
 def give_back(items: Iterable[int], holder: str) -> None:
-    """Let go of items that stay unfinished: somebody may go on with them at once."""
+    """Release unfinished items, so that another driver can continue them at once."""
     mine = Item.objects.filter(pk__in=list(items), status=Item.Status.PLAYING)
     leasing.release(mine, holder, status=Item.Status.WAITING, holder="", until=None, attempts=0)
 

@@ -1,4 +1,4 @@
-"""The rules of line-ups in words, for people who choose one."""
+"""The line-up rules as choices in a form."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 RULES: Mapping[str, str | Promise] = {
-    "product": _("everybody against everybody, in every order"),
-    "combinations": _("every combination, whatever the order of the seats"),
-    "subsets": _("every choice of different agents"),
+    "product": _("every agent against every other, in every order"),
+    "combinations": _("every combination, ignoring the order of seats"),
+    "subsets": _("every ordered choice of different agents"),
     "each": _("each agent alone in all free seats"),
-    "together": _("all agents together, one in each seat"),
-    "population": _("all agents, each once in every position"),
-    "listed": _("written by hand"),
+    "together": _("all agents together, one per seat"),
+    "population": _("all agents together, each once in every position"),
+    "listed": _("custom line-ups"),
 }

@@ -1,8 +1,8 @@
-"""Collections: matches without people, over configurations × agents × repetitions; and imported ones.
+"""Collections: matches without participants, over configurations × agents × repetitions, and imported matches.
 
-A collection's `content` is frozen and hashed when it is made, like a study's version. Which match each
-number from 1 to `planned` stands for is computed (`collecting.planning`); an `Item` is made when somebody
-begins it. Drivers hold items by leases while they play them.
+A collection's `content` is frozen and hashed when it is created, like a study's version. The match for each number
+from 1 to `planned` is computed (`collecting.planning`); its `Item` is created when it is started. Drivers hold
+items by leases while they play them.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from studies.models import game_choices
 
 
 class Collection(models.Model):
-    """A frozen plan of matches, and how far it has come."""
+    """A frozen plan of matches with its progress."""
 
     class Status(models.TextChoices):
         READY = "ready", _("ready")
         RUNNING = "running", _("running")
         PAUSED = "paused", _("paused")
-        OVER_BUDGET = "over_budget", _("stopped by its budget")
+        OVER_BUDGET = "over_budget", _("stopped at its budget")
         DONE = "done", _("done")
 
     class Source(models.TextChoices):
         PLAYED = "played", _("played here")
-        GLEE = "glee", _("imported: published GLEE layout")
+        GLEE = "glee", _("imported from GLEE's published layout")
 
     title = models.CharField(_("title"), max_length=120)
     slug = models.SlugField(_("short name"), max_length=60, unique=True)
@@ -42,12 +42,10 @@ class Collection(models.Model):
     sha256 = models.CharField(max_length=64)
     code_revision = models.CharField(max_length=64, blank=True)
     seed = models.BigIntegerField(default=new_seed)
-    planned = models.PositiveIntegerField(_("matches planned"))
-    begun = models.PositiveIntegerField(
-        default=0, editable=False, help_text=_("numbers up to this one have a row of their own")
-    )
+    planned = models.PositiveIntegerField(_("planned matches"))
+    begun = models.PositiveIntegerField(default=0, editable=False, help_text=_("items up to this number exist"))
     concurrency = models.PositiveIntegerField(
-        _("matches at once"), default=50, validators=[MinValueValidator(1), MaxValueValidator(1000)]
+        _("concurrent matches"), default=50, validators=[MinValueValidator(1), MaxValueValidator(1000)]
     )
     budget = models.DecimalField(
         _("budget"),
@@ -56,9 +54,9 @@ class Collection(models.Model):
         null=True,
         blank=True,
         validators=[MinValueValidator(0)],
-        help_text=_("US dollars of model calls after which nothing new is asked. Empty: no limit."),
+        help_text=_("Stop model calls when they have cost this many US dollars. Leave empty for no limit."),
     )
-    created_at = models.DateTimeField(_("made"), default=timezone.now)
+    created_at = models.DateTimeField(_("created"), default=timezone.now)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False)
     started_at = models.DateTimeField(_("started"), null=True, blank=True)
     ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
@@ -73,7 +71,7 @@ class Collection(models.Model):
 
 
 class Member(Membership):
-    """Somebody's part in a collection."""
+    """A user's membership in a collection."""
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="members")
 
@@ -84,12 +82,12 @@ class Member(Membership):
 
 
 class Stage(models.Model):
-    """A later stage of a collection: configurations made from the results before, frozen with where they come from.
+    """A later stage of a collection: configurations created from earlier results, frozen with their sources.
 
     Attributes:
-        number: from 1; the stage before all is the collection's content.
+        number: from 1; the stage before is the collection's content.
         first: number of its first match.
-        sources: of each result it was made from {number, match, events}.
+        sources: for each result used: {number, match, events}.
     """
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="made_stages")
@@ -109,7 +107,7 @@ class Stage(models.Model):
 
 
 class Item(models.Model):
-    """One match that a collection wants, and whose work it is now."""
+    """One match of a collection, and the lease of the driver that plays it."""
 
     class Status(models.TextChoices):
         WAITING = "waiting", _("waiting")
@@ -121,16 +119,16 @@ class Item(models.Model):
     number = models.PositiveIntegerField(
         _("number"), help_text=_("from 1; determines its configuration, agents and random seed")
     )
-    name = models.CharField(_("name"), max_length=120, blank=True, help_text=_("of an imported game, at its source"))
-    names = models.JSONField(default=list, help_text=_("display names in an imported game; they never leave"))
+    name = models.CharField(_("name"), max_length=120, blank=True, help_text=_("of an imported match, at its source"))
+    names = models.JSONField(default=list, help_text=_("display names in an imported match; never exported"))
     unverified = models.CharField(
-        _("unverified"), max_length=500, blank=True, help_text=_("why an imported game is not one that our rules allow")
+        _("unverified"), max_length=500, blank=True, help_text=_("why our rules refuse an imported match")
     )
     status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.WAITING)
     match = models.OneToOneField(Match, models.PROTECT, null=True, blank=True, related_name="item")
     holder = models.CharField(max_length=40, blank=True)
     until = models.DateTimeField(null=True)
-    attempts = models.PositiveSmallIntegerField(default=0, help_text=_("beginnings since the match last moved"))
+    attempts = models.PositiveSmallIntegerField(default=0, help_text=_("starts since the match last advanced"))
     decisions = models.PositiveIntegerField(_("decisions"), default=0)
     cost = models.DecimalField(_("cost"), max_digits=12, decimal_places=6, default=0)
     problem = models.CharField(_("problem"), max_length=500, blank=True)
@@ -155,7 +153,7 @@ class Item(models.Model):
 
 
 class Driver(models.Model):
-    """Who is playing a collection's items now: a lease per slot, so that no more drivers run than wanted."""
+    """A lease on a slot, which limits how many drivers play a collection."""
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="drivers")
     slot = models.PositiveSmallIntegerField()

@@ -18,7 +18,7 @@ def _call_of(collections: QuerySet[Collection]) -> Q:
 
 
 def declare() -> None:
-    """Say what belongs to collections, and who owns a new one."""
+    """Declare what belongs to collections, and who owns a new one."""
     creators_own(Collection)
     belongs(Collection, to=Collection, by="pk")
     belongs(Item, to=Collection, by="collection")

@@ -1,6 +1,6 @@
-"""The fields of a plan's form that a script (`plan.js`) shows as forms: agents, line-ups, configurations.
+"""The plan form's fields that a script (`plan.js`) draws: agents, line-ups, configurations.
 
-Each is plain data in a text field, so that nobody reads or writes JSON. What the script does not know it keeps.
+They hold JSON in a text field, so that nobody reads or writes JSON. The script keeps keys it doesn't know.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from studies.admin.parameters import Parameters
 from studies.admin.table_fields import TableWidget, about_agents, controls_of, seats_among
 
 OF_MODELS = Parameters(AgentSettings, prefix="", without=frozenset({"appears", "cap_study"}))
-"""Nobody watches these models think, and a collection has its budget."""
+"""Default settings: nobody waits for these models, and the collection has a budget."""
 
 
 def show(fields: Mapping[str, forms.Field], game: type[Game[Any, Any]]) -> None:
-    """Give the fields what the script needs to show them; a new plan begins with the usual scripted player."""
+    """Give the fields what the script needs; a new plan starts with the default scripted player."""
     scripts = sorted(game.scripts)
     agents = about_agents(game, scripts=scripts, settings=OF_MODELS, usual=PATIENT)
     told: dict[str, dict[str, Any]] = {
@@ -55,10 +55,10 @@ def _parameters(game: type[Game[Any, Any]]) -> list[dict[str, Any]]:
 
 
 def read_agents(game: type[Game[Any, Any]], written: Any) -> dict[str, Agent]:
-    """The agents by label.
+    """Return the agents by label.
 
     Raises:
-        ValidationError: naming each that cannot play.
+        ValidationError: naming each invalid agent.
     """
     if not isinstance(written, dict):
         raise ValidationError(_("Enter the agents as a JSON object that maps each name to its settings."))
@@ -74,7 +74,7 @@ def read_agents(game: type[Game[Any, Any]], written: Any) -> dict[str, Agent]:
 
 
 def read_lineups(cleaned: Mapping[str, Any]) -> Lineups:
-    """The rule of the line-ups, from what was typed.
+    """Return the entered line-up rule.
 
     Raises:
         ValidationError: by form field.
@@ -91,16 +91,22 @@ def read_lineups(cleaned: Mapping[str, Any]) -> Lineups:
         rule = _rule({**shared, "fixed": fixed, "agents": pool, "same": cleaned["same"]}, "fixed")
     for number, lineup in enumerate(rule.listed, start=1):
         if unknown := [label for label in lineup.values() if label not in agents]:
-            says = _("Line-up {number}: there is no agent “{label}”.")
+            says = _("Line-up {number}: there is no agent “{label}”. Choose one of the collection's agents.")
             raise ValidationError({"by_hand": says.format(number=number, label=unknown[0])})
     for name, labels in {"fixed": rule.fixed.values(), "pool": rule.agents}.items():
         if unknown := [label for label in labels if label not in agents]:
-            raise ValidationError({name: _("There is no agent “{label}”.").format(label=unknown[0])})
+            raise ValidationError(
+                {
+                    name: _("There is no agent “{label}”. Choose one of the collection's agents.").format(
+                        label=unknown[0]
+                    )
+                }
+            )
     return rule
 
 
 def _rule(written: Mapping[str, Any], field: str) -> Lineups:
-    """Raises ValidationError, at this field."""
+    """Return the parsed rule; raise ValidationError at this field if it is invalid."""
     try:
         return Lineups.model_validate(written)
     except BadValues as error:
@@ -110,7 +116,7 @@ def _rule(written: Mapping[str, Any], field: str) -> Lineups:
 
 
 def read_configurations(game: type[Game[Any, Any]], written: Any) -> list[grids.Configuration]:
-    """The configurations that were put together one by one, complete.
+    """Return the listed configurations with all defaults.
 
     Raises:
         ValidationError, GameError: naming the configuration by its number.
@@ -118,25 +124,25 @@ def read_configurations(game: type[Game[Any, Any]], written: Any) -> list[grids.
     if not isinstance(written, list) or not written or not all(isinstance(one, dict) for one in written):
         raise ValidationError(_("Add at least one configuration."))
     if len(written) > grids.MOST:
-        raise ValidationError(_("{most} configurations are the most.").format(most=f"{grids.MOST:,}"))
+        raise ValidationError(_("Add at most {most} configurations.").format(most=f"{grids.MOST:,}"))
     return grids.listed(game, written)
 
 
 def _words() -> dict[str, str]:
     return {
         "free": _("free: filled by the rule above"),
-        "in_pool": _("These agents take the free seats:"),
+        "in_pool": _("Agents for the free seats:"),
         "lineup": _("Line-up {number}"),
         "add_lineup": _("Add a line-up"),
         "no_lineups": _("No line-ups yet."),
         "configuration": _("Configuration {number}"),
         "add_configuration": _("Add a configuration"),
-        "from_grid": _("Add every combination of the grid"),
+        "from_grid": _("Add all combinations of the grid"),
         "of_grid": _(
-            "“{name}” has controls of its own: choose “a grid”, enter it there, and add its combinations here."
+            "“{name}” has controls of its own. Choose “a grid”, enter it there, and add its combinations here."
         ),
-        "too_large": _("That grid is too large to be put together one by one; choose “a grid” above."),
+        "too_large": _("This grid is too large for a list. Choose “a grid” above."),
         "no_configurations": _("No configurations yet."),
-        "as_game": _("everything as the game has it"),
+        "as_game": _("the game's defaults"),
         "seat_unknown": _("{name} (no such seat)"),
     }

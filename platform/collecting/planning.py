@@ -1,4 +1,4 @@
-"""What a collection is to play: frozen content, and the match that each number stands for."""
+"""A collection's frozen content, and the match for each number."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ Seeds = Literal["instance", "match"]
 
 @dataclass(frozen=True)
 class Plan:
-    """What a researcher asks for.
+    """A researcher's plan.
 
     Attributes:
         configurations: of the game, complete.
-        agents: labels of those who play; one that `asked` does not name is a specification itself.
-        lineups: who sits where; None: every ordered choice of the agents.
-        asked: agents that are asked in a way of their own, by label.
+        agents: labels of the players; a label missing in `asked` is itself a specification.
+        lineups: who takes which seat; None: every ordered choice of the agents.
+        asked: agents with their own settings, by label.
         repetitions: matches per configuration and line-up.
-        same: where no line-ups are given: whether an agent also plays against itself.
-        cycle: configurations in a row that are one treatment, whose repetitions take them in turn.
-        seeds: "instance": the random seed follows from configuration and repetition, so that all line-ups get the same;
-            "match": from the match's number.
+        same: without line-ups: whether agents also play against themselves.
+        cycle: number of consecutive configurations that form one treatment, used in turn by its repetitions.
+        seeds: "instance": the random seed depends on configuration and repetition, the same for all line-ups;
+            "match": it depends on the match's number.
         environment: what the line-ups are called in exports.
-        stages: later ones have configurations that `Game.carry` makes from the results before.
-        instructions: edited instruction text; empty: the game's own.
+        stages: later stages have configurations that `Game.carry` creates from earlier results.
+        instructions: edited instruction text; empty for the game's own.
         delay: seconds that scripted players wait before each answer.
-        settings: how models are asked, and what happens when they fail, where `asked` says nothing else.
-        prices: a researcher's own prices by specification.
+        settings: default settings of models.
+        prices: the researcher's own prices by specification.
     """
 
     title: str
@@ -82,7 +82,7 @@ class Plan:
     seed: int | None = None
 
     def seated(self) -> dict[str, Agent]:
-        """Every agent that may be seated, by label.
+        """Return every agent that may take a seat, by label.
 
         Raises:
             AgentError, ValueError
@@ -91,7 +91,7 @@ class Plan:
         return {label: self.asked.get(label) or self._named(label) for label in labels}
 
     def rule(self) -> Lineups:
-        """The line-ups' rule."""
+        """Return the line-ups' rule."""
         return self.lineups or Lineups(agents=tuple(self.agents), same=self.same)
 
     def _named(self, label: str) -> Agent:
@@ -100,7 +100,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Wanted:
-    """One match of a plan; `repetition` counts from 1, `configuration` and `stage` are places from 0."""
+    """One match of a plan; `repetition` counts from 1, `configuration` and `stage` from 0."""
 
     config: Mapping[str, Json]
     players: Mapping[Role, Player]
@@ -112,15 +112,15 @@ class Wanted:
 
 @transaction.atomic
 def make_collection(plan: Plan, *, by: AbstractBaseUser | None = None) -> Collection:
-    """Freeze a plan into a collection that is ready to start.
+    """Freeze a plan as a collection that is ready to start.
 
     Raises:
-        BadPlan: naming what is wrong; nothing was made.
+        BadPlan: naming the problem; nothing was created.
     """
     content = content_of(plan)
     planned = _schedule(content).total
     if planned > MOST_MATCHES:
-        raise BadPlan(f"That would be {planned:,} matches; {MOST_MATCHES:,} are the most in one collection.")
+        raise BadPlan(f"This plan has {planned:,} matches; the maximum is {MOST_MATCHES:,} per collection.")
     collection = Collection(
         title=plan.title,
         slug=plan.slug,
@@ -135,7 +135,7 @@ def make_collection(plan: Plan, *, by: AbstractBaseUser | None = None) -> Collec
         **({} if plan.seed is None else {"seed": plan.seed}),
     )
     if Study.objects.filter(slug=plan.slug).exists():
-        raise BadPlan(f"slug: there is a study called “{plan.slug}” already.")
+        raise BadPlan(f"slug: a study already has the short name “{plan.slug}”. Choose another one.")
     try:
         collection.full_clean(exclude=["content", "created_by"])
     except ValidationError as error:
@@ -145,24 +145,24 @@ def make_collection(plan: Plan, *, by: AbstractBaseUser | None = None) -> Collec
 
 
 def content_of(plan: Plan) -> dict[str, Any]:
-    """Everything that the collection's matches depend on, as plain data; see `collecting.formats`.
+    """Return everything that the collection's matches depend on, as plain data; see `collecting.formats`.
 
     Raises:
         BadPlan
     """
     refresh_if_old()
     if plan.repetitions < 1:
-        raise BadPlan("Repetitions must be at least 1.")
+        raise BadPlan("Enter at least 1 repetition.")
     try:
         game = registry.get(plan.game)
         configurations = grids.listed(game, plan.configurations)
         if not configurations:
-            raise BadPlan("There is no configuration to play.")
+            raise BadPlan("Add at least one configuration.")
         _refuse_cycle(plan, configurations)
         _refuse_stages(plan, game)
         rule = plan.rule()
         if not rule.labels():
-            raise BadPlan("Agents are needed, each named once.")
+            raise BadPlan("Add at least one agent, and each only once.")
         roles = seats_of(plan.game, configurations, plan.cycle)
         Schedule(rule, roles, treatments=len(configurations) // plan.cycle, repetitions=1)
         agents = plan.seated()
@@ -197,21 +197,19 @@ def content_of(plan: Plan) -> dict[str, Any]:
 
 def _refuse_cycle(plan: Plan, configurations: Sequence[Mapping[str, Json]]) -> None:
     if plan.cycle < 1 or len(configurations) % plan.cycle:
-        raise BadPlan(f"{len(configurations)} configurations cannot be taken in turn by {plan.cycle}.")
+        raise BadPlan(f"{len(configurations)} configurations cannot be divided into groups of {plan.cycle}.")
     first: dict[str, int] = {}
     for number, configuration in enumerate(configurations if plan.cycle == 1 else (), start=1):
         before = first.setdefault(json.dumps(configuration, sort_keys=True), number)
         if before != number:
-            raise BadPlan(
-                f"Configuration {number} is the same as {before}; to play it more often, ask for repetitions."
-            )
+            raise BadPlan(f"Configuration {number} is the same as {before}. Use repetitions to play it more often.")
 
 
 def _refuse_stages(plan: Plan, game: type[Game[Any, Any]]) -> None:
     if plan.stages < 1:
-        raise BadPlan("Stages: at least 1.")
+        raise BadPlan("Enter at least 1 stage.")
     if plan.stages > 1 and game.carry.__func__ is Game.carry.__func__:  # type: ignore[attr-defined]
-        raise BadPlan(f"Stages: {game.key} makes no configurations from earlier results.")
+        raise BadPlan(f"Stages: {game.key} cannot create configurations from earlier results. Use 1 stage.")
 
 
 def _refuse_agents(agents: Mapping[str, Agent], game: Game[Any, Any]) -> None:
@@ -226,21 +224,21 @@ def _prices(plan: Plan) -> dict[str, Any]:
     try:
         return {agent: Price.model_validate(price).model_dump(mode="json") for agent, price in plan.prices.items()}
     except ValueError:
-        raise BadPlan("Prices are US dollars per million tokens: {agent: {input: …, output: …}}.") from None
+        raise BadPlan("Enter prices in US dollars per million tokens, as {agent: {input: …, output: …}}.") from None
 
 
 def _refuse_unpriced(plan: Plan, agents: Mapping[str, Agent]) -> None:
-    """A budget or a cap is worth nothing where the cost of a call is not known."""
+    """Refuse a spending limit if the price of a model is unknown, since it could not be enforced."""
     known = PriceList({agent: Price.model_validate(price) for agent, price in plan.prices.items()})
     for spec in (spec for agent in agents.values() for spec in agent.specs):
         if not parse_spec(spec).scripted and known.of(spec) is None:
             raise BadPlan(
-                f"A budget or cap needs the price of {spec}: give it under prices, in dollars per million tokens."
+                f"A spending limit needs the price of {spec}. Enter it under prices, in dollars per million tokens."
             )
 
 
 def wanted(collection: Collection, number: int) -> Wanted:
-    """The match that `number`, from 1, stands for."""
+    """Return the match with this number, from 1."""
     stage, first, content = _stage_of(collection, number)
     slot = _scheduled(collection.pk, collection.sha256, stage).at(number - first)
     config = content["configurations"][slot.configuration]
@@ -261,7 +259,7 @@ def _digest(config: Mapping[str, Json]) -> str:
 
 
 def _stage_of(collection: Collection, number: int) -> tuple[int, int, Mapping[str, Any]]:
-    """(stage, its first number, its content) of the match with this number."""
+    """Return (stage, its first number, its content) of the match with this number."""
     content = _current(collection.pk, collection.sha256)
     if content.get("stages", 1) == 1:
         return 0, 1, content
@@ -272,7 +270,7 @@ def _stage_of(collection: Collection, number: int) -> tuple[int, int, Mapping[st
 
 
 def matches_wanted(collection: Collection) -> list[int]:
-    """How many matches each configuration of a plan has, those of later stages left out."""
+    """Return the number of matches of each configuration, without later stages."""
     content = _current(collection.pk, collection.sha256)
     schedule = _schedule(content)
     return [schedule.matches_of(configuration) for configuration in range(len(content["configurations"]))]
@@ -290,17 +288,17 @@ def _schedule(content: Mapping[str, Any], roles: Sequence[Sequence[Role]] | None
 
 
 def schedule_of_stage(collection: Collection, configurations: Sequence[Mapping[str, Json]]) -> Schedule:
-    """All matches of a later stage with these configurations."""
+    """Return all matches of a later stage with these configurations."""
     content = {**current(collection.content), "configurations": configurations, "cycle": 1}
     return _schedule(content, seats_of(collection.game, configurations, 1))
 
 
 def lineups_of(collection: Collection) -> int:
-    """How many line-ups each configuration has; of that with most, where seats differ."""
+    """Return the maximum number of line-ups per configuration."""
     return _scheduled(collection.pk, collection.sha256, 0).lineups
 
 
-# Content never changes: what is made of it is kept in the process, by the collection's key and hash.
+# Content never changes, so what is derived from it is cached in the process by the collection's key and hash.
 
 
 @lru_cache(maxsize=16)
@@ -322,12 +320,12 @@ def _scheduled(pk: int, sha256: str, stage: int) -> Schedule:
 
 
 def models_of(content: Mapping[str, Any]) -> list[str]:
-    """Every model that a collection with this content may ask, fallbacks last."""
+    """Return every model that a collection with this content may call, fallbacks last."""
     agents = agents_in(content).values()
     specs = dict.fromkeys([agent.spec for agent in agents] + [spec for agent in agents for spec in agent.specs])
     return [spec for spec in specs if not parse_spec(spec).scripted]
 
 
 def prices(collection: Collection) -> PriceList:
-    """The prices that this collection's calls are counted with."""
+    """Return the prices that apply to this collection's calls."""
     return PriceList({agent: Price.model_validate(price) for agent, price in collection.content["prices"].items()})

@@ -1,7 +1,6 @@
-"""One item's course: its match opened, each thinking agent asked, each move taken; all of it resumable.
+"""Play one item: open its match, ask each agent, make each move; can be resumed at any point.
 
-What is written is written with proof that the item is still held: a driver that was thought dead and
-comes back changes nothing.
+All writes check that the item's lease is still held, so that a driver whose lease expired changes nothing.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from participants.states import State
 
 
 def begin(collection: Collection, item: Item, holder: str) -> Match:
-    """The item's match: opened now, or the one that a driver left in the middle.
+    """Return the item's match, newly opened or left unfinished by an earlier driver.
 
-    Scripted players that do not wait have already played as far as they could.
+    Scripted players without delay have already moved as far as possible.
 
     Raises:
-        LeaseLost: somebody else has the item.
+        LeaseLost: another driver holds the item.
     """
     if item.match_id is not None:
         return Match.objects.get(pk=item.match_id)
@@ -62,10 +61,10 @@ def _open(collection: Collection, item: Item, wanted: planning.Wanted, holder: s
 
 @transaction.atomic
 def take(*, item: Item, question: Question, decision: Decision | None, holder: str) -> Play:
-    """Take an agent's move, or without a decision what is moved in its place.
+    """Make an agent's move or, without a decision, the default move.
 
     Returns:
-        The play after it and after what scripted players did at once.
+        The play after that move and after the immediate moves of scripted players.
 
     Raises:
         LeaseLost, Stale, Refused: nothing was changed.
@@ -82,7 +81,7 @@ def take(*, item: Item, question: Question, decision: Decision | None, holder: s
 
 
 def pay(prices: PriceList, item: Item, calls: Sequence[CallRecord]) -> None:
-    """Add to the item what these calls cost."""
+    """Add the cost of these calls to the item."""
     cost = sum((prices.cost(call) or Decimal(0) for call in calls), start=Decimal(0))
     if cost:
         Item.objects.filter(pk=item.pk).update(cost=F("cost") + cost)
@@ -90,7 +89,7 @@ def pay(prices: PriceList, item: Item, calls: Sequence[CallRecord]) -> None:
 
 @transaction.atomic
 def fail(*, item: Item, holder: str, problem: str, role: Role | None = None) -> None:
-    """The match cannot go on: it ends without a result, and the item says why.
+    """End a match that cannot continue, without a result, and record why in the item.
 
     Raises:
         LeaseLost
@@ -102,7 +101,7 @@ def fail(*, item: Item, holder: str, problem: str, role: Role | None = None) -> 
 
 
 def _columns_after(match: Match) -> dict[str, object]:
-    """The item's columns that follow from where its match stands."""
+    """Return the item's columns that depend on the state of its match."""
     if match.status == Match.Status.LIVE:
         return {}
     finished = match.status == Match.Status.FINISHED
@@ -115,7 +114,7 @@ def _columns_after(match: Match) -> dict[str, object]:
 
 
 def _write(item: Item, holder: str, **columns: object) -> None:
-    """Change the item, if it is still ours."""
+    """Update the item if its lease is still held."""
     held = Item.objects.filter(pk=item.pk, holder=holder, status=Item.Status.PLAYING)
     if held.update(**columns) != 1:
         raise LeaseLost(f"item {item.number} is no longer held")

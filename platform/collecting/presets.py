@@ -1,7 +1,7 @@
-"""Ready-made studies and collections of published systems: loaded, looked over, then started or launched.
+"""Ready-made studies and collections of published systems: load, review, then launch or start them.
 
-A game declares its own collections in its folder and its studies with people (`PRESETS`
-and `STUDIES` in `published.py`, see `games.lineups`). GLEE's stand here, since they span three games and people:
+A game declares its own collections and studies in its folder (`PRESETS` and `STUDIES` in `published.py`, see
+`games.lineups`). GLEE's are declared here, since they span three games:
 `glee-llm`: a collection of every configuration of GLEE's Table 1 per family (384 + 576 + 360).
 `glee-human`: a study per family with GLEE's main, variant and random configurations (Appendix E).
 """
@@ -35,18 +35,18 @@ from studies import presets
 from studies.models import Study
 
 MODELS = ("openai:gpt-4o-mini", "anthropic:claude-haiku-4-5")
-"""Who plays unless somebody else is named; the models of the paper are mostly no longer offered."""
+"""Default agents; most models of the paper are no longer available."""
 HOURLY_BASE = Decimal(6)
 HOURLY_AVERAGES = {"100": Decimal(3), "10000": Decimal(6), "1000000": Decimal(9)}
 """US dollars an hour (GLEE, Appendix E): base pay, and the average bonus by the money at stake."""
 
 REST_HOURS = 12
-"""Between two games of one family by the same worker (GLEE, Appendix E)."""
+"""Hours between two games of one family by the same participant (GLEE, Appendix E)."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """One of GLEE's games: the parameter that holds the money at stake, and how long a match takes people."""
+    """One of GLEE's games: the parameter for the money at stake, and the duration of a match with participants."""
 
     game: str
     stake: str
@@ -61,7 +61,7 @@ FAMILIES = (
 
 
 def glee_llm(agents: Sequence[str], seed: int, by: AbstractBaseUser | None) -> list[Collection]:
-    """A collection per family: every configuration once for each ordered pair of agents, themselves included."""
+    """Create a collection per family: every configuration for each ordered pair of agents, equal ones included."""
     return [
         make_collection(
             Plan(
@@ -80,7 +80,7 @@ def glee_llm(agents: Sequence[str], seed: int, by: AbstractBaseUser | None) -> l
 
 
 def glee_human(agents: Sequence[str], seed: int, by: AbstractBaseUser | None) -> list[Study]:
-    """Make a draft study per family: people against the first agent, with lab codes until another recruiter is set."""
+    """Create a draft study per family: participants against the first agent, with lab codes by default."""
     return [_with_people(family, agents[0], seed, by) for family in FAMILIES]
 
 
@@ -89,7 +89,7 @@ def _with_people(family: Family, agent: str, seed: int, by: AbstractBaseUser | N
     averages = {value: round(hourly * hours, 2) for value, hourly in HOURLY_AVERAGES.items()}
     game = registry.get(family.game)
     study = Study(
-        title=f"GLEE: {game.title} with people",
+        title=f"GLEE: {game.title} with participants",
         slug=f"glee-human-{family.game}",
         game=family.game,
         design={
@@ -121,7 +121,7 @@ GLEE: Mapping[str, Callable[[Sequence[str], int, AbstractBaseUser | None], list[
 
 @cache
 def of_games() -> Mapping[str, tuple[str, CollectionPreset]]:
-    """(game, preset) by name, of every game that declares some."""
+    """Return (game, preset) by name, for all games' presets."""
     return {
         name: (key, preset)
         for key in registry.keys()
@@ -131,7 +131,7 @@ def of_games() -> Mapping[str, tuple[str, CollectionPreset]]:
 
 @cache
 def with_people() -> Mapping[str, tuple[str, StudyPreset]]:
-    """(game, ready studies) by name, of every game that declares some."""
+    """Return (game, ready-made studies) by name, for all games."""
     return {
         name: (key, preset)
         for key in registry.keys()
@@ -140,7 +140,7 @@ def with_people() -> Mapping[str, tuple[str, StudyPreset]]:
 
 
 def names() -> list[str]:
-    """Every preset that can be loaded."""
+    """Return the names of all presets."""
     return [*GLEE, *of_games(), *with_people()]
 
 
@@ -148,15 +148,15 @@ def names() -> list[str]:
 def load(
     name: str, *, agents: Sequence[str] = (), seed: int = 1, by: AbstractBaseUser | None = None
 ) -> list[Collection] | list[Study]:
-    """Make the preset's studies or collections, not yet launched or started; those that were loaded before stay.
+    """Create the preset's studies or collections without launching or starting them; existing ones stay.
 
     Raises:
-        BadPlan: no such preset, it was loaded before, or an agent that does not exist; nothing was made.
+        BadPlan: no such preset, it was loaded before, or an agent does not exist; nothing was created.
     """
     if name not in names():
-        raise BadPlan(f"There is no preset “{name}”; there are: {', '.join(names())}.")
+        raise BadPlan(f"There is no preset “{name}”. Available presets: {', '.join(names())}.")
     if known := made(name):
-        raise BadPlan(f"The preset was loaded before: there is “{known.slug}” already.")
+        raise BadPlan(f"This preset was loaded before: “{known.slug}” already exists.")
     if name in of_games():
         return [make_collection(plan, by=by) for plan in plans(name, agents=agents or MODELS, seed=seed)]
     if name in with_people():
@@ -171,7 +171,7 @@ def load(
 
 
 def _studies(name: str, named_agents: Sequence[str], by: AbstractBaseUser | None) -> list[Study]:
-    """A draft for each table of a game's ready studies, with these agents wherever no person sits."""
+    """Create a draft for each table of a game's ready-made studies, with these agents in the remaining seats."""
     key, preset = with_people()[name]
     first, second = named_agents[0], named_agents[min(1, len(named_agents) - 1)]
     try:
@@ -205,13 +205,13 @@ def _studies(name: str, named_agents: Sequence[str], by: AbstractBaseUser | None
 
 
 def plans(name: str, *, agents: Sequence[str], seed: int = 1) -> list[Plan]:
-    """What each collection of a game's preset plays; all share the seed, so that they meet the same instances.
+    """Return the plan of each collection in a game's preset; all share the seed, and so the instances.
 
     Raises:
-        BadPlan: no such preset, or agents that it cannot be played with.
+        BadPlan: no such preset, or it cannot be played with these agents.
     """
     if name not in of_games():
-        raise BadPlan(f"No game has a preset “{name}”; there are: {', '.join(of_games()) or 'none'}.")
+        raise BadPlan(f"There is no preset “{name}”. The games' presets: {', '.join(of_games()) or 'none'}.")
     game, preset = of_games()[name]
     try:
         return [_plan(name, game, preset, environment, seed) for environment in preset.made(agents, seed)]
@@ -245,7 +245,7 @@ def _plan(name: str, game: str, preset: CollectionPreset, environment: Environme
 
 
 def made(name: str) -> Study | Collection | None:
-    """What of a preset is there already."""
+    """Return what already exists of a preset."""
     for model in (Study, Collection):
         for known in model.objects.filter(slug__startswith=f"{name}-"):
             longer = [other for other in names() if other.startswith(f"{name}-") and known.slug.startswith(other)]
@@ -255,7 +255,7 @@ def made(name: str) -> Study | Collection | None:
 
 
 def _offer(name: str, title: str | Promise, summary: str | Promise, source: str | Promise) -> None:
-    """Let the list of studies offer a preset."""
+    """Register a preset for the list of ready-made studies."""
 
     def make(by: AbstractBaseUser | None) -> list[Collection] | list[Study]:
         try:
@@ -269,19 +269,20 @@ def _offer(name: str, title: str | Promise, summary: str | Promise, source: str 
 _GLEE = _("GLEE: A Unified Framework and Benchmark for Language-based Economic Environments")
 _offer(
     "glee-human",
-    _("GLEE with people"),
+    _("GLEE with participants"),
     _(
-        "Three draft studies, one per game: the main, variant and random configurations of the paper with their quotas "
-        "and pay. People come with lab codes until you choose another recruiter. Review them, then launch them."
+        "Three draft studies, one per game, with the main, variant and random configurations of the "
+        "paper and their quotas and pay. Participants use lab codes until you choose another "
+        "recruiter. Review the studies, then launch them."
     ),
     _GLEE,
 )
 _offer(
     "glee-llm",
-    _("GLEE between models"),
+    _("GLEE with models only"),
     _(
-        "Three collections, one per game: every published configuration for each ordered pair of two models. "
-        "Nothing is played or spent before you start them."
+        "Three collections, one per game, with every published configuration for each ordered pair of "
+        "two models. Nothing is played or spent until you start them."
     ),
     _GLEE,
 )

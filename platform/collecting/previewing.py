@@ -1,4 +1,4 @@
-"""Whose prompts a collection's are."""
+"""The prompts of a collection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from studies.previewing import Subject
 
 
 def subject_of(content: Mapping[str, Any]) -> Subject:
-    """Every agent of a collection, and its fallbacks, in every role of every configuration."""
+    """Return every agent of a collection, with its fallbacks, in every role of every configuration."""
     game, agents = registry.get(content["game"]), agents_in(content)
     stand_ins = {
         spec: Agent(spec=spec, settings=agent.settings)

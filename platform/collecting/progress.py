@@ -1,4 +1,4 @@
-"""How far a collection has come: counts, rate, cost, time left."""
+"""A collection's progress: counts, rate, cost, time left."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from django.utils import timezone
 from collecting.models import Collection, Item
 
 WINDOW = timedelta(seconds=60)
-"""What counts as now, for the rate."""
+"""The period over which the current rate is measured."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Counts of matches by state, what they took, and what is to come.
+    """Counts of matches by status, with cost and time.
 
     Attributes:
-        matches_per_minute, decisions_per_second: over the last minute, or since the start where that is less.
-        seconds_left: at this rate; None where nothing has ended lately.
-        cost: US dollars so far; cost_left: as much again per match that is left; None while none has ended.
+        matches_per_minute, decisions_per_second: over the last minute, or since the start if shorter.
+        seconds_left: at this rate; None if nothing has ended recently.
+        cost: US dollars so far; cost_left: the same mean cost for each remaining match; None if none has ended.
     """
 
     status: str
@@ -42,7 +42,7 @@ class Progress:
 
     @property
     def share(self) -> float:
-        """Of the planned matches, how many have ended: from 0 to 1."""
+        """Share of the planned matches that have ended, from 0 to 1."""
         return (self.finished + self.failed) / self.planned if self.planned else 1.0
 
     def as_dict(self) -> dict[str, Any]:
@@ -50,7 +50,7 @@ class Progress:
         return {key: float(value) if isinstance(value, Decimal) else value for key, value in plain.items()}
 
     def in_words(self) -> str:
-        """One line for a terminal."""
+        """Return one line for a terminal."""
         words = f"{self.status}: {self.finished + self.failed:,} of {self.planned:,} matches ({self.share:.0%})"
         if self.failed:
             words += f", {self.failed:,} failed"
@@ -63,7 +63,7 @@ class Progress:
 
 
 def progress(collection: Collection) -> Progress:
-    """Where the collection stands now; three queries."""
+    """Return the collection's current progress, in three queries."""
     items = Item.objects.filter(collection=collection)
     of_state = dict(items.order_by().values_list("status").annotate(Count("id")))
     sums = items.aggregate(decisions=Sum("decisions"), cost=Sum("cost"))
@@ -94,14 +94,14 @@ def progress(collection: Collection) -> Progress:
 
 
 def failures(collection: Collection, most: int = 20) -> list[tuple[str, int]]:
-    """Why matches failed, the most frequent reason first."""
+    """Return why matches failed, the most frequent reason first."""
     failed = Item.objects.filter(collection=collection, status=Item.Status.FAILED)
     counted = failed.order_by().values_list("problem").annotate(count=Count("id")).order_by("-count", "problem")
     return list(counted[:most])
 
 
 def duration(seconds: float) -> str:
-    """Seconds in words: "40 s", "12 min", "3 h 20 min"."""
+    """Return a duration in readable form: "40 s", "12 min", "3 h 20 min"."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

@@ -1,4 +1,4 @@
-"""How strong the agents of a collection are, by the measure that its game names (`Game.rated_by`)."""
+"""Ratings of a collection's agents by their game's measure (`Game.rated_by`)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from games.ratings import Rating, Seats, rated, scores_of
 from matches.models import Seat
 
 MOST_MATCHES = 20_000
-"""Of a longer collection the first ones are rated."""
+"""Maximum number of matches rated: the first ones of a longer collection."""
 
 
 def ratings_of(collection: Collection) -> list[Rating]:
-    """The agents' ratings after the collection's finished matches; none where its game does not rate them."""
+    """Return the agents' ratings after the collection's finished matches; empty if the game has no rating."""
     return rated(_scores(collection)) if _measure(collection) else []
 
 
@@ -23,7 +23,7 @@ def _measure(collection: Collection) -> str:
 
 
 def _scores(collection: Collection) -> Iterator[Seats]:
-    """The finished matches' scores, in the order of the plan."""
+    """Return the finished matches' scores in the plan's order."""
     finished = collection.items.filter(status=Item.Status.FINISHED, match__metrics__isnull=False)
     metrics = dict(finished.order_by("number").values_list("match_id", "match__metrics")[:MOST_MATCHES])
     seats: dict[int, dict[str, str]] = {}

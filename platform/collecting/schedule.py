@@ -1,7 +1,7 @@
-"""Which match each number of a plan stands for: computed from the number, never stored.
+"""The match for each number of a plan, computed from the number and never stored.
 
-Repetitions change slowest, then the seats (configurations of one collection may differ in them), then
-line-ups; configurations change fastest.
+Repetitions change slowest, then seats (which may differ between configurations), then line-ups; configurations
+change fastest.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class Slot:
     """One match of a plan.
 
     Attributes:
-        configuration: its place in the plan's list, from 0.
-        lineup: number of the line-up among those of its seats, from 0.
+        configuration: its index in the plan's list, from 0.
+        lineup: index of the line-up among those for its seats, from 0.
         repetition: from 0.
         seats: an agent's label for every seat.
     """
@@ -35,7 +35,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class _Block:
-    """Treatments with the same seats, by the place of each one's first configuration."""
+    """Treatments with the same seats, by the index of each one's first configuration."""
 
     roles: tuple[Role, ...]
     treatments: tuple[int, ...]
@@ -50,9 +50,9 @@ class Schedule:
     """All matches of some configurations × line-ups × repetitions.
 
     Args:
-        roles: the seats of each treatment; one entry where all have the same.
-        treatments: how many there are.
-        cycle: configurations of a treatment, which its repetitions take in turn.
+        roles: the seats of each treatment; one entry if all are the same.
+        treatments: their number.
+        cycle: number of configurations per treatment, used in turn by its repetitions.
 
     Raises:
         BadLineup: the line-ups do not fit some of the seats.
@@ -67,12 +67,12 @@ class Schedule:
             of.setdefault(tuple(roles[treatment if len(roles) > 1 else 0]), []).append(treatment * cycle)
         self._blocks = [_Block(seats, tuple(treatments), lineups.count(seats)) for seats, treatments in of.items()]
         self.lineups = max((block.lineups for block in self._blocks), default=0)
-        """Line-ups of one configuration; of the one with most, where seats differ."""
+        """Maximum number of line-ups per configuration."""
         self._of_repetition = sum(block.matches for block in self._blocks)
         self.total = self._of_repetition * repetitions
 
     def at(self, index: int) -> Slot:
-        """The match number `index`, from 0."""
+        """Return the match number `index`, from 0."""
         if not 0 <= index < self.total:
             raise IndexError(index)
         repetition, rest = divmod(index, self._of_repetition)
@@ -89,22 +89,22 @@ class Schedule:
         )
 
     def matches_of(self, configuration: int) -> int:
-        """How many matches a configuration has; by its place in the plan's list, from 0."""
+        """Return the number of matches of a configuration, given by its index in the plan's list."""
         at = configuration % self._cycle
         (block,) = [block for block in self._blocks if configuration - at in block.treatments]
         return block.lineups * len(range(at, self._repetitions, self._cycle))
 
 
 def seats_of(game: str, configurations: Sequence[Mapping[str, Any]], cycle: int) -> list[list[Role]]:
-    """The seats of each treatment, as a plan keeps them: one entry where all have the same.
+    """Return the seats of each treatment, as a plan stores them: one entry if all are the same.
 
     Raises:
-        BadConfig, ValueError: a treatment's configurations differ in their seats.
+        BadConfig, ValueError: a treatment's configurations have different seats.
     """
     kind = registry.get(game)
     seats = [configure(kind, configuration).roles() for configuration in configurations]
     for treatment in range(0, len(seats), cycle):
         if len(set(seats[treatment : treatment + cycle])) > 1:
-            raise ValueError("Configurations that repetitions take in turn need the same seats.")
+            raise ValueError("Configurations of one treatment must have the same seats.")
     firsts = seats[::cycle]
     return [list(roles) for roles in (firsts if len(set(firsts)) > 1 else firsts[:1])]

@@ -1,4 +1,4 @@
-"""Starting, pausing and resuming collections; each refuses what makes no sense in the present state."""
+"""Start, pause and resume collections, refusing what the current state does not allow."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Status = Collection.Status
 
 
 def start(collection: Collection) -> Collection:
-    """Play a collection that is ready, or go on with one that was paused or stopped by its budget.
+    """Start a collection that is ready, or resume one that was paused or stopped at its budget.
 
     Raises:
         WrongMoment
@@ -27,7 +27,7 @@ def start(collection: Collection) -> Collection:
     with transaction.atomic():
         collection = _locked(collection, among=(Status.READY, Status.PAUSED, Status.OVER_BUDGET), to="start")
         if collection.budget is not None and spent(collection) >= collection.budget:
-            raise WrongMoment("The budget is spent. Raise it first.")
+            raise WrongMoment("The budget is used up. Raise it first.")
         if planning.models_of(collection.content) and (reached := cap_of_today()):
             raise WrongMoment(str(reached))
         collection.status = Status.RUNNING
@@ -38,13 +38,13 @@ def start(collection: Collection) -> Collection:
 
 
 def stop_spending(collection: Collection) -> None:
-    """Ask nothing new of a running collection: what may be spent is spent. Matches keep where they stand."""
+    """Stop a running collection because a spending limit is reached. Matches keep their current state."""
     running = Collection.objects.filter(pk=collection.pk, status=Status.RUNNING)
     running.update(status=Status.OVER_BUDGET)
 
 
 def pause(collection: Collection) -> Collection:
-    """Ask nothing new; matches keep where they stand.
+    """Pause a collection; matches keep their current state.
 
     Raises:
         WrongMoment
@@ -57,25 +57,25 @@ def pause(collection: Collection) -> Collection:
 
 
 def raise_budget(collection: Collection, budget: Decimal | None) -> Collection:
-    """Allow more, or (None) anything.
+    """Raise the budget or (None) remove the limit.
 
     Raises:
-        WrongMoment: the new budget is less than what may be spent now.
+        WrongMoment: the new budget is lower than the current one.
     """
     with transaction.atomic():
         collection = _locked(collection, among=tuple(Status), to="change the budget of")
         if budget is not None and (collection.budget is None or budget < collection.budget):
-            raise WrongMoment("A budget can only be raised.")
+            raise WrongMoment("Enter a budget higher than the current one.")
         collection.budget = budget
         collection.save(update_fields=["budget"])
     return collection
 
 
 def retry_failed(collection: Collection) -> int:
-    """Let failed matches be played again from the start; returns how many. The failed ones stay in the database.
+    """Schedule failed matches for replay from the start and return their number. The failed ones stay stored.
 
     Raises:
-        WrongMoment: the collection is running, or was imported.
+        WrongMoment: the collection is running or was imported.
     """
     with transaction.atomic():
         among = (Status.PAUSED, Status.OVER_BUDGET, Status.DONE)
@@ -90,13 +90,13 @@ def retry_failed(collection: Collection) -> int:
 
 
 def spent(collection: Collection) -> Decimal:
-    """US dollars that the collection's calls have cost so far."""
+    """Return the cost of the collection's calls so far, in US dollars."""
     return Item.objects.filter(collection=collection).aggregate(all=Sum("cost"))["all"] or Decimal(0)
 
 
 @transaction.atomic
 def finish_if_played(collection: Collection) -> None:
-    """Close a running collection of which nothing is left to play, or begin its next stage."""
+    """Close a running collection with nothing left to play, or start its next stage."""
     running = Collection.objects.filter(pk=collection.pk, status=Status.RUNNING)
     if not running.select_for_update().exists() or to_play(collection.pk):
         return
@@ -107,7 +107,7 @@ def finish_if_played(collection: Collection) -> None:
 def _locked(collection: Collection, *, among: Some[str], to: str) -> Collection:
     fresh = Collection.objects.select_for_update().get(pk=collection.pk)
     if fresh.source != Collection.Source.PLAYED:
-        raise WrongMoment(f"One cannot {to} an imported collection: there is nothing to play.")
+        raise WrongMoment(f"You cannot {to} an imported collection, because its matches were played elsewhere.")
     if fresh.status not in among:
-        raise WrongMoment(f"One cannot {to} a collection that is {fresh.get_status_display()}.")
+        raise WrongMoment(f"You cannot {to} a collection that is {fresh.get_status_display()}.")
     return fresh

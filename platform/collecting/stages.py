@@ -1,4 +1,4 @@
-"""Later stages of a collection: configurations that a game makes from the results before."""
+"""Later stages of a collection: configurations that a game creates from earlier results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from studies.freezing import sha256_of
 
 
 def make_next(collection: Collection) -> bool:
-    """Make the next stage once everything before it has been played; False where there is none.
+    """Create the next stage once everything before it has been played; return False if there is none.
 
     Call it under the collection's lock.
     """
@@ -43,7 +43,7 @@ def make_next(collection: Collection) -> bool:
 
 
 def results_of(collection: Collection, most: int | None = None) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What finished matches came to, in the plan's order and `most` of them, and where that is written."""
+    """Return the results of `most` finished matches in the plan's order, with their sources."""
     results, sources = [], []
     finished = Item.objects.filter(collection=collection, match__status=Match.Status.FINISHED).order_by("number")
     for item in finished.select_related("match").prefetch_related("match__seats")[:most]:

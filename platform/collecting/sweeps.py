@@ -1,4 +1,4 @@
-"""What makes a running collection go on by itself, whatever was killed or lost."""
+"""Keep running collections going after workers or tasks are lost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collecting.services import finish_if_played
 
 
 def undriven() -> list[int]:
-    """Running collections with something to play and fewer drivers than wanted; closes those with nothing left."""
+    """Return running collections with matches to play and too few drivers; close those with nothing left."""
     wanting = []
     for collection in Collection.objects.filter(status=Collection.Status.RUNNING).defer("content"):
         if not to_play(collection.pk):

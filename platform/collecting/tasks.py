@@ -6,7 +6,7 @@ from collecting import driver, sweeps
 from collecting.models import Collection
 
 EXPIRES_SECONDS = 10
-"""A task that no worker took by then is dropped: the next sweep queues another."""
+"""A task that no worker has taken by then is dropped; the next sweep queues another."""
 
 
 @shared_task(name="collecting.drive")
@@ -17,7 +17,7 @@ def drive(collection_id: int, slot: int) -> None:
 
 @shared_task(name="collecting.sweep")
 def sweep() -> None:
-    """See that every running collection has its drivers."""
+    """Queue drivers for every running collection that needs them."""
     for collection_id in sweeps.undriven():
         for slot in range(settings.COLLECTION_DRIVERS):
             drive.apply_async((collection_id, slot), expires=EXPIRES_SECONDS)

@@ -1,4 +1,4 @@
-"""Collections for researchers: planned in a form, started, watched, gone on with."""
+"""Collections in the admin: plan, start, monitor and resume them."""
 
 from collecting.admin.collection import CollectionAdmin
 from collecting.admin.items import ItemAdmin

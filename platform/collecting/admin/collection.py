@@ -1,4 +1,4 @@
-"""Collections: planned, started, watched; once made, their plan is never changed."""
+"""Plan, start and monitor collections; a collection's plan never changes once it is created."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ from studies.admin.table_fields import seats_among
 from studies.previewing import Subject
 
 MOST_ANALYSED = 5000
-"""Finished matches that a collection's page of results looks at."""
+"""Maximum number of finished matches that the results page uses."""
 MOST_LISTED = 100
-"""Configurations of a grid that are put into a list to be changed one by one."""
+"""Maximum number of grid configurations that can be copied into a list for editing."""
 DRAWN = ("agents", "listed", "fixed", "pool", "by_hand")
-"""The form's fields that a script shows, and tells what is wrong with them."""
+"""The form's fields that a script draws, including their errors."""
 ENDED = Q(status__in=[Item.Status.FINISHED, Item.Status.FAILED])
 
 
@@ -119,7 +119,7 @@ class CollectionAdmin(MembersPage):
         return forms.fieldsets(_game(request))
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
-        """The game first, since everything else depends on it; then the form."""
+        """Ask for the game first, since everything else depends on it; then show the form."""
         if _chosen(request) is None and self.has_add_permission(request):
             games = [registry.get(key) for key in registry.keys()]
             context = {
@@ -133,30 +133,30 @@ class CollectionAdmin(MembersPage):
         try:
             return super().add_view(request, form_url, {**(extra_context or {}), **only_save})
         except (BadPlan, IntegrityError) as error:
-            # Somebody took the short name while this one was being made.
-            self.message_user(request, _("Not made: {reason}").format(reason=error), messages.ERROR)
+            # The short name was taken while this collection was being created.
+            self.message_user(request, _("Not created: {reason}").format(reason=error), messages.ERROR)
             return HttpResponseRedirect(reverse("admin:collecting_collection_changelist"))
 
     def save_form(self, request: HttpRequest, form: Any, change: bool) -> Collection:
         return make_collection(form.plan, by=request.user)
 
     def save_model(self, request: HttpRequest, obj: Collection, form: Any, change: bool) -> None:
-        """It was made whole by then."""
+        """Do nothing: the collection is already saved."""
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Its matches too."""
+        """Do nothing: the matches are already saved."""
 
     def response_add(self, request: HttpRequest, obj: Collection, post_url_continue: str | None = None) -> HttpResponse:
-        says = _("Made: {size}. Look it over, then start it.").format(size=plan_of(obj).size)
+        says = _("Created: {size}. Review it, then start it.").format(size=plan_of(obj).size)
         self.message_user(request, says, messages.SUCCESS)
         return _page_of(obj)
 
     def size(self, request: HttpRequest) -> HttpResponse:
-        """What the form as it is typed now would make.
+        """Return what the form as filled in would produce.
 
         Returns:
             {"size": sentence, empty while unknown; "entries"; "seats" of a match; "errors" of the fields that a
-            script shows; "configurations": all of them, null where there are too many for a list}.
+            script draws; "configurations": all of them, null if there are too many for a list}.
         """
         if not self.has_add_permission(request):
             raise PermissionDenied
@@ -177,7 +177,7 @@ class CollectionAdmin(MembersPage):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """How far it is and what one may do; below, what it consists of."""
+        """Show the collection's progress and actions above, and its plan below."""
         collection = self.seen(request, object_id)
         status = status_of(collection)
         may_change = self.has_change_permission(request, collection)
@@ -198,7 +198,7 @@ class CollectionAdmin(MembersPage):
         return TemplateResponse(request, "admin/collecting/collection/page.html", context)
 
     def progress(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """The part of the page that changes while matches are played."""
+        """Return the part of the page that changes while matches are played."""
         collection = self.seen(request, object_id)
         context = _live(collection, status_of(collection))
         return TemplateResponse(
@@ -206,14 +206,14 @@ class CollectionAdmin(MembersPage):
         )
 
     def content(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """The frozen content as a file."""
+        """Return the frozen content as a file."""
         collection = self.seen(request, object_id)
         response = HttpResponse(as_text(collection.content), content_type="application/json")
         response["Content-Disposition"] = f'attachment; filename="{collection.slug}-content.json"'
         return response
 
     def results(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """What the game's own analyses find in the matches that are finished."""
+        """Show the results of the game's own analyses of the finished matches."""
         collection = self.seen(request, object_id)
         analyses = grids.analyses(collection.game)
         if analyses is None:
@@ -233,7 +233,7 @@ class CollectionAdmin(MembersPage):
         return TemplateResponse(request, "admin/collecting/collection/results.html", context)
 
     def prompts(self, request: HttpRequest, object_id: str = "") -> HttpResponse:
-        """What models are sent in this collection, or (POST) in one as it is typed; nothing is saved."""
+        """Show the model prompts of this collection or, for POST, of the form as filled in; nothing is saved."""
         if not object_id:
             if not self.has_add_permission(request):
                 raise PermissionDenied
@@ -249,17 +249,17 @@ class CollectionAdmin(MembersPage):
         return preview.page(request, site=self.admin_site, opts=self.opts, title=title, subject=subject, of=of)
 
     def _typed(self, request: HttpRequest) -> dict[str, Any]:
-        """The content of the collection that the form would make.
+        """Return the content of the collection that the form would create.
 
         Raises:
-            ValueError: it could not be made; says what is wrong at which field.
+            ValueError: it could not be created; the message lists the errors by field.
         """
         form = self.get_form(request)(preview.named(request.POST))
         preview.refuse_invalid(form)
         return content_of(form.plan)
 
     def has_delete_permission(self, request: HttpRequest, obj: Collection | None = None) -> bool:
-        """Collections are evidence."""
+        """Refuse: collections are kept as evidence."""
         return False
 
     # ---- actions ---------------------------------------------------------------------------------------
@@ -284,10 +284,10 @@ class CollectionAdmin(MembersPage):
         return [*own, *super().get_urls()]
 
     def start(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Play it, or go on with it."""
+        """Start or resume the collection."""
         collection = self.seen(request, object_id, role=Role.EDITOR)
         begun = collection.started_at is not None
-        says = _("It goes on: matches are taken up where they stood.") if begun else _("Started.")
+        says = _("Resumed. Matches continue where they stopped.") if begun else _("Started.")
         try:
             with transaction.atomic():
                 services.start(collection)
@@ -297,9 +297,9 @@ class CollectionAdmin(MembersPage):
         return self._done(request, collection, says)
 
     def pause(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Begin nothing new; matches under way keep where they stand."""
+        """Pause the collection; matches in progress keep their current state."""
         collection = self.seen(request, object_id, role=Role.EDITOR)
-        says = _("Paused: matches under way keep where they stand.")
+        says = _("Paused. Matches in progress keep their current state.")
         try:
             with transaction.atomic():
                 services.pause(collection)
@@ -309,14 +309,14 @@ class CollectionAdmin(MembersPage):
         return self._done(request, collection, says)
 
     def retry(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Play the failed matches again, at once where the budget allows it."""
+        """Replay the failed matches, at once if the budget allows it."""
         collection = self.seen(request, object_id, role=Role.EDITOR)
         try:
             again, says = self._retried(request, collection)
         except WrongMoment as error:
             return self._refused(request, collection, error)
         if not again:
-            self.message_user(request, _("No match has failed, so there is none to play again."), messages.WARNING)
+            self.message_user(request, _("No failed matches to replay."), messages.WARNING)
             return _page_of(collection)
         return self._done(request, collection, says)
 
@@ -327,8 +327,8 @@ class CollectionAdmin(MembersPage):
         if again and (now.budget is None or now.cost < now.budget):
             services.start(collection)
         says = ngettext(
-            "{number} failed match is played again from its start.",
-            "{number} failed matches are played again from their start.",
+            "Replaying {number} failed match from the start.",
+            "Replaying {number} failed matches from the start.",
             again,
         ).format(number=f"{again:,}")
         if again:
@@ -336,13 +336,13 @@ class CollectionAdmin(MembersPage):
         return again, says
 
     def raise_budget(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Allow more to be spent."""
+        """Raise the budget."""
         collection = self.seen(request, object_id, role=Role.EDITOR)
         budget = forms.dollars(request.POST.get("budget", ""))
         if budget is None:
-            self.message_user(request, _("Please give the new budget in dollars, such as 25.00."), messages.ERROR)
+            self.message_user(request, _("Enter the new budget in dollars, such as 25.00."), messages.ERROR)
             return _page_of(collection)
-        says = _("The budget is {budget} now.").format(budget=dollars(budget))
+        says = _("The budget is now {budget}.").format(budget=dollars(budget))
         try:
             with transaction.atomic():
                 collection = services.raise_budget(collection, budget)
@@ -365,7 +365,7 @@ def _live(collection: Collection, status: Any) -> dict[str, Any]:
 
 
 def _chosen(request: HttpRequest) -> type[Game[Any, Any]] | None:
-    """The game that a new collection is for: the one asked for, or the only one there is."""
+    """Return the game for a new collection: the requested one, or the only one installed."""
     keys = registry.keys()
     asked = request.GET.get("game") or request.POST.get("game") or (keys[0] if len(keys) == 1 else "")
     return registry.get(asked) if asked in keys else None

@@ -1,4 +1,4 @@
-"""The matches of collections, those not yet begun too: to be read, never changed."""
+"""Read-only admin page for the matches of collections, including those not started yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a collection stands and what it consists of, as its page shows it."""
+"""A collection's status and contents, as shown on its page."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ LATEST = 20
 WATCHED = 5
 VALUES_SHOWN = 12
 MOST_SHOWN, MOST_CHARACTERS_SHOWN = 1000, 200_000
-"""Configurations and characters of content up to which the page itself shows it; the file holds all of it."""
+"""Maximum number of configurations and characters of content shown on the page; the file contains everything."""
 
 
-# ---- the part that is alive -------------------------------------------------------------------------
+# ---- the part that changes ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class CollectionStatus:
-    """Where a collection stands now.
+    """The current status of a collection.
 
     Attributes:
-        driven: somebody plays it at this moment.
-        problems: why matches failed, as [(reason, how many)].
-        latest: those that ended last.
-        playing: some of those that are under way, the newest first.
-        ratings: of the agents, where their game rates them; not while matches are played.
-        cap_of_today: that today's calls have reached the installation's cap; empty where that stops nothing here.
+        driven: whether a driver is playing it at the moment.
+        problems: why matches failed, as [(reason, count)].
+        latest: the matches that ended last.
+        playing: some of the matches in progress, newest first.
+        ratings: of the agents, if their game rates them; not while matches are played.
+        cap_of_today: that today's calls have reached the installation's limit; empty if that stops nothing here.
     """
 
     now: Progress
@@ -72,7 +72,7 @@ class CollectionStatus:
 
     @property
     def alive(self) -> bool:
-        """Whether the figures may change by themselves."""
+        """Whether the figures may change without further action."""
         return self.running or self.driven
 
     @property
@@ -81,14 +81,14 @@ class CollectionStatus:
 
     @property
     def headline(self) -> str:
-        """ "45%: 2,074 of 4,608 matches"."""
+        """The headline, such as "45%: 2,074 of 4,608 matches"."""
         planned = self.now.planned
         says = ngettext("{share}: {ended} of {planned} match", "{share}: {ended} of {planned} matches", planned)
         return says.format(share=percent(self.now.share), ended=f"{self.ended:,}", planned=f"{planned:,}")
 
     @property
     def widths(self) -> dict[str, float]:
-        """Percent of the bar that finished and failed matches take."""
+        """Percentages of the bar for finished and failed matches."""
         planned = max(1, self.now.planned)
         return {
             "finished": round(100 * self.now.finished / planned, 2),
@@ -101,23 +101,23 @@ class CollectionStatus:
         return [
             (_("finished"), f"{now.finished:,}"),
             (_("failed"), f"{now.failed:,}"),
-            (_("under way"), f"{now.playing:,}"),
+            (_("in progress"), f"{now.playing:,}"),
             (_("waiting"), f"{now.waiting:,}"),
         ]
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """What it takes and has taken, as (title, value)."""
+        """The collection's figures, as (title, value)."""
         now = self.now
         facts = [(_("Decisions"), f"{now.decisions:,}"), (_("Cost"), self.cost)]
         if self.running:
             facts += [
-                (_("Matches a minute"), rate(now.matches_per_minute)),
-                (_("Decisions a second"), rate(now.decisions_per_second)),
+                (_("Matches per minute"), rate(now.matches_per_minute)),
+                (_("Decisions per second"), rate(now.decisions_per_second)),
                 (_("Time left"), self.time_left),
             ]
         if now.cost_left and now.status != Status.DONE:
-            facts.append((_("Still to be spent"), _("about {amount}").format(amount=dollars(now.cost_left))))
+            facts.append((_("Expected further cost"), _("about {amount}").format(amount=dollars(now.cost_left))))
         return facts
 
     @property
@@ -138,25 +138,25 @@ class CollectionStatus:
 
     @property
     def notice(self) -> str:
-        """What a researcher should know or do now; empty where the figures say everything."""
+        """What the researcher should know or do now; empty if the figures say it all."""
         now = self.now
         if self.cap_of_today and self.in_budget and not self.running and now.status != Status.DONE:
-            return f"{self.cap_of_today} {_('No model is asked any more today; matches keep where they stand.')}"
+            return f"{self.cap_of_today} {_('No more model calls today. Matches keep their current state.')}"
         if now.status == Status.READY:
-            return _("Nothing has been played yet.")
+            return _("No matches played yet.")
         if self.running and not self.driven:
             return _("Waiting for a worker that plays collections. This takes a few seconds.")
         if now.status == Status.PAUSED and self.driven:
-            return _("Matches under way make their present move, then it stands still.")
+            return _("Matches in progress finish their current move, then the collection stops.")
         if now.status == Status.OVER_BUDGET and not self.in_budget:
-            return _("The budget is spent, so no model is asked any more. Raise it to go on.")
+            return _("The budget is used up, so model calls have stopped. Raise the budget to continue.")
         if now.budget is not None and now.cost_left and now.cost + now.cost_left > now.budget:
-            return _("At this cost the budget will not be enough for all matches.")
+            return _("At the current cost, the budget will not cover all matches.")
         return ""
 
 
 def status_of(collection: Collection) -> CollectionStatus:
-    """How the collection stands now."""
+    """Return the collection's current status."""
     seats = Prefetch("match__seats", Seat.objects.order_by("pk"))
     matches = Prefetch("match", Match.objects.only("uid", "status", "payoffs"))
     playing = collection.items.filter(status=Item.Status.PLAYING, match__isnull=False).order_by("-number")
@@ -178,7 +178,7 @@ def _cap_of_today(collection: Collection) -> str:
 
 
 def allowed_actions(collection: Collection, current: CollectionStatus) -> set[str]:
-    """What makes sense now: of "start", "resume", "pause", "retry", "budget"."""
+    """Return the actions that are possible now: of "start", "resume", "pause", "retry", "budget"."""
     if collection.source != Collection.Source.PLAYED:
         return set()
     status = collection.status
@@ -196,12 +196,12 @@ def allowed_actions(collection: Collection, current: CollectionStatus) -> set[st
     return offered
 
 
-# ---- the part that is frozen -------------------------------------------------------------------------
+# ---- the frozen part -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Varied:
-    """A parameter that takes several values: the first of them, and how many more there are."""
+    """A parameter with several values: the first values, and how many more there are."""
 
     name: str
     title: str
@@ -211,13 +211,13 @@ class Varied:
 
 @dataclass(frozen=True)
 class Plan:
-    """What the collection consists of.
+    """The collection's plan.
 
     Attributes:
-        fixed: parameters with one value throughout, as [(title, value)].
-        complete: the configurations are all the combinations of the varied values.
+        fixed: parameters with a single value, as [(title, value)].
+        complete: whether the configurations are all combinations of the varied values.
         facts: everything else that matters, as [(title, value)].
-        content: as JSON; empty where it is too long to be shown.
+        content: as JSON; empty if it is too long to show.
     """
 
     game: str
@@ -234,7 +234,7 @@ class Plan:
 
 
 def plan_of(collection: Collection) -> Plan:
-    """The frozen plan in the words and tables of its page."""
+    """Return the frozen plan as its page shows it."""
     content = collection.content
     configurations = content.get("configurations", [])
     varied, fixed, complete = _parameters(collection.game, configurations)
@@ -257,17 +257,17 @@ def plan_of(collection: Collection) -> Plan:
 
 
 def game_title(key: str) -> str:
-    """A game's title; its key where it is no longer there."""
+    """Return a game's title, or its key if the game is no longer installed."""
     return str(registry.get(key).title) if key in registry.keys() else key
 
 
 def as_text(content: Mapping[str, Any]) -> str:
-    """Frozen content as people read it."""
+    """Return frozen content in readable form."""
     return json.dumps(content, indent=2, ensure_ascii=False)
 
 
 def _size(collection: Collection) -> str:
-    """ "384 configurations × 4 line-ups × 3 repetitions = 4,608 matches"; the matches alone where imported."""
+    """Return "384 configurations × 4 line-ups × 3 repetitions = 4,608 matches"; only the matches if imported."""
     content = collection.content
     matches = ngettext("{number} match", "{number} matches", collection.planned).format(
         number=f"{collection.planned:,}"
@@ -280,7 +280,7 @@ def _size(collection: Collection) -> str:
 
 
 def size(configurations: int, lineups: int, repetitions: int, matches: int) -> str:
-    """How many matches there are, and why; the product alone where seats do not differ between configurations."""
+    """Return how many matches there are and why; only the product if seats are the same in all configurations."""
     factors = [
         ngettext("{number} configuration", "{number} configurations", configurations).format(
             number=f"{configurations:,}"
@@ -299,7 +299,7 @@ def _matches(number: int) -> str:
 def _parameters(
     key: str, configurations: Sequence[Mapping[str, Any]]
 ) -> tuple[list[Varied], list[tuple[str, str]], bool]:
-    """The varied parameters, the fixed ones, and whether every combination of the varied values is there."""
+    """Return the varied parameters, the fixed ones, and whether all combinations of the varied values occur."""
     titles = _titles(key)
     names = dict.fromkeys(name for configuration in configurations for name in configuration)
     varied, fixed, combinations = [], [], 1
@@ -324,7 +324,7 @@ def _titles(key: str) -> dict[str, str]:
 
 
 def _value(text: str) -> str:
-    """A parameter's value as people read it."""
+    """Return a parameter's value in readable form."""
     value = json.loads(text)
     if value is None:
         return _("none")
@@ -336,7 +336,7 @@ def _value(text: str) -> str:
 
 
 def _agents(collection: Collection) -> list[tuple[str, Price | None]]:
-    """Who plays, each with the price of its calls; scripted players have none."""
+    """Return each agent with the price of its calls; scripted players have none."""
     agents = agents_in(collection.content)
     if collection.source != Collection.Source.PLAYED:
         return []
@@ -345,7 +345,7 @@ def _agents(collection: Collection) -> list[tuple[str, Price | None]]:
 
 
 def _called(label: str, agent: Agent) -> str:
-    """An agent's label, with what it names where that is something else."""
+    """Return an agent's label, with its specification if that differs."""
     return label if label == agent.spec else f"{label} ({agent.spec})"
 
 
@@ -358,14 +358,14 @@ def _price(prices: PriceList, agent: str) -> Price | None:
 
 def _facts(collection: Collection, agents: Sequence[tuple[str, Price | None]]) -> list[tuple[str, str]]:
     content = collection.content
-    facts = [(_("Made"), _when(collection.created_at, collection.created_by))]
+    facts = [(_("Created"), _when(collection.created_at, collection.created_by))]
     if collection.started_at:
         facts.append((_("Started"), _when(collection.started_at)))
     if collection.ended_at:
         facts.append((_("Ended"), _when(collection.ended_at)))
     if collection.source == Collection.Source.PLAYED:
         facts += [
-            (_("Matches at once"), f"{collection.concurrency:,}"),
+            (_("Concurrent matches"), f"{collection.concurrency:,}"),
             (_("Seed"), str(collection.seed)),
             *_playing(current(content)),
         ]
@@ -374,17 +374,17 @@ def _facts(collection: Collection, agents: Sequence[tuple[str, Price | None]]) -
 
 
 def _playing(content: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Line-ups and random seeds, and how agents are asked: once where all are asked alike."""
+    """Return line-ups, random seeds, and how agents are asked (once, if all agents have the same settings)."""
     facts = [(_("Line-ups"), RULES.get(content["lineups"].get("rule", "product"), ""))]
     if content["lineups"].get("rotate"):
-        facts.append((_("Seats"), _("move on with each repetition")))
+        facts.append((_("Seats"), _("rotate with each repetition")))
     if content["environment"]:
         facts.append((_("Environment"), content["environment"]))
     same_seed = content["seeds"] == "instance"
     facts.append(
         (
             _("Random seed"),
-            _("the same for all line-ups of a configuration") if same_seed else _("its own in every match"),
+            _("the same for all line-ups of a configuration") if same_seed else _("different in every match"),
         )
     )
     agents = agents_in(content)
@@ -395,16 +395,16 @@ def _playing(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         facts += next(iter(asked.values()), [])
     delays = sorted({agent.delay for agent in agents.values() if agent.scripted})
     if delays:
-        facts.append((_("Scripted players wait"), ", ".join(f"{delay:g} s" for delay in delays)))
+        facts.append((_("Delay of scripted players"), ", ".join(f"{delay:g} s" for delay in delays)))
     return facts
 
 
 def _asking(settings: AgentSettings) -> list[tuple[str, str]]:
-    """What a reader of the results should know of how models were asked."""
+    """Return the settings of models that matter for interpreting the results."""
     facts = [
-        (_("How models are asked"), settings.strategy.replace("_", " ")),
-        (_("Tries after the first"), str(settings.tries_after_first)),
-        (_("Time for a call"), duration(settings.call_seconds)),
+        (_("Prompting strategy"), settings.strategy.replace("_", " ")),
+        (_("Retries after illegal moves"), str(settings.tries_after_first)),
+        (_("Seconds per call"), duration(settings.call_seconds)),
         (_("Fallback models"), ", ".join(settings.fallbacks)),
         (_("Fallback script"), settings.script),
         (_("Spend per match"), "" if settings.cap_match is None else dollars(settings.caps().per_match or Decimal(0))),
@@ -420,21 +420,21 @@ def _when(at: Any, by: Any = None) -> str:
     return _("{when} by {who}").format(when=when, who=by) if by else when
 
 
-# ---- figures in words ----------------------------------------------------------------------------------
+# ---- figures as text -----------------------------------------------------------------------------------
 
 
 def dollars(amount: Decimal) -> str:
-    """An amount with as many places as it takes to see it: "$12.30", "$0.0042"."""
+    """Return an amount with as many decimals as it needs: "$12.30", "$0.0042"."""
     return f"${amount:,.4f}" if 0 < amount < Decimal("0.1") else f"${amount:,.2f}"
 
 
 def percent(share: float) -> str:
-    """ "12%"; not "100%" before the last match, and not "0%" after the first."""
+    """Return a percentage such as "12%"; never "100%" before the last match or "0%" after the first."""
     if 0 < share < 0.01:
         return _("under 1%")
     return f"{int(share * 100)}%"
 
 
 def rate(number: float) -> str:
-    """A rate in two or three figures."""
+    """Return a rate with two or three digits."""
     return f"{number:,.0f}" if number >= 10 else f"{number:.1f}"

@@ -278,10 +278,10 @@ MANY = {"several_money": HUNDREDS, "several_rounds": HUNDREDS, "several_delta_al
         ({"pool": '["x"]'}, "pool", "There is no agent “x”"),
         ({"same": None}, "same", "has no matches"),
         ({"repetitions": "0"}, "repetitions", "greater than or equal to 1"),
-        ({"repetitions": "600000"}, "repetitions", "1,200,000 matches; 1,000,000 are the most"),
+        ({"repetitions": "600000"}, "repetitions", "1,200,000 matches; the maximum is 1,000,000"),
         ({"concurrency": "0"}, "concurrency", "greater than or equal to 1"),
         ({"budget": "-1"}, "budget", "greater than or equal to 0"),
-        ({"agents": agents("openai:unheard-of"), "budget": "5"}, "prices", "the price of openai:unheard-of"),
+        ({"agents": agents("openai:unheard-of"), "budget": "5"}, "prices", "price of openai:unheard-of"),
         ({"prices": '{"openai:m": {"input": -1, "output": 1}}'}, "prices", "dollars per million tokens"),
         ({"prices": '{"openai:m": 3}'}, "prices", "dollars per million tokens"),
         ({"prices": '{"robot": {"input": 1, "output": 1}}'}, "prices", "is not a valid agent"),
@@ -439,11 +439,11 @@ def test_failed_matches_wait_while_the_budget_is_spent(client, boss):
     ("typed", "budget", "says"),
     [
         ("25.50", Decimal("25.50"), "The budget is $25.50 now."),
-        ("1", Decimal(5), "A budget can only be raised."),
-        ("much", Decimal(5), "Please give the new budget"),
-        ("", Decimal(5), "Please give the new budget"),
-        ("NaN", Decimal(5), "Please give the new budget"),
-        ("1e9", Decimal(5), "Please give the new budget"),
+        ("1", Decimal(5), "Enter a budget higher than the current one."),
+        ("much", Decimal(5), "Enter the new budget"),
+        ("", Decimal(5), "Enter the new budget"),
+        ("NaN", Decimal(5), "Enter the new budget"),
+        ("1e9", Decimal(5), "Enter the new budget"),
     ],
 )
 def test_a_budget_is_raised_and_never_lowered(client, boss, typed, budget, says):
@@ -503,7 +503,7 @@ def test_the_fragments_figures_are_those_of_the_collection(client, boss):
     page = client.get(action_url(collection, "progress")).content.decode()
     shown = figures(page)
     assert (now.finished, now.failed) == (21, 3)
-    assert [int(shown[title]) for title in ("finished", "failed", "under way", "waiting")] == [21, 3, 0, 0]
+    assert [int(shown[title]) for title in ("finished", "failed", "in progress", "waiting")] == [21, 3, 0, 0]
     assert int(shown["Decisions"]) == now.decisions > 0
     assert shown["Cost"] == "$0.00"
     assert "100%: 24 of 24 matches" in page
@@ -524,25 +524,28 @@ def test_while_it_runs_the_fragment_says_how_fast_and_how_long(client, boss):
     shown = figures(page)
     assert "20%: 20 of 100 matches" in page and "data-alive" in page
     assert shown["Cost"] == "$1.00 of $2.00"
-    assert shown["Still to be spent"] == "about $4.00"
-    assert "budget will not be enough" not in page, "what matters more is said: nobody plays it"
+    assert shown["Expected further cost"] == "about $4.00"
+    assert "budget will not cover all matches" not in page, "what matters more is said: nobody plays it"
     assert "Waiting for a worker" in page
-    assert 38 <= float(shown["Matches a minute"]) <= 40
-    assert 9 <= float(shown["Decisions a second"]) <= 10
+    assert 38 <= float(shown["Matches per minute"]) <= 40
+    assert 9 <= float(shown["Decisions per second"]) <= 10
     assert shown["Time left"] == "about 2 min"
     Driver.objects.create(
         collection=collection, slot=0, holder="x", until=timezone.now() + timezone.timedelta(seconds=60)
     )
-    assert "budget will not be enough" in client.get(action_url(collection, "progress")).content.decode()
+    assert "budget will not cover all matches" in client.get(action_url(collection, "progress")).content.decode()
 
 
 def test_an_imported_collection_is_only_looked_at(client, boss):
     collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
     Collection.objects.update(source=Collection.Source.GLEE, content={"source": "somewhere"}, seed=0)
     page = client.get(page_of(collection)).content.decode()
-    assert "imported: published GLEE layout" in page
+    assert "imported from GLEE&#x27;s published layout" in page
     assert not [name for name in ACTIONS if action_url(collection, name) in page]
-    assert "there is nothing to play" in client.post(action_url(collection, "retry"), follow=True).content.decode()
+    assert (
+        "its matches were played elsewhere"
+        in client.post(action_url(collection, "retry"), follow=True).content.decode()
+    )
 
 
 def test_its_matches_are_listed_with_their_transcripts(client, boss):

@@ -260,7 +260,7 @@ def test_an_item_that_kills_its_workers_fails_and_the_rest_goes_on():
     drive(collection)
     states = list(collection.items.order_by("number").values_list("status", flat=True))
     assert states == [Item.Status.FAILED, Item.Status.FINISHED]
-    assert "begun too often" in collection.items.get(number=1).problem
+    assert "Started too often" in collection.items.get(number=1).problem
 
 
 def test_its_matches_are_left_alone_by_the_sweep_of_live_ones():

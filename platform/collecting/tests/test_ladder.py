@@ -207,10 +207,10 @@ def test_the_command_takes_the_settings_as_json_or_from_a_file(tmp_path, from_fi
     [
         ('{"personality": "kind"}', "personality"),
         ('{"prompt_system": "{{ nobody }}"}', "no variable “nobody”"),
-        ('{"appears": "typed"}', "appears is for studies alone"),
+        ('{"appears": "typed"}', "appears can be used only in studies"),
         ('{"tries_after_first": "many"}', "tries_after_first"),
-        ('{"persona"', "cannot be read as JSON"),
-        ("nowhere.json", "a file that can be read"),
+        ('{"persona"', "is not valid JSON"),
+        ("nowhere.json", "a readable file"),
     ],
 )
 def test_the_command_refuses_settings_that_there_are_not(written, says):

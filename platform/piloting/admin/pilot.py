@@ -90,7 +90,7 @@ class PilotAdmin(ReadOnlyAdmin):
                 pilot = services.begin(study, player=request.POST.get("player", ""), by=request.user, **numbers)
                 details = {**numbers, "player": pilot.player, "sha256": pilot.sha256}
                 self.record_action(
-                    request, pilot, Action.PILOTED, f'f"Started with {pilot.people} participants."', details
+                    request, pilot, Action.PILOTED, f"Started with {pilot.people} participants.", details
                 )
         except ValueError:
             self.message_user(

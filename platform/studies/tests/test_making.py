@@ -69,7 +69,7 @@ def test_the_button_copies_and_opens_the_copy(client, boss):
 
 def test_presets_are_listed_and_made_with_one_click(client, boss):
     assert page("presets") in client.get(page("changelist")).content.decode()
-    assert "GLEE with people" in text_of(client.get(page("presets")))
+    assert "GLEE with participants" in text_of(client.get(page("presets")))
     response = client.post(page("preset", "glee-human"))
     assert response["Location"] == page("changelist")
     assert set(Study.objects.values_list("slug", "status")) == {

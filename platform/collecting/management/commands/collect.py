@@ -41,9 +41,9 @@ from opponents.agent_settings import AgentSettings, settings_of
 
 WRONG = 2
 NOT_HERE = frozenset({"appears", "cap_study"})
-"""Settings of models that make sense in studies alone."""
+"""Settings of models that apply only to studies."""
 EVERY_SECONDS = 2.0
-"""Between two lines of progress."""
+"""Seconds between two lines of progress."""
 
 
 class Command(BaseCommand):
@@ -60,7 +60,7 @@ class Command(BaseCommand):
         plan.add_argument("--title", help="the title in the admin; by default the short name")
         plan.add_argument("--game", metavar="GAME", help="the game's key, such as bargaining")
         plan.add_argument("--table", metavar="TABLE", help="a published table of the game, such as glee")
-        plan.add_argument("--grid", metavar="JSON", help='values by parameter: {"rounds": [1, 10], …}')
+        plan.add_argument("--grid", metavar="JSON", help='values by parameter, such as {"rounds": [1, 10]}')
         plan.add_argument(
             "--config", metavar="JSON", action="append", default=[], help="one configuration; may be repeated"
         )
@@ -75,7 +75,7 @@ class Command(BaseCommand):
             "--lineups",
             metavar="RULE|JSON",
             default="product",
-            help=f"who sits where, of {', '.join(RULES)}; as JSON with fixed seats, rotation, samples, lists",
+            help=f"line-up rule: {', '.join(RULES)}; or JSON with fixed seats, rotation, samples, lists",
         )
         plan.add_argument(
             "--repetitions", type=int, default=1, metavar="N", help="matches per configuration and line-up"
@@ -100,7 +100,6 @@ class Command(BaseCommand):
         plan.add_argument(
             "--budget", metavar="DOLLARS", help="stop calling models at this cost; with --resume, the new limit"
         )
-        plan.add_argument("--prices", default="{}", metavar="JSON", help='{"openai:MODEL": {"input": 1, "output": 2}}')
         names = ", ".join(name for name in AgentSettings.model_fields if name not in NOT_HERE)
         plan.add_argument(
             "--asking",
@@ -130,21 +129,23 @@ class Command(BaseCommand):
             if options["here"]:
                 services.pause(collection)
                 playing.join()
-            self.stdout.write(f"See {collection.slug} again with: collect {collection.slug}")
+            self.stdout.write(f"To show the progress of {collection.slug} again: collect {collection.slug}")
 
     def _done(self, options: dict[str, Any]) -> Collection:
-        """The collection, after what was asked to be done with it."""
+        """Carry out the requested action and return the collection."""
         collection = Collection.objects.filter(slug=options["name"]).first()
         planned = any(options[key] for key in ("game", "preset", "table", "grid", "config", "agents"))
         if collection is None:
             if not planned:
                 known = ", ".join(Collection.objects.order_by("slug").values_list("slug", flat=True)) or "none"
-                raise CollectingError(f"There is no collection “{options['name']}”; there are: {known}.")
+                raise CollectingError(f"There is no collection “{options['name']}”. Existing collections: {known}.")
             collection = planning.make_collection(self._plan(options))
             _note(collection, Action.MADE)
             return self._started(collection)
         if planned:
-            raise CollectingError(f"There is a collection “{options['name']}” already; a plan is never changed.")
+            raise CollectingError(
+                f"A collection “{options['name']}” already exists, and its plan cannot be changed. Choose another name."
+            )
         if options["pause"]:
             _note(collection, Action.PAUSED)
             return services.pause(collection)
@@ -163,10 +164,12 @@ class Command(BaseCommand):
         if options["preset"]:
             return self._published(options)
         if not options["game"] or not options["agents"]:
-            raise CollectingError("A new collection needs --game and --agents.")
+            raise CollectingError(
+                "A new collection needs --game and --agents, such as --game bargaining --agents script:fair."
+            )
         sources = [bool(options[key]) for key in ("table", "grid", "config")]
         if sum(sources) > 1:
-            raise CollectingError("Give one of --table, --grid and --config.")
+            raise CollectingError("Give exactly one of --table, --grid and --config.")
         game = registry.get(options["game"])
         if options["table"]:
             configurations = grids.table(game.key, options["table"])
@@ -193,9 +196,9 @@ class Command(BaseCommand):
         )
 
     def _published(self, options: dict[str, Any]) -> planning.Plan:
-        """A collection of a preset, with what was said otherwise about pace and money."""
+        """Return a preset's collection with the options for concurrency and cost."""
         if not options["agents"]:
-            raise CollectingError("A preset needs --agents.")
+            raise CollectingError("A preset needs --agents, such as --agents openai:gpt-4o-mini.")
         seed = 1 if options["seed"] is None else options["seed"]
         plans = {
             plan.environment: plan for plan in presets.plans(options["preset"], agents=_agents(options), seed=seed)
@@ -214,7 +217,7 @@ class Command(BaseCommand):
         )
 
     def _follow(self, collection: Collection, options: dict[str, Any], alive: Any) -> None:
-        """Show progress until the collection stops."""
+        """Print progress until the collection stops."""
         while True:
             collection.refresh_from_db(fields=["status", "planned", "budget", "started_at", "ended_at"])
             now = progress(collection)
@@ -233,7 +236,7 @@ def _agents(options: dict[str, Any]) -> list[str]:
 
 
 def _lineups(options: dict[str, Any]) -> Lineups:
-    """The rule that --lineups names, or its JSON, over the agents."""
+    """Return the rule given by --lineups, by name or as JSON, for the agents."""
     said = options["lineups"]
     written = _json(said, "--lineups", dict) if said.lstrip().startswith("{") else {"rule": said}
     try:
@@ -258,23 +261,23 @@ def _json(text: str, what: str, kind: type) -> Any:
     try:
         value = json.loads(text)
     except ValueError as error:
-        raise CollectingError(f"{what} cannot be read as JSON: {error}") from None
+        raise CollectingError(f"{what} is not valid JSON: {error}") from None
     if not isinstance(value, kind):
         raise CollectingError(f"{what} must be a JSON object.")
     return value
 
 
 def _settings(written: str) -> AgentSettings:
-    """The settings in a JSON object, or in the file of that name."""
+    """Return the settings in a JSON object or in a file."""
     if not written.lstrip().startswith("{"):
         try:
             written = Path(written).read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
             said = getattr(error, "strerror", None) or error
-            raise CollectingError(f"--asking is a JSON object or a file that can be read: {said}.") from None
+            raise CollectingError(f"--asking must be a JSON object or a readable file: {said}.") from None
     values = _json(written, "--asking", dict)
     if unknown := sorted(NOT_HERE & values.keys()):
-        raise CollectingError(f"--asking: {', '.join(unknown)} is for studies alone.")
+        raise CollectingError(f"--asking: {', '.join(unknown)} can be used only in studies.")
     try:
         return settings_of({**planning.PATIENT.model_dump(mode="json", exclude_defaults=True), **values})
     except ValidationError as error:
@@ -287,4 +290,4 @@ def _dollars(text: str) -> Decimal:
     try:
         return Decimal(text)
     except InvalidOperation:
-        raise CollectingError(f"--budget must be an amount of dollars, not {text}.") from None
+        raise CollectingError(f"--budget must be an amount in dollars, such as 25.00, not {text}.") from None

@@ -1,4 +1,4 @@
-"""`manage.py load_preset NAME [--agents A,B,…] [--seed N]`: the ready-made studies of a published system."""
+"""`manage.py load_preset NAME [--agents A,B,…] [--seed N]`: create the ready-made studies of a published system."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ WRONG = 2
 
 
 class Command(BaseCommand):
-    help = "Makes the studies or collections of a preset, ready to launch or start."
+    help = "Create a preset's studies or collections, ready to launch or start."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", metavar="NAME", help=f"of {', '.join(names())}")
+        parser.add_argument("name", metavar="NAME", help=f"name of the preset, one of {', '.join(names())}")
         parser.add_argument(
             "--agents",
             default="",
             metavar="A,B,…",
-            help=f"who plays; people meet the first of them (default: {','.join(MODELS)})",
+            help=f"comma-separated agents; studies use the first one (default: {','.join(MODELS)})",
         )
-        parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the random part of a selection")
+        parser.add_argument(
+            "--seed", type=int, default=1, metavar="N", help="random seed for the random part of a selection"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         agents = [agent for agent in options["agents"].split(",") if agent]
@@ -40,6 +42,6 @@ class Command(BaseCommand):
             raise CommandError(" ".join(str(error).split()), returncode=WRONG) from None
         for one in made:
             if isinstance(one, Collection):
-                self.stdout.write(f"{one.slug}: {one.planned:,} matches, start it with: collect {one.slug} --resume")
+                self.stdout.write(f"{one.slug}: {one.planned:,} matches. Start it with: collect {one.slug} --resume")
             else:
-                self.stdout.write(f"{one.slug}: a draft study; look it over and launch it in the admin")
+                self.stdout.write(f"{one.slug}: draft study. Review and launch it in the admin.")
