@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from games.interface import Role
 
 if TYPE_CHECKING:
+    from studies.design import WantedCell
     from studies.models import Cell, Version
 
 MOST_MATCHES = 20
@@ -98,6 +99,23 @@ def _in_order(cells: Sequence[Cell], first: Cell) -> list[Cell]:
     """Return the cells that a session from `first` leads through, in the order of the configurations."""
     like = [cell for cell in cells if cell.people == first.people and cell.number != first.number]
     return [first, *(cell for cell in like if cell.lineup == first.lineup)]
+
+
+def never_played(cells: Sequence[WantedCell], session: Session) -> int:
+    """Return how many configurations no session reaches: in a fixed order, those beyond a session's matches.
+
+    Args:
+        cells: of a study without other games, ordered by configuration.
+    """
+    if session.matches == 1 or session.order != "fixed":
+        return 0
+    first = cells[0].config if cells else None
+    sequences: dict[tuple[str, ...], list[WantedCell]] = {}
+    for cell in cells:
+        sequences.setdefault((cell.lineup, *cell.people), []).append(cell)
+    played = [cells[: session.matches] for cells in sequences.values() if cells[0].config is first]
+    reached = {id(cell.config) for cells in played for cell in cells}
+    return len({id(cell.config) for cell in cells} - reached)
 
 
 def begins_here(quota: int, matches: int, alike: int) -> int:

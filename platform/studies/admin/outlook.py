@@ -17,6 +17,7 @@ from rights.admin import MembersPage
 from studies import forecast as forecasting
 from studies.admin.entry_fields import entries_shown
 from studies.admin.parameters import PREFIX
+from studies.admin.status import session_warning
 from studies.admin.table_fields import seats_of
 from studies.admin.varying import SEVERAL
 from studies.forecast import Forecast, forecast
@@ -71,6 +72,7 @@ def shown(form: Any, place: int = 1) -> dict[str, str]:
             "endings": _endings(form.instance) if expected.pay else "",
             **_amounts(expected),
             **_assumptions(),
+            "warning": session_warning(form.instance),
         }
         seen = preview(form.instance, place)
     except (GameError, AgentError, ValueError):

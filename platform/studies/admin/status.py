@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import Count, Q
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from games.errors import GameError
 from opponents.spending import cap_of_study, cap_of_today
@@ -16,8 +17,10 @@ from participants.models import ProblemReport
 from participants.states import ENDED, State
 from recruiters.lab_codes import Listed, codes_of, with_states
 from studies.cells import cell_titles
+from studies.design import cells_wanted
 from studies.freezing import content_of, sha256_of
 from studies.models import Cell, Placement, Study, Version
+from studies.sessions import never_played
 
 CODES_SHOWN = 12
 CELLS_SHOWN = 24
@@ -44,6 +47,7 @@ class StudyStatus:
     Attributes:
         unlaunched: whether the saved settings differ from the launched version.
         problem: why the saved settings cannot be launched; empty if they can.
+        warning: what to check in the saved settings although they can be launched; usually empty.
         spent_up: that a cap has stopped the launched version's models, and the consequences; usually empty.
         cells: the first CELLS_SHOWN cells of the launched version.
         cells_more: how many more cells there are.
@@ -64,6 +68,7 @@ class StudyStatus:
     codes_made: int
     codes_used: int
     reports: int
+    warning: str
     spent_up: str
     instructions: list[tuple[str, str]]
 
@@ -95,6 +100,7 @@ def status_of(study: Study, request: HttpRequest) -> StudyStatus:
         codes_made=codes.count(),
         codes_used=codes.filter(used=True).count(),
         reports=ProblemReport.objects.filter(enrolment__placement__cell__version__study=study).count(),
+        warning="" if problem else session_warning(study),
         spent_up=_spent_up(study, versions[0] if versions else None),
         instructions=_instructions(study),
     )
@@ -107,6 +113,25 @@ def _launchable(study: Study, latest: Version | None) -> tuple[str, bool]:
         return "", latest is None or sha256_of(content_of(study)) != latest.sha256
     except ValidationError as error:
         return " ".join(error.messages), True
+
+
+def session_warning(study: Study) -> str:
+    """Return a warning if a session in fixed order is too short to reach every configuration; usually empty.
+
+    Raises:
+        GameError: the study cannot be played.
+    """
+    number = 0 if study.session_games else never_played(cells_wanted(study), study.session())
+    if not number:
+        return ""
+    says = ngettext(
+        "One configuration will never be played, because each session has only {matches} matches in a fixed order.",
+        "{number} configurations will never be played, because each session has only {matches} matches in a fixed "
+        "order.",
+        number,
+    )
+    advice = _("Increase “Matches per session”, or choose a random order.")
+    return f"{says.format(number=number, matches=study.session_matches)} {advice}"
 
 
 def _cells(study: Study, latest: Version | None) -> list[CellFill]:

@@ -274,3 +274,28 @@ def test_an_edit_of_a_launched_study_says_that_it_is_a_draft(client, boss):
     page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
     saved = client.post(page.request["PATH_INFO"], filled_in(page, quota="44"), follow=True)
     assert "draft of version 2. Participants stay on version 1" in text_of(saved)
+
+
+# ---- warnings --------------------------------------------------------------------------------------------
+
+
+SESSION = {"session_order": "fixed", "several_rounds": "1, 2, 3"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "warning"),
+    [
+        ({"session_matches": "2"}, "One configuration will never be played"),
+        ({"session_matches": "2", "several_rounds": "1, 2, 3, 4"}, "2 configurations will never be played"),
+        ({"session_matches": "3"}, ""),
+        ({"session_matches": "2", "session_order": "random"}, ""),
+        ({"session_matches": "1"}, ""),
+    ],
+)
+def test_configurations_beyond_a_fixed_session_are_warned_about(client, boss, changes, warning):
+    response = add(client, **{**SESSION, **changes})
+    page = text_of(client.get(response.url))
+    form = outlook(client, **{**SESSION, **changes})["forecast"]
+    for shown in (page, form):
+        assert warning in shown if warning else "never be played" not in shown
+    assert Study.objects.get().session_matches == int(changes["session_matches"]), "saved all the same"
