@@ -134,13 +134,13 @@ def test_a_collection_is_made_from_a_grid(client, boss):
     ]
 
 
-def test_a_collection_is_made_from_a_list_written_by_hand(client, boss):
+def test_collection_from_a_custom_list(client, boss):
     add(client, configurations_from="list", listed='[{"rounds": 3, "money": 500}, {}]')
     configurations = Collection.objects.get().content["configurations"]
     assert [(one["rounds"], one["money"]) for one in configurations] == [(3, 500), (12, 10_000)]
 
 
-def test_everything_that_was_typed_is_in_the_plan(client, boss):
+def test_every_entered_value_is_in_the_plan(client, boss):
     add(
         client,
         agents=json.dumps(
@@ -167,7 +167,7 @@ def test_everything_that_was_typed_is_in_the_plan(client, boss):
     assert (content["edited"], content["texts"]["instructions"]) == (True, "You are {{ you }}.\nPlay.")
 
 
-def test_instructions_left_as_they_are_stay_the_games_own(client, boss):
+def test_unchanged_instructions_follow_the_game(client, boss):
     add(client)
     content = Collection.objects.get().content
     assert not content["edited"]
@@ -180,20 +180,20 @@ def settings_offered(client, game: str) -> dict[str, dict]:
     return {setting["name"]: setting for setting in form.fields["agents"].widget.told["settings"]}
 
 
-def test_strategies_are_a_menu_of_those_the_game_has(client, boss):
+def test_form_offers_the_games_strategies(client, boss):
     known = strategies.of(registry.get("item_auction"))
     offered = dict(settings_offered(client, "item_auction")["strategy"]["choices"])
     assert offered == {name: str(strategy.title) for name, strategy in known.items()}
     assert {"tools", "plan_bid_believe"} <= offered.keys()
 
 
-def test_models_of_a_collection_are_as_patient_as_nobody_waits(client, boss):
+def test_collections_default_to_patient_model_settings(client, boss):
     offered = settings_offered(client, "bargaining")
     assert offered["limit_seconds"]["usual"] == 1800
     assert not offered.keys() & {"appears", "cap_study"}
 
 
-def test_tools_are_refused_where_the_endpoint_takes_none_and_plain_json_is_offered(client, boss, monkeypatch):
+def test_tools_are_refused_for_endpoints_without_them(client, boss, monkeypatch):
     without_tools = replace(endpoints.PRESETS["openai"], tools=False)
     monkeypatch.setattr(endpoints, "PRESETS", {**endpoints.PRESETS, "openai": without_tools})
     response = add(client, agents=agents("openai:m", strategy="tools"))
@@ -221,14 +221,14 @@ BIDDERS = agents("script:random", "script:rational")
         ),
     ],
 )
-def test_who_sits_where_is_chosen_seat_by_seat(client, boss, changes, lineups):
+def test_seats_are_assigned_in_the_form(client, boss, changes, lineups):
     add(client, to="beauty_contest", several_rounds="1", agents=BIDDERS, **changes)
     collection = Collection.objects.get()
     seated = [wanted(collection, number).players for number in range(1, collection.planned + 1)]
     assert [[player.agent for player in players.values()] for players in seated] == lineups
 
 
-def test_without_a_seed_each_collection_draws_its_own(client, boss):
+def test_empty_seed_is_drawn_at_random(client, boss):
     add(client)
     add(client, slug="other")
     one, other = Collection.objects.all()
@@ -309,14 +309,14 @@ def test_fields_of_another_source_are_ignored(client, boss):
     assert Collection.objects.get().planned == 384
 
 
-def test_a_short_name_is_taken_once(client, boss):
+def test_duplicate_short_name_is_refused(client, boss):
     add(client)
     response = add(client)
     assert list(response.context["adminform"].form.errors) == ["slug"]
     assert Collection.objects.count() == 1
 
 
-def test_the_game_is_chosen_first_and_its_parameters_and_players_are_offered(client, boss):
+def test_game_is_chosen_before_the_form(client, boss):
     choice = client.get(ADD).content.decode()
     for key in registry.keys():
         game = registry.get(key)
@@ -327,13 +327,13 @@ def test_the_game_is_chosen_first_and_its_parameters_and_players_are_offered(cli
 
 
 @pytest.mark.parametrize("key", registry.keys())
-def test_a_new_form_can_be_played_once_it_has_a_name(client, boss, key):
+def test_new_form_needs_only_a_name(client, boss, key):
     address = f"{ADD}?game={key}"
     typed = made_from(client, address, title="As it is", slug="as-it-is", configurations_from="grid")
     assert client.post(address, typed).status_code == 302
 
 
-def test_the_size_is_said_while_typing(client, boss):
+def test_form_shows_the_size_live(client, boss):
     def said(**typed) -> str:
         given = {
             "configurations_from": "grid",
@@ -352,7 +352,7 @@ def test_the_size_is_said_while_typing(client, boss):
     assert said(several_rounds="soon") == ""
 
 
-def test_what_a_grid_makes_can_be_put_into_the_list_and_seats_follow(client, boss):
+def test_grid_can_be_copied_into_the_list(client, boss):
     def told(game: str, **typed) -> dict:
         url = reverse("admin:collecting_collection_size")
         return client.post(f"{url}?game={game}", {"configurations_from": "grid", "agents": "{}", **typed}).json()
@@ -369,7 +369,7 @@ def test_what_a_grid_makes_can_be_put_into_the_list_and_seats_follow(client, bos
 # ---- the list --------------------------------------------------------------------------------------------
 
 
-def test_the_list_says_how_far_each_is(client, boss):
+def test_list_shows_progress(client, boss):
     collection = collection_with(Status.RUNNING, failed=6)
     collection.items.filter(number__in=(7, 8)).update(cost=Decimal("0.25"), decisions=600)
     page = client.get(reverse("admin:collecting_collection_changelist")).content.decode()
@@ -396,14 +396,14 @@ def test_the_list_says_how_far_each_is(client, boss):
         (Status.DONE, 3, Decimal(0), {"retry", "budget"}),
     ],
 )
-def test_each_status_offers_what_makes_sense(client, boss, status, failed, budget, buttons):
+def test_each_status_offers_its_actions(client, boss, status, failed, budget, buttons):
     collection = collection_with(status, failed=failed, budget=budget)
     page = client.get(page_of(collection)).content.decode()
     assert {name for name in ACTIONS if f'action="{action_url(collection, name)}"' in page} == buttons
     assert page.count("csrfmiddlewaretoken") >= len(buttons)
 
 
-def test_started_paused_and_gone_on_with(client, boss):
+def test_start_pause_and_resume(client, boss):
     collection = a_collection()
     for name, status in [("start", Status.RUNNING), ("pause", Status.PAUSED), ("start", Status.RUNNING)]:
         assert client.post(action_url(collection, name))["Location"] == page_of(collection)
@@ -414,7 +414,7 @@ def test_started_paused_and_gone_on_with(client, boss):
     )
 
 
-def test_what_makes_no_sense_now_is_refused_with_a_reason(client, boss):
+def test_impossible_actions_are_refused_with_a_reason(client, boss):
     collection = a_collection()
     page = client.post(action_url(collection, "pause"), follow=True).content.decode()
     assert "One cannot pause a collection that is ready." in page
@@ -422,14 +422,14 @@ def test_what_makes_no_sense_now_is_refused_with_a_reason(client, boss):
     assert collection.status == Status.READY
 
 
-def test_failed_matches_are_played_again_at_once(client, boss):
+def test_failed_matches_are_replayed_at_once(client, boss):
     collection = collection_with(Status.DONE, failed=2)
     page = client.post(action_url(collection, "retry"), follow=True).content.decode()
     assert "2 failed matches are played again" in page
     assert (progress(collection).failed, Collection.objects.get().status) == (0, Status.RUNNING)
 
 
-def test_failed_matches_wait_while_the_budget_is_spent(client, boss):
+def test_failed_matches_wait_for_budget(client, boss):
     collection = collection_with(Status.OVER_BUDGET, failed=2, budget=Decimal(0))
     client.post(action_url(collection, "retry"))
     assert (progress(collection).failed, Collection.objects.get().status) == (0, Status.OVER_BUDGET)
@@ -446,14 +446,14 @@ def test_failed_matches_wait_while_the_budget_is_spent(client, boss):
         ("1e9", Decimal(5), "Enter the new budget"),
     ],
 )
-def test_a_budget_is_raised_and_never_lowered(client, boss, typed, budget, says):
+def test_budget_can_only_be_raised(client, boss, typed, budget, says):
     collection = a_collection(budget=Decimal(5))
     page = client.post(action_url(collection, "budget"), {"budget": typed}, follow=True).content.decode()
     assert says in page
     assert Collection.objects.get().budget == budget
 
 
-def test_the_page_shows_the_plan_and_cannot_change_it(client, boss):
+def test_plan_is_shown_read_only(client, boss):
     collection = a_collection(agents=["openai:gpt-4o-mini", "script:fair"])
     page = client.get(page_of(collection)).content.decode()
     assert collection.sha256 in page
@@ -466,19 +466,19 @@ def test_the_page_shows_the_plan_and_cannot_change_it(client, boss):
     assert Collection.objects.values().get() == before
 
 
-def test_configurations_that_are_no_grid_are_not_called_one(client, boss):
+def test_incomplete_grids_are_not_called_grids(client, boss):
     collection = a_collection(configurations=[{"rounds": 2, "money": 5}, {"rounds": 4, "money": 7}])
     assert "Only some combinations" in client.get(page_of(collection)).content.decode()
 
 
-def test_the_content_can_be_taken_away_as_a_file(client, boss):
+def test_content_can_be_downloaded(client, boss):
     collection = a_collection()
     response = client.get(action_url(collection, "content"))
     assert response.json() == collection.content
     assert response["Content-Disposition"] == 'attachment; filename="a-collection-content.json"'
 
 
-def test_why_matches_failed_is_counted_and_never_markup(client, boss):
+def test_failure_reasons_are_counted_and_escaped(client, boss):
     collection = collection_with(Status.DONE, failed=5)
     collection.items.filter(number=1).update(problem="<script>alert(1)</script>")
     page = client.get(page_of(collection)).content.decode()
@@ -492,7 +492,7 @@ def figures(page: str) -> dict[str, str]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_fragments_figures_are_those_of_the_collection(client, boss):
+def test_progress_fragment_matches_the_collection(client, boss):
     collection = services.start(a_collection())
     collection.items.filter(number__lte=3).update(
         status=Item.Status.FAILED, problem="It would rather not.", ended_at=timezone.now()
@@ -513,7 +513,7 @@ def test_the_fragments_figures_are_those_of_the_collection(client, boss):
     assert "<html" not in page
 
 
-def test_while_it_runs_the_fragment_says_how_fast_and_how_long(client, boss):
+def test_progress_fragment_shows_rate_and_time_left(client, boss):
     collection = a_collection(agents=["openai:gpt-4o-mini"], repetitions=50, budget=Decimal(2))
     began = timezone.now() - timezone.timedelta(seconds=30)
     Collection.objects.update(status=Status.RUNNING, started_at=began)
@@ -536,7 +536,7 @@ def test_while_it_runs_the_fragment_says_how_fast_and_how_long(client, boss):
     assert "budget will not cover all matches" in client.get(action_url(collection, "progress")).content.decode()
 
 
-def test_an_imported_collection_is_only_looked_at(client, boss):
+def test_imported_collection_is_read_only(client, boss):
     collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
     Collection.objects.update(source=Collection.Source.GLEE, content={"source": "somewhere"}, seed=0)
     page = client.get(page_of(collection)).content.decode()
@@ -548,7 +548,7 @@ def test_an_imported_collection_is_only_looked_at(client, boss):
     )
 
 
-def test_its_matches_are_listed_with_their_transcripts(client, boss):
+def test_items_link_to_their_transcripts(client, boss):
     collection = collection_with(Status.DONE, failed=2)
     other = a_collection(slug="other", configurations=[{}], agents=["script:fair"], repetitions=1)
     found = client.get(
@@ -564,7 +564,7 @@ def test_its_matches_are_listed_with_their_transcripts(client, boss):
 @pytest.mark.parametrize(
     ("share", "shown"), [(0, "0%"), (0.0001, "under 1%"), (0.5, "50%"), (0.9999, "99%"), (1, "100%")]
 )
-def test_nothing_is_rounded_to_all_or_none(share, shown):
+def test_percentages_never_round_to_0_or_100(share, shown):
     assert percent(share) == shown
 
 
@@ -581,7 +581,7 @@ def test_get_requests_change_nothing(client, boss, name):
 
 
 @pytest.mark.parametrize("name", ACTIONS)
-def test_a_form_from_elsewhere_does_nothing(boss, name):
+def test_forged_requests_are_refused(boss, name):
     collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(boss)
@@ -589,7 +589,7 @@ def test_a_form_from_elsewhere_does_nothing(boss, name):
     assert progress(collection).failed == 1
 
 
-def test_staff_without_a_part_find_nothing(client):
+def test_staff_without_membership_see_nothing(client):
     collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
     staff(client)
     for url in (
@@ -603,7 +603,7 @@ def test_staff_without_a_part_find_nothing(client):
     assert (progress(collection).failed, Collection.objects.get().budget) == (1, Decimal(5))
 
 
-def test_who_may_only_look_sees_no_buttons_and_changes_nothing(client):
+def test_viewers_have_no_actions(client):
     collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
     staff(client, Role.VIEWER)
     page = client.get(page_of(collection)).content.decode()
@@ -615,7 +615,7 @@ def test_who_may_only_look_sees_no_buttons_and_changes_nothing(client):
     assert (progress(collection).failed, Collection.objects.get().budget) == (1, Decimal(5))
 
 
-def test_an_editor_starts_and_whoever_makes_one_owns_it(client):
+def test_editors_start_and_creators_own(client):
     collection = a_collection()
     user = staff(client, Role.EDITOR)
     client.post(action_url(collection, "start"))
@@ -625,21 +625,21 @@ def test_an_editor_starts_and_whoever_makes_one_owns_it(client):
     assert [(member.user, member.role) for member in made.members.all()] == [(user, Role.OWNER)]
 
 
-def test_collections_are_evidence_and_not_deleted(client, boss):
+def test_collections_cannot_be_deleted(client, boss):
     collection = a_collection()
     url = reverse("admin:collecting_collection_delete", args=[collection.pk])
     assert client.post(url, {"post": "yes"}).status_code == 403
     assert Collection.objects.exists()
 
 
-def test_what_does_not_exist_is_not_found(client, boss):
+def test_unknown_collection_is_not_found(client, boss):
     for pk in ("99", "nothing"):
         assert client.get(f"/admin/collecting/collection/{pk}/change/").status_code == 404
         assert client.get(f"/admin/collecting/collection/{pk}/progress/").status_code == 404
         assert client.post(f"/admin/collecting/collection/{pk}/start/").status_code == 404
 
 
-def test_visitors_are_sent_to_the_sign_in_page(client):
+def test_anonymous_users_are_sent_to_sign_in(client):
     collection = a_collection()
     for response in (client.get(page_of(collection)), client.post(action_url(collection, "start"))):
         assert response.status_code == 302 and "/admin/login/" in response["Location"]
@@ -647,7 +647,7 @@ def test_visitors_are_sent_to_the_sign_in_page(client):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_results_are_shown_where_the_game_has_analyses(client, boss):
+def test_results_are_shown_if_the_game_has_analyses(client, boss):
     agents = ["script:always_cooperate", "script:always_defect"]
     plan = {"game": "social_dilemma", "configurations": [{}], "agents": agents, "repetitions": 1}
     collection = make_collection(Plan(title="Dilemma", slug="dilemma", **plan))

@@ -93,7 +93,7 @@ def assert_whole(collection: Collection) -> None:
     assert Match.objects.count() == collection.planned
 
 
-def test_every_planned_match_is_played_as_the_rules_and_the_scripts_say():
+def test_every_planned_match_follows_rules_and_scripts():
     collection = drive(running())
     assert collection.status == Status.DONE
     assert_whole(collection)
@@ -107,7 +107,7 @@ def test_every_planned_match_is_played_as_the_rules_and_the_scripts_say():
         assert (item.match.seed, item.match.payoffs) == (one.seed, play.payoffs())
 
 
-def test_players_that_take_time_play_at_once():
+def test_slow_players_play_concurrently():
     collection = running(agents=["script:random"], repetitions=30, delay=0.2, concurrency=30)
     began = time.monotonic()
     drive(collection)
@@ -115,7 +115,7 @@ def test_players_that_take_time_play_at_once():
     assert time.monotonic() - began < 0.5 * 0.2 * progress(collection).decisions
 
 
-def test_a_model_plays_and_every_call_is_kept_with_its_cost(monkeypatch):
+def test_every_model_call_is_recorded_with_its_cost(monkeypatch):
     offer = json.dumps({"alice_gain": 5000, "bob_gain": 5000})
     with OpenAIStandIn(
         lambda request: offer if "alice_gain" in request["messages"][-1]["content"] else ACCEPTED
@@ -134,7 +134,7 @@ def _price(dollars: int) -> dict[str, int]:
     return {"input": dollars, "output": dollars}
 
 
-def test_a_budget_stops_what_is_new_and_a_higher_one_goes_on(monkeypatch):
+def test_budget_stops_the_collection_until_raised(monkeypatch):
     with OpenAIStandIn(_one_offer_then_reject) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
@@ -164,7 +164,7 @@ def _one_offer_then_reject(request) -> str:
     return '{"alice_gain": 5000, "bob_gain": 5000}' if "alice_gain" in question else ACCEPTED
 
 
-def test_a_broken_agent_fails_its_own_matches_with_a_reason_and_no_others(monkeypatch):
+def test_broken_agent_fails_only_its_own_matches(monkeypatch):
     with OpenAIStandIn(lambda request: "I would rather not.") as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
@@ -178,7 +178,7 @@ def test_a_broken_agent_fails_its_own_matches_with_a_reason_and_no_others(monkey
     assert Match.objects.filter(status=Match.Status.ABANDONED).count() == 6
 
 
-def test_a_hung_model_does_not_slow_the_rest(monkeypatch):
+def test_hung_model_does_not_slow_the_rest(monkeypatch):
     with OpenAIStandIn([Hang(60)]) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
@@ -190,7 +190,7 @@ def test_a_hung_model_does_not_slow_the_rest(monkeypatch):
     assert progress(collection).failed == 12
 
 
-def test_failed_matches_can_be_played_again(monkeypatch):
+def test_failed_matches_can_be_replayed(monkeypatch):
     with OpenAIStandIn([Failure(400)]) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
@@ -204,7 +204,7 @@ def test_failed_matches_can_be_played_again(monkeypatch):
     assert (collection.status, progress(collection).finished) == (Status.DONE, 2)
 
 
-def test_paused_in_the_middle_it_goes_on_where_it_stood():
+def test_paused_collection_resumes_where_it_stopped():
     collection = running(agents=["script:haggler"], repetitions=8, delay=0.1)
     thread = in_background(collection)
     until(lambda: Event.objects.filter(kind="move").count() > 10)
@@ -219,14 +219,14 @@ def test_paused_in_the_middle_it_goes_on_where_it_stood():
     assert_whole(collection)
 
 
-def test_a_second_driver_of_the_same_slot_does_nothing():
+def test_second_driver_of_a_slot_does_nothing():
     collection = running()
     assert leases.take_slot(collection, 0, "somebody")
     driver.drive(collection, slot=0)
     assert not Match.objects.exists()
 
 
-def test_what_a_dead_driver_held_is_taken_up_once_its_lease_has_run_out():
+def test_dead_drivers_items_are_claimed_after_their_lease():
     collection = running(agents=["script:haggler"], repetitions=4, delay=0.05)
     leases.take_slot(collection, 0, "dead")
     items = leases.claim(collection, "dead", 4)
@@ -239,7 +239,7 @@ def test_what_a_dead_driver_held_is_taken_up_once_its_lease_has_run_out():
     assert Item.objects.get(pk=items[0].pk).match_id == match.pk
 
 
-def test_a_driver_thought_dead_that_comes_back_changes_nothing():
+def test_driver_with_an_expired_lease_changes_nothing():
     collection = running(agents=["script:haggler"], repetitions=1, delay=0.05)
     (item,) = leases.claim(collection, "slow", 1)
     Item.objects.update(until=timezone.now())
@@ -252,7 +252,7 @@ def test_a_driver_thought_dead_that_comes_back_changes_nothing():
     assert Match.objects.count() == 1
 
 
-def test_an_item_that_kills_its_workers_fails_and_the_rest_goes_on():
+def test_item_that_kills_its_workers_fails_alone():
     collection = running(agents=["script:fair"], repetitions=2)
     [first] = leases.claim(collection, "somebody", 1)
     leases.give_back([first.pk], "somebody")
@@ -263,7 +263,7 @@ def test_an_item_that_kills_its_workers_fails_and_the_rest_goes_on():
     assert "Started too often" in collection.items.get(number=1).problem
 
 
-def test_its_matches_are_left_alone_by_the_sweep_of_live_ones():
+def test_live_match_sweep_ignores_collections():
     collection = running(agents=["script:haggler"], repetitions=1, delay=5)
     (item,) = leases.claim(collection, "holder", 1)
     match = playing.begin(collection, item, "holder")
@@ -303,7 +303,7 @@ def test_progress_counts_everything_once():
     assert not Driver.objects.filter(until__gt=timezone.now()).exists()
 
 
-def test_what_the_command_does_is_written_down():
+def test_command_actions_are_recorded():
     call_command("collect", "noted", "--game", "bargaining", "--config", "{}", "--agents", "script:fair", "--no-wait")
     call_command("collect", "noted", "--pause", "--no-wait")
     assert list(Record.objects.order_by("pk").values_list("action", "title")) == [

@@ -17,7 +17,7 @@ SCRIPTS = 5
 
 
 @pytest.mark.parametrize("name", of_games())
-def test_every_preset_makes_collections_whose_matches_can_be_computed(name):
+def test_every_preset_makes_playable_collections(name):
     game, preset = of_games()[name]
     scripts = [f"script:{script}" for script in sorted(registry.get(game).scripts)]
     agents = scripts[: max(preset.agents, min(SCRIPTS, preset.most_agents or SCRIPTS, len(scripts)))]
@@ -29,7 +29,7 @@ def test_every_preset_makes_collections_whose_matches_can_be_computed(name):
         assert len(str(collection.content)) < 200_000
 
 
-def test_a_collection_of_six_seats_is_played_to_its_end():
+def test_six_seat_collection_is_played_to_the_end():
     scripts = [f"script:{s}" for s in ("random", "rational", "level_1", "level_2", "level_3", "level_4")]
     plan = next(p for p in plans("econarena-contest", agents=scripts, seed=3) if p.environment == "melee-history")
     collection = services.start(make_collection(plan))
@@ -42,7 +42,7 @@ def test_a_collection_of_six_seats_is_played_to_its_end():
     assert seats == set(scripts), "seats move on with the sessions"
 
 
-def test_the_command_plays_one_environment_of_a_preset(capsys):
+def test_command_plays_one_environment_of_a_preset(capsys):
     told = ["--preset", "econarena-sealed", "--agents", "script:truthful,script:random"]
     with pytest.raises(CommandError, match="--environment must be one of melee"):
         call_command("collect", "sealed", *told)

@@ -84,7 +84,7 @@ def movers() -> list[str | None]:
 # ---- the ladder ------------------------------------------------------------------------------------------
 
 
-def test_a_second_model_stands_in_and_is_flagged(monkeypatch):
+def test_fallback_model_is_flagged(monkeypatch):
     with OpenAIStandIn([Failure(500)]) as failing, AnthropicStandIn(legal) as other:
         use(monkeypatch, failing, other)
         settings = AgentSettings(retries=1, fallbacks=("anthropic:n",))
@@ -95,7 +95,7 @@ def test_a_second_model_stands_in_and_is_flagged(monkeypatch):
     assert [(record["rung"], record["attempt"]) for record in records] == [(0, 1), (0, 2), (1, 1)]
 
 
-def test_a_scripted_player_moves_in_the_end_and_is_flagged(monkeypatch):
+def test_fallback_script_is_flagged(monkeypatch):
     with OpenAIStandIn(["I would rather not."]) as standin:
         use(monkeypatch, standin)
         collection = drive(planned(settings=AgentSettings(tries_after_first=1, script="fair")))
@@ -104,7 +104,7 @@ def test_a_scripted_player_moves_in_the_end_and_is_flagged(monkeypatch):
     assert len(standin.requests) == 2 * len(movers()), "each was asked once more before"
 
 
-def test_without_anybody_to_stand_in_the_match_fails_and_says_why(monkeypatch):
+def test_match_without_a_fallback_fails_with_a_reason(monkeypatch):
     with OpenAIStandIn(["I would rather not."]) as standin:
         use(monkeypatch, standin)
         drive(planned(settings=AgentSettings(tries_after_first=0)))
@@ -143,20 +143,20 @@ def test_own_texts_are_frozen_shown_and_sent(monkeypatch, agent, strategy):
         (AgentSettings(script="nobody"), "no scripted player “nobody”"),
     ],
 )
-def test_settings_that_cannot_be_kept_make_no_collection(settings, says):
+def test_invalid_settings_make_no_collection(settings, says):
     with pytest.raises(BadPlan, match=says):
         planned(settings=settings)
     assert not Collection.objects.exists()
 
 
 @pytest.mark.parametrize(("budget", "cap"), [(Decimal(1), None), (None, 1.0)])
-def test_a_budget_or_cap_needs_the_prices_of_fallbacks_too(budget, cap):
+def test_spending_limit_needs_prices_of_fallbacks(budget, cap):
     prices = {"openai:m": {"input": 1, "output": 1}}
     with pytest.raises(BadPlan, match="the price of anthropic:n"):
         planned(budget=budget, prices=prices, settings=AgentSettings(fallbacks=("anthropic:n",), cap_match=cap))
 
 
-def test_a_paid_answer_counts_although_another_player_of_the_same_turn_fails(monkeypatch):
+def test_paid_answer_counts_if_another_player_fails(monkeypatch):
     monkeypatch.setattr(registry, "keys", lambda keys=registry.keys: (*keys(), Guessing.key))
     monkeypatch.setattr(registry, "get", lambda key, get=registry.get: Guessing if key == Guessing.key else get(key))
     plan = {"game": Guessing.key, "configurations": [{"players": 2}], "agents": ["openai:m", "anthropic:n"]}
@@ -169,7 +169,7 @@ def test_a_paid_answer_counts_although_another_player_of_the_same_turn_fails(mon
         assert [event.kind for event in match.log()][-2:] == ["move", "abandoned"]
 
 
-def test_a_collection_from_before_there_were_settings_goes_on_as_it_was_planned(monkeypatch):
+def test_old_collection_without_settings_continues(monkeypatch):
     collection = planned()
     since = ("format", "environment", "cycle", "roles", "agents", "lineups", "seeds", "stages")
     older = {key: value for key, value in collection.content.items() if key not in since}
@@ -190,7 +190,7 @@ def collect(*options: str) -> None:
 
 
 @pytest.mark.parametrize("from_file", [False, True])
-def test_the_command_takes_the_settings_as_json_or_from_a_file(tmp_path, from_file):
+def test_command_reads_settings_from_json_or_file(tmp_path, from_file):
     asking = {"persona": "A trader.", "fallbacks": ["anthropic:n"], "script": "fair", "tries_after_first": 1}
     written = json.dumps(asking)
     if from_file:
@@ -213,7 +213,7 @@ def test_the_command_takes_the_settings_as_json_or_from_a_file(tmp_path, from_fi
         ("nowhere.json", "a readable file"),
     ],
 )
-def test_the_command_refuses_settings_that_there_are_not(written, says):
+def test_command_refuses_unknown_settings(written, says):
     with pytest.raises(CommandError, match=says):
         collect("--asking", written)
     assert not Collection.objects.exists()
@@ -222,7 +222,7 @@ def test_the_command_refuses_settings_that_there_are_not(written, says):
 # ---- caps ------------------------------------------------------------------------------------------------
 
 
-def test_the_cap_of_a_match_is_followed_by_the_scripted_player_and_every_record_is_kept(monkeypatch):
+def test_match_cap_triggers_the_fallback_script(monkeypatch):
     with OpenAIStandIn(legal) as standin:
         use(monkeypatch, standin)
         settings = AgentSettings(script="fair", cap_match=1.0)
@@ -232,7 +232,7 @@ def test_the_cap_of_a_match_is_followed_by_the_scripted_player_and_every_record_
     assert Call.objects.count() == len(standin.requests) == 2
 
 
-def test_without_a_scripted_player_the_cap_of_a_match_ends_that_match(monkeypatch):
+def test_match_cap_without_a_script_ends_the_match(monkeypatch):
     with OpenAIStandIn(legal) as standin:
         use(monkeypatch, standin)
         drive(planned(prices={"openai:m": DOLLAR_A_CALL}, settings=AgentSettings(cap_match=1.0)))
@@ -241,7 +241,7 @@ def test_without_a_scripted_player_the_cap_of_a_match_ends_that_match(monkeypatc
     assert (Call.objects.count(), item.cost) == (1, 1)
 
 
-def test_the_cap_of_the_day_stops_a_collection_where_it_stands_and_it_goes_on_when_there_is_room(monkeypatch, settings):
+def test_daily_cap_pauses_a_collection_until_there_is_room(monkeypatch, settings):
     settings.SPEND_CAP_PER_DAY = "1"
     with OpenAIStandIn(legal) as standin:
         use(monkeypatch, standin)
@@ -264,7 +264,7 @@ def test_the_cap_of_the_day_stops_a_collection_where_it_stands_and_it_goes_on_wh
     assert Call.objects.count() == 3
 
 
-def test_scripted_players_play_on_whatever_models_have_cost(settings):
+def test_scripted_players_ignore_caps(settings):
     settings.SPEND_CAP_PER_DAY = "1"
     Call.objects.create(match_uid=uuid.uuid4(), role="x", answering=1, record={}, cost="1.25")
     collection = planned(agents=["script:fair"], settings=AgentSettings(fallbacks=()))
@@ -285,7 +285,7 @@ CONTEST = {
 """A model among rational scripts, asked as in Economics Arena."""
 
 
-def test_an_unusable_answer_is_a_foul_and_the_match_is_data(monkeypatch, tmp_path):
+def test_unusable_answer_is_a_foul_and_data(monkeypatch, tmp_path):
     answers = iter(["I would rather not.", '{"answer": 20}'])
     with OpenAIStandIn(lambda request: next(answers)) as standin:
         use(monkeypatch, standin)
@@ -300,7 +300,7 @@ def test_an_unusable_answer_is_a_foul_and_the_match_is_data(monkeypatch, tmp_pat
         assert len(list(csv.DictReader(file))) == 1
 
 
-def test_an_endpoint_that_is_away_is_no_foul(monkeypatch):
+def test_unavailable_endpoint_is_no_foul(monkeypatch):
     with OpenAIStandIn([Failure(500)]) as standin:
         use(monkeypatch, standin)
         drive(planned(**{**CONTEST, "settings": CONTEST["settings"].model_copy(update={"limit_seconds": 3})}))

@@ -36,7 +36,7 @@ def plan(**changes) -> Plan:
     )
 
 
-def test_every_configuration_is_played_by_every_ordered_pair_as_often_as_asked():
+def test_every_ordered_pair_plays_every_configuration():
     collection = make_collection(plan())
     assert collection.planned == 2 * 4 * 3
     played = Counter()
@@ -47,18 +47,18 @@ def test_every_configuration_is_played_by_every_ordered_pair_as_often_as_asked()
     assert len(played) == 2 * 4
 
 
-def test_the_first_matches_go_through_all_configurations():
+def test_first_matches_cover_all_configurations():
     collection = make_collection(plan())
     assert [wanted(collection, number).config["rounds"] for number in (1, 2, 3, 4)] == [2, 4, 2, 4]
 
 
-def test_an_agent_plays_against_itself_unless_that_is_not_wanted():
+def test_self_play_can_be_switched_off():
     collection = make_collection(plan(same=False))
     pairs = {tuple(p.agent for p in wanted(collection, n).players.values()) for n in range(1, 13)}
     assert pairs == {("script:fair", "script:haggler"), ("script:haggler", "script:fair")}
 
 
-def test_same_seed_plans_the_same_matches_and_another_seed_different_ones():
+def test_seed_determines_the_plan():
     one, same, other = (make_collection(plan(slug=slug, seed=seed)) for slug, seed in [("a", 7), ("b", 7), ("c", 8)])
     numbers = range(1, one.planned + 1)
     assert [wanted(one, n) for n in numbers] == [wanted(same, n) for n in numbers]
@@ -66,7 +66,7 @@ def test_same_seed_plans_the_same_matches_and_another_seed_different_ones():
     assert one.sha256 == same.sha256
 
 
-def test_the_content_is_complete_and_hashed():
+def test_content_is_complete_and_hashed():
     collection = make_collection(plan(configurations=table("bargaining", "glee"), repetitions=1))
     assert len(collection.content["configurations"]) == 384
     assert "{{ you }}" in collection.content["texts"]["instructions"]
@@ -99,19 +99,19 @@ def test_the_content_is_complete_and_hashed():
         ({"agents": ["openai:unheard-of"], "budget": Decimal(1)}, "needs the price of openai:unheard-of"),
     ],
 )
-def test_what_cannot_be_played_is_refused_naming_it(changes, reason):
+def test_unplayable_plan_is_refused_with_the_reason(changes, reason):
     with pytest.raises(BadPlan, match=reason):
         make_collection(plan(**changes))
     assert not Collection.objects.exists()
 
 
-def test_a_budget_is_possible_once_the_price_is_given():
+def test_budget_needs_prices():
     priced = {"openai:unheard-of": {"input": 1, "output": 2}}
     made = make_collection(plan(agents=["openai:unheard-of"], budget=Decimal(1), prices=priced))
     assert made.budget == 1
 
 
-def test_a_short_name_is_taken_once():
+def test_duplicate_short_name_is_refused():
     make_collection(plan())
     with pytest.raises(BadPlan, match="slug"):
         make_collection(plan())
@@ -120,7 +120,7 @@ def test_a_short_name_is_taken_once():
 # ---- computed, not stored ----------------------------------------------------------------------------
 
 
-def test_a_plan_of_a_hundred_thousand_matches_is_small_and_has_no_rows():
+def test_large_plan_is_small_and_has_no_rows():
     collection = make_collection(
         plan(configurations=[{"rounds": rounds} for rounds in range(1, 101)], repetitions=250, agents=FOUR[:2])
     )
@@ -133,7 +133,7 @@ def test_a_plan_of_a_hundred_thousand_matches_is_small_and_has_no_rows():
 FOUR = ("script:fair", "script:haggler", "script:random", "script:equilibrium")
 
 
-def test_different_agents_meet_the_same_instance_of_a_configuration_and_repetition():
+def test_agents_meet_the_same_instances():
     collection = make_collection(plan())
     seeds: dict[tuple[int, int], set[int]] = {}
     for number in range(1, collection.planned + 1):
@@ -145,7 +145,7 @@ def test_different_agents_meet_the_same_instance_of_a_configuration_and_repetiti
     assert wanted(alone, 1).seed == wanted(collection, 2).seed, "also in another collection with its seed"
 
 
-def test_seeds_by_match_differ_in_every_match():
+def test_seeds_by_match_differ():
     collection = make_collection(plan(seeds="match"))
     assert len({wanted(collection, number).seed for number in range(1, 25)}) == 24
 
@@ -161,7 +161,7 @@ def test_configurations_may_differ_in_their_seats():
     assert len({(one.config["players"], one.repetition, tuple(one.players.values())) for one in played}) == 14
 
 
-def test_repetitions_take_the_configurations_of_a_cycle_in_turn_and_agents_the_seats():
+def test_cycles_rotate_configurations_and_seats():
     rule = Lineups(rule="together", agents=("script:random", "script:rational"), rotate=True)
     limits = [{"players": 2, "upper": upper} for upper in (11, 12, 13, 101, 102, 103)]
     collection = make_collection(
@@ -172,7 +172,7 @@ def test_repetitions_take_the_configurations_of_a_cycle_in_turn_and_agents_the_s
     assert [one.players["p1"].label for one in played] == [rule.agents[r % 2] for r in (0, 0, 1, 1, 2, 2)]
 
 
-def test_one_model_may_be_asked_in_several_ways_by_label():
+def test_one_model_may_have_several_labels_and_settings():
     asked = {
         "thinks": Agent(spec="openai:m", settings={"strategy": "chain_of_thought"}),
         "plain": Agent(spec="openai:m"),
@@ -193,7 +193,7 @@ def _before(seed: int, content: dict, number: int):
 
 
 @pytest.mark.parametrize("settings", ["settings", "none"])
-def test_collections_that_listed_their_line_ups_still_mean_the_same_matches(settings):
+def test_old_format_collections_keep_their_matches(settings):
     agents = ("script:fair", "openai:m")
     content = {
         "game": "bargaining",
@@ -219,7 +219,7 @@ def test_collections_that_listed_their_line_ups_still_mean_the_same_matches(sett
         assert all(player.settings.tries_after_first == 1 for player in one.players.values())
 
 
-def test_glees_published_collections_play_what_they_played():
+def test_glee_collections_keep_their_matches():
     [made, *_others] = load("glee-llm", agents=["openai:m", "script:random"], seed=5)
     listed = {
         "configurations": table("bargaining", "glee"),

@@ -19,13 +19,13 @@ pytestmark = pytest.mark.django_db
 CELLS = {"bargaining": 78, "negotiation": 60, "persuasion": 57}
 
 
-def test_glee_llm_is_a_collection_of_every_configuration_for_each_ordered_pair():
+def test_glee_llm_covers_every_configuration_and_ordered_pair():
     made = load("glee-llm", agents=["script:random"])
     assert {c.game: c.planned for c in made} == {"bargaining": 384, "negotiation": 576, "persuasion": 360}
     assert services.start(made[0]).status == Collection.Status.RUNNING
 
 
-def test_glee_llm_names_models_where_nobody_is_named():
+def test_glee_llm_has_default_models():
     assert [c.planned for c in load("glee-llm")] == [384 * 4, 576 * 4, 360 * 4]
 
 
@@ -49,7 +49,7 @@ def _stake(version, cell) -> float:
 
 
 @pytest.mark.parametrize("name", with_people())
-def test_ready_studies_with_people_can_be_launched(name):
+def test_ready_made_studies_can_be_launched(name):
     """People where the preset seats them, the agent everywhere else."""
     _game, preset = with_people()[name]
     for study, table in zip(load(name, agents=["script:random"]), preset.tables.values(), strict=True):
@@ -62,7 +62,7 @@ def test_ready_studies_with_people_can_be_launched(name):
         assert 2 * study.base == study.cap
 
 
-def test_the_auction_with_a_person_has_two_models_and_three_orders():
+def test_auction_preset_with_a_person():
     (study,) = load("aucarena-human", agents=["openai:a", "openai:b"])
     cells = Cell.objects.filter(version=launch(study))
     orders = [cell.version.content["configurations"][cell.configuration]["order"] for cell in cells]
@@ -73,7 +73,7 @@ def test_the_auction_with_a_person_has_two_models_and_three_orders():
     assert asked["strategy"] == "adaptive" and asked["temperature"] == 0
 
 
-def test_the_same_seed_draws_the_same_random_cells():
+def test_same_seed_draws_the_same_cells():
     load("glee-human", agents=["script:random"], seed=3)
     study = Study.objects.get(game="bargaining")
     drawn = cells_wanted(study)
@@ -83,7 +83,7 @@ def test_the_same_seed_draws_the_same_random_cells():
     assert drawn == cells_wanted(study)
 
 
-def test_loading_twice_an_unknown_preset_or_agent_is_refused_and_makes_nothing(capsys):
+def test_invalid_preset_loads_are_refused(capsys):
     call_command("load_preset", "glee-llm", "--agents", "script:random")
     assert "glee-llm-persuasion: 360 matches" in capsys.readouterr().out
     with pytest.raises(CommandError, match="loaded before"):

@@ -56,7 +56,7 @@ def test_every_finished_match_of_every_agent_counts():
     assert min(ratings.values(), key=lambda rating: rating.mean).label == "script:greedy"
 
 
-def test_ratings_follow_from_the_plan_and_not_from_which_match_ended_first():
+def test_ratings_do_not_depend_on_the_order_of_play():
     collection = played()
     before = ratings_of(collection)
     ends = list(collection.items.order_by("number").values_list("pk", "ended_at"))
@@ -65,13 +65,13 @@ def test_ratings_follow_from_the_plan_and_not_from_which_match_ended_first():
     assert ratings_of(collection) == before
 
 
-def test_matches_that_failed_do_not_count():
+def test_failed_matches_do_not_count():
     collection = played()
     collection.items.filter(number=1).update(status=Item.Status.FAILED)
     assert {rating.matches for rating in ratings_of(collection)} == {REPETITIONS - 1}
 
 
-def test_the_page_shows_them_with_uncertainty_and_number_of_auctions_once_nothing_is_played(client: Client):
+def test_finished_collections_page_shows_ratings(client: Client):
     collection = played()
     shown = re.findall(
         r'<tr><td>(script:\w+)</td><td class="number">([\d.-]+)</td><td class="number">± ([\d.]+)</td>'
@@ -84,14 +84,14 @@ def test_the_page_shows_them_with_uncertainty_and_number_of_auctions_once_nothin
     assert "± " not in page_of(client, collection), "not asked for every second while matches are played"
 
 
-def test_a_game_that_rates_nobody_has_none(client: Client):
+def test_game_without_ratings_shows_none(client: Client):
     contest = {"game": "beauty_contest", "configurations": [{"players": 2}], "lineups": None}
     collection = played(**contest, agents=["script:rational", "script:level_1"])
     assert ratings_of(collection) == []
     assert "Ratings" not in page_of(client, collection)
 
 
-def test_the_dataset_has_them_as_they_are_on_the_page(tmp_path: Path):
+def test_dataset_has_the_same_ratings(tmp_path: Path):
     collection = played()
     folder = tmp_path / "dataset"
     export(collection, folder)

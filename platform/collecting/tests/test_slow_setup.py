@@ -33,7 +33,7 @@ def solved(monkeypatch) -> list[bool]:
     return found
 
 
-def test_a_persons_optimum_is_computed_once_and_while_nothing_is_locked(solved):
+def test_participants_optimum_is_computed_once_without_locks(solved):
     config = {"level": "small", "periods": 2}
     study = launched(game="procurement", roles=["agent"], agents={}, config=config)
     optimum._solve.cache_clear()
@@ -46,7 +46,7 @@ def test_a_persons_optimum_is_computed_once_and_while_nothing_is_locked(solved):
     assert solved == [False], "it is kept with the match and not computed again"
 
 
-def test_a_collections_optima_are_computed_once_each_and_while_nothing_is_locked(solved):
+def test_collections_optima_are_computed_once_without_locks(solved):
     plan = Plan(
         title="Two", slug="two", game="procurement", agents=["script:greedy", "script:random"], seed=1, repetitions=1,
         configurations=[{"periods": 2, "instance_seed": number} for number in range(2)],
@@ -56,7 +56,7 @@ def test_a_collections_optima_are_computed_once_each_and_while_nothing_is_locked
     assert solved == [False, False]
 
 
-def test_a_replay_finds_an_optimum_that_is_not_the_instances():
+def test_replay_detects_a_wrong_optimum():
     plan = Plan(
         title="One", slug="one", game="procurement", agents=["script:greedy"], seed=1, repetitions=1,
         configurations=[{"periods": 1, "instance_seed": 1}],

@@ -12,7 +12,7 @@ from games.registry import get
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_later_stage_is_made_from_the_results_before_it(monkeypatch):
+def test_later_stage_is_created_from_earlier_results(monkeypatch):
     told = []
 
     def carry(cls, stage, results):

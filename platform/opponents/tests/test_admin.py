@@ -65,25 +65,25 @@ def tried(client: Client, place: Endpoint, model: str = "small") -> str:
     return said or html.unescape(page.content.decode())
 
 
-def test_the_list_offers_every_preset(client: Client, boss: User):
+def test_list_offers_every_preset(client: Client, boss: User):
     page = client.get(LIST).content.decode()
     for name, preset in PRESETS.items():
         assert f"{ADD}?preset={name}" in page and preset.title in page
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_a_preset_is_added_by_pressing_save(client: Client, boss: User, name):
+def test_preset_is_added_by_saving(client: Client, boss: User, name):
     assert client.post(f"{ADD}?preset={name}", filled_in(client.get(ADD, {"preset": name}))).status_code == 302
     place = Endpoint.objects.get()
     assert (place.name, place.base_url) == (name, PRESETS[name].base_url or "")
 
 
-def test_an_unknown_preset_is_an_empty_form(client: Client, boss: User):
+def test_unknown_preset_gives_an_empty_form(client: Client, boss: User):
     assert client.get(ADD, {"preset": "oracle"}).context["adminform"].form["name"].value() in (None, "")
 
 
 @pytest.mark.parametrize("maker", [OpenAIStandIn, AnthropicStandIn])
-def test_trying_it_says_who_answered_how_fast_and_with_how_many_tokens(client: Client, boss: User, maker):
+def test_trial_shows_model_time_and_tokens(client: Client, boss: User, maker):
     with maker(["ready", Calls((("look", "{}"),))]) as standin:
         place = at(standin)
         said = tried(client, place)
@@ -94,7 +94,7 @@ def test_trying_it_says_who_answered_how_fast_and_with_how_many_tokens(client: C
     assert not Call.objects.exists()
 
 
-def test_trying_it_says_that_it_takes_no_tools(client: Client, boss: User):
+def test_trial_shows_missing_tool_support(client: Client, boss: User):
     with OpenAIStandIn(["ready"], knows=ALL_FEATURES - {"tools"}) as standin:
         assert "support tools. Turn off “supports tools”" in tried(client, at(standin))
 
@@ -109,20 +109,20 @@ def test_trying_it_says_that_it_takes_no_tools(client: Client, boss: User):
         (f"your key is {SECRET}", "[key]"),
     ],
 )
-def test_what_went_wrong_is_said_in_words_and_without_the_key(client: Client, boss: User, caplog, answer, says):
+def test_failed_test_explains_the_error_without_the_key(client: Client, boss: User, caplog, answer, says):
     with OpenAIStandIn([answer]) as standin:
         assert says in tried(client, at(standin))
     assert SECRET not in caplog.text
     assert SECRET not in repr(list(LogEntry.objects.values()))
 
 
-def test_a_hung_endpoint_is_given_up():
+def test_hung_endpoint_times_out():
     with OpenAIStandIn([Hang()]) as standin:
         trial = try_out(kept(at(standin)), "small", seconds=0.3)
     assert "No answer within 0.3 seconds" in trial.problem and trial.seconds < 2
 
 
-def test_a_typed_key_survives_the_mending_of_another_field_and_is_on_no_page(client: Client, boss: User):
+def test_entered_key_survives_other_errors_without_being_shown(client: Client, boss: User):
     refused = client.post(ADD, typed(new_key=SECRET, concurrency="0"))
     assert refused.status_code == 200 and SECRET not in refused.content.decode()
     assert "to enter it again" in refused.content.decode()
@@ -131,14 +131,14 @@ def test_a_typed_key_survives_the_mending_of_another_field_and_is_on_no_page(cli
     assert not [name for name in client.session.keys() if "key" in name]
 
 
-def test_a_key_typed_for_a_form_that_was_left_is_forgotten(client: Client, boss: User):
+def test_key_of_an_abandoned_form_is_forgotten(client: Client, boss: User):
     client.post(ADD, typed(new_key=SECRET, concurrency="0"))
     client.get(ADD)
     client.post(ADD, typed(new_key=""))
     assert Endpoint.objects.get().sealed_key == ""
 
 
-def test_prices_are_rows_of_the_form_dated_today(client: Client, boss: User):
+def test_price_rows_are_dated_today(client: Client, boss: User):
     rows = {"prices-model": ["small", "", ""], "prices-input": ["0.15", "", ""], "prices-output": ["0.60", "", ""]}
     client.post(ADD, {**typed(prices_as_of=""), **rows, "prices-cached": ["", "", ""]})
     endpoint = Endpoint.objects.get()
@@ -148,19 +148,19 @@ def test_prices_are_rows_of_the_form_dated_today(client: Client, boss: User):
     assert "The price of “x”" in " ".join(refused.context["adminform"].form.errors["prices"])
 
 
-def test_empty_prices_are_none(client: Client, boss: User):
+def test_empty_price_rows_are_ignored(client: Client, boss: User):
     client.post(ADD, typed(prices=""))
     assert Endpoint.objects.get().prices == {}
 
 
-def test_one_that_is_not_there_or_has_no_key_says_so(client: Client, boss: User):
+def test_missing_endpoint_or_key_is_reported(client: Client, boss: User):
     nobody = Endpoint.objects.create(name="nobody", base_url="http://127.0.0.1:9/v1")
     assert "could not be reached" in tried(client, nobody)
     unset = Endpoint.objects.create(name="unset", base_url="http://127.0.0.1:9/v1", key_variable="OURS_API_KEY")
     assert "OURS_API_KEY is not set" in tried(client, unset)
 
 
-def test_an_unreadable_key_is_not_tried_without(client: Client, boss: User):
+def test_unreadable_key_blocks_the_test(client: Client, boss: User):
     with OpenAIStandIn(["ready"]) as standin:
         place = at(standin, sealed_key="")
         Endpoint.objects.filter(pk=place.pk).update(sealed_key="gAAAAA")
@@ -168,34 +168,34 @@ def test_an_unreadable_key_is_not_tried_without(client: Client, boss: User):
         assert not standin.requests
 
 
-def test_one_that_is_switched_off_can_be_tried(client: Client, boss: User):
+def test_disabled_endpoint_can_be_tested(client: Client, boss: User):
     with OpenAIStandIn(["ready"]) as standin:
         assert "answered" in tried(client, at(standin, enabled=False))
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_answer_closes_the_circuit(client: Client, boss: User):
+def test_answer_closes_the_circuit(client: Client, boss: User):
     breaker.trip("standin")
     with OpenAIStandIn(["ready"]) as standin:
         tried(client, at(standin))
     assert breaker.state("standin") == "closed"
 
 
-def test_nothing_is_tried_over_the_cap_of_the_day(client: Client, boss: User, settings):
+def test_daily_cap_blocks_the_test(client: Client, boss: User, settings):
     settings.SPEND_CAP_PER_DAY = "0"
     with OpenAIStandIn(["ready"]) as standin:
         assert "cap per day" in tried(client, at(standin))
         assert not standin.requests
 
 
-def test_trying_takes_a_post_and_a_model(client: Client, boss: User):
+def test_trial_needs_post_and_a_model(client: Client, boss: User):
     place = Endpoint.objects.create(name="ours")
     assert client.get(f"{LIST}{place.pk}/try/").status_code == 405
     assert "the name of the model" in tried(client, place, model="")
     assert client.post(f"{LIST}999/try/", {"model": "small"}).status_code == 404
 
 
-def test_trying_is_protected_against_forged_requests(boss: User):
+def test_trial_is_protected_against_forged_requests(boss: User):
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(boss)
     place = Endpoint.objects.create(name="ours")
@@ -212,7 +212,7 @@ def test_trying_is_protected_against_forged_requests(boss: User):
         (["view_endpoint", "change_endpoint"], True, False, True),
     ],
 )
-def test_each_role_may_do_what_it_was_given(client: Client, permissions, sees, adds, changes):
+def test_roles_have_their_permissions(client: Client, permissions, sees, adds, changes):
     place = Endpoint.objects.create(name="ours", base_url="http://127.0.0.1:9/v1")
     staff(client, *permissions)
     page = f"{LIST}{place.pk}/change/"
@@ -227,13 +227,13 @@ def test_each_role_may_do_what_it_was_given(client: Client, permissions, sees, a
         assert (b"Test endpoint" in client.get(page).content) is changes
 
 
-def test_visitors_are_sent_to_the_sign_in_page(client: Client):
+def test_anonymous_users_are_sent_to_sign_in(client: Client):
     place = Endpoint.objects.create(name="ours")
     for address in (LIST, ADD, f"{LIST}{place.pk}/change/", f"{LIST}{place.pk}/try/"):
         assert "login" in client.get(address).headers["Location"]
 
 
-def test_calls_are_read_only_and_show_where_and_at_what_price(client: Client, boss: User):
+def test_calls_are_read_only_with_endpoint_and_price(client: Client, boss: User):
     record = {"model": "small", "endpoint": "ours", "rung": 2, "attempt": 3, "latency": 1.25, "problem": "too much"}
     call = Call.objects.create(
         match_uid="0" * 32, role="alice", answering=1, record=record, endpoint="ours", cost=Decimal("0.0123")

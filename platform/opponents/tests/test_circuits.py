@@ -24,7 +24,7 @@ def fail(name: str = "ours") -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_circuit_that_opens_here_is_written_and_closed_again():
+def test_opened_circuit_is_recorded_and_closed_again():
     fail()
     circuits.wait_until_written()
     assert Circuit.objects.get(endpoint="ours").open_until > timezone.now()
@@ -36,7 +36,7 @@ def test_a_circuit_that_opens_here_is_written_and_closed_again():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_it_is_written_although_it_happens_inside_an_event_loop():
+def test_circuit_is_recorded_from_inside_an_event_loop():
     async def failing() -> None:
         fail()
 
@@ -45,7 +45,7 @@ def test_it_is_written_although_it_happens_inside_an_event_loop():
     assert "ours" in open_circuits()
 
 
-def test_it_is_left_alone_as_long_as_the_breaker_says():
+def test_pause_lasts_as_long_as_the_breaker_says():
     now = [0.0]
     breakers = Breakers(clock=lambda: now[0])
     for _ in range(5):
@@ -57,7 +57,7 @@ def test_it_is_left_alone_as_long_as_the_breaker_says():
 
 
 @pytest.mark.django_db
-def test_others_take_it_over_when_they_read_their_endpoints():
+def test_other_processes_apply_it_on_reading():
     write("ours", "open", timezone.now())
     assert breaker.state("ours") == "closed"
     refresh_if_old()
@@ -65,7 +65,7 @@ def test_others_take_it_over_when_they_read_their_endpoints():
 
 
 @pytest.mark.django_db
-def test_they_come_back_when_somebody_got_through():
+def test_success_elsewhere_closes_the_circuit():
     write("ours", "open", timezone.now() - 2 * SECOND)
     take_over()
     write("ours", "closed", timezone.now() - SECOND)
@@ -74,7 +74,7 @@ def test_they_come_back_when_somebody_got_through():
 
 
 @pytest.mark.django_db
-def test_a_circuit_whose_pause_is_over_opens_nobodys():
+def test_expired_pause_opens_no_circuit():
     write("ours", "open", timezone.now() - circuits.PAUSE)
     take_over()
     assert breaker.state("ours") == "closed"
@@ -82,7 +82,7 @@ def test_a_circuit_whose_pause_is_over_opens_nobodys():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_who_got_through_later_is_not_held_up_by_what_was_found_before():
+def test_older_failures_do_not_undo_a_later_success():
     write("ours", "open", timezone.now() - SECOND)
     take_over()
     BREAKERS.succeeded("ours")
@@ -91,7 +91,7 @@ def test_who_got_through_later_is_not_held_up_by_what_was_found_before():
 
 
 @pytest.mark.django_db
-def test_what_is_written_late_does_not_undo_what_is_newer():
+def test_late_writes_do_not_undo_newer_ones():
     now = timezone.now()
     write("ours", "closed", now)
     write("ours", "open", now - SECOND)
@@ -99,7 +99,7 @@ def test_what_is_written_late_does_not_undo_what_is_newer():
 
 
 @pytest.mark.django_db
-def test_somebodys_earlier_success_does_not_close_what_failed_later():
+def test_earlier_success_does_not_close_a_later_failure():
     write("ours", "closed", timezone.now() - SECOND)
     circuits._here.note("ours", is_open=True, at=timezone.now())
     breaker.trip("ours")

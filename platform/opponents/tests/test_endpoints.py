@@ -30,7 +30,7 @@ def an_endpoint(**changes) -> Endpoint:
     return Endpoint.objects.create(**{"name": "ours", "base_url": "http://127.0.0.1:9/v1", **changes})
 
 
-def test_agents_find_it_once_memory_is_read():
+def test_agents_find_an_endpoint_after_reading():
     an_endpoint(title="Ours", structured="tool", concurrency=3, per_minute=60, prices=PRICES)
     assert not known("ours")
     assert refresh_if_old()
@@ -41,14 +41,14 @@ def test_agents_find_it_once_memory_is_read():
     assert place.secret() is None
 
 
-def test_it_replaces_the_preset_of_its_name():
+def test_endpoint_replaces_the_preset_of_the_same_name():
     an_endpoint(name="openai", base_url="https://proxy.example/v1")
     MEMORY.read()
     assert endpoint("openai").address == "https://proxy.example/v1"
     assert endpoint("anthropic") is PRESETS["anthropic"]
 
 
-def test_one_that_is_switched_off_is_known_and_refuses_calls_even_where_a_preset_would_not():
+def test_disabled_endpoint_refuses_calls():
     an_endpoint(name="ollama", enabled=False)
     MEMORY.read()
     assert known("ollama")
@@ -56,7 +56,7 @@ def test_one_that_is_switched_off_is_known_and_refuses_calls_even_where_a_preset
         endpoint("ollama").secret()
 
 
-def test_memory_is_read_at_most_once_in_five_seconds(monkeypatch):
+def test_memory_is_read_at_most_every_five_seconds(monkeypatch):
     assert refresh_if_old()
     with CaptureQueriesContext(
         connection,
@@ -74,7 +74,7 @@ async def test_nothing_is_read_inside_an_event_loop():
     assert not known("ours")
 
 
-def test_a_database_that_cannot_be_read_leaves_what_was_known(monkeypatch):
+def test_unreadable_database_keeps_the_old_endpoints(monkeypatch):
     an_endpoint()
     MEMORY.read()
 
@@ -87,7 +87,7 @@ def test_a_database_that_cannot_be_read_leaves_what_was_known(monkeypatch):
     assert known("ours")
 
 
-def test_what_is_saved_or_deleted_here_is_known_at_the_next_turn(django_capture_on_commit_callbacks):
+def test_saved_and_deleted_endpoints_are_known_at_the_next_turn(django_capture_on_commit_callbacks):
     refresh_if_old()
     with django_capture_on_commit_callbacks(execute=True):
         place = an_endpoint()
@@ -99,7 +99,7 @@ def test_what_is_saved_or_deleted_here_is_known_at_the_next_turn(django_capture_
     assert not known("ours")
 
 
-def test_the_pages_where_agents_are_named_read_it(client: Client):
+def test_admin_pages_refresh_the_endpoints(client: Client):
     an_endpoint()
     client.get("/")
     assert not known("ours")
@@ -107,7 +107,7 @@ def test_the_pages_where_agents_are_named_read_it(client: Client):
     assert known("ours")
 
 
-def test_its_prices_come_before_the_list_and_can_be_kept_as_they_are():
+def test_own_prices_override_the_list():
     an_endpoint(name="openai", base_url="", prices={"gpt-4o-mini": {"input": 1, "output": 2}})
     MEMORY.read()
     assert LISTED.of("openai:gpt-4o-mini").input == 1
@@ -117,7 +117,7 @@ def test_its_prices_come_before_the_list_and_can_be_kept_as_they_are():
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_every_preset_is_an_endpoint_as_it_stands(name):
+def test_every_preset_is_a_valid_endpoint(name):
     place = Endpoint(**initial_of(name))
     place.full_clean()
     made, preset = kept(place), PRESETS[name]
@@ -162,7 +162,7 @@ def test_every_preset_is_an_endpoint_as_it_stands(name):
         ("structured", "hope"),
     ],
 )
-def test_what_cannot_be_is_refused_at_its_field(field, value):
+def test_invalid_values_are_refused_at_their_field(field, value):
     fine = {
         "name": "ours",
         "base_url": "https://models.example/v1",
@@ -175,13 +175,13 @@ def test_what_cannot_be_is_refused_at_its_field(field, value):
     assert list(refused.value.message_dict) == [field]
 
 
-def test_a_variable_of_a_preset_goes_to_the_address_of_the_preset():
+def test_presets_variable_works_only_with_its_address():
     Endpoint(name="again", key_variable="OPENAI_API_KEY").full_clean()
     with pytest.raises(ValidationError, match="another address"):
         Endpoint(name="again", protocol="anthropic", key_variable="OPENAI_API_KEY").full_clean()
 
 
-def test_calls_kept_before_get_their_columns():
+def test_earlier_calls_get_their_columns():
     record = {"provider": "openai", "model": "small", "latency": 1.5, "problem": "too much"}
     call = Call.objects.create(match_uid="0" * 32, role="alice", answering=1, record=record)
     import_module("opponents.migrations.0004_columns_of_earlier_calls").fill(apps, None)

@@ -25,11 +25,11 @@ def calls(number: int = 1, *, ago: float = 0, **changes) -> None:
     Call.objects.bulk_create(Call(**made, at=at) for _ in range(number))
 
 
-def test_nothing_was_called():
+def test_no_calls():
     assert health() == []
 
 
-def test_one_line_for_each_model_of_each_endpoint():
+def test_one_row_per_model_and_endpoint():
     for seconds in range(1, 101):
         calls(latency=seconds / 10)
     calls(4, outcome="rule_break", latency=20.0, cost=None)
@@ -45,34 +45,34 @@ def test_one_line_for_each_model_of_each_endpoint():
     assert health()[2].error_share == 1
 
 
-def test_what_is_older_does_not_count():
+def test_older_calls_do_not_count():
     calls(3, ago=61)
     calls(2, ago=59)
     assert [row.calls for row in health()] == [2]
     assert [row.calls for row in health(timedelta(hours=2))] == [5]
 
 
-def test_it_says_which_circuit_is_open():
+def test_open_circuits_are_shown():
     calls()
     calls(endpoint="theirs")
     write("ours", "open", timezone.now())
     assert [row.open_until is not None for row in health()] == [True, False]
 
 
-def test_it_takes_few_queries_however_many_models_there_are(django_assert_num_queries):
+def test_number_of_queries_is_constant(django_assert_num_queries):
     for number in range(30):
         calls(model=f"model-{number}")
     with django_assert_num_queries(3):
         health()
 
 
-def test_percentiles_are_values_that_occurred():
+def test_percentiles_are_observed_values():
     assert percentile([], 50) is None
     assert [percentile([3.0], percent) for percent in (0, 50, 100)] == [3.0] * 3
     assert [percentile([1.0, 2.0, 3.0, 4.0], percent) for percent in (50, 75, 95)] == [2.0, 3.0, 4.0]
 
 
-def test_the_list_and_the_endpoints_page_show_them(client: Client):
+def test_list_and_endpoint_page_show_health(client: Client):
     client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
     ours = Endpoint.objects.create(name="ours")
     calls(7, latency=1.25)

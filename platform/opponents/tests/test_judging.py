@@ -47,7 +47,7 @@ def asked(monkeypatch, answers, cases, told=None, **settings):
         return judge(agent, cases, budget_of="judges:1", told=told, at_once=1), standin.requests
 
 
-def test_an_answer_by_the_schema_is_a_verdict_and_its_call_is_kept_and_paid_for(monkeypatch):
+def test_valid_answer_is_a_verdict_with_a_recorded_call(monkeypatch):
     (verdict,), (request,) = asked(monkeypatch, [FAIR], [case()])
     assert verdict.answer == Labels(labels=["reciprocity"])
     schema = json.dumps(request["response_format"])
@@ -58,28 +58,28 @@ def test_an_answer_by_the_schema_is_a_verdict_and_its_call_is_kept_and_paid_for(
     assert kept.record["prompt_sha256"] == case().inquiry.sha256
 
 
-def test_a_label_that_there_is_not_is_asked_for_again(monkeypatch):
+def test_unknown_label_is_asked_again(monkeypatch):
     (verdict,), requests = asked(monkeypatch, ['{"labels": ["greed"]}', FAIR], [case()])
     assert verdict.answer is not None
     assert "not accepted" in requests[1]["messages"][-1]["content"]
     assert list(Call.objects.order_by("pk").values_list("outcome", flat=True)) == ["rule_break", "move"]
 
 
-def test_without_an_answer_the_verdict_says_why_and_the_calls_are_kept(monkeypatch):
+def test_missing_answer_is_explained(monkeypatch):
     verdicts, _requests = asked(monkeypatch, ["no", "no", Failure(400, "No such model", None)], [case(), case("b")])
     assert [verdict.answer for verdict in verdicts] == [None, None]
     assert all(verdict.problem for verdict in verdicts)
     assert Call.objects.count() == 3
 
 
-def test_nothing_is_asked_beyond_the_cap(monkeypatch):
+def test_cap_stops_judging(monkeypatch):
     verdicts, requests = asked(monkeypatch, [FAIR] * 4, [case(str(n)) for n in range(4)], cap_study=2.0)
     assert [verdict.answer is not None for verdict in verdicts] == [True, True, False, False]
     assert len(requests) == 2
     assert "cap" in verdicts[2].problem
 
 
-def test_what_is_told_of_a_verdict_and_its_call_are_written_together(monkeypatch):
+def test_verdict_and_call_are_saved_together(monkeypatch):
     def told(_verdict):
         raise RuntimeError("the disk is full")
 

@@ -59,7 +59,7 @@ def typed(**changes) -> dict[str, str]:
     return {name: value for name, value in {**form, **changes}.items() if value is not None}
 
 
-def test_the_database_holds_it_encrypted_and_every_time_anew():
+def test_keys_are_encrypted_with_a_fresh_nonce():
     first, second = keyed(), keyed(name="theirs")
     with connection.cursor() as cursor:
         cursor.execute("SELECT * FROM opponents_endpoint")
@@ -68,20 +68,20 @@ def test_the_database_holds_it_encrypted_and_every_time_anew():
     assert keys.unseal(first.sealed_key) == keys.unseal(second.sealed_key) == SECRET
 
 
-def test_a_dump_of_the_database_does_not_say_it():
+def test_key_is_not_in_a_database_dump():
     keyed()
     out = io.StringIO()
     call_command("dumpdata", "opponents", stdout=out)
     assert "ours" in out.getvalue() and SECRET not in out.getvalue()
 
 
-def test_neither_does_a_repr():
+def test_key_is_not_in_a_repr():
     place = keyed()
     assert SECRET not in repr(place) + repr(vars(place)) + repr(kept(place)) + str(kept(place))
     assert kept(place).secret() == SECRET
 
 
-def test_whoever_has_another_secret_key_has_no_key_and_is_told(settings):
+def test_key_is_unreadable_with_another_secret_key(settings):
     place = keyed()
     settings.SECRET_KEY = "another"
     assert place.key_state == Endpoint.KeyState.UNREADABLE
@@ -90,20 +90,20 @@ def test_whoever_has_another_secret_key_has_no_key_and_is_told(settings):
         endpoint_called("ours").secret()
 
 
-def test_a_secret_key_can_be_changed_while_the_old_one_is_a_fallback(settings):
+def test_secret_key_can_be_rotated(settings):
     place = keyed()
     settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
     settings.SECRET_KEY = "another"
     assert kept(place).secret() == SECRET
 
 
-def test_what_was_tampered_with_is_no_key():
+def test_tampered_keys_are_refused():
     place = keyed()
     place.sealed_key = place.sealed_key[:-8] + "AAAAAAA="
     assert place.key_state == Endpoint.KeyState.UNREADABLE
 
 
-def test_no_page_and_no_log_says_it_from_typing_to_forgetting(client: Client, boss: User, caplog):
+def test_key_is_on_no_page_and_in_no_log(client: Client, boss: User, caplog):
     caplog.set_level(logging.DEBUG)
     bodies = []
 
@@ -125,7 +125,7 @@ def test_no_page_and_no_log_says_it_from_typing_to_forgetting(client: Client, bo
     assert SECRET not in json.dumps(list(LogEntry.objects.values("change_message", "object_repr")))
 
 
-def test_saving_without_a_new_key_leaves_it_and_forgetting_drops_it(client: Client, boss: User):
+def test_empty_key_field_keeps_the_key(client: Client, boss: User):
     place = keyed()
     page = f"{LIST}{place.pk}/change/"
     client.post(page, typed(title="Renamed"))
@@ -137,7 +137,7 @@ def test_saving_without_a_new_key_leaves_it_and_forgetting_drops_it(client: Clie
 
 
 @pytest.mark.parametrize("changes", [{"base_url": "https://elsewhere.example/v1"}, {"protocol": "anthropic"}])
-def test_a_kept_key_is_not_sent_to_another_address_by_whoever_may_edit(client: Client, boss: User, changes):
+def test_key_is_not_sent_to_a_changed_address(client: Client, boss: User, changes):
     place = keyed()
     response = client.post(f"{LIST}{place.pk}/change/", typed(**changes))
     assert "new_key" in response.context["adminform"].form.errors
@@ -157,14 +157,14 @@ def test_a_kept_key_is_not_sent_to_another_address_by_whoever_may_edit(client: C
         ("new_key", SECRET + " and more"),
     ],
 )
-def test_a_key_typed_where_none_belongs_is_not_even_shown_to_who_typed_it(client: Client, boss: User, field, value):
+def test_key_in_the_wrong_field_is_not_shown(client: Client, boss: User, field, value):
     response = client.post(ADD, typed(**{field: value}))
     assert field in response.context["adminform"].form.errors
     assert SECRET.encode() not in response.content
     assert not Endpoint.objects.exists()
 
 
-def test_who_may_only_look_sees_that_there_is_one_and_nothing_else(client: Client):
+def test_viewers_see_only_that_a_key_exists(client: Client):
     place = keyed()
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename="view_endpoint"))
@@ -174,7 +174,7 @@ def test_who_may_only_look_sees_that_there_is_one_and_nothing_else(client: Clien
     assert SECRET.encode() not in page and place.sealed_key.encode() not in page and b"new_key" not in page
 
 
-def test_a_variables_state_is_shown_and_not_its_value(client: Client, boss: User, monkeypatch):
+def test_variables_state_is_shown_without_its_value(client: Client, boss: User, monkeypatch):
     Endpoint.objects.create(name="ours", base_url="https://models.example/v1", key_variable="OURS_API_KEY")
     assert b"from environment variable OURS_API_KEY (not set)" in client.get(LIST).content
     monkeypatch.setenv("OURS_API_KEY", SECRET)
@@ -182,7 +182,7 @@ def test_a_variables_state_is_shown_and_not_its_value(client: Client, boss: User
     assert b"from environment variable OURS_API_KEY (set)" in page and SECRET.encode() not in page
 
 
-def test_no_list_can_be_searched_by_it(client: Client, boss: User):
+def test_lists_cannot_be_searched_by_key(client: Client, boss: User):
     keyed()
     assert client.get(LIST, {"enabled__exact": "1"}).status_code == 200
     assert client.get(LIST, {"sealed_key__startswith": "gAAAAA"}).status_code == 400

@@ -27,20 +27,20 @@ def forgotten():
     MEMORY.read()
 
 
-def test_the_models_are_those_that_the_endpoint_lists():
+def test_models_come_from_the_endpoints_list():
     with OpenAIStandIn(["x"], models=["small", "large"]) as standin:
         place("lab", standin.environment["OPENAI_BASE_URL"])
         assert models_at("lab") == ["large", "small"]
     assert models_at("lab") == ["large", "small"], "it is asked once in five minutes"
 
 
-def test_an_endpoint_that_does_not_tell_offers_what_is_priced():
+def test_priced_models_are_offered_without_a_list():
     place("lab", "http://127.0.0.1:9/v1", prices={"stand-in": {"input": "1", "output": "2"}})
     assert models_at("lab") == []
     assert priced("lab") == ["stand-in"]
 
 
-def test_every_enabled_endpoint_is_offered_and_no_other():
+def test_only_enabled_endpoints_are_offered():
     place("lab", "http://127.0.0.1:9/v1")
     place("off", "http://127.0.0.1:9/v1", enabled=False)
     names = [name for name, _title in offered()]

@@ -40,7 +40,7 @@ def call(*, match: uuid.UUID = ONE, dollars: int = 1, budget_of: str = "", model
     keep_calls(match_uid=match, role="alice", answering=1, calls=[record], prices=DOLLAR, budget_of=budget_of)
 
 
-def test_sums_are_by_match_by_study_by_label_and_by_day():
+def test_sums_by_match_study_label_and_day():
     call(dollars=1, budget_of="study:a")
     call(dollars=2, budget_of="study:a", match=OTHER)
     call(dollars=4, budget_of="study:b")
@@ -54,7 +54,7 @@ def test_sums_are_by_match_by_study_by_label_and_by_day():
     assert spent_today() == 3
 
 
-def test_a_call_is_kept_with_what_came_of_it():
+def test_calls_are_recorded_with_their_outcome():
     call()
     call(problem="too much")
     call(error="Unavailable: HTTP 500")
@@ -62,7 +62,7 @@ def test_a_call_is_kept_with_what_came_of_it():
     assert list(kept) == [("ours", "small", 0.5, outcome) for outcome in ("move", "rule_break", "failed")]
 
 
-def test_without_caps_nothing_is_refused_or_asked(django_assert_num_queries):
+def test_without_caps_nothing_is_refused(django_assert_num_queries):
     call(dollars=1000)
     with django_assert_num_queries(0):
         refuse_over(Caps(), match_uid=ONE, study_match_uids=[ONE], budget_of="study:a")
@@ -76,7 +76,7 @@ def test_without_caps_nothing_is_refused_or_asked(django_assert_num_queries):
         (Caps(per_day=Decimal(6)), "day"),
     ],
 )
-def test_a_cap_lets_calls_through_until_it_is_reached(caps, kind):
+def test_cap_allows_calls_until_reached(caps, kind):
     def ask():
         refuse_over(caps, match_uid=ONE, study_match_uids=[ONE, OTHER])
 
@@ -93,12 +93,12 @@ def test_a_cap_lets_calls_through_until_it_is_reached(caps, kind):
         assert reached.value.kind == kind and isinstance(reached.value, AgentError)
 
 
-def test_a_match_is_not_stopped_by_what_another_has_cost():
+def test_caps_of_matches_are_independent():
     call(dollars=9, match=OTHER, budget_of="study:b")
     refuse_over(Caps(per_match=Decimal(1), per_study=Decimal(1)), match_uid=ONE, budget_of="study:a")
 
 
-def test_a_study_is_known_by_its_label_alone():
+def test_study_spending_is_found_by_label():
     call(budget_of="study:a")
     with pytest.raises(CapReached, match="study"):
         refuse_over(Caps(per_study=Decimal(1)), budget_of="study:a")
@@ -109,7 +109,7 @@ def test_a_study_without_matches_has_spent_nothing():
     refuse_over(Caps(per_study=Decimal(1)), study_match_uids=[])
 
 
-def test_the_installations_cap_holds_whatever_a_study_says(settings):
+def test_installations_cap_always_applies(settings):
     settings.SPEND_CAP_PER_DAY = "2"
     call()
     refuse_over(Caps(per_day=Decimal(100)))
@@ -120,20 +120,20 @@ def test_the_installations_cap_holds_whatever_a_study_says(settings):
     refuse_over(Caps())
 
 
-def test_a_cap_of_nothing_refuses_the_first_call(settings):
+def test_zero_cap_refuses_the_first_call(settings):
     settings.SPEND_CAP_PER_DAY = "0"
     with pytest.raises(CapReached):
         refuse_over(Caps())
 
 
 @pytest.mark.parametrize("written", ["lots", "-1", "NaN", "Infinity"])
-def test_a_cap_that_is_no_amount_stops_the_start(settings, written):
+def test_invalid_cap_prevents_startup(settings, written):
     settings.SPEND_CAP_PER_DAY = written
     with pytest.raises(ImproperlyConfigured, match="SPEND_CAP_PER_DAY"):
         cap_per_day()
 
 
-def test_reached_caps_leave_the_records():
+def test_reached_cap_keeps_the_records():
     call(dollars=5)
     with pytest.raises(CapReached):
         refuse_over(Caps(per_match=Decimal(1)), match_uid=ONE)

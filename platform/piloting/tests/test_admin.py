@@ -49,7 +49,7 @@ def page(name: str, pilot: Pilot) -> str:
     return reverse(f"admin:piloting_pilot_{name}", args=[pilot.pk])
 
 
-def test_from_a_draft_to_a_report_and_away_again(client, boss, study):
+def test_pilot_from_start_to_deletion(client, boss, study):
     card = client.get(reverse("admin:studies_study_change", args=[study.pk])).content.decode()
     assert reverse("admin:piloting_pilot_begin", args=[study.pk]) in card
     begun = begin(client, study)
@@ -82,14 +82,14 @@ def test_from_a_draft_to_a_report_and_away_again(client, boss, study):
 
 
 @pytest.mark.parametrize("asked", [{"people": "0"}, {"people": "many"}, {"failing": "9"}, {"player": "script:nobody"}])
-def test_what_cannot_be_piloted_is_said_on_the_studys_page(client, boss, study, asked):
+def test_pilot_problems_are_shown_on_the_studys_page(client, boss, study, asked):
     answer = begin(client, study, **asked)
     assert answer["Location"] == reverse("admin:studies_study_change", args=[study.pk])
     assert client.get(answer["Location"]).context["messages"]
     assert not Pilot.objects.exists()
 
 
-def test_nothing_is_begun_stopped_or_deleted_by_looking(client, boss, study):
+def test_get_requests_change_no_pilot(client, boss, study):
     assert client.get(reverse("admin:piloting_pilot_begin", args=[study.pk])).status_code == 405
     pilot = services.begin(study, people=1)
     for action in ("stop", "remove"):
@@ -97,7 +97,7 @@ def test_nothing_is_begun_stopped_or_deleted_by_looking(client, boss, study):
     assert Pilot.objects.get().running
 
 
-def test_a_viewer_of_the_study_sees_its_pilots_and_games_and_does_nothing(client, study):
+def test_viewers_of_the_study_see_its_pilots(client, study):
     staff(client, study, "viewer")
     pilot = services.begin(study, people=1)
     assert client.get(pilot.get_absolute_url()).status_code == 200
@@ -114,7 +114,7 @@ def test_a_viewer_of_the_study_sees_its_pilots_and_games_and_does_nothing(client
     assert Pilot.objects.get().status == Pilot.Status.DONE
 
 
-def test_an_editor_begins_stops_and_removes(client, study):
+def test_editors_start_stop_and_delete(client, study):
     staff(client, study, "editor")
     begin(client, study)
     pilot = Pilot.objects.get()
@@ -126,14 +126,14 @@ def test_an_editor_begins_stops_and_removes(client, study):
     assert [one.action for one in told if one.by == "staff"] == ["piloted", "stopped", "deleted"]
 
 
-def test_what_is_refused_is_in_no_record(client, boss, study):
+def test_refused_actions_are_not_recorded(client, boss, study):
     pilot = services.begin(study, people=1)
     client.post(page("remove", pilot))
     begin(client, study)
     assert Pilot.objects.get().running and not Record.objects.exclude(action="signed_in").exists()
 
 
-def test_to_whoever_has_no_part_in_the_study_its_pilots_do_not_exist(client, study):
+def test_pilots_are_hidden_from_non_members(client, study):
     staff(client, study)
     pilot = services.begin(study, people=1)
     for address in (pilot.get_absolute_url(), page("progress", pilot)):
@@ -144,7 +144,7 @@ def test_to_whoever_has_no_part_in_the_study_its_pilots_do_not_exist(client, stu
     assert Pilot.objects.get().running
 
 
-def test_a_reason_with_markup_in_it_is_text_and_no_token_is_shown(client, boss, study):
+def test_problems_are_escaped_and_show_no_token(client, boss, study):
     pilot = services.begin(study, people=1)
     driver.drive(pilot.pk)
     Walker.objects.update(status=Walker.Status.STUCK, problem="<script>alert(1)</script>")

@@ -26,12 +26,12 @@ QUESTIONS = [
 ]
 
 
-def test_every_kind_of_question_is_among_those_tried():
+def test_every_kind_of_question_is_covered():
     assert {question["kind"] for question in QUESTIONS} == set(get_args(Kind))
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_every_kind_of_question_is_answered_as_it_asks(seed):
+def test_every_kind_of_question_is_answered(seed):
     visitor = Visitor(arriving(launched(survey_before=QUESTIONS)))
     visitor.send(agree="yes")
     visitor.send(name="Robin")
@@ -44,6 +44,6 @@ def test_every_kind_of_question_is_answered_as_it_asks(seed):
     assert visitor.now().step["kind"] == "instructions"
 
 
-def test_a_text_field_for_numbers_is_read_as_one():
+def test_numeric_text_fields_are_recognized():
     page = read('<main><form><input type="text" inputmode="decimal" name="amount"></form></main>')
     assert page.fields["amount"].kind == "number"

@@ -14,17 +14,17 @@ from piloting import game_pages
 
 
 @pytest.mark.parametrize("key", registry.keys())
-def test_the_pages_of_every_game_work(key):
+def test_every_games_pages_work(key):
     assert [problem for case in cases(key)[:3] for problem in game_pages.problems(case)] == []
 
 
 @pytest.mark.parametrize("game", [ClockAuction, Guessing, Well, Everything])
-def test_the_generic_page_can_send_whatever_a_model_can_answer(game):
+def test_generic_page_accepts_every_model_answer(game):
     found = [problem for seed in range(12) for problem in game_pages.problems(Case(game, {}, seed))]
     assert found == []
 
 
-def test_a_form_on_request_is_on_the_pages_that_ask_for_it():
+def test_optional_forms_are_rendered_on_request():
     for planned in (False, True):
         play = Case(Everything, {"planned": planned}).walk().opening
         assert ("plan" in [form.name for form in forms.shown(play, "clerk")]) is planned
@@ -50,7 +50,7 @@ def with_template(folder, name: str, body: str):
         ("form_vote.html", "<button>Send</button>", "has no field vote"),
     ],
 )
-def test_a_page_that_does_not_work_is_named(tmp_path, name, body, said):
+def test_broken_pages_are_reported(tmp_path, name, body, said):
     with with_template(tmp_path, name, body):
         found = game_pages.problems(Case(Everything, {}, 1))
     assert found and said in found[0]

@@ -62,7 +62,7 @@ def called(match: Match, pilot: Pilot, **fields) -> Call:
 
 
 class TestTheWay:
-    def test_a_draft_is_gone_through_from_the_consent_to_the_last_page(self):
+    def test_draft_runs_from_consent_to_the_last_page(self):
         pilot = piloted(draft(), people=4)
         assert pilot.status == Pilot.Status.DONE
         for walker in walkers(pilot):
@@ -86,7 +86,7 @@ class TestTheWay:
             (Plan.SILENT, State.TIMED_OUT),
         ],
     )
-    def test_who_shall_go_wrong_ends_as_a_person_would(self, plan, ending):
+    def test_failing_participants_reach_their_endings(self, plan, ending):
         pilot = piloted(draft(agents=named("script:haggler"), config={"rounds": 12}), plans=[plan])
         (walker,) = walkers(pilot)
         assert walker.enrolment.state == ending
@@ -94,27 +94,27 @@ class TestTheWay:
         assert [(state, count) for state, _label, count in found.endings] == [(ending, 1)]
         assert (found.unexpected, found.stuck) == ([], [])
 
-    def test_where_the_clock_moves_for_people_the_silent_one_gets_to_the_end(self):
+    def test_silent_participant_finishes_if_the_clock_moves(self):
         pilot = piloted(draft(on_timeout="default", config={"rounds": 1}, roles=["alice"]), plans=[Plan.SILENT])
         assert walkers(pilot)[0].enrolment.state == State.COMPLETED
         assert report(pilot).models.clock > 0
 
-    def test_the_other_games_are_gone_through_too(self):
+    def test_other_games_of_a_session_are_played(self):
         for game, roles in (("negotiation", ["alice", "bob"]), ("persuasion", ["alice", "bob"])):
             pilot = piloted(draft(slug=game, game=game, roles=roles, agents=named("script:random")), people=2)
             assert [walker.problem for walker in walkers(pilot)] == ["", ""]
 
-    def test_behind_tls_too(self, settings):
+    def test_pilot_works_behind_tls(self, settings):
         settings.SITE_URL, settings.ALLOWED_HOSTS = "https://parley.example", ["parley.example"]
         settings.SECURE_SSL_REDIRECT, settings.SECURE_PROXY_SSL_HEADER = True, ("HTTP_X_FORWARDED_PROTO", "https")
         assert [walker.problem for walker in walkers(piloted(draft(), people=1))] == [""]
 
-    def test_people_are_spread_like_real_ones(self):
+    def test_participants_are_placed_like_real_ones(self):
         pilot = services.begin(draft(design={"grid": {"rounds": [1, 12]}}, quota=3), people=9)
         taken = [walker.cell for walker in walkers(pilot)]
         assert sorted(taken.count(cell) for cell in range(4)) == [2, 2, 2, 3]
 
-    def test_waits_that_a_study_makes_on_purpose_are_counted_and_not_waited_for(self):
+    def test_deliberate_waits_are_counted_but_skipped(self):
         began = timezone.now()
         pilot = piloted(draft(roles=["alice"], agents=named("script:fair", delay=500), config={"rounds": 1}), people=1)
         assert timezone.now() - began < timedelta(seconds=400)
@@ -160,13 +160,13 @@ class TestAnyStep:
         )
         return Survey
 
-    def test_their_form_is_filled_in(self, survey):
+    def test_unknown_forms_are_filled_in(self, survey):
         pilot = piloted(draft(), people=2)
         assert [walker.status for walker in walkers(pilot)] == [Status.ARRIVED] * 2
         assert [said["land"] for said in survey.took] == ["x", "x"]
         assert report(pilot).steps[0].title == "Survey"
 
-    def test_one_that_takes_no_answer_is_reported_with_its_reason(self, survey):
+    def test_refusing_step_is_reported_with_its_reason(self, survey):
         survey.impossible = True
         pilot = piloted(draft(), people=2)
         assert pilot.status == Pilot.Status.DONE
@@ -184,7 +184,7 @@ class TestGroups:
         config = {"players": 3, "runs": 1}
         return draft(game="beauty_contest", roles=[], config=config, agents=agents, lineups=lineups, **fields)
 
-    def test_they_meet_sit_down_together_and_come_to_the_end(self):
+    def test_groups_meet_and_finish(self):
         pilot = piloted(self.contest(), people=4)
         assert [walker.status for walker in walkers(pilot)] == [Status.ARRIVED] * 4, report(pilot).stuck
         assert [walker.enrolment.state for walker in walkers(pilot)] == ["completed"] * 4
@@ -198,7 +198,7 @@ class TestGroups:
             kinds = [step["kind"] for step in walker.enrolment.steps]
             assert kinds.index("lobby") == kinds.index("match") - 1
 
-    def test_they_go_on_to_the_other_games_of_a_session(self):
+    def test_groups_continue_to_other_games(self):
         other = draft(game="bargaining", slug="divide", roles=["alice"], config={"rounds": 2})
         session = {"session_matches": 2, "session_order": "fixed", "session_games": [other.pk]}
         pilot = piloted(self.contest(**session), people=2)
@@ -206,7 +206,7 @@ class TestGroups:
         played = Match.objects.filter(purpose="pilot").values_list("game", flat=True)
         assert sorted(played) == ["bargaining", "bargaining", "beauty_contest"]
 
-    def test_whoever_finds_nobody_is_let_go_and_not_stuck(self, monkeypatch):
+    def test_participants_without_partners_are_not_stuck(self, monkeypatch):
         monkeypatch.setattr("piloting.enrolling.LOBBY_SECONDS", 2)
         pilot = piloted(self.contest(), people=1)
         (walker,) = walkers(pilot)
@@ -214,7 +214,7 @@ class TestGroups:
 
 
 class TestNothingCounts:
-    def test_no_place_no_debt_no_version_and_no_line_in_a_dataset(self, tmp_path):
+    def test_pilots_leave_no_place_payment_version_or_data(self, tmp_path):
         study = launched(quota=1, roles=["alice"])
         pilot = piloted(study, people=3)
         assert report(pilot).completed == 3
@@ -228,7 +228,7 @@ class TestNothingCounts:
         assert manifest["flow"]["arrived"] == manifest["flow"]["matches"]["seen"] == 0
         assert arriving(study), "the one place is still free"
 
-    def test_the_last_page_says_what_would_be_paid_and_that_nobody_is(self):
+    def test_last_page_shows_hypothetical_pay(self):
         pilot = piloted(draft(base="1.50"), people=1)
         (walker,) = walkers(pilot)
         earnings = walker.enrolment.earnings
@@ -236,7 +236,7 @@ class TestNothingCounts:
         assert earnings["amounts"][0] == {"reason": "base", "amount": "$1.50"}
         assert walker.owed["base"] == "1.50"
 
-    def test_a_pilot_is_of_exactly_what_a_launch_freezes(self):
+    def test_pilot_uses_what_a_launch_would_freeze(self):
         study = draft(consent="Do you want to?", turn_seconds=99)
         study.refresh_from_db()
         pilot = services.begin(study, people=1)
@@ -248,7 +248,7 @@ class TestNothingCounts:
 
 
 class TestRunning:
-    def test_a_pilot_whose_runner_died_is_taken_up_where_its_people_stand(self):
+    def test_pilot_resumes_after_its_worker_died(self):
         pilot = services.begin(draft(), people=3)
         first = walkers(pilot)[0]
         Walker.objects.filter(pk=first.pk).update(status=Status.WALKING, attempts=1)
@@ -262,7 +262,7 @@ class TestRunning:
         assert {walker.enrolment.state for walker in walkers(pilot)} == {State.COMPLETED}
         assert Enrolment.objects.count() == 3
 
-    def test_two_at_once_of_a_study_are_refused_and_one_after_the_other_are_numbered(self):
+    def test_concurrent_pilots_are_refused(self):
         study = draft()
         pilot = services.begin(study, people=1)
         with pytest.raises(CannotPilot, match="is running"):
@@ -270,7 +270,7 @@ class TestRunning:
         services.stop(pilot)
         assert services.begin(study, people=1).number == 2
 
-    def test_a_stopped_one_goes_no_further(self):
+    def test_stopped_pilot_goes_no_further(self):
         pilot = services.begin(draft(), people=2)
         services.stop(pilot)
         driver.drive(pilot.pk)
@@ -288,18 +288,18 @@ class TestRunning:
             ({"people": 1, "player": "what"}, "is not a valid agent"),
         ],
     )
-    def test_what_cannot_be_run_is_refused_with_a_reason(self, asked, reason):
+    def test_invalid_pilots_are_refused_with_a_reason(self, asked, reason):
         with pytest.raises(CannotPilot, match=reason):
             services.begin(draft(), **asked)
         assert not Pilot.objects.exists()
 
-    def test_a_study_that_cannot_be_launched_cannot_be_piloted(self):
+    def test_unlaunchable_study_cannot_be_piloted(self):
         study = draft()
         Study.objects.update(instructions="Hello {{ nobody }}")
         with pytest.raises(CannotPilot, match="cannot be launched"):
             services.begin(study, people=1)
 
-    def test_deleting_leaves_nothing_but_the_calls_that_were_paid_for(self):
+    def test_deleting_a_pilot_keeps_only_paid_calls(self):
         study = launched()
         real = arriving(study)
         pilot = piloted(study, people=2)
@@ -318,7 +318,7 @@ class TestRunning:
 
 
 class TestTheReport:
-    def test_bonuses_are_set_against_what_these_people_are_told(self):
+    def test_bonuses_are_compared_with_the_announcement(self):
         study = draft(pay_rule="fixed", announced_average="2.00", quota=3)
         found = report(piloted(study, people=2))
         assert (found.bonuses.mean, found.bonuses.announced) == (2, 2)
@@ -327,7 +327,7 @@ class TestTheReport:
         assert found.forecast.hourly == pytest.approx(3 / found.forecast.minutes * 60)
         assert all(step.minutes > 0 and step.words > 0 for step in found.steps)
 
-    def test_models_money_breaks_and_fallbacks_are_counted(self):
+    def test_model_costs_illegal_moves_and_fallbacks_are_counted(self):
         pilot = piloted(draft(roles=["alice"], config={"rounds": 1}), people=2)
         match = walkers(pilot)[0].enrolment.seats.get().match
         for outcome, cost in (("move", "0.02"), ("rule_break", "0.01"), ("failed", None)):
@@ -343,14 +343,14 @@ class TestTheReport:
 
 
 class TestTheCommand:
-    def test_it_runs_a_pilot_and_says_what_was_found(self, capsys):
+    def test_command_prints_the_report(self, capsys):
         draft()
         call_command("pilot", "s", "--people", "3", "--failing", "1")
         said = capsys.readouterr().out
         assert "Pilot 1 of S: 3 participants, 2 completed, 0 stuck." in said
         assert "failed the attention check: 1" in said
 
-    def test_as_json(self, capsys):
+    def test_command_prints_json(self, capsys):
         draft()
         call_command("pilot", "s", "--people", "1", "--json", "--player", "script:fair")
         said = json.loads(capsys.readouterr().out)
@@ -374,7 +374,7 @@ class TestModels:
                 monkeypatch.setenv(name, value)
             yield serving
 
-    def test_a_model_as_the_opponent_is_asked_and_paid_for_on_the_pilots_account(self, standin):
+    def test_model_opponents_calls_are_charged_to_the_pilot(self, standin):
         study = draft(roles=["alice"], agents=named("openai:gpt-4o-mini"), config={"rounds": 1})
         pilot = piloted(study, people=2)
         assert [walker.problem for walker in walkers(pilot)] == ["", ""]
@@ -384,19 +384,19 @@ class TestModels:
         assert found.forecast.calls == pytest.approx(found.models.cost_per_match * found.forecast.places)
         assert not Call.objects.filter(budget_of__startswith="study:").exists()
 
-    def test_a_model_may_play_the_people(self, standin):
+    def test_model_may_play_for_participants(self, standin):
         study = draft(roles=["bob"], config={"rounds": 1})
         pilot = piloted(study, people=1, player="openai:gpt-4o-mini")
         assert walkers(pilot)[0].enrolment.state == State.COMPLETED
         assert report(pilot).models.calls == 1
 
-    def test_one_that_makes_no_move_leaves_the_person_stuck_with_the_reason(self, standin):
+    def test_model_without_a_move_leaves_the_participant_stuck(self, standin):
         study = draft(roles=["alice"], config={"rounds": 1})
         pilot = piloted(study, people=1, player="openai:gpt-4o-mini")
         ((problem, _count),) = report(pilot).stuck
         assert "“openai:gpt-4o-mini”, who plays the people, made no move" in problem
 
-    def test_an_opponent_that_fails_gives_the_ending_that_people_would_see(self, monkeypatch):
+    def test_failing_opponent_leads_to_its_ending(self, monkeypatch):
         with OpenAIStandIn(["Well…"]) as serving:
             for name, value in serving.environment.items():
                 monkeypatch.setenv(name, value)

@@ -39,7 +39,7 @@ def end(person: Enrolment, state: State) -> None:
 
 @pytest.mark.django_db
 class TestTheEmptiestCell:
-    def test_roles_fill_up_evenly(self):
+    def test_roles_fill_evenly(self):
         study = both_roles(quota=5)
         for i in range(10):
             arriving(study, f"w{i}")
@@ -53,7 +53,7 @@ class TestTheEmptiestCell:
             arriving(study, f"w{i}")
         assert held() == {"alice": 3, "bob": 6}
 
-    def test_who_is_first_differs_from_study_to_study_and_is_repeatable(self):
+    def test_first_role_varies_between_studies_but_is_reproducible(self):
         both_roles(quota=1)
         version = Study.objects.get().versions.get()
         chosen = []
@@ -63,7 +63,7 @@ class TestTheEmptiestCell:
             chosen.append(emptiest_seat(version)[1])
         assert set(chosen) == {"alice", "bob"}
 
-    def test_a_full_cell_takes_nobody(self):
+    def test_full_cell_takes_nobody(self):
         study = both_roles(quota=1)
         consenting(study, "w1"), consenting(study, "w2")
         with pytest.raises(Full):
@@ -74,7 +74,7 @@ class TestTheEmptiestCell:
 @pytest.mark.django_db
 class TestPlacesComeBack:
     @pytest.mark.parametrize("state", ENDINGS)
-    def test_an_ending_without_valid_data_gives_its_place_back(self, state):
+    def test_ending_without_valid_data_frees_the_place(self, state):
         study = launched(quota=1)
         end(arriving(study), State(state))
         if state == State.COMPLETED:
@@ -84,7 +84,7 @@ class TestPlacesComeBack:
             assert arriving(study, "next").placement.cell == Cell.objects.get()
 
     @pytest.mark.parametrize(("mover", "held_after"), [(None, 1), ("clock", 0), ("script:fair", 0)])
-    def test_a_completed_game_in_which_somebody_else_moved_fills_no_place(self, mover, held_after):
+    def test_match_with_substitute_moves_fills_no_place(self, mover, held_after):
         """Its person is paid, and the dataset still wants a game."""
         study = launched(quota=1)
         visitor = Visitor(arriving(study)).walk_to("match")
@@ -97,7 +97,7 @@ class TestPlacesComeBack:
         assert sum(held().values()) == held_after
         assert {row.reason for row in visitor.now().ledger.all()} == {"base", "bonus"}
 
-    def test_so_does_somebody_who_stayed_away_too_long(self):
+    def test_dropping_out_frees_the_place(self):
         study = launched(quota=1)
         away = arriving(study)
         Enrolment.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
@@ -107,7 +107,7 @@ class TestPlacesComeBack:
         away.refresh_from_db()
         assert away.state == State.DROPPED_OUT
 
-    def test_who_gave_a_place_back_does_not_get_a_second_one(self):
+    def test_freed_place_is_not_given_back_to_the_same_person(self):
         study = launched(quota=2)
         first = arriving(study)
         end(first, State.WITHDREW)
@@ -149,7 +149,7 @@ class TestArrivingAtOnce:
         assert sum(isinstance(result, Full | StepRefused) for result in results) == 4
         assert Counter(Placement.objects.filter(HELD).values_list("role", flat=True)) == {"alice": 4, "bob": 4}
 
-    def test_one_person_in_twelve_tabs_is_one_person(self):
+    def test_twelve_tabs_are_one_participant(self):
         study = launched(quota=12)
         results = self.at_once(study, ["same"] * 12)
         assert len(set(results)) == 1

@@ -24,7 +24,7 @@ ALONE = {
 
 
 @pytest.mark.parametrize("key", ALONE)
-def test_texts_of_games_for_one_speak_of_nobody_else(key: str):
+def test_single_player_texts_mention_nobody_else(key: str):
     game = configure(registry.get(key), ALONE[key])
     study = launched(slug="alone", title="Alone", game=key, roles=list(game.roles()), agents={}, config=ALONE[key])
     person = Visitor(arriving(study))

@@ -42,7 +42,7 @@ def test_enrolments_per_address_and_hour_are_limited() -> None:
 
 
 @override_settings(JOINS_PER_HOUR=0)
-def test_a_laboratorys_own_codes_are_not_counted() -> None:
+def test_lab_codes_are_exempt_from_the_limit() -> None:
     launched(entry=Study.Entry.CODES)
     code = LabCode.objects.create(study="splitting").code
     assert Client().get("/join/splitting", {"code": code}).status_code == 302
@@ -61,7 +61,7 @@ def test_a_repeated_join_leads_to_the_same_enrolment(repeat: str) -> None:
     assert Client().post("/join/splitting", form_of(Client()))["Location"] != first["Location"]
 
 
-def test_a_code_that_opens_once_is_not_used_up_by_a_lost_answer() -> None:
+def test_lost_answer_does_not_use_up_a_code() -> None:
     launched(entry=Study.Entry.CODES)
     code = LabCode.objects.create(study="splitting", kind=LabCode.Kind.ONCE).code
     address = f"/join/splitting?code={code}"
@@ -72,7 +72,7 @@ def test_a_code_that_opens_once_is_not_used_up_by_a_lost_answer() -> None:
     assert "has already been used" in heading_of(Client().post(address, {"form": "x" * 30}))
 
 
-def test_whoever_only_opens_the_link_takes_nobodys_place() -> None:
+def test_opening_the_link_takes_no_place() -> None:
     study = launched(entry=Study.Entry.OPEN, quota=1)
     for worker in ("one", "two", "three"):
         arriving(study, worker=worker)
@@ -82,7 +82,7 @@ def test_whoever_only_opens_the_link_takes_nobodys_place() -> None:
     assert (first.now().state, second.now().state) == (State.CONSENTED, State.ARRIVED)
 
 
-def test_whose_cell_has_filled_up_before_they_consent_goes_to_another() -> None:
+def test_cell_that_filled_before_consent_is_replaced() -> None:
     study = launched(entry=Study.Entry.OPEN, quota=1, design={"grid": {"rounds": [1, 6]}})
     people = [Visitor(arriving(study, worker=str(number))) for number in range(3)]
     for visitor in people:
@@ -95,7 +95,7 @@ def test_whose_cell_has_filled_up_before_they_consent_goes_to_another() -> None:
         assert step["config"] == cell.version.content["configurations"][cell.configuration]
 
 
-def test_an_open_study_with_a_model_says_what_it_may_cost() -> None:
+def test_open_study_with_a_model_needs_a_spending_limit() -> None:
     with pytest.raises(ValidationError, match="set a spending limit"):
         launched(entry=Study.Entry.OPEN, agents=named("openai:m"))
     launched(entry=Study.Entry.OPEN, agents=named("openai:m", settings={"cap_study": 5.0}), slug="capped")

@@ -16,7 +16,7 @@ from studies.models import Study
 pytestmark = pytest.mark.django_db
 
 
-def test_there_is_a_launched_study_of_every_game_and_making_them_again_changes_nothing(settings, tmp_path):
+def test_demo_has_every_game_and_is_idempotent(settings, tmp_path):
     settings.DATA_DIR = tmp_path
     made = create_demo()
     alone = Study.objects.filter(lineups=[])
@@ -31,7 +31,7 @@ def test_there_is_a_launched_study_of_every_game_and_making_them_again_changes_n
     assert len(made.links) == Study.objects.count()
 
 
-def test_a_negotiation_begins_with_something_to_gain_and_says_who_sells(settings, tmp_path, client):
+def test_negotiation_demo_has_gains_from_trade(settings, tmp_path, client):
     """In the demonstrations, and in the form of a new study."""
     settings.DATA_DIR = tmp_path
     create_demo()
@@ -45,7 +45,7 @@ def test_a_negotiation_begins_with_something_to_gain_and_says_who_sells(settings
     assert re.search(r"Play as [^<]*seller", page) and re.search(r"Play as [^<]*buyer", page)
 
 
-def test_two_people_can_play_every_game_that_has_seats_for_them(settings, tmp_path, client):
+def test_demos_for_two_people(settings, tmp_path, client):
     settings.DATA_DIR = tmp_path
     create_demo()
     together = Study.objects.exclude(lineups=[])
@@ -58,7 +58,7 @@ def test_two_people_can_play_every_game_that_has_seats_for_them(settings, tmp_pa
     assert 'href="/join/demo-bargaining-together/"' in page
 
 
-def test_with_a_model_on_this_machine_it_plays_every_game_too(settings, tmp_path):
+def test_local_model_plays_every_game(settings, tmp_path):
     settings.DATA_DIR = tmp_path
     made = create_demo("http://127.0.0.1:9/v1")
     against_it = Study.objects.filter(agents__has_key="local:smollm2-135m-instruct", status="launched")

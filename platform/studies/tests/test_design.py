@@ -37,16 +37,16 @@ def wanted(design, **fields):
     return [(cell.config["rounds"], cell.role, cell.quota, cell.kind) for cell in cells_wanted(made)]
 
 
-def test_without_a_design_there_is_a_cell_per_role():
+def test_default_design_has_a_cell_per_role():
     assert wanted({}, config={"rounds": 3}) == [(3, "alice", 4, ""), (3, "bob", 4, "")]
 
 
-def test_a_grid_is_combined_with_the_studys_other_parameters():
+def test_grid_is_combined_with_other_parameters():
     cells = cells_wanted(study(design={"grid": {"rounds": [1, None]}}, config={"money": 50}, roles=["bob"]))
     assert [(c.config["rounds"], c.config["money"], c.role) for c in cells] == [(1, 50, "bob"), (None, 50, "bob")]
 
 
-def test_configurations_by_hand_have_their_own_quotas_and_roles():
+def test_custom_configurations_have_own_quotas_and_roles():
     design = {
         "configurations": [
             {"config": {"rounds": 2}, "quota": 9, "kind": "main"},
@@ -56,18 +56,18 @@ def test_configurations_by_hand_have_their_own_quotas_and_roles():
     assert wanted(design) == [(2, "alice", 9, "main"), (2, "bob", 9, "main"), (5, "bob", 4, "")]
 
 
-def test_the_published_selection_brings_its_cells_and_quotas():
+def test_published_selection_has_its_cells_and_quotas():
     cells = cells_wanted(study(design={"selection": "glee", "seed": 2}))
     assert len(cells) == 78
     assert {(c.kind, c.quota) for c in cells} == {("main", 50), ("variant", 25), ("random", 15)}
     assert cells == cells_wanted(study(design={"selection": "glee", "seed": 2}))
 
 
-def test_a_published_table():
+def test_published_table():
     assert len(cells_wanted(study(design={"table": "glee"}, roles=["alice"]))) == 384
 
 
-def test_the_announced_average_may_depend_on_a_parameter():
+def test_announced_average_may_depend_on_a_parameter():
     averages = {"by": "money", "amounts": {"100": "0.50", "10000": "1.00"}}
     cells = cells_wanted(study(design={"grid": {"money": [100, 10000]}, "averages": averages}, roles=["bob"]))
     assert [cell.average for cell in cells] == [Decimal("0.50"), Decimal("1.00")]
@@ -92,7 +92,7 @@ def test_the_announced_average_may_depend_on_a_parameter():
         ({"grid": {"delta_bob": [i / 3000 for i in range(1, 3001)]}}, "6000 cells"),
     ],
 )
-def test_what_could_not_be_played_is_refused_at_set_up_naming_it(design, reason):
+def test_unplayable_design_is_refused_with_the_reason(design, reason):
     made = study(design=design, roles=["alice", "bob"])
     with pytest.raises(BadConfig, match=reason):
         cells_wanted(made)
@@ -101,7 +101,7 @@ def test_what_could_not_be_played_is_refused_at_set_up_naming_it(design, reason)
     assert set(refused.value.message_dict) == {"design"}
 
 
-def test_launching_freezes_every_cell_and_people_are_spread_over_them():
+def test_launching_freezes_cells_and_spreads_participants():
     made = study(design={"grid": {"rounds": [2, 6]}, "averages": {"by": "rounds", "amounts": {"2": "1", "6": "3"}}})
     made.save()
     version = launch(made)
@@ -115,7 +115,7 @@ def test_launching_freezes_every_cell_and_people_are_spread_over_them():
     assert all(cell.placements.count() == 1 for cell in Cell.objects.all())
 
 
-def test_the_match_and_the_promise_are_those_of_the_cell():
+def test_match_and_announcement_follow_the_cell():
     made = study(
         design={"grid": {"rounds": [2, 6]}, "averages": {"by": "rounds", "amounts": {"2": "1.25", "6": "3.50"}}},
         roles=["alice"],

@@ -38,7 +38,7 @@ KEPT_BACK = "What we didn't tell you before"
         ([[PERSON, PERSON, MODEL], [PERSON, MODEL, MODEL]], True, "either", "The other players may be people who take"),
     ],
 )
-def test_what_is_told_is_true_of_every_line_up(lineups, tells, told, words):
+def test_disclosure_is_true_of_every_line_up(lineups, tells, told, words):
     said = disclosed([dict(enumerate(seats)) for seats in lineups], tells=tells)
     assert said.get("told") == told
     assert words is None or said["words"].startswith(words)
@@ -49,7 +49,7 @@ def page(client, person) -> str:
 
 
 @pytest.mark.django_db
-def test_a_study_says_it_without_any_work_also_beside_a_consent_text_of_its_own(client):
+def test_disclosure_is_shown_with_a_custom_consent_text(client):
     words = "The other player is a computer program, possibly a language model."
     plain, own = building.new_study(), building.new_study(slug="own", consent="Please agree.")
     assert page(client, building.arrive(plain, worker="A1")).count(words) == 1
@@ -58,7 +58,7 @@ def test_a_study_says_it_without_any_work_also_beside_a_consent_text_of_its_own(
 
 
 @pytest.mark.django_db
-def test_what_each_person_was_told_is_in_the_dataset(tmp_path):
+def test_dataset_records_what_each_participant_was_told(tmp_path):
     study = building.new_study()
     person = building.complete(study, worker="A1")
     export(study, tmp_path / "d")
@@ -74,7 +74,7 @@ def test_what_each_person_was_told_is_in_the_dataset(tmp_path):
 
 
 @pytest.mark.django_db
-def test_the_last_page_says_what_was_kept_back_and_only_to_those_who_played(client):
+def test_last_page_discloses_what_was_withheld(client):
     study = building.new_study(tells_opponent=False)
     played = building.complete(study, worker="A1")
     assert "The other player" not in str(played.steps[0])
@@ -86,7 +86,7 @@ def test_the_last_page_says_what_was_kept_back_and_only_to_those_who_played(clie
 
 
 @pytest.mark.django_db
-def test_who_was_told_has_nothing_more_to_hear(client):
+def test_informed_participants_get_no_late_disclosure(client):
     played = building.complete(building.new_study(), worker="A1")
     assert kept_back(played) == [] and KEPT_BACK not in page(client, played)
 

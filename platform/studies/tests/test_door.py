@@ -38,7 +38,7 @@ def token_of_otree() -> str:
 
 
 @pytest.mark.parametrize("slug", ["unknown", "UNKNOWN", "x" * 300])
-def test_an_unknown_study_has_a_clear_page(slug):
+def test_unknown_study_has_a_clear_page(slug):
     answer = Client().get(f"/join/{slug}")
     assert answer.status_code == 404
     assert "check the link" in text_of(answer)
@@ -49,7 +49,7 @@ def test_an_unknown_study_has_a_clear_page(slug):
     ("status", "reason"),
     [("draft", "not started yet"), ("paused", "paused at the moment"), ("closed", "has ended")],
 )
-def test_a_study_that_takes_nobody_in_says_why(entry, status, reason):
+def test_closed_study_explains_why(entry, status, reason):
     launched(entry=entry)
     Study.objects.update(status=status)
     answer = at_the_door(entry)
@@ -59,14 +59,14 @@ def test_a_study_that_takes_nobody_in_says_why(entry, status, reason):
     assert not Enrolment.objects.exists()
 
 
-def test_a_draft_that_was_never_launched_has_the_same_page():
+def test_unlaunched_draft_has_the_same_page():
     Study.objects.create(title="Splitting", slug="splitting", game="bargaining", entry=Study.Entry.OPEN)
     answer = at_the_door(Study.Entry.OPEN)
     assert answer.status_code == 403
     assert "not started yet" in text_of(answer)
 
 
-def test_a_full_study_says_that_a_place_may_become_free():
+def test_full_study_says_a_place_may_become_free():
     study = launched(quota=1)
     consenting(study)
     answer = at_the_door(Study.Entry.CODES)
@@ -76,7 +76,7 @@ def test_a_full_study_says_that_a_place_may_become_free():
     assert Enrolment.objects.count() == 1
 
 
-def test_who_is_inside_goes_on_when_the_study_is_paused_or_full():
+def test_participants_continue_when_the_study_is_paused_or_full():
     launched(quota=1)
     code = LabCode.objects.create(study="splitting").code
     first = Client().get("/join/splitting", {"code": code})["Location"]
@@ -85,7 +85,7 @@ def test_who_is_inside_goes_on_when_the_study_is_paused_or_full():
     assert Client().get(first).status_code == 200
 
 
-def test_no_page_of_the_door_tells_the_games_parameters():
+def test_entry_pages_show_no_game_parameters():
     launched(entry=Study.Entry.OPEN, config={"money": 123_457, "delta_bob": 0.123})
     page = at_the_door(Study.Entry.OPEN).content.decode()
     assert "123" not in page

@@ -39,7 +39,7 @@ def typed(client, points: dict = GRID, **controls: str) -> dict:
     return made_from(client, ADD, **own, **entered(points, **controls))
 
 
-def test_what_is_entered_in_the_grid_is_a_part_of_the_study(client):
+def test_grid_entries_become_part_of_the_study(client):
     chosen = {"cooperate1": "0", "cooperate2": "0", "nash": "1", "cooperative": "4"}
     sent = typed(client, **chosen) | {"parameter_action_names": "Share\nKeep"}
     assert client.post(ADD, sent).status_code == 302
@@ -59,7 +59,7 @@ def test_what_is_entered_in_the_grid_is_a_part_of_the_study(client):
     assert (again.title, again.config) == ("Again", study.config)
 
 
-def test_three_players_have_a_table_for_each_action_of_the_third(client):
+def test_three_players_have_a_table_per_action_of_the_third(client):
     points = {f"{a},{b},{c}": (a, b, c) for a, b, c in product((0, 1), (0, 1, 2), (0, 1))}
     sizes = {"seats": "3", "actions1": "2", "actions2": "3", "actions3": "2"}
     assert client.post(ADD, typed(client, points, **sizes)).status_code == 302
@@ -84,7 +84,7 @@ def test_three_players_have_a_table_for_each_action_of_the_third(client):
         ({}, {}, "Enter a value"),
     ],
 )
-def test_a_fault_in_the_grid_is_refused_where_it_stands(client, points, controls, says):
+def test_grid_errors_are_shown_at_the_field(client, points, controls, says):
     response = client.post(ADD, typed(client, points, **controls))
     errors = response.context["adminform"].form.errors
     assert list(errors) == ["parameter_custom_game"]
@@ -94,13 +94,13 @@ def test_a_fault_in_the_grid_is_refused_where_it_stands(client, points, controls
         assert 'name="parameter_custom_game:0,2/1"' in response.content.decode()
 
 
-def test_the_grid_counts_only_where_the_base_game_is_a_custom_one(client):
+def test_grid_applies_only_to_custom_base_games(client):
     sent = typed(client, {"0,0": ("half", "")}) | {"parameter_base_game": "stag_hunt"}
     assert client.post(ADD, sent).status_code == 302
     assert "custom_game" not in Study.objects.get().config
 
 
-def test_a_larger_game_from_a_file_is_kept(client):
+def test_larger_game_from_a_file_is_kept(client):
     payoffs = {",".join(map(str, profile)): [0, 1, 2, 3] for profile in product((0, 1), repeat=4)}
     config = {"base_game": "custom", "custom_game": {"actions": [2] * 4, "payoffs": payoffs}}
     assert client.post(ADD, typed(client)).status_code == 302
@@ -112,7 +112,7 @@ def test_a_larger_game_from_a_file_is_kept(client):
     assert Study.objects.get().config["custom_game"] == config["custom_game"]
 
 
-def test_equilibria_and_cooperation_are_told_while_one_types(client):
+def test_equilibria_and_cooperation_are_shown_live(client):
     answer = client.post(ADD.replace("?", "outlook/?"), typed(client, cooperate1="0", cooperate2="0")).json()
     told = answer["entries"]["parameter_custom_game"]
     assert "The only equilibrium in pure strategies: A1, A1 (1, 1)." in told
@@ -122,7 +122,7 @@ def test_equilibria_and_cooperation_are_told_while_one_types(client):
     assert answer["preview"]
 
 
-def test_a_collections_form_has_the_same_grid(client):
+def test_collection_form_has_the_same_grid(client):
     sent = made_from(
         client,
         COLLECT,

@@ -36,7 +36,7 @@ def monitor_of(study: Study) -> str:
     return client.get(f"/admin/monitor/{study.pk}/").content.decode()
 
 
-def test_nobody_new_comes_in_while_the_model_is_known_to_be_away() -> None:
+def test_entry_is_closed_while_the_model_is_unavailable() -> None:
     study = launched(agents=named("openai:m"))
     circuit = Circuit.objects.create(
         endpoint="openai", open_until=timezone.now() + timedelta(seconds=9), changed_at=timezone.now()
@@ -53,9 +53,7 @@ def test_nobody_new_comes_in_while_the_model_is_known_to_be_away() -> None:
 
 
 @pytest.mark.parametrize(("pauses", "then"), [(True, Study.Status.PAUSED), (False, Study.Status.LAUNCHED)])
-def test_a_study_that_asks_for_it_pauses_itself_when_its_model_gives_no_answer(
-    pauses, then, django_capture_on_commit_callbacks
-) -> None:
+def test_study_pauses_when_its_model_does_not_answer(pauses, then, django_capture_on_commit_callbacks) -> None:
     study = launched(agents=named("openai:m"), pauses_on_failure=pauses)
     visitor = Visitor(arriving(study)).walk_to("match")
     visitor.move(**FAIR)
@@ -69,14 +67,14 @@ def test_a_study_that_asks_for_it_pauses_itself_when_its_model_gives_no_answer(
     ] * pauses
 
 
-def test_a_match_that_was_ended_by_hand_pauses_nothing(django_capture_on_commit_callbacks) -> None:
+def test_manually_ended_match_pauses_nothing(django_capture_on_commit_callbacks) -> None:
     visitor = Visitor(arriving(launched(agents=named("openai:m"), pauses_on_failure=True))).walk_to("match")
     with django_capture_on_commit_callbacks(execute=True):
         matches.abandon_match(match_id=visitor.match().pk, reason="stuck")
     assert visitor.now().ended and Study.objects.get().status == Study.Status.LAUNCHED
 
 
-def test_a_study_pauses_itself_when_failed_matches_cost_too_much() -> None:
+def test_study_pauses_at_its_limit_for_failed_matches() -> None:
     study = launched(failure_cap=Decimal("3.00"), base=Decimal("1.00"))
     for worker in ("one", "two"):
         assert Study.objects.get().status == Study.Status.LAUNCHED

@@ -28,7 +28,7 @@ def study(**fields) -> Study:
     return Study(**{**given, **fields})
 
 
-def test_it_counts_people_over_all_cells_and_says_the_same_twice():
+def test_forecast_counts_participants_and_is_reproducible():
     made = study(design={"grid": {"rounds": [1, 10, None], "scale": [100, 1000]}}, roles=["alice", "bob"])
     expected = forecast(made)
     assert (expected.configurations, expected.cells, expected.people) == (6, 12, 36)
@@ -36,12 +36,12 @@ def test_it_counts_people_over_all_cells_and_says_the_same_twice():
     assert forecast(made) == expected
 
 
-def test_a_large_study_is_sampled_evenly():
+def test_large_study_is_sampled_evenly():
     expected = forecast(study(design={"table": "glee"}))
     assert (expected.cells, expected.sampled) == (576, forecasting.MATCHES)
 
 
-def test_pay_is_that_of_the_rule_and_lies_between_base_and_cap():
+def test_forecast_pay_lies_between_base_and_cap():
     fixed = forecast(study(pay_rule="fixed", base=Decimal("1.50"), announced_average=Decimal("0.75")))
     assert fixed.pay == (Decimal("2.25"),) * 3
     assert fixed.pay_in_all == Decimal("6.75")
@@ -49,13 +49,13 @@ def test_pay_is_that_of_the_rule_and_lies_between_base_and_cap():
     assert Decimal(1) <= least <= mean <= most <= Decimal("1.60")
 
 
-def test_pay_follows_the_average_of_the_cell():
+def test_forecast_pay_follows_the_cells_average():
     averages = {"by": "scale", "amounts": {"100": "0.50", "1000": "3.00"}}
     made = study(pay_rule="fixed", base=Decimal(1), design={"grid": {"scale": [100, 1000]}, "averages": averages})
     assert forecast(made).pay == (Decimal("1.50"), Decimal("2.75"), Decimal("4.00"))
 
 
-def test_scripted_opponents_cost_nothing_and_models_what_their_price_says():
+def test_forecast_cost_uses_model_prices():
     assert (forecast(study()).model_calls, forecast(study()).model_cost) == (0, 0)
     asked = forecast(study(agents=named("openai:gpt-4o-mini")))
     answers = PRICES["openai:gpt-4o-mini"].output * forecasting.ANSWER_TOKENS / 1_000_000
@@ -66,7 +66,7 @@ def test_scripted_opponents_cost_nothing_and_models_what_their_price_says():
     assert asked.models_in_all == asked.model_cost * 3
 
 
-def test_a_price_that_is_not_known_is_not_guessed():
+def test_unknown_price_is_not_guessed():
     assert forecast(study(agents=named("openai:nobody-knows"))).model_cost is None
 
 
@@ -78,6 +78,6 @@ def test_slower_opponents_and_longer_texts_take_longer():
     assert forecast(study(consent="word " * 2000)).minutes > quick.minutes + 4
 
 
-def test_what_cannot_be_played_is_not_forecast():
+def test_unplayable_study_has_no_forecast():
     with pytest.raises(GameError):
         forecast(study(config={"scale": -1}))

@@ -31,17 +31,17 @@ def version() -> Version:
     return version
 
 
-def test_what_was_frozen_still_has_its_hash(version):
+def test_old_version_keeps_its_hash(version):
     assert sha256_of(Version.objects.get().content) == version.sha256
 
 
-def test_its_agent_is_called_by_its_specification(version):
+def test_old_versions_agent_is_labelled_by_its_specification(version):
     settings = KEPT["content"]["cells"][0]["agents"]["bob"]["settings"]
     assert version.agents() == {"openai:gpt-4o-mini": Agent(spec="openai:gpt-4o-mini", delay=1.5, settings=settings)}
     assert version.agents()["openai:gpt-4o-mini"].settings.persona == "You are a judge."
 
 
-def test_its_cells_are_read_as_line_ups(version):
+def test_old_versions_cells_are_line_ups(version):
     assert [(cell.role, cell.seats, cell.places) for cell in version.cells.all()] == [
         ("alice", {"alice": "person", "bob": "openai:gpt-4o-mini"}, 4),
         ("bob", {"alice": "openai:gpt-4o-mini", "bob": "person"}, 4),
@@ -49,7 +49,7 @@ def test_its_cells_are_read_as_line_ups(version):
     assert cell_titles(version.pk, version.sha256) == {1: "alice", 2: "bob"}
 
 
-def test_people_are_placed_and_seated_against_it(version, monkeypatch):
+def test_old_version_places_and_seats_participants(version, monkeypatch):
     monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
     for worker in ("first", "second"):
         person = arriving(version.study, worker)
@@ -59,7 +59,7 @@ def test_people_are_placed_and_seated_against_it(version, monkeypatch):
     assert {person.placement.role for person in [person, arriving(version.study, "first")]} == {"alice", "bob"}
 
 
-def test_somebody_who_began_before_sits_down_by_the_step_that_was_frozen_then(version, monkeypatch):
+def test_old_enrolment_uses_its_frozen_step(version, monkeypatch):
     monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
     content, cell = KEPT["content"], KEPT["content"]["cells"][1]
     step = {

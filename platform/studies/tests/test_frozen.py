@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
     ],
     ids=["save", "delete", "update", "delete rows", "bulk update", "update by study"],
 )
-def test_the_model_refuses_to_change_a_version(action):
+def test_model_refuses_to_change_a_version(action):
     version = launched().versions.get()
     before = Version.objects.values().get()
     version.number = 9
@@ -35,7 +35,7 @@ def test_the_model_refuses_to_change_a_version(action):
 
 
 @pytest.mark.parametrize("column", ["content", "sha256", "number", "code_revision", "seed", "launched_at"])
-def test_the_database_refuses_to_change_a_version(column):
+def test_database_refuses_to_change_a_version(column):
     launched()
     before = Version.objects.values().get()
     with pytest.raises(DatabaseError, match="never changed"), transaction.atomic(), connection.cursor() as cursor:
@@ -43,7 +43,7 @@ def test_the_database_refuses_to_change_a_version(column):
     assert Version.objects.values().get() == before
 
 
-def test_its_page_shows_the_hash_of_each_part(admin_client):
+def test_version_page_shows_the_hash_of_each_part(admin_client):
     version = launched().versions.get()
     page = admin_client.get(f"/admin/studies/version/{version.pk}/change/").content.decode()
     assert version.sha256 in page
@@ -51,7 +51,7 @@ def test_its_page_shows_the_hash_of_each_part(admin_client):
         assert digest in page
 
 
-def test_each_match_leads_to_the_version_it_is_played_under():
+def test_match_links_to_its_version():
     study = launched()
     early = arriving(study, "early")
     Study.objects.update(quota=33)
@@ -62,7 +62,7 @@ def test_each_match_leads_to_the_version_it_is_played_under():
     assert numbers == [1, 2]
 
 
-def test_a_version_is_hashed_whole_and_part_by_part():
+def test_version_is_hashed_as_a_whole_and_by_part():
     study = launched()
     first = study.versions.get()
     Study.objects.update(base="2.50", consent="Another text.")

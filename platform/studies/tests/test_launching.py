@@ -15,7 +15,7 @@ from tests.visitors import arriving, launched
 pytestmark = pytest.mark.django_db
 
 
-def test_a_launched_study_is_a_hashed_version_with_a_cell_per_role():
+def test_launched_study_is_hashed_with_a_cell_per_role():
     study = launched(roles=["alice", "bob"], quota=7)
     version = Version.objects.get()
     assert (study.status, version.number) == (Study.Status.LAUNCHED, 1)
@@ -37,7 +37,7 @@ def test_the_content_contains_everything_an_enrolment_depends_on():
     assert set(content) >= {"game", "rules_version", "cells", "purpose", "checks", "timers", "pay", "entry"}
 
 
-def test_launching_the_same_content_again_is_the_same_version():
+def test_launching_the_same_content_reuses_the_version():
     study = launched()
     first = study.versions.get()
     Study.objects.update(status=Study.Status.PAUSED, title="Another title for the researcher")
@@ -69,7 +69,7 @@ def test_launching_the_same_content_again_is_the_same_version():
     ],
     ids=lambda edit: next(iter(edit)),
 )
-def test_an_edit_and_a_launch_make_a_new_version_and_leave_the_old_one(edit):
+def test_launching_an_edit_makes_a_new_version(edit):
     study = launched()
     first = study.versions.get()
     before = (first.content, first.sha256, list(first.cells.values()))
@@ -81,14 +81,14 @@ def test_an_edit_and_a_launch_make_a_new_version_and_leave_the_old_one(edit):
     assert (first.content, first.sha256, list(first.cells.values())) == before
 
 
-def test_an_edit_without_a_launch_changes_nothing_for_newcomers():
+def test_unlaunched_edit_does_not_affect_newcomers():
     study = launched(asks_quiz=True)
     Study.objects.update(asks_quiz=False)
     study.refresh_from_db()
     assert [step["kind"] for step in arriving(study).steps][-1] == "quiz"
 
 
-def test_people_who_began_keep_their_steps_and_newcomers_get_the_new_ones():
+def test_enrolled_participants_keep_their_steps():
     study = launched(consent="The first text.")
     early = arriving(study, "early")
     before = early.steps
@@ -127,5 +127,5 @@ def test_invalid_study_is_not_launched(fields, field):
     assert not Version.objects.exists()
 
 
-def test_the_hash_does_not_depend_on_the_order_of_keys():
+def test_hash_ignores_the_order_of_keys():
     assert sha256_of({"a": 1, "b": [1, 2]}) == sha256_of({"b": [1, 2], "a": 1}) != sha256_of({"a": 1, "b": [2, 1]})

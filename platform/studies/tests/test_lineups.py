@@ -46,13 +46,13 @@ def lineup(name: str = "", weight: int = 1, **seats) -> dict:
 # ---- what is played --------------------------------------------------------------------------------------
 
 
-def test_one_person_among_four_scripts():
+def test_one_participant_among_four_scripts():
     (cell,) = cells_wanted(contest(lineups=[lineup(p1="person", others="level 1")]))
     assert cell.seats == {"p1": "person", "p2": "level 1", "p3": "level 1", "p4": "level 1", "p5": "level 1"}
     assert (cell.people, cell.role, cell.quota) == (["p1"], "p1", 2)
 
 
-def test_line_ups_are_crossed_with_the_grid_and_weights_multiply_the_matches():
+def test_line_ups_are_crossed_with_the_grid_and_weighted():
     made = contest(
         design={"grid": {"players": [3, 5]}},
         lineups=[
@@ -64,7 +64,7 @@ def test_line_ups_are_crossed_with_the_grid_and_weights_multiply_the_matches():
     assert found == [(3, "alone", 1, 2), (3, "pair", 2, 6), (5, "alone", 1, 2), (5, "pair", 2, 6)]
 
 
-def test_without_line_ups_a_person_plays_each_role_against_each_agent():
+def test_default_line_ups_pair_each_role_with_each_agent():
     made = Study(
         title="S", slug="s", game="bargaining", agents=named("script:fair", "openai:m"), roles=["alice", "bob"]
     )
@@ -77,7 +77,7 @@ def test_without_line_ups_a_person_plays_each_role_against_each_agent():
 
 
 @pytest.mark.django_db
-def test_equal_seats_are_offered_to_people_once():
+def test_equivalent_seats_are_offered_once():
     made = contest(agents={}, lineups=[])
     made.full_clean()
     assert made.roles == ["p1"]
@@ -88,7 +88,7 @@ def test_equal_seats_are_offered_to_people_once():
     st.lists(st.sampled_from(["person", "calm", "level 1", ["calm", "judge"], None]), min_size=5, max_size=5),
     st.booleans(),
 )
-def test_a_line_up_fills_every_seat_or_says_which_is_empty(takers, rest):
+def test_line_up_with_an_empty_seat_is_refused(takers, rest):
     seats = {f"p{number}": who for number, who in enumerate(takers, start=1) if who is not None}
     written = Lineup(seats={**seats, **({"*": "level 1"} if rest or not seats else {})})
     game = configure(registry.get("beauty_contest"), {"players": 5})
@@ -106,7 +106,7 @@ def test_a_line_up_fills_every_seat_or_says_which_is_empty(takers, rest):
 # ---- drawing ---------------------------------------------------------------------------------------------
 
 
-def test_a_list_is_drawn_from_by_the_match_and_the_seat():
+def test_agent_list_is_drawn_by_match_and_seat():
     seats = {"p1": "person", "p2": ["calm", "judge"], "p3": ["calm", "judge"], "p4": "level 1"}
     draws = [drawn(seats, seed) for seed in range(400)]
     assert draws == [drawn(seats, seed) for seed in range(400)]
@@ -118,7 +118,7 @@ def test_a_list_is_drawn_from_by_the_match_and_the_seat():
 # ---- agents ----------------------------------------------------------------------------------------------
 
 
-def test_the_hash_says_everything_that_changes_behaviour():
+def test_agent_hash_covers_all_behaviour():
     agents = agents_of(AGENTS)
     hashes = {agent.hash for agent in agents.values()}
     assert len(hashes) == 3 and all(len(one) == 12 for one in hashes)
@@ -129,12 +129,12 @@ def test_the_hash_says_everything_that_changes_behaviour():
 
 
 @pytest.mark.parametrize("label", ["", "person", "Human", " a", "a,b", "*", "a\n", "<b>", "x" * 201])
-def test_what_an_agent_cannot_be_called(label):
+def test_invalid_agent_names(label):
     assert problem_of_label(label)
 
 
 @pytest.mark.parametrize("label", ["gpt 4o", "openai:gpt-4o-mini", "together:meta-llama/Llama-3.1", "Richterin Ä"])
-def test_what_an_agent_can_be_called(label):
+def test_valid_agent_names(label):
     assert not problem_of_label(label)
 
 
@@ -158,7 +158,7 @@ def test_what_an_agent_can_be_called(label):
         (["p1"], "Line-up 1"),
     ],
 )
-def test_a_line_up_that_cannot_be_played_is_refused_at_its_field(lineups, says):
+def test_unplayable_line_up_is_refused_at_its_field(lineups, says):
     with pytest.raises(ValidationError) as refused:
         contest(lineups=lineups).full_clean()
     assert list(refused.value.message_dict) == ["lineups"]
@@ -167,7 +167,7 @@ def test_a_line_up_that_cannot_be_played_is_refused_at_its_field(lineups, says):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("agents", [[], {"x": {}}, {"x": "script:level_1"}, {"person": {"spec": "script:level_1"}}])
-def test_agents_that_cannot_be_read_are_refused_at_their_field(agents):
+def test_invalid_agents_are_refused_at_their_field(agents):
     with pytest.raises(ValidationError) as refused:
         contest(agents=agents, lineups=[lineup(p1="person", others="x")]).full_clean()
     assert "agents" in refused.value.message_dict or "lineups" in refused.value.message_dict
@@ -177,7 +177,7 @@ def test_agents_that_cannot_be_read_are_refused_at_their_field(agents):
 
 
 @pytest.mark.django_db
-def test_groups_are_filled_seat_by_seat_and_the_quota_counts_matches():
+def test_groups_fill_seat_by_seat_and_count_as_matches():
     made = contest(lineups=[lineup("pair", p1="person", p2="person", others="level 1")])
     made.save()
     version = launch(made)
@@ -203,12 +203,12 @@ def test_groups_are_filled_seat_by_seat_and_the_quota_counts_matches():
         ({"p1": "person", "p2": "person", "others": "calm"}, "some are people who take part like you, and some are"),
     ],
 )
-def test_the_consent_text_says_truly_who_the_others_are(seats, says):
+def test_consent_text_describes_the_others_truthfully(seats, says):
     assert says in default_consent(contest(lineups=[lineup(**seats)]))
 
 
 @pytest.mark.django_db
-def test_the_forecast_counts_matches_people_and_every_model_in_them():
+def test_forecast_counts_matches_participants_and_models():
     one = forecast(contest(lineups=[lineup(p1="person", p2="calm", others="level 1")]))
     four = forecast(contest(lineups=[lineup(p1="person", others="calm")]))
     pair = forecast(contest(lineups=[lineup(p1="person", p2="person", others="level 1")]))

@@ -34,7 +34,7 @@ def page(name: str, *args) -> str:
 # ---- copies ----------------------------------------------------------------------------------------------
 
 
-def test_a_copy_is_a_draft_that_would_launch_as_the_same(boss):
+def test_copy_is_an_equivalent_draft(boss):
     study = launched(
         design={"grid": {"rounds": [2, 6]}},
         base="2.50",
@@ -49,14 +49,14 @@ def test_a_copy_is_a_draft_that_would_launch_as_the_same(boss):
         assert field.name in OWN or getattr(made, field.name) == getattr(study, field.name), field.name
 
 
-def test_copies_find_short_names_that_are_free():
+def test_copies_find_free_short_names():
     study = launched()
     assert [copy(study).slug for _i in range(3)] == ["splitting-copy", "splitting-copy-2", "splitting-copy-3"]
     long = launched(slug="s" * 60)
     assert copy(long).slug == "s" * 55 + "-copy"
 
 
-def test_the_button_copies_and_opens_the_copy(client, boss):
+def test_copy_button_opens_the_copy(client, boss):
     study = launched()
     response = client.post(page("copy", study.pk))
     made = Study.objects.get(slug="splitting-copy")
@@ -67,7 +67,7 @@ def test_the_button_copies_and_opens_the_copy(client, boss):
 # ---- presets ---------------------------------------------------------------------------------------------
 
 
-def test_presets_are_listed_and_made_with_one_click(client, boss):
+def test_presets_are_listed_and_created_with_one_click(client, boss):
     assert page("presets") in client.get(page("changelist")).content.decode()
     assert "GLEE with participants" in text_of(client.get(page("presets")))
     response = client.post(page("preset", "glee-human"))
@@ -79,7 +79,7 @@ def test_presets_are_listed_and_made_with_one_click(client, boss):
     assert Collection.objects.count() == 3
 
 
-def test_a_preset_is_made_once(client, boss):
+def test_preset_is_created_once(client, boss):
     client.post(page("preset", "glee-human"))
     again = client.post(page("preset", "glee-human"), follow=True)
     assert "loaded before" in text_of(again)
@@ -91,7 +91,7 @@ def test_a_preset_is_made_once(client, boss):
 # ---- comparing -------------------------------------------------------------------------------------------
 
 
-def test_the_comparison_names_what_changed_and_nothing_else(client, boss):
+def test_comparison_shows_exactly_the_changes(client, boss):
     study = launched(consent="Welcome.\n\nPlease play.", base="1.00")
     Study.objects.update(
         design={"grid": {"rounds": [2, 6]}}, base="2.50", consent="Welcome.\n\nPlease play well.", asks_quiz=False
@@ -107,7 +107,7 @@ def test_the_comparison_names_what_changed_and_nothing_else(client, boss):
     assert "Please play well." in shown and "2.50" in shown and "announced average" not in shown
 
 
-def test_an_edit_of_a_launched_study_is_the_draft_of_the_next_version(client, boss):
+def test_edit_of_a_launched_study_is_the_next_draft(client, boss):
     study = launched()
     assert "There are no differences" in text_of(client.get(page("compare", study.pk)))
     Study.objects.update(quota=33)
@@ -117,19 +117,19 @@ def test_an_edit_of_a_launched_study_is_the_draft_of_the_next_version(client, bo
     assert "see the draft until you launch it" in compared and "33" in compared
 
 
-def test_words_of_researchers_are_shown_as_words(client, boss):
+def test_comparison_escapes_texts(client, boss):
     study = launched()
     Study.objects.update(consent="<script>alert(1)</script>")
     shown = client.get(page("compare", study.pk)).content.decode()
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown and "<script>alert(1)" not in shown
 
 
-def test_only_versions_that_exist_are_compared(client, boss):
+def test_only_existing_versions_can_be_compared(client, boss):
     study = launched()
     assert client.get(page("compare", study.pk), {"before": "7"}).status_code == 404
 
 
-def test_a_difference_shows_what_changed_with_a_little_around_it():
+def test_difference_has_some_context():
     lines = difference("\n".join("abcdefgh"), "\n".join("abcdefgH"))
     assert [(line.kind, line.text) for line in lines] == [
         ("gap", ""), ("same", "f"), ("same", "g"), ("removed", "h"), ("added", "H"),
@@ -137,7 +137,7 @@ def test_a_difference_shows_what_changed_with_a_little_around_it():
     assert difference("same\n", "same") == ()
 
 
-def test_a_viewer_compares_and_may_copy_into_a_study_of_their_own(client):
+def test_viewers_may_compare_and_copy(client):
     study = launched()
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
     client.force_login(user)
@@ -152,7 +152,7 @@ def test_a_viewer_compares_and_may_copy_into_a_study_of_their_own(client):
     assert (told.by, told.of_key, told.details) == ("staff", str(made.pk), {"copied from": study.slug})
 
 
-def test_a_preset_that_somebody_else_made_is_neither_named_nor_made_again(client, boss):
+def test_other_users_presets_are_neither_named_nor_duplicated(client, boss):
     client.post(page("preset", "glee-human"))
     told = Record.objects.filter(action="made").order_by("pk")
     assert [(one.by, one.details) for one in told] == [("boss", {"preset": "glee-human"})] * 3
@@ -165,7 +165,7 @@ def test_a_preset_that_somebody_else_made_is_neither_named_nor_made_again(client
     assert Study.objects.count() == 3
 
 
-def test_a_draft_that_cannot_be_launched_says_why_instead_of_being_compared(client, boss):
+def test_unlaunchable_draft_is_not_compared_but_explained(client, boss):
     study = launched()
     Study.objects.update(config={"money": -1})
     response = client.get(page("compare", study.pk))

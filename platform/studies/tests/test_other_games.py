@@ -74,7 +74,7 @@ def play_all(one: Enrolment) -> Enrolment:
     return one
 
 
-def test_games_are_played_in_their_order_each_with_its_own_rules():
+def test_games_are_played_in_order_with_their_own_rules():
     steps = steps_for(session(other(), pay_rule="share"))
     assert games_of(steps) == ["beauty_contest", "bargaining"]
     read = [step for step in steps if step["kind"] == "instructions"]
@@ -83,13 +83,13 @@ def test_games_are_played_in_their_order_each_with_its_own_rules():
     assert "You play 2 games." in read[0]["pay"] and "not all the same" in read[0]["pay"]
 
 
-def test_a_random_order_differs_between_people_and_begins_with_either_game():
+def test_random_order_differs_between_participants():
     to = session(other(), order="random")
     orders = {tuple(games_of(steps_for(to))) for _person in range(12)}
     assert orders == {("beauty_contest", "bargaining"), ("bargaining", "beauty_contest")}
 
 
-def test_everything_played_is_paid_and_in_the_dataset(tmp_path: Path):
+def test_every_game_is_paid_and_in_the_dataset(tmp_path: Path):
     to = session(other(), session_pays="last")
     (one,) = come(to)
     assert play_all(one).state == State.COMPLETED
@@ -102,7 +102,7 @@ def test_everything_played_is_paid_and_in_the_dataset(tmp_path: Path):
     assert {row["role"] for row in rows(tmp_path / "d", "seats")} == {"p1", "p2", "alice", "bob"}
 
 
-def test_people_who_play_together_meet_in_every_game_and_keep_their_seat_in_the_first(tmp_path: Path):
+def test_groups_stay_together_across_games(tmp_path: Path):
     game = other("dilemma", game="social_dilemma", config={}, roles=[], agents={}, lineups=PAIR)
     to = session(game, lineups=PAIR, agents={}, session_partners="any", order="random")
     enrolments = come(to, 4)
@@ -130,7 +130,7 @@ def test_people_who_play_together_meet_in_every_game_and_keep_their_seat_in_the_
             assert float(row["player.parley_payoff"]) == match.payoffs[row["player.parley_role"]]
 
 
-def test_the_consent_text_says_truly_whom_one_meets_in_any_of_the_games():
+def test_consent_text_describes_the_others_in_all_games():
     alone, met = other(), other("dilemma", game="social_dilemma", config={}, roles=[], agents={}, lineups=PAIR)
     consent = session(alone).latest_version().content["texts"]["consent"]
     assert "wait for the others" not in consent and "people who take part" not in consent
@@ -140,7 +140,7 @@ def test_the_consent_text_says_truly_whom_one_meets_in_any_of_the_games():
     assert "may be people who take part like you, or computer programs" in consent
 
 
-def test_the_forecast_counts_every_game():
+def test_forecast_counts_every_game():
     to = session(other())
     alone = study(slug="alone", config={"players": 2, "runs": 1}, lineups=ALONE)
     assert forecast(to).decisions > forecast(alone).decisions
@@ -148,7 +148,7 @@ def test_the_forecast_counts_every_game():
 
 
 @pytest.mark.parametrize(("order", "begun"), [("random", [2, 2, 2]), ("fixed", [6, 6, 6]), ("again", [6, 6, 6])])
-def test_a_quota_counts_the_groups_that_play_in_a_cell_wherever_they_begin(order: str, begun: list[int]):
+def test_quota_counts_groups_wherever_they_begin(order: str, begun: list[int]):
     to = study(
         lineups=ALONE,
         session_matches=3,
@@ -170,21 +170,21 @@ class TestSettingUp:
             ("session_games", {"others": [1, 1]}),
         ],
     )
-    def test_what_cannot_be_is_refused_at_its_field(self, field: str, wrong: dict[str, object]):
+    def test_invalid_values_are_refused_at_their_field(self, field: str, wrong: dict[str, object]):
         keys = {1: other().pk}
         games = [Study(pk=keys.get(key, key)) for key in wrong.pop("others", [1])]
         with pytest.raises(ValidationError) as refused:
             session(*games, **wrong)
         assert field in refused.value.message_dict
 
-    def test_a_label_that_means_two_agents_is_named(self):
+    def test_ambiguous_agent_label_is_named(self):
         lazy = {"script:rational": {"spec": "script:random"}}
         game = other("dilemma", game="social_dilemma", config={}, roles=["p1"], agents=lazy)
         with pytest.raises(ValidationError) as refused:
             session(game)
         assert "script:rational" in refused.value.message_dict["session_games"][0]
 
-    def test_it_is_chosen_in_the_form_without_code(self, client):
+    def test_session_games_are_chosen_in_the_form(self, client):
         client.force_login(User.objects.create_superuser("boss"))
         game = other()
         draft = Study.objects.get(pk=study(lineups=ALONE, base=Decimal(2)).pk)

@@ -48,7 +48,7 @@ def family(slug: str, **fields) -> Study:
 
 @pytest.mark.django_db
 class TestHowOften:
-    def test_one_study_is_played_once_by_default(self):
+    def test_study_is_played_once_by_default(self):
         study = launched(entry=Study.Entry.MTURK)
         comes(study)
         ended(hours_ago=1000)
@@ -58,7 +58,7 @@ class TestHowOften:
         assert "Please return this task" in text_of(answer)
         assert Enrolment.objects.count() == 1
 
-    def test_a_study_may_let_people_come_a_number_of_times(self):
+    def test_study_may_allow_several_sessions(self):
         study = launched(entry=Study.Entry.MTURK, most_participations=2)
         for assignment in ("A1", "A2"):
             assert comes(study, assignment=assignment).status_code == 302
@@ -68,7 +68,7 @@ class TestHowOften:
         assert "at most 2 times" in text_of(answer)
         assert Enrolment.objects.count() == Placement.objects.count() == 2
 
-    def test_never_two_games_side_by_side(self):
+    def test_concurrent_sessions_are_refused(self):
         study = launched(entry=Study.Entry.MTURK, most_participations=None)
         first = comes(study)["Location"]
         answer = comes(study, assignment="A2")
@@ -77,7 +77,7 @@ class TestHowOften:
         assert first not in answer.content.decode()
         assert comes(study)["Location"] == first
 
-    def test_an_assignment_that_is_done_leads_to_its_last_page_and_begins_nothing(self):
+    def test_finished_assignment_leads_to_its_last_page(self):
         study = launched(entry=Study.Entry.MTURK, most_participations=None)
         first = comes(study)["Location"]
         ended()
@@ -92,19 +92,19 @@ class TestHowOften:
         assert comes(study, assignment="A2").status_code == 403
 
     @pytest.mark.parametrize("purpose", ["pilot", "demo"])
-    def test_trials_count_nobody_and_are_not_counted(self, purpose):
+    def test_pilots_and_demos_do_not_count(self, purpose):
         study = family("trial", purpose=purpose, most_participations=1)
         for assignment in ("A1", "A2"):
             assert comes(study, assignment=assignment).status_code == 302
         assert comes(family("serious")).status_code == 302
 
-    def test_a_preview_counts_nobody(self):
+    def test_preview_does_not_count(self):
         study = family("serious")
         preview = {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "workerId": "W", "hitId": "H"}
         assert Client().get(f"/join/{study.slug}", preview).status_code == 200
         assert comes(study).status_code == 302
 
-    def test_what_a_version_froze_is_what_holds(self):
+    def test_frozen_limits_apply(self):
         study = launched(entry=Study.Entry.MTURK, most_participations=2)
         Study.objects.update(most_participations=1)
         comes(study)
@@ -120,7 +120,7 @@ class TestOneCodeForSeveralGames:
     def code(self) -> str:
         return LabCode.objects.create(study="splitting").code
 
-    def test_after_the_first_game_the_door_offers_another_and_the_last_page(self, code):
+    def test_entry_page_offers_another_game_and_the_last_page(self, code):
         launched(most_participations=2)
         first = Client().get("/join/splitting", {"code": code})["Location"]
         ended()
@@ -133,7 +133,7 @@ class TestOneCodeForSeveralGames:
         assert Client().get("/join/splitting", {"code": code})["Location"] == second
         assert list(Identity.objects.order_by("occasion").values_list("occasion", flat=True)) == [1, 2]
 
-    def test_pressing_twice_begins_one_game(self, code):
+    def test_double_click_begins_one_game(self, code):
         launched(most_participations=5)
         Client().get("/join/splitting", {"code": code})
         ended()
@@ -141,7 +141,7 @@ class TestOneCodeForSeveralGames:
         assert pressed[0] == pressed[1]
         assert Enrolment.objects.count() == 2
 
-    def test_when_there_is_no_other_game_the_code_leads_to_the_last_page(self, code):
+    def test_code_leads_to_the_last_page_if_no_game_is_left(self, code):
         launched(most_participations=1)
         first = Client().get("/join/splitting", {"code": code})["Location"]
         ended()
@@ -149,7 +149,7 @@ class TestOneCodeForSeveralGames:
         assert Client().post(f"/join/splitting?code={code}", {"again": "yes"}).status_code == 403
         assert Enrolment.objects.count() == 1
 
-    def test_too_soon_the_page_says_when_and_still_leads_to_the_last_page(self, code):
+    def test_early_return_shows_when_and_the_last_page(self, code):
         launched(**GLEE)
         first = Client().get("/join/splitting", {"code": code})["Location"]
         ended(hours_ago=11)
@@ -162,7 +162,7 @@ class TestOneCodeForSeveralGames:
 
 @pytest.mark.django_db
 class TestResting:
-    def test_a_second_game_of_the_family_waits_twelve_hours_in_whichever_study(self):
+    def test_second_game_of_a_family_waits_twelve_hours(self):
         comes(family("small"))
         ended(hours_ago=11.5)
         answer = comes(family("large"), assignment="A2")
@@ -173,7 +173,7 @@ class TestResting:
         Enrolment.objects.update(arrived_at=timezone.now() - timedelta(hours=12, seconds=1))
         assert comes(Study.objects.get(slug="large"), assignment="A2").status_code == 302
 
-    def test_the_moment_that_the_page_names_is_one_at_which_the_person_is_let_in(self):
+    def test_announced_moment_is_late_enough(self):
         study = family("small")
         comes(study)
         ended(hours_ago=5)
@@ -182,30 +182,30 @@ class TestResting:
         allowed = Enrolment.objects.get().arrived_at + timedelta(hours=12)
         assert timedelta(0) <= until - allowed < timedelta(minutes=1)
 
-    def test_a_game_that_is_still_going_on_elsewhere_counts(self):
+    def test_unfinished_game_elsewhere_counts(self):
         comes(family("small"))
         assert comes(family("large"), assignment="A2").status_code == 403
 
-    def test_another_family_is_another_matter(self):
+    def test_other_families_do_not_count(self):
         comes(family("small"))
         other = family("prices", game="negotiation", roles=["alice"], agents=named("script:random"))
         assert comes(other, assignment="A2").status_code == 302
 
-    def test_so_is_another_person_and_the_same_name_at_another_recruiter(self):
+    def test_other_people_and_recruiters_do_not_count(self):
         study = family("small")
         comes(study)
         assert comes(study, worker="W2", assignment="A2").status_code == 302
         assert enrol(study, Arrival("prolific", worker="W", proof="S1"))
 
-    def test_a_study_without_a_rest_asks_none(self):
+    def test_study_without_a_rest_asks_none(self):
         comes(family("small"))
         assert comes(family("large", rest_hours=0), assignment="A2").status_code == 302
 
-    def test_who_is_inside_comes_back_in_at_any_time(self):
+    def test_enrolled_participants_may_return_at_any_time(self):
         study = family("small")
         assert comes(study)["Location"] == comes(study)["Location"]
 
-    def test_nothing_that_names_the_worker_is_on_the_page(self):
+    def test_refusal_page_does_not_identify_the_worker(self):
         study = family("small")
         comes(study, worker="A1WORKERID")
         answer = comes(study, worker="A1WORKERID", assignment="A2")
@@ -221,7 +221,7 @@ class TestResting:
             (timedelta(hours=12), "12 hours"),
         ],
     )
-    def test_waits_in_words_are_never_too_short(self, wait, says):
+    def test_waits_are_rounded_up(self, wait, says):
         assert in_words(wait) == says
 
 
@@ -249,25 +249,25 @@ class TestAtOnce:
             thread.join()
         return results
 
-    def test_one_worker_at_the_doors_of_six_studies_of_a_family_plays_one_game(self):
+    def test_simultaneous_arrivals_at_six_studies_play_one_game(self):
         studies = [family(f"family-{i}") for i in range(6)]
         results = self.at_once([(study, Arrival("mturk", "W", f"A{i}/W")) for i, study in enumerate(studies)])
         assert sorted(results, key=str) == [Enrolment.objects.get().pk, *[TooSoon] * 5]
         assert Placement.objects.count() == 1
 
-    def test_one_worker_with_six_assignments_of_a_study_plays_one_game(self):
+    def test_simultaneous_assignments_play_one_game(self):
         study = launched(entry=Study.Entry.MTURK)
         results = self.at_once([(study, Arrival("mturk", "W", f"A{i}/W")) for i in range(6)])
         assert sorted(results, key=str) == [Enrolment.objects.get().pk, *[DifferentParticipant] * 5]
 
-    def test_workers_that_have_nothing_to_do_with_each_other_all_get_in(self):
+    def test_unrelated_workers_are_all_admitted(self):
         studies = [family(f"family-{i}") for i in range(3)]
         results = self.at_once([(studies[i % 3], Arrival("mturk", f"W{i}", f"A{i}")) for i in range(9)])
         assert len({result for result in results if isinstance(result, int)}) == 9
 
 
 @pytest.mark.django_db
-def test_the_glee_preset_lets_people_come_any_number_of_times_with_twelve_hours_between():
+def test_glee_preset_allows_repeats_after_twelve_hours():
     from collecting.presets import load
     from studies.freezing import launch
 
@@ -279,7 +279,7 @@ def test_the_glee_preset_lets_people_come_any_number_of_times_with_twelve_hours_
 
 
 @pytest.mark.django_db
-def test_the_place_of_somebody_who_is_gone_is_given_to_the_next_who_would_find_none():
+def test_dropped_out_participants_place_is_given_to_the_next():
     study = launched(quota=1)
     consenting(study)
     Enrolment.objects.update(expires_at=timezone.now() - timedelta(seconds=1))

@@ -25,32 +25,32 @@ def seen(**fields: object) -> Visitor:
     return Visitor(arriving(launched(**fields)))
 
 
-def test_consent_says_how_long_it_takes_and_what_being_away_does():
+def test_consent_states_duration_and_effect_of_absence():
     page = text_of(seen().see())
     for words in ("at most 120 minutes", "3 minutes for each answer, plus 1 minute more once", "up to 12 rounds"):
         assert words in page
     assert "the game ends, and you are paid nothing" in page
 
 
-def test_a_study_without_a_question_promises_none():
+def test_study_without_a_quiz_mentions_none():
     visitor = seen(asks_quiz=False)
     assert "answer one question" not in text_of(visitor.see())
     assert "question" not in text_of(visitor.walk_to("match").see()).split("Your pay")[1]
 
 
-def test_a_new_study_speaks_of_points_and_shows_their_worth_by_the_studys_own_rule():
+def test_new_study_explains_points_by_its_pay_rule():
     page = text_of(seen(announced_average=Decimal("3.00")).walk_to("instructions").see())
     assert "Points are not money. For example, if you earn 5,000 points, your bonus is $3.00" in page
     assert "$10,000" not in page
 
 
-def test_a_study_may_say_dollars():
+def test_study_may_use_dollars():
     page = text_of(seen(amounts="dollars").walk_to("instructions").see())
     assert "$10,000" in page and "10,000 points" not in page
 
 
 @pytest.mark.parametrize(("complete", "says"), [(True, {"accept", "walk_away"}), (False, {"walk_away"})])
-def test_what_a_choice_pays_is_said_only_where_it_tells_nothing_hidden(complete, says):
+def test_examples_reveal_nothing_hidden(complete, says):
     config = {"seller_factor": 0.8, "buyer_factor": 1.2, "complete_information": complete}
     play, _events = start(configure(registry.get("negotiation"), config), 1)
     play, _events = submit(play, "alice", {"price": 10_000})
@@ -62,7 +62,7 @@ def test_what_a_choice_pays_is_said_only_where_it_tells_nothing_hidden(complete,
     ("answer", "bonus", "because"),
     [("10%", "$1.00", "you earned 5,000 points in the game"), ("20%", "$0.00", "this ending pays no bonus")],
 )
-def test_the_last_page_always_has_a_bonus_with_its_reason(answer, bonus, because):
+def test_last_page_shows_the_bonus_with_its_reason(answer, bonus, because):
     visitor = seen().walk_to("quiz")
     assert "otherwise, $1.00." in text_of(visitor.see())
     visitor.send(loss_rate=answer)
@@ -70,14 +70,14 @@ def test_the_last_page_always_has_a_bonus_with_its_reason(answer, bonus, because
     assert f"Bonus {because} {bonus}" in page
 
 
-def test_a_wrong_answer_is_told_with_the_right_one_and_its_cost():
+def test_wrong_answer_shows_the_right_one_and_its_cost():
     visitor = seen().walk_to("quiz")
     visitor.send(loss_rate="20%")
     page = text_of(visitor.see())
     assert "Your answer 20%" in page and "Correct answer 10%" in page and "Pay you lost $1.00" in page
 
 
-def test_reporting_a_problem_shows_the_clock_and_gives_the_turn_more_time_once():
+def test_problem_report_extends_the_turn_once():
     visitor = seen().walk_to("match")
     before = visitor.match().open_turns()["alice"].deadline
     page = text_of(visitor.client.get(f"{visitor.url}problem/"))
@@ -89,7 +89,7 @@ def test_reporting_a_problem_shows_the_clock_and_gives_the_turn_more_time_once()
     assert "Time for your answer in the game:" in text_of(visitor.client.get(f"{visitor.url}leave/"))
 
 
-def test_a_task_that_was_returned_and_accepted_again_is_to_be_returned():
+def test_reaccepted_task_must_be_returned():
     study = launched(entry="mturk")
     first = Visitor(enrol(study, Arrival("mturk", worker="W", proof="A1")))
     first.client.post(f"{first.url}leave/")
@@ -98,7 +98,7 @@ def test_a_task_that_was_returned_and_accepted_again_is_to_be_returned():
         enrol(study, Arrival("mturk", worker="W", proof="A2"))
 
 
-def test_an_example_of_a_linear_rule_is_made_from_its_rate():
+def test_linear_rule_example_uses_its_rate():
     study = Study(game="bargaining", config={})
     rule = PayRule(rule="linear", rate=Decimal("0.0002"), cap=Decimal(5))
     assert "your bonus is $1.00" in texts.worked_examples(rule, study.configured(), "alice")

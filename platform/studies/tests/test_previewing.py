@@ -100,7 +100,7 @@ def exactly(body: dict[str, Any]) -> dict[str, bytes]:
 @pytest.mark.parametrize("asking", [{}, OWN], ids=["usual", "own"])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("agent", ["openai:m", "anthropic:m"])
-def test_what_is_shown_is_what_is_sent(monkeypatch, agent, strategy, asking):
+def test_preview_equals_what_is_sent(monkeypatch, agent, strategy, asking):
     study = new_study(agent, strategy=strategy, temperature=0.5, **asking)
     bodies = as_the_scripts(begun(study), monkeypatch, moves=5)
     assert len(bodies) == 3, "the model made offers and answered one"
@@ -112,7 +112,7 @@ def test_what_is_shown_is_what_is_sent(monkeypatch, agent, strategy, asking):
     assert {call.record["prompt_sha256"] for call in Call.objects.all()} == {shown.sha256}
 
 
-def test_an_answer_that_is_typed_is_asked_for_as_a_stream(monkeypatch):
+def test_typed_answers_are_streamed(monkeypatch):
     study = new_study(appears="typed", instructions="You are {{ you }}. Split {{ money|money }}.", structured=False)
     (body,) = as_the_scripts(begun(study), monkeypatch, moves=1)
     shown = preview(subject_of(study), first_wish(subject_of(study)))
@@ -156,7 +156,7 @@ def test_own_texts_are_frozen_hashed_and_sent(monkeypatch):
         ({"prompt_correction": "{{ news|upper }}"}, "can only be printed unchanged"),
     ],
 )
-def test_a_text_that_cannot_be_filled_in_is_never_launched(asking, says):
+def test_invalid_template_is_never_launched(asking, says):
     study = new_study()
     study.agents = {"m": {"spec": "openai:m", "settings": asking}}
     study.save()
@@ -166,7 +166,7 @@ def test_a_text_that_cannot_be_filled_in_is_never_launched(asking, says):
     assert not study.versions.exists()
 
 
-def test_a_person_in_that_role_is_shown_beside_it():
+def test_preview_shows_the_participants_view_too():
     study = new_study()
     shown = preview(subject_of(study), Wish("openai:m", 1, "alice", 2, SEED))
     assert "Bob has made you an offer" in shown.screen
@@ -176,7 +176,7 @@ def test_a_person_in_that_role_is_shown_beside_it():
 
 
 @pytest.mark.parametrize("key", registry.keys())
-def test_every_role_of_every_game_can_be_looked_at(key):
+def test_every_role_of_every_game_can_be_previewed(key):
     agent = Agent(spec="openai:m", settings=AgentSettings(**OWN))
     for case in cases(key):
         for role in case.game.roles():
@@ -187,7 +187,7 @@ def test_every_role_of_every_game_can_be_looked_at(key):
             assert first.role_title in first.sent.messages[0][1] and first.screen
 
 
-def test_a_scripted_player_is_sent_nothing():
+def test_scripted_player_is_sent_nothing():
     study = new_study("script:fair")
     assert preview(subject_of(study), first_wish(subject_of(study))).sent is None
 

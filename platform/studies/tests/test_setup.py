@@ -49,7 +49,7 @@ def outlook(client, *, game: str = "negotiation", **changes) -> dict:
 # ---- what is varied --------------------------------------------------------------------------------------
 
 
-def test_several_values_make_a_grid_of_cells(client, boss):
+def test_several_values_form_a_grid(client, boss):
     response = add(
         client,
         several_rounds="1, 10, none",
@@ -69,7 +69,7 @@ def test_several_values_make_a_grid_of_cells(client, boss):
     assert {config["rounds"] for config in content["configurations"]} == {1, 10, None}
 
 
-def test_the_form_shows_again_what_was_saved(client, boss):
+def test_saved_values_are_shown_again(client, boss):
     add(client, several_rounds="1,10 , none", several_messages_allowed="No; yes")
     study = Study.objects.get()
     page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
@@ -98,7 +98,7 @@ def test_the_form_shows_again_what_was_saved(client, boss):
         ({"values_from": "table:moon"}, "values_from", "moon"),
     ],
 )
-def test_a_value_that_cannot_be_is_named_at_its_field(client, boss, changes, field, says):
+def test_invalid_values_are_named_at_their_field(client, boss, changes, field, says):
     found = errors(add(client, **changes))
     assert list(found) == [field]
     assert says in found[field][0]
@@ -110,7 +110,7 @@ def test_a_varied_parameter_needs_no_single_value(client, boss):
     assert content_of(Study.objects.get())["configurations"][0]["rounds"] == 2
 
 
-def test_a_combination_that_cannot_be_played_is_named_where_it_was_typed(client, boss):
+def test_unplayable_combination_is_named_at_its_field(client, boss):
     found = errors(add(client, several_scale="1e60, 1e90", parameter_seller_factor="1e30"))
     assert list(found) == ["several_scale"]
 
@@ -123,7 +123,7 @@ def test_a_combination_that_cannot_be_played_is_named_where_it_was_typed(client,
         ("configurations", {"configurations": [{"config": {"rounds": 2}, "quota": 4}, {"config": {"rounds": 3}}]}, 2),
     ],
 )
-def test_published_sets_and_lists_are_chosen_by_name(client, boss, values_from, design, cells):
+def test_published_sets_are_chosen_by_name(client, boss, values_from, design, cells):
     name, _colon, chosen = values_from.partition(":")
     written = {key: value for key, value in design.items() if key != name or not chosen}
     assert add(client, values_from=values_from, design=json.dumps(written)).status_code == 302
@@ -155,20 +155,20 @@ def test_every_field_belongs_to_a_step(client, boss, game):
 # ---- while one types -------------------------------------------------------------------------------------
 
 
-def test_the_outlook_counts_cells_and_matches_and_saves_nothing(client, boss):
+def test_outlook_counts_cells_and_matches_and_saves_nothing(client, boss):
     told = outlook(client, several_rounds="1, 10, none", several_complete_information="yes, no", quota="5")
     assert 'data-cells="6"' in told["forecast"] and 'data-matches="30"' in told["forecast"]
     assert set(told["errors"]) == {"title", "slug"}
     assert not Study.objects.exists()
 
 
-def test_the_outlook_names_what_is_refused_and_promises_no_size(client, boss):
+def test_outlook_names_errors_and_shows_no_size(client, boss):
     told = outlook(client, several_rounds="1, 0")
     assert "not valid" in told["errors"]["several_rounds"][0]
     assert "data-cells" not in told["forecast"] and told["preview"] == ""
 
 
-def test_the_outlook_of_a_saved_study_leaves_it_as_it_is(client, boss):
+def test_outlook_does_not_change_a_saved_study(client, boss):
     study = launched()
     before = Study.objects.values().get()
     page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
@@ -179,18 +179,18 @@ def test_the_outlook_of_a_saved_study_leaves_it_as_it_is(client, boss):
     assert Study.objects.values().get() == before
 
 
-def test_the_forecast_pays_what_the_rule_pays(client, boss):
+def test_forecast_pay_follows_the_pay_rule(client, boss):
     told = outlook(client, game="bargaining", pay_rule="fixed", base="1.50", announced_average="2.00", quota="10")
     assert "≈ $3.50" in told["forecast"] and "≈ $35.00" in told["forecast"]
 
 
-def test_the_forecast_of_a_model_says_its_price_or_that_it_is_not_known(client, boss):
+def test_forecast_shows_model_price_or_unknown(client, boss):
     known = outlook(client, agents=json.dumps(named("openai:gpt-4o-mini")))["forecast"]
     assert "total model cost" in known and "price unknown" not in known
     assert "price unknown" in outlook(client, agents=json.dumps(named("openai:nobody-knows")))["forecast"]
 
 
-def test_the_preview_is_what_people_read_and_models_are_sent(client, boss):
+def test_preview_shows_what_participants_and_models_read(client, boss):
     told = outlook(client, instructions="# Welcome {{ you }}\n\nOthers: {{ other }}.", parameter_scale="777")["preview"]
     assert "<h2>Welcome Alice</h2>" in told and "<h2>Welcome Bob</h2>" in told
     assert "# Welcome Alice" in told and "You go first: name a price." in told
@@ -198,7 +198,7 @@ def test_the_preview_is_what_people_read_and_models_are_sent(client, boss):
     assert "your_value" in told and "777" in told
 
 
-def test_the_preview_shows_words_as_words(client, boss):
+def test_preview_escapes_texts(client, boss):
     told = outlook(
         client, instructions="Hello {{ you }} <script>alert(1)</script>", consent="<img src=x onerror=alert(1)>"
     )["preview"]
@@ -206,7 +206,7 @@ def test_the_preview_shows_words_as_words(client, boss):
 
 
 @pytest.mark.parametrize("role", ["alice", "bob"])
-def test_what_a_role_may_not_know_is_in_nothing_it_is_shown(role):
+def test_preview_respects_each_roles_knowledge(role):
     shown = []
     for other in (1.5, 1.2):
         hidden = {"buyer_factor" if role == "alice" else "seller_factor": other}
@@ -217,7 +217,7 @@ def test_what_a_role_may_not_know_is_in_nothing_it_is_shown(role):
     assert shown[0] == shown[1]
 
 
-def test_the_outlook_is_for_those_who_may_set_up(client):
+def test_outlook_requires_permission(client):
     study = launched()
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
     client.force_login(user)
@@ -226,7 +226,7 @@ def test_the_outlook_is_for_those_who_may_set_up(client):
     assert client.post(reverse("admin:studies_study_outlook", args=[study.pk])).status_code == 403
 
 
-def test_the_outlook_is_asked_by_post(client, boss):
+def test_outlook_requires_post(client, boss):
     assert client.get(f"{ADD}outlook/").status_code == 405
 
 
@@ -238,7 +238,7 @@ QUESTIONS = [
 ]
 
 
-def test_surveys_are_kept_with_a_key_for_each_question_and_frozen(client, boss):
+def test_surveys_are_stored_with_keys_and_frozen(client, boss):
     add(client, survey_before=json.dumps(QUESTIONS), debriefing="It was about prices.")
     study = Study.objects.get()
     assert [question["key"] for question in study.survey_before] == ["age", "have_you_bargained_before"]
@@ -258,18 +258,18 @@ def test_surveys_are_kept_with_a_key_for_each_question_and_frozen(client, boss):
         ({"kind": "text"}, "list of questions"),
     ],
 )
-def test_a_question_that_cannot_be_asked_is_named(client, boss, questions, says):
+def test_invalid_question_is_named(client, boss, questions, says):
     found = errors(add(client, survey_after=json.dumps(questions)))
     assert list(found) == ["survey_after"]
     assert says in found["survey_after"][0]
 
 
-def test_studies_without_surveys_keep_the_hash_they_had():
+def test_studies_without_surveys_keep_their_hash():
     content = launched().versions.get().content
     assert "surveys" not in content and "debriefing" not in content["texts"]
 
 
-def test_an_edit_of_a_launched_study_says_that_it_is_a_draft(client, boss):
+def test_editing_a_launched_study_makes_a_draft(client, boss):
     study = launched()
     page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
     saved = client.post(page.request["PATH_INFO"], filled_in(page, quota="44"), follow=True)
@@ -292,7 +292,7 @@ SESSION = {"session_order": "fixed", "several_rounds": "1, 2, 3"}
         ({"session_matches": "1"}, ""),
     ],
 )
-def test_configurations_beyond_a_fixed_session_are_warned_about(client, boss, changes, warning):
+def test_unreachable_configurations_cause_a_warning(client, boss, changes, warning):
     response = add(client, **{**SESSION, **changes})
     page = text_of(client.get(response.url))
     form = outlook(client, **{**SESSION, **changes})["forecast"]

@@ -131,7 +131,7 @@ def test_every_state_is_reached_and_has_a_page(state):
 
 
 @pytest.mark.parametrize(("ending", "pays"), [(ending, pays) for ending in CAN_PAY for pays in CAN_PAY[ending]])
-def test_an_ending_pays_what_the_study_says(ending, pays):
+def test_ending_pays_what_the_study_says(ending, pays):
     visitor = brought_to(State(ending), endings={ending: pays})
     owed = sum(row.amount for row in LedgerRow.objects.all())
     todo = text_of(visitor.see()).split("What to do now")[1].split("Your pay")[0]
@@ -143,12 +143,12 @@ def test_an_ending_pays_what_the_study_says(ending, pays):
         assert "Copy the code below" in todo and visitor.now().completion_code in todo
 
 
-def test_a_wrong_code_word_has_a_return_code_by_default():
+def test_wrong_code_word_has_a_return_code_by_default():
     visitor = brought_to(State.FAILED_CODE_WORD)
     assert "return code" in text_of(visitor.see()) and visitor.now().completion_code in text_of(visitor.see())
 
 
-def test_who_came_by_a_lab_code_is_told_of_no_assignment():
+def test_lab_code_participants_see_no_assignment():
     study = launched(entry="codes")
     code = LabCode.objects.create(study=study.slug).code
     token = Client().get("/join/splitting", {"code": code})["Location"].split("/")[2]
@@ -161,7 +161,7 @@ def test_who_came_by_a_lab_code_is_told_of_no_assignment():
 # ---- the promise --------------------------------------------------------------------------------------------
 
 
-def test_the_pay_promise_and_the_page_for_leaving_say_what_this_study_pays():
+def test_pay_announcement_and_leaving_page_agree():
     visitor = Visitor(arriving(launched(endings={"withdrew": "base", "failed_quiz": "base_and_bonus"})))
     assert "If you leave before the end, you are paid $1.00." in text_of(visitor.client.get(f"{visitor.url}leave/"))
     consent = text_of(visitor.see())
@@ -174,18 +174,18 @@ def test_the_pay_promise_and_the_page_for_leaving_say_what_this_study_pays():
         assert "take part in this study" not in text
 
 
-def test_nothing_is_said_of_checks_that_a_study_does_not_make():
+def test_disabled_checks_are_not_mentioned():
     page = text_of(Visitor(arriving(launched(asks_code_word=False, asks_quiz=False))).see())
     assert "code word" not in page and "is wrong" not in page
 
 
-def test_consent_says_what_being_screened_out_pays():
+def test_consent_states_the_pay_for_screen_outs():
     page = text_of(Visitor(arriving(launched(survey_before=ADULTS, endings={"screened_out": "base"}))).see())
     assert "Your answer to the question after the game is wrong $1.00" in page
     assert "Your answers show that the study is not for you $1.00" in page
 
 
-def test_what_endings_pay_is_frozen():
+def test_ending_pay_is_frozen():
     study = launched(endings={"withdrew": "base"})
     visitor = Visitor(arriving(study))
     Study.objects.update(endings={})
@@ -206,7 +206,7 @@ def test_what_endings_pay_is_frozen():
         [1],
     ],
 )
-def test_what_no_study_may_choose_is_refused(wrong):
+def test_invalid_ending_pay_is_refused(wrong):
     study = launched()
     study.endings = wrong
     with pytest.raises(ValidationError) as refused:
@@ -214,7 +214,7 @@ def test_what_no_study_may_choose_is_refused(wrong):
     assert "endings" in refused.value.message_dict
 
 
-def test_what_can_be_chosen_contains_what_is_usual():
+def test_defaults_are_among_the_choices():
     assert all(ENDINGS_PAY[ending] in can_pay for ending, can_pay in CAN_PAY.items())
 
 
@@ -233,7 +233,7 @@ def test_a_screen_out_ends_the_enrolment_keeps_the_answer_and_frees_the_place():
     assert visitor.now().state == State.SCREENED_OUT
 
 
-def test_another_answer_goes_on_and_the_page_does_not_tell_which_one_ends():
+def test_screening_answers_are_not_revealed():
     visitor = Visitor(arriving(launched(survey_before=ADULTS)))
     asked_first(visitor)
     assert "ends" not in visitor.see().content.decode().split("<main")[1].split("</main>")[0]
@@ -250,7 +250,7 @@ def test_another_answer_goes_on_and_the_page_does_not_tell_which_one_ends():
         ({"survey_after": ADULTS}, "only answers before the game"),
     ],
 )
-def test_screening_that_cannot_work_is_refused(fields, reason):
+def test_ineffective_screening_is_refused(fields, reason):
     study = launched()
     for name, value in fields.items():
         setattr(study, name, value)
@@ -271,7 +271,7 @@ def test_returning_ends_an_enrolment_once_with_its_match(django_capture_on_commi
     assert "don't need to do anything else" in page and "Please return" not in page
 
 
-def test_who_has_completed_has_not_returned():
+def test_completed_participants_cannot_return():
     visitor = brought_to(State.COMPLETED)
     assert not people.returned(enrolment_id=visitor.enrolment.pk)
     assert visitor.now().state == State.COMPLETED

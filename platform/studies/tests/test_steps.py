@@ -62,7 +62,7 @@ def kept_call(match: Match, answering: int, **record) -> None:
 # ---- walking ---------------------------------------------------------------------------------------------
 
 
-def test_one_walks_from_step_to_step_and_back(client, match):
+def test_steps_can_be_browsed(client, match):
     last = match.events.count()
     assert "Step 1 of" in page_of(client, match), "a match that is over is read from its beginning"
     for number in range(1, last + 1):
@@ -71,7 +71,7 @@ def test_one_walks_from_step_to_step_and_back(client, match):
         assert ('rel="prev"' in page, 'rel="next"' in page) == (number > 1, number < last)
 
 
-def test_a_live_match_opens_at_its_newest_step(client, boss):
+def test_live_match_opens_at_its_newest_step(client, boss):
     study = building.new_study()
     live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
     building.move(live, "alice", building.OFFER)
@@ -79,22 +79,22 @@ def test_a_live_match_opens_at_its_newest_step(client, boss):
 
 
 @pytest.mark.parametrize("nonsense", ["0", "-3", "999999", "ten", "", "٣", "1" * 30])
-def test_a_step_that_is_not_there_leads_to_one_that_is(client, match, nonsense):
+def test_missing_step_leads_to_an_existing_one(client, match, nonsense):
     assert re.search(r"Step \d+ of", page_of(client, match, step=nonsense))
 
 
-def test_a_failed_call_leads_to_the_step_that_answered(client, match):
+def test_failed_call_links_to_the_answering_step(client, match):
     assert "Step 3 of" in page_of(client, match, answering=2)
     assert f"Step {match.events.count()} of" in page_of(client, match, answering=999)
 
 
-def test_a_step_alone_is_what_the_page_shows_of_it(client, match):
+def test_single_step_matches_the_page(client, match):
     part = client.get(reverse("admin:matches_match_step", args=[match.pk, 2])).content.decode()
     assert "Step 2 of" in part and "<html" not in part and "<script" not in part.replace("&lt;script", "")
     assert client.get(reverse("admin:matches_match_step", args=[match.pk, 99])).status_code == 404
 
 
-def test_a_long_match_costs_no_more_than_a_short_one(client, boss):
+def test_long_match_costs_no_more_than_a_short_one(client, boss):
     """Events beyond those listed are not read, and calls of other steps are not either."""
     short = building.match_of(building.complete(building.new_study(), worker="A1"))
     study = building.new_study(slug="long", config={"rounds": None, "cap": 1000})
@@ -117,7 +117,7 @@ def test_a_long_match_costs_no_more_than_a_short_one(client, boss):
 # ---- what was seen ---------------------------------------------------------------------------------------
 
 
-def test_each_role_is_shown_the_screen_that_it_had(client, match):
+def test_roles_are_shown_their_own_screens(client, match):
     """Not a picture of it: the players' own page, made from the same view of the same moment."""
     for event in match.events.exclude(kind="start"):
         for side, until in (("before", event.number - 1), ("after", event.number)):
@@ -129,22 +129,22 @@ def test_each_role_is_shown_the_screen_that_it_had(client, match):
                 assert f'data-game="{match.game}"' in shown
 
 
-def test_before_a_move_its_mover_is_asked_and_after_it_no_more(client, match):
+def test_form_is_shown_before_but_not_after_a_move(client, match):
     assert 'data-move="offer"' in screen(client, match, 2, "before", "alice").content.decode()
     assert 'data-move="offer"' not in screen(client, match, 2, "after", "alice").content.decode()
     assert 'data-move="answer"' in screen(client, match, 2, "after", "bob").content.decode()
 
 
-def test_a_role_is_not_shown_what_it_did_not_know_yet(client, match):
+def test_later_information_is_not_shown(client, match):
     assert "alert(1)" in screen(client, match, 2, "after", "bob").content.decode()
     assert "alert(1)" not in screen(client, match, 2, "before", "bob").content.decode()
 
 
-def test_the_play_of_every_step_is_the_one_that_was_saved(match):
+def test_replayed_steps_match_the_saved_play(match):
     assert play_until(match, match.events.count()) == match.play()
 
 
-def test_a_match_that_was_ended_without_a_result_is_shown_to_its_end(client, boss):
+def test_unfinished_match_is_shown_to_its_end(client, boss):
     study = building.new_study()
     live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
     services.abandon_match(match_id=live.pk, reason="opponent_failed")
@@ -152,13 +152,13 @@ def test_a_match_that_was_ended_without_a_result_is_shown_to_its_end(client, bos
     assert "The game was stopped early" in shown
 
 
-def test_a_match_that_these_rules_cannot_play_says_so_and_its_events_stay_readable(client, match):
+def test_unplayable_match_still_lists_its_events(client, match):
     Event.objects.filter(match=match, number=2).update(data={"role": "alice", "move": {"alice_gain": -5}})
     assert "cannot replay this match" in screen(client, match, 3, "after", "bob").content.decode()
     assert "Step 3 of" in page_of(client, match, step=3)
 
 
-def test_a_screen_runs_nothing_sends_nothing_and_opens_nowhere_else(client, match):
+def test_screens_run_no_script_and_send_nothing(client, match):
     response = screen(client, match, 3, "after", "alice")
     assert "<script" not in response.content.decode() and "&lt;script&gt;alert(1)" in response.content.decode()
     policy = response["Content-Security-Policy"]
@@ -169,18 +169,18 @@ def test_a_screen_runs_nothing_sends_nothing_and_opens_nowhere_else(client, matc
 
 
 @pytest.mark.parametrize("address", [(99, "after", "alice"), (2, "between", "alice")])
-def test_a_moment_that_never_was_is_not_found(client, match, address):
+def test_unknown_moment_is_not_found(client, match, address):
     assert screen(client, match, *address).status_code == 404
 
 
-def test_a_role_that_is_not_there_has_no_screen(client, match):
+def test_unknown_role_has_no_screen(client, match):
     assert "This game has no such role" in screen(client, match, 2, "after", "nobody").content.decode()
 
 
 # ---- what the models were asked --------------------------------------------------------------------------
 
 
-def test_beside_a_move_stand_all_calls_that_led_to_it_and_no_others(client, match):
+def test_move_lists_exactly_its_calls(client, match):
     kept_call(match, 2, messages=[{"role": "system", "content": EVIL}], answer=EVIL, problem=f"not legal {EVIL}")
     kept_call(
         match, 2, messages=[{"role": "user", "content": "second"}], error="Timeout: slow", try_number=2, attempt=3,
@@ -198,7 +198,7 @@ def test_beside_a_move_stand_all_calls_that_led_to_it_and_no_others(client, matc
     assert "<script>alert" not in raw and "<img src=x" not in raw
 
 
-def test_calls_that_led_to_no_move_stand_at_the_end(client, boss):
+def test_unanswered_calls_are_listed_at_the_end(client, boss):
     study = building.new_study(agents=named("openai:m"))
     live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
     building.move(live, "alice", building.OFFER)
@@ -224,14 +224,14 @@ def test_timings_and_how_answers_appear_are_shown(client, match):
 # ---- who may ---------------------------------------------------------------------------------------------
 
 
-def test_no_worker_id_token_or_name_is_on_any_of_it(client, match):
+def test_transcript_shows_no_identity(client, match):
     person = match.seats.get(role="alice").enrolment
     everything = page_of(client, match, step=2) + screen(client, match, 2, "before", "alice").content.decode()
     for secret in ["A1WORKERID", person.token, person.completion_code, "Robin"]:
         assert secret not in everything
 
 
-def test_it_is_for_those_who_may_see_matches(client, match):
+def test_transcript_requires_permission(client, match):
     addresses = [
         reverse("admin:matches_match_change", args=[match.pk]),
         reverse("admin:matches_match_step", args=[match.pk, 2]),
@@ -247,7 +247,7 @@ def test_it_is_for_those_who_may_see_matches(client, match):
     assert {client.get(address).status_code for address in addresses} == {302}
 
 
-def test_only_a_live_match_of_a_study_offers_to_be_ended(client, match):
+def test_only_live_study_matches_can_be_ended(client, match):
     assert "End this match" not in page_of(client, match)
     other = building.new_study(slug="other")
     live = building.match_of(building.read_instructions(building.consent(building.arrive(other, worker="A2"))))
@@ -257,7 +257,7 @@ def test_only_a_live_match_of_a_study_offers_to_be_ended(client, match):
     assert "End this match" not in page and "Ended by boss" in page and "stuck &lt;b&gt;here" in page
 
 
-def test_the_participants_page_leads_to_their_matches(client, match):
+def test_participants_page_links_to_their_matches(client, match):
     person = match.seats.get(role="alice").enrolment
     page = client.get(reverse("admin:participants_enrolment_change", args=[person.pk])).content.decode()
     assert reverse("admin:matches_match_change", args=[match.pk]) in page

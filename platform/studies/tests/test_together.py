@@ -89,24 +89,24 @@ def go_on(enrolment: Enrolment) -> Enrolment:
 
 
 class TestPlacing:
-    def test_three_people_who_come_one_after_the_other_make_a_group(self):
+    def test_three_arrivals_form_a_group(self):
         enrolments = come(study(), 3)
         assert states(enrolments) == {State.PLAYING: 3}
         assert sorted(Placement.objects.values_list("role", flat=True)) == ["p1", "p2", "p3"]
         for one in enrolments:
             assert Placement.objects.get(enrolment=one).role == Seat.objects.get(enrolment=one).role
 
-    def test_a_cell_in_which_somebody_misses_partners_is_filled_before_another_is_begun(self):
+    def test_incomplete_cells_are_filled_first(self):
         to = study(config={"players": 3, "runs": 1}, lineups=TWO_OPPONENTS, quota=10)
         assert states(come(to, 8)) == {State.PLAYING: 8}
 
-    def test_groups_are_spread_over_the_line_ups(self):
+    def test_groups_are_spread_over_line_ups(self):
         to = study(config={"players": 3, "runs": 1}, lineups=TWO_OPPONENTS, quota=2)
         come(to, 8)
         agents = Seat.objects.filter(enrolment=None).values_list("agent", flat=True)
         assert Counter(agents) == {"script:rational": 2, "script:random": 2}
 
-    def test_whoever_leaves_before_the_game_is_made_up_for(self):
+    def test_early_leavers_are_replaced(self):
         to = study(quota=1)
         leaver, *others = come(to, 2)
         people.withdraw(enrolment_id=leaver.pk)
@@ -115,7 +115,7 @@ class TestPlacing:
         with pytest.raises(enrolling.Full):
             come(to)
 
-    def test_seats_that_agents_filled_are_not_offered_again(self):
+    def test_seats_filled_by_agents_are_not_offered_again(self):
         to = study(quota=1, lobby_after="agents", fills_in="script:random")
         (lonely,) = come(to)
         Place.objects.update(until=timezone.now())
@@ -126,7 +126,7 @@ class TestPlacing:
 
 
 class TestPay:
-    def test_waiting_in_vain_is_paid_by_the_time_that_it_took_with_its_numbers(self):
+    def test_waiting_in_vain_is_paid_by_time(self):
         (lonely,) = come(study(waiting_rate=Decimal("9.00"), base=Decimal("0.50")))
         Place.objects.update(
             since=timezone.now() - timedelta(seconds=400), until=timezone.now() - timedelta(seconds=100)
@@ -142,7 +142,7 @@ class TestPay:
         assert rows["bonus"].workings["rule"]["waiting_rate"] == "9.00"
         assert [line["reason"] for line in lonely.earnings["amounts"]] == ["base", "waiting"]
 
-    def test_the_others_of_somebody_who_leaves_are_paid_base_and_average(self):
+    def test_partners_of_a_leaver_are_paid_base_and_average(self):
         leaver, *others = come(study(base=Decimal("1.00"), announced_average=Decimal("2.00")), 3)
         people.withdraw(enrolment_id=leaver.pk)
         assert states(others) == {State.PARTNER_LEFT: 2}
@@ -152,7 +152,7 @@ class TestPay:
                 "bonus": Decimal("2.00"),
             }
 
-    def test_a_move_by_the_clock_in_one_seat_gives_only_that_place_back(self):
+    def test_clock_move_frees_only_that_seats_place(self):
         to = study(on_timeout="default", extension_seconds=0)
         enrolments = come(to, 3)
         match = Match.objects.get()
@@ -181,7 +181,7 @@ def play_all_but(match: Match, role: str) -> None:
 class TestSessions:
     ALONE = [{"name": "", "seats": {"p1": "person", "*": "script:rational"}}]
 
-    def test_somebody_plays_the_same_game_again_each_time_with_another_seed(self):
+    def test_repeated_games_have_different_seeds(self):
         (one,) = come(study(lineups=self.ALONE, session_matches=3))
         for _match in range(3):
             play(Seat.objects.filter(enrolment=one).order_by("step").last().match, {})
@@ -190,7 +190,7 @@ class TestSessions:
         assert Match.objects.values("seed").distinct().count() == 3
 
     @pytest.mark.parametrize(("pays", "counts"), [("all", [True, True]), ("last", [False, True])])
-    def test_what_counts_is_paid_and_kept_with_its_numbers(self, pays: str, counts: list[bool]):
+    def test_counted_matches_are_paid_and_recorded(self, pays: str, counts: list[bool]):
         to = study(lineups=self.ALONE, session_matches=2, session_pays=pays, config={"players": 2, "runs": 1})
         (one,) = come(to)
         for answer in (100, 0):
@@ -202,7 +202,7 @@ class TestSessions:
         expected = [game["share"] for game in games if game["counts"]]
         assert workings["share"] == pytest.approx(sum(expected) / len(expected))
 
-    def test_one_drawn_at_random_counts_and_stays_the_same(self):
+    def test_randomly_drawn_match_stays_the_same(self):
         (one,) = come(study(lineups=self.ALONE, session_matches=3, session_pays="random"))
         for _match in range(3):
             play(Seat.objects.filter(enrolment=one).order_by("step").last().match, {})
@@ -210,7 +210,7 @@ class TestSessions:
         drawn = [game["counts"] for game in LedgerRow.objects.filter(enrolment=one).last().workings["games"]]
         assert drawn.count(True) == 1
 
-    def test_the_instructions_say_how_many_games_there_are_and_which_pays(self):
+    def test_instructions_state_the_number_of_games_and_pay(self):
         to = study(lineups=self.ALONE, session_matches=3, session_pays="random")
         steps = enrolling.enrol(to, Arrival(recruiter="open", proof="", worker="")).steps
         (reads,) = [step for step in steps if step["kind"] == "instructions"]
@@ -219,7 +219,7 @@ class TestSessions:
         )
 
     @pytest.mark.parametrize("order", ["fixed", "random"])
-    def test_other_configurations_are_read_about_before_they_are_played(self, order: str):
+    def test_other_configurations_are_explained_before_play(self, order: str):
         to = study(
             lineups=self.ALONE, session_matches=3, session_order=order, design={"grid": {"fraction": [0.5, 0.6, 0.7]}}
         )
@@ -230,7 +230,7 @@ class TestSessions:
         if order == "fixed":
             assert fractions == [0.5, 0.6, 0.7]
 
-    def test_people_meet_new_partners_in_their_second_game(self):
+    def test_second_game_has_new_partners(self):
         to = study(
             lineups=[{"name": "", "seats": {"p1": "person", "p2": "person"}}],
             config={"players": 2, "runs": 1},
@@ -257,12 +257,12 @@ class TestSettingUp:
             ("waiting_rate", {"waiting_rate": Decimal("-1")}),
         ],
     )
-    def test_what_cannot_be_is_refused_at_its_field(self, field: str, wrong: dict[str, object]):
+    def test_invalid_values_are_refused_at_their_field(self, field: str, wrong: dict[str, object]):
         with pytest.raises(ValidationError) as refused:
             study(**wrong)
         assert field in refused.value.message_dict
 
-    def test_the_consent_text_says_how_long_one_waits_and_what_that_pays(self):
+    def test_consent_states_wait_and_its_pay(self):
         text = study().latest_version().content["texts"]["consent"]
         assert "You may have to wait for the others, for at most 5 minutes." in text
         assert "$6.00 an hour" in text

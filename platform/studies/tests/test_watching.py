@@ -64,19 +64,19 @@ def bid(match: Match, role: str, amount: int | None) -> None:
 
 @pytest.mark.parametrize("name", ["watch", "watch_now"])
 class TestWhoMayWatch:
-    def test_a_viewer_of_the_study(self, client: Client, match: Match, name: str):
+    def test_viewers_may_watch(self, client: Client, match: Match, name: str):
         staff(client, Study.objects.get())
         assert client.get(address(match, name)).status_code == 200
 
-    def test_nobody_without_a_part_in_it(self, client: Client, match: Match, name: str):
+    def test_non_members_may_not_watch(self, client: Client, match: Match, name: str):
         staff(client)
         assert client.get(address(match, name)).status_code == 404
 
-    def test_nobody_who_is_not_signed_in(self, client: Client, match: Match, name: str):
+    def test_anonymous_users_may_not_watch(self, client: Client, match: Match, name: str):
         response = client.get(address(match, name))
         assert response.status_code == 302 and "login" in response["Location"]
 
-    def test_nobody_does_anything_by_it(self, client: Client, match: Match, name: str):
+    def test_watching_changes_nothing(self, client: Client, match: Match, name: str):
         staff(client, Study.objects.get())
         assert client.post(address(match, name)).status_code == 405
         assert "<form" not in client.get(address(match, name)).content.decode()
@@ -85,7 +85,7 @@ class TestWhoMayWatch:
 # ---- what is shown -----------------------------------------------------------------------------------------
 
 
-def test_what_is_public_is_shown_and_what_a_seat_has_alone_is_not(client: Client, match: Match):
+def test_public_information_is_shown_without_secrets(client: Client, match: Match):
     staff(client, Study.objects.get())
     bid(match, "p1", 3333)
     sealed = client.get(address(match)).content.decode()
@@ -102,7 +102,7 @@ def test_what_is_public_is_shown_and_what_a_seat_has_alone_is_not(client: Client
     assert not [secret for secret in HIDDEN if secret in sold]
 
 
-def test_the_page_asks_for_what_has_changed_alone(client: Client, match: Match):
+def test_page_fetches_only_changes(client: Client, match: Match):
     staff(client, Study.objects.get())
     version = client.get(address(match)).context["watched"].version
     assert client.get(address(match, "watch_now"), {"seen": version}).status_code == 204
@@ -111,7 +111,7 @@ def test_the_page_asks_for_what_has_changed_alone(client: Client, match: Match):
     assert part.status_code == 200 and b"<html" not in part.content
 
 
-def test_a_game_without_a_public_view_shows_what_each_seat_sees(client: Client):
+def test_game_without_a_public_view_shows_each_seat(client: Client):
     study = building.new_study()
     live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
     staff(client, study)
@@ -120,7 +120,7 @@ def test_a_game_without_a_public_view_shows_what_each_seat_sees(client: Client):
         assert reverse("admin:matches_match_screen", args=[live.pk, live.events.count(), "after", role]) in page
 
 
-def test_players_are_sent_nothing_and_nothing_of_the_match_changes(
+def test_players_notice_no_spectators(
     client: Client, match: Match, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Callable
 ):
     sent: list[object] = []
@@ -137,7 +137,7 @@ def test_players_are_sent_nothing_and_nothing_of_the_match_changes(
 # ---- where one finds it --------------------------------------------------------------------------------------
 
 
-def test_the_monitor_leads_to_every_match_that_waits(client: Client, match: Match):
+def test_monitor_links_to_waiting_matches(client: Client, match: Match):
     study = Study.objects.get()
     staff(client, study)
     assert address(match) in client.get(reverse("monitoring:page", args=[study.pk])).content.decode()
