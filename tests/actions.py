@@ -238,7 +238,7 @@ def examine_collection(slug: str) -> dict[str, int]:
 def add_endpoint(name: str, address: str, protocol: str = "openai") -> None:
     """Add an endpoint of this name at the address, without a key."""
     Endpoint.objects.create(name=name, protocol=protocol, base_url=address, structured="json_schema")
-    MEMORY.grow_old()
+    MEMORY.expire()
 
 
 def administrator() -> tuple[str, str]:

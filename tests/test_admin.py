@@ -282,7 +282,7 @@ def test_preview_of_a_saved_study_shows_prompt_page_and_difference(client, boss)
     assert address in client.get(page_of(study)).content.decode()
     page = client.get(address, {"preview_question": "2"})
     shown = page.context["shown"]
-    assert (shown.wish.role, shown.wish.question, shown.role_title) == ("alice", 2, "Alice")
+    assert (shown.chosen.role, shown.wish.question, shown.role_title) == ("alice", 2, "Alice")
     assert ("+", "You are a retired judge called Alice.") in shown.sent.difference
     text = page.content.decode()
     assert shown.sent.sha256 in text and "Bob has made you an offer" in text and "response_format" in text
@@ -306,7 +306,7 @@ def test_preview_of_unsaved_values_saves_nothing(client, boss, saved):
     assert sent.body["tool_choice"]["type"] == "tool"
     assert "called {{ role }}.&lt;script&gt;" in page.content.decode()
     again = client.post(address, {**dict(page.context["carried"]), "preview_question": "2"})
-    assert again.context["shown"].wish.question == 2
+    assert again.context["shown"].chosen.question == 2
     assert list(Study.objects.values()) == before
 
 

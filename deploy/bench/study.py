@@ -23,7 +23,7 @@ def launch(slug: str) -> None:
 def launch_hung(slug: str, url: str) -> None:
     """Launch the same study against a model at `url`; people wait for it as long as the benchmark lasts."""
     Endpoint.objects.create(name=HUNG, title="Hung", protocol="openai", base_url=url, concurrency=1_000)
-    MEMORY.grow_old()
+    MEMORY.expire()
     _launch(slug, agents=named(f"{HUNG}:any", settings={"call_seconds": 600.0, "limit_seconds": 600.0}))
 
 

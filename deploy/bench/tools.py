@@ -92,7 +92,7 @@ def use(url: str, concurrency: int) -> None:
     Endpoint.objects.update_or_create(
         name=PLACE, defaults={"protocol": "openai", "base_url": url, "concurrency": concurrency}
     )
-    MEMORY.grow_old()
+    MEMORY.expire()
 
 
 def begin_loops(slug: str, url: str, at_once: int) -> None:

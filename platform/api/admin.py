@@ -25,7 +25,7 @@ from audit.actions import Action
 from rights import parts
 from rights.admin import PartAdmin
 from rights.roles import Role
-from studies.admin.records import OfStudy
+from studies.admin.records import StudyFilter
 from studies.models import Study
 
 LIFETIMES = ((7, gettext_lazy("a week")), (90, gettext_lazy("90 days")), (365, gettext_lazy("a year")))
@@ -51,7 +51,7 @@ class TokenForm(forms.ModelForm):
         self.fields["study"].queryset = offered
 
 
-class TokenOfStudy(OfStudy):
+class TokenOfStudy(StudyFilter):
     lookup = "study"
 
 

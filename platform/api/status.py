@@ -9,7 +9,7 @@ from api.reading import matches_of
 from opponents.agents import PERSON, among
 from participants.states import ENDED, State
 from studies.models import Cell, Placement, Study, Version
-from studies.sessions import leading_to
+from studies.sessions import entry_cells
 
 
 def summary_of(study: Study) -> schemas.StudySummary:
@@ -72,7 +72,7 @@ def _cells(version: Version) -> list[schemas.CellOut]:
         completed=Count("placements", filter=completed),
     )
     agents, cells = version.agents(), list(cells.order_by("number"))
-    led_to = leading_to(version, cells)
+    led_to = entry_cells(version, cells)
     return [
         schemas.CellOut(
             number=cell.number,

@@ -126,7 +126,7 @@ class _Driver:
     async def _item(self, item: Item) -> None:
         """Play one item as far as possible; any error stays with the item."""
         try:
-            if item.attempts > leases.MOST_ATTEMPTS:
+            if item.attempts > leases.MAX_ATTEMPTS:
                 await self._fail(item, "Started too often without progress: its workers died.")
                 return
             match = await self._writers.retry(playing.begin, self.collection, item, self.holder)

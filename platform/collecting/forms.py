@@ -27,7 +27,7 @@ from collecting import plan_fields
 from collecting.errors import BadPlan
 from collecting.lineup_rules import RULES
 from collecting.models import Collection
-from collecting.planning import MOST_MATCHES, Plan, content_of
+from collecting.planning import MAX_MATCHES, Plan, content_of
 from collecting.schedule import Schedule, seats_of
 from games import entries, grids
 from games.errors import BadText, GameError
@@ -150,7 +150,7 @@ class PlanForm(forms.ModelForm):
         label=gettext_lazy("Repetitions"),
         initial=1,
         min_value=1,
-        max_value=MOST_MATCHES,
+        max_value=MAX_MATCHES,
         widget=UnfoldAdminIntegerFieldWidget(),
         help_text=gettext_lazy("Number of matches of each line-up in each configuration."),
     )
@@ -344,12 +344,12 @@ class PlanForm(forms.ModelForm):
             self.add_error("by_hand" if lineups.rule == "listed" else "same" if alone else "rule", str(error))
             return
         self.size = Size(len(self.configurations), schedule.lineups, cleaned["repetitions"], schedule.total)
-        if self.size.matches > MOST_MATCHES:
+        if self.size.matches > MAX_MATCHES:
             says = _(
                 "This plan has {matches} matches; the maximum is {most} per collection. Choose fewer values, "
                 "agents or repetitions."
             )
-            self.add_error("repetitions", says.format(matches=f"{self.size.matches:,}", most=f"{MOST_MATCHES:,}"))
+            self.add_error("repetitions", says.format(matches=f"{self.size.matches:,}", most=f"{MAX_MATCHES:,}"))
 
     def _read_plan(self, cleaned: Mapping[str, Any], lineups: Lineups) -> None:
         self.plan = Plan(
@@ -399,7 +399,7 @@ SECTIONS = [
 ]
 """The form's sections after the first, in the order in which researchers plan a collection."""
 
-SHOWN_WHERE = {
+CONDITIONS = {
     "table": "configurations_from == 'table'",
     "listed": "configurations_from == 'list'",
     "by_hand": "rule == 'listed'",
@@ -408,14 +408,14 @@ SHOWN_WHERE = {
 }
 
 
-def shown_where(game: type[Game[Any, Any]]) -> dict[str, str]:
+def conditions(game: type[Game[Any, Any]]) -> dict[str, str]:
     """Return the condition under which the admin shows each field."""
     own = {
         PREFIX + key: f"configurations_from == 'grid' && ({SEVERAL}{entry.when[0]} || '').includes('{entry.when[1]}')"
         for key, entry in entries.of(game.key).items()
         if entry.when
     }
-    return {**SHOWN_WHERE, **dict.fromkeys(Varied(game.Config).form_fields({}), "configurations_from == 'grid'"), **own}
+    return {**CONDITIONS, **dict.fromkeys(Varied(game.Config).form_fields({}), "configurations_from == 'grid'"), **own}
 
 
 def _own_controls(game: type[Game[Any, Any]]) -> Parameters:

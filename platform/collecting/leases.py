@@ -15,9 +15,9 @@ from collecting.models import Collection, Driver, Item
 LEASE_SECONDS = 4.0
 RENEW_SECONDS = 1.0
 LENGTH = timedelta(seconds=LEASE_SECONDS)
-MOST_ATTEMPTS = 6
+MAX_ATTEMPTS = 6
 """How often an item may be started without progress in its match before it counts as failed."""
-TO_PLAY = (Item.Status.WAITING, Item.Status.PLAYING)
+UNFINISHED = (Item.Status.WAITING, Item.Status.PLAYING)
 
 
 def take_slot(collection: Collection, slot: int, holder: str) -> bool:
@@ -37,7 +37,7 @@ def leave_slot(collection: Collection, slot: int, holder: str) -> None:
 @transaction.atomic
 def claim(collection: Collection, holder: str, most: int) -> list[Item]:
     """Return the next items nobody plays: unfinished ones first, then new ones."""
-    free = Item.objects.filter(leasing.free(), collection=collection, status__in=TO_PLAY)
+    free = Item.objects.filter(leasing.free(), collection=collection, status__in=UNFINISHED)
     skip = connection.features.has_select_for_update_skip_locked
     items = list(free.select_for_update(skip_locked=skip).order_by("number")[:most])
     Item.objects.filter(pk__in=[item.pk for item in items]).update(
@@ -73,7 +73,7 @@ def _new(collection: Collection, holder: str, most: int) -> list[Item]:
 
 def to_play(collection: int) -> bool:
     """Return whether anything is left to play in the collection."""
-    left = Item.objects.filter(collection=collection, status__in=TO_PLAY)
+    left = Item.objects.filter(collection=collection, status__in=UNFINISHED)
     return left.exists() or Collection.objects.filter(pk=collection, begun__lt=F("planned")).exists()
 
 

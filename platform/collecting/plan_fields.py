@@ -23,14 +23,14 @@ from opponents.agents import Agent, agents_of, named, problems_in
 from studies.admin.parameters import Parameters
 from studies.admin.table_fields import TableWidget, about_agents, controls_of, seats_among
 
-OF_MODELS = Parameters(AgentSettings, prefix="", without=frozenset({"appears", "cap_study"}))
+DEFAULT_SETTINGS = Parameters(AgentSettings, prefix="", without=frozenset({"appears", "cap_study"}))
 """Default settings: nobody waits for these models, and the collection has a budget."""
 
 
 def show(fields: Mapping[str, forms.Field], game: type[Game[Any, Any]]) -> None:
     """Give the fields what the script needs; a new plan starts with the default scripted player."""
     scripts = sorted(game.scripts)
-    agents = about_agents(game, scripts=scripts, settings=OF_MODELS, usual=PATIENT)
+    agents = about_agents(game, scripts=scripts, settings=DEFAULT_SETTINGS, usual=PATIENT)
     told: dict[str, dict[str, Any]] = {
         "agents": {**agents, "words": {"no_agents": _("No agents yet.")}},
         "fixed": {"seats": seats_among(game, ()), "words": _words()},
@@ -86,8 +86,8 @@ def read_lineups(cleaned: Mapping[str, Any]) -> Lineups:
     else:
         fixed, pool = cleaned["fixed"] or {}, cleaned["pool"]
         if not isinstance(pool, list):
-            keep_seats = list(fixed.values()) if isinstance(fixed, dict) else []
-            pool = [label for label in agents if label not in keep_seats]
+            store_seats = list(fixed.values()) if isinstance(fixed, dict) else []
+            pool = [label for label in agents if label not in store_seats]
         rule = _rule({**shared, "fixed": fixed, "agents": pool, "same": cleaned["same"]}, "fixed")
     for number, lineup in enumerate(rule.listed, start=1):
         if unknown := [label for label in lineup.values() if label not in agents]:

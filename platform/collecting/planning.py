@@ -34,7 +34,7 @@ from opponents.endpoints import refresh_if_old
 from studies.freezing import code_revision, sha256_of
 from studies.models import Study
 
-MOST_MATCHES = 1_000_000
+MAX_MATCHES = 1_000_000
 Seeds = Literal["instance", "match"]
 
 
@@ -119,8 +119,8 @@ def make_collection(plan: Plan, *, by: AbstractBaseUser | None = None) -> Collec
     """
     content = content_of(plan)
     planned = _schedule(content).total
-    if planned > MOST_MATCHES:
-        raise BadPlan(f"This plan has {planned:,} matches; the maximum is {MOST_MATCHES:,} per collection.")
+    if planned > MAX_MATCHES:
+        raise BadPlan(f"This plan has {planned:,} matches; the maximum is {MAX_MATCHES:,} per collection.")
     collection = Collection(
         title=plan.title,
         slug=plan.slug,

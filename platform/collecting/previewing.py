@@ -9,10 +9,10 @@ from collecting.formats import agents_in
 from games import registry
 from games.play import configure
 from opponents.agents import Agent
-from studies.previewing import Subject
+from studies.previewing import PreviewSource
 
 
-def subject_of(content: Mapping[str, Any]) -> Subject:
+def subject_of(content: Mapping[str, Any]) -> PreviewSource:
     """Return every agent of a collection, with its fallbacks, in every role of every configuration."""
     game, agents = registry.get(content["game"]), agents_in(content)
     stand_ins = {
@@ -21,7 +21,7 @@ def subject_of(content: Mapping[str, Any]) -> Subject:
         if not agent.scripted
         for spec in agent.settings.fallbacks
     }
-    return Subject(
+    return PreviewSource(
         game=content["game"],
         agents={**stand_ins, **agents},
         places=tuple((config, configure(game, config).roles()) for config in content["configurations"]),

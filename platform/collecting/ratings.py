@@ -9,7 +9,7 @@ from games import registry
 from games.ratings import Rating, Seats, rated, scores_of
 from matches.models import Seat
 
-MOST_MATCHES = 20_000
+MAX_MATCHES = 20_000
 """Maximum number of matches rated: the first ones of a longer collection."""
 
 
@@ -25,7 +25,7 @@ def _measure(collection: Collection) -> str:
 def _scores(collection: Collection) -> Iterator[Seats]:
     """Return the finished matches' scores in the plan's order."""
     finished = collection.items.filter(status=Item.Status.FINISHED, match__metrics__isnull=False)
-    metrics = dict(finished.order_by("number").values_list("match_id", "match__metrics")[:MOST_MATCHES])
+    metrics = dict(finished.order_by("number").values_list("match_id", "match__metrics")[:MAX_MATCHES])
     seats: dict[int, dict[str, str]] = {}
     labels = Seat.objects.filter(match__item__collection=collection).values_list("match_id", "role", "label", "agent")
     for match, role, label, agent in labels.order_by("pk"):

@@ -10,7 +10,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from collecting import planning, stages
-from collecting.errors import WrongMoment
+from collecting.errors import NotPossibleNow
 from collecting.leases import to_play
 from collecting.models import Collection, Item
 from opponents.spending import cap_of_today
@@ -22,14 +22,14 @@ def start(collection: Collection) -> Collection:
     """Start a collection that is ready, or resume one that was paused or stopped at its budget.
 
     Raises:
-        WrongMoment
+        NotPossibleNow
     """
     with transaction.atomic():
         collection = _locked(collection, among=(Status.READY, Status.PAUSED, Status.OVER_BUDGET), to="start")
         if collection.budget is not None and spent(collection) >= collection.budget:
-            raise WrongMoment("The budget is used up. Raise it first.")
+            raise NotPossibleNow("The budget is used up. Raise it first.")
         if planning.models_of(collection.content) and (reached := cap_of_today()):
-            raise WrongMoment(str(reached))
+            raise NotPossibleNow(str(reached))
         collection.status = Status.RUNNING
         collection.started_at = collection.started_at or timezone.now()
         collection.ended_at = None
@@ -47,7 +47,7 @@ def pause(collection: Collection) -> Collection:
     """Pause a collection; matches keep their current state.
 
     Raises:
-        WrongMoment
+        NotPossibleNow
     """
     with transaction.atomic():
         collection = _locked(collection, among=(Status.RUNNING,), to="pause")
@@ -60,12 +60,12 @@ def raise_budget(collection: Collection, budget: Decimal | None) -> Collection:
     """Raise the budget or (None) remove the limit.
 
     Raises:
-        WrongMoment: the new budget is lower than the current one.
+        NotPossibleNow: the new budget is lower than the current one.
     """
     with transaction.atomic():
         collection = _locked(collection, among=tuple(Status), to="change the budget of")
         if budget is not None and (collection.budget is None or budget < collection.budget):
-            raise WrongMoment("Enter a budget higher than the current one.")
+            raise NotPossibleNow("Enter a budget higher than the current one.")
         collection.budget = budget
         collection.save(update_fields=["budget"])
     return collection
@@ -75,7 +75,7 @@ def retry_failed(collection: Collection) -> int:
     """Schedule failed matches for replay from the start and return their number. The failed ones stay stored.
 
     Raises:
-        WrongMoment: the collection is running or was imported.
+        NotPossibleNow: the collection is running or was imported.
     """
     with transaction.atomic():
         among = (Status.PAUSED, Status.OVER_BUDGET, Status.DONE)
@@ -107,7 +107,7 @@ def finish_if_played(collection: Collection) -> None:
 def _locked(collection: Collection, *, among: Some[str], to: str) -> Collection:
     fresh = Collection.objects.select_for_update().get(pk=collection.pk)
     if fresh.source != Collection.Source.PLAYED:
-        raise WrongMoment(f"You cannot {to} an imported collection, because its matches were played elsewhere.")
+        raise NotPossibleNow(f"You cannot {to} an imported collection, because its matches were played elsewhere.")
     if fresh.status not in among:
-        raise WrongMoment(f"You cannot {to} a collection that is {fresh.get_status_display()}.")
+        raise NotPossibleNow(f"You cannot {to} a collection that is {fresh.get_status_display()}.")
     return fresh

@@ -20,7 +20,7 @@ from monitoring.tallies import STEP, step_of
 from participants.states import ENDED, State
 from studies.cells import cell_titles
 from studies.models import Cell, Placement, Study, Version
-from studies.sessions import leading_to
+from studies.sessions import entry_cells
 
 MOST_CELLS_LISTED = 16
 
@@ -158,9 +158,9 @@ def _cells(version: int, sha256: str, of_cell: Counter[tuple[int, bool]]) -> lis
 
 @lru_cache(maxsize=200)
 def _led_to(pk: int, sha256: str) -> dict[int, list[int]]:
-    """`leading_to` of the version with this hash, by numbers; a version never changes."""
+    """`entry_cells` of the version with this hash, by numbers; a version never changes."""
     version = Version.objects.get(pk=pk)
-    found = leading_to(version, list(version.cells.order_by("number")))
+    found = entry_cells(version, list(version.cells.order_by("number")))
     return {number: [first.number for first in firsts] for number, firsts in found.items()}
 
 

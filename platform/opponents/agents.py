@@ -24,8 +24,8 @@ PERSON = "person"
 """In a line-up: the seat is for a person."""
 RESERVED = frozenset({PERSON, "people", "human"})
 """Labels that no agent may have."""
-LONGEST_LABEL = 200
-MOST_SECONDS = 3600
+MAX_LABEL_LENGTH = 200
+MAX_SECONDS = 3600
 Seats = Mapping[Role, str | Sequence[str]]
 """A line-up: for each seat `PERSON`, an agent's label, or labels from which one is drawn for each match."""
 
@@ -43,7 +43,7 @@ class Agent(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     spec: Annotated[str, Field(min_length=1, max_length=200)]
-    delay: Annotated[float, Field(ge=0, le=MOST_SECONDS)] = 0
+    delay: Annotated[float, Field(ge=0, le=MAX_SECONDS)] = 0
     settings: AgentSettings = DEFAULT
 
     @field_validator("settings", mode="before")
@@ -95,7 +95,7 @@ class Agent(BaseModel):
 
 def problem_of_label(label: str) -> str:
     """Return why an agent cannot have this name; empty if it can."""
-    if not label or len(label) > LONGEST_LABEL or not _LABEL.fullmatch(label) or label != label.strip():
+    if not label or len(label) > MAX_LABEL_LENGTH or not _LABEL.fullmatch(label) or label != label.strip():
         return _(
             "Use letters, digits, spaces and . : / @ + - _ for a name, starting with a letter or digit, such as gpt-4o."
         )

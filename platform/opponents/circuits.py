@@ -25,7 +25,7 @@ PAUSE = timedelta(seconds=15)
 
 
 @dataclass
-class _Here:
+class _LocalChange:
     """When circuits changed in this process, by its own calls or by changes from others."""
 
     opened: dict[str, datetime] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class _Here:
         before.pop(name, None)
 
 
-_here = _Here()
+_here = _LocalChange()
 _writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="circuits")
 
 

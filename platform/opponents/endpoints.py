@@ -29,7 +29,7 @@ from opponents.validators import read_prices
 
 log = logging.getLogger(__name__)
 
-OLD_AFTER = 5.0
+MAX_AGE_SECONDS = 5.0
 """Seconds after which the endpoints are read again."""
 
 
@@ -104,9 +104,9 @@ class Memory:
         return list(self._endpoints.values())
 
     def is_old(self) -> bool:
-        return self._read_at is None or time.monotonic() - self._read_at >= OLD_AFTER
+        return self._read_at is None or time.monotonic() - self._read_at >= MAX_AGE_SECONDS
 
-    def grow_old(self) -> None:
+    def expire(self) -> None:
         """Make the next `refresh_if_old` read, however soon it comes."""
         self._read_at = None
 

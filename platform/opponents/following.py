@@ -13,7 +13,7 @@ from opponents.endpoints import MEMORY, refresh_if_old
 
 def endpoint_changed(**signal: Any) -> None:
     """Mark memory as outdated when an endpoint is saved or deleted in this process."""
-    transaction.on_commit(MEMORY.grow_old)
+    transaction.on_commit(MEMORY.expire)
 
 
 def page_of_the_admin(

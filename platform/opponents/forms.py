@@ -17,12 +17,12 @@ from opponents import keys
 from opponents.models import Endpoint
 from opponents.price_field import PricesWidget
 
-LONGEST_KEY = 1000
-NEVER_REPEATED = ("base_url", "key_variable")
+MAX_KEY_LENGTH = 1000
+SENSITIVE_FIELDS = ("base_url", "key_variable")
 """Fields that people paste keys into by mistake: if one is invalid, its content is not shown again."""
 TYPED_KEY = "typed key"
-KEY_WAITS = gettext_lazy("Your key is kept until you save; you don't need to enter it again.")
-WHERE_CALLS_GO = ("protocol", "base_url")
+KEY_KEPT = gettext_lazy("Your key is kept until you save; you don't need to enter it again.")
+ADDRESS_FIELDS = ("protocol", "base_url")
 
 
 class EndpointForm(forms.ModelForm):
@@ -31,7 +31,7 @@ class EndpointForm(forms.ModelForm):
     new_key = forms.CharField(
         label=gettext_lazy("New key"),
         required=False,
-        max_length=LONGEST_KEY,
+        max_length=MAX_KEY_LENGTH,
         widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
         help_text=gettext_lazy("Stored encrypted and never shown again. Leave empty to keep the stored key."),
     )
@@ -50,7 +50,7 @@ class EndpointForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         if self._waiting:
-            self.fields["new_key"].help_text = KEY_WAITS
+            self.fields["new_key"].help_text = KEY_KEPT
 
     @sensitive_variables()
     def clean_new_key(self) -> str:
@@ -80,7 +80,7 @@ class EndpointForm(forms.ModelForm):
         self.session.pop(TYPED_KEY, None)
         if self.errors and (typed := self.cleaned_data.get("new_key")):
             self.session[TYPED_KEY] = {"of": self.instance.pk, "key": keys.seal(typed)}
-            self["new_key"].help_text = KEY_WAITS
+            self["new_key"].help_text = KEY_KEPT
 
     @sensitive_variables()
     def clean(self) -> dict[str, Any]:
@@ -89,13 +89,13 @@ class EndpointForm(forms.ModelForm):
         if new and forget:
             self.add_error("forget_key", _("Enter a new key or delete the stored one, not both."))
         stays = bool(self.instance.sealed_key) and not new and not forget
-        if stays and any(name in self.changed_data for name in WHERE_CALLS_GO):
+        if stays and any(name in self.changed_data for name in ADDRESS_FIELDS):
             self.add_error("new_key", _("The stored key belongs to the old address. Enter it again, or delete it."))
         return cleaned
 
     def full_clean(self) -> None:
         super().full_clean()
-        refused = [name for name in NEVER_REPEATED if name in self._errors]
+        refused = [name for name in SENSITIVE_FIELDS if name in self._errors]
         if refused:
             self.data = self.data.copy()
             for name in refused:

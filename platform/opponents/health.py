@@ -16,7 +16,7 @@ from opponents.circuits import open_circuits
 from opponents.models import Call
 
 HOUR = timedelta(hours=1)
-MOST_TIMED = 20_000
+MAX_TIMED = 20_000
 """Response times use only this many of the latest calls; everything else uses all."""
 Outcome = Call.Outcome
 
@@ -106,7 +106,7 @@ def percentile(ordered: Sequence[float], percent: float) -> float | None:
 def _times(calls: QuerySet[Call]) -> dict[tuple[str, str], list[float]]:
     answered = calls.exclude(outcome=Outcome.FAILED).filter(latency__isnull=False)
     times: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for endpoint, model, latency in answered.order_by("-at").values_list("endpoint", "model", "latency")[:MOST_TIMED]:
+    for endpoint, model, latency in answered.order_by("-at").values_list("endpoint", "model", "latency")[:MAX_TIMED]:
         times[endpoint, model].append(latency)
     for kept in times.values():
         kept.sort()

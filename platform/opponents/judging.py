@@ -77,7 +77,7 @@ async def _judge(
     provider: Provider | None,
 ) -> list[Verdict]:
     places = asyncio.Semaphore(at_once)
-    sitting = _Sitting(agent, budget_of, told, provider)
+    sitting = _Judge(agent, budget_of, told, provider)
 
     async def one(case: Case) -> Verdict:
         async with places:
@@ -86,7 +86,7 @@ async def _judge(
     return list(await asyncio.gather(*(one(case) for case in cases)))
 
 
-class _Sitting:
+class _Judge:
     def __init__(self, agent: Agent, budget_of: str, told: Callable[[Verdict], None] | None, provider: Provider | None):
         self._agent, self._budget_of, self._told, self._provider = agent, budget_of, told, provider
 

@@ -15,7 +15,7 @@ from llm_agents.endpoints import Price
 from sealing.addresses import check_address
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY")
-MOST_PRICES = 500
+MAX_PRICES = 500
 
 
 def validate_name(name: str) -> None:
@@ -50,7 +50,7 @@ def read_prices(prices: Any) -> dict[str, Price]:
     Raises:
         ValidationError: naming the first model with an invalid price.
     """
-    if not isinstance(prices, Mapping) or len(prices) > MOST_PRICES:
+    if not isinstance(prices, Mapping) or len(prices) > MAX_PRICES:
         raise ValidationError(_("Enter two prices in dollars for each of at most 500 models."))
     read = {}
     for model, price in prices.items():

@@ -23,7 +23,7 @@ from studies.formats import seats_in
 AT_ONCE = 4
 """Maximum number of participants under way at the same time, unless a group is larger."""
 LEASE_SECONDS, LOOK_SECONDS = 15, 1.0
-MOST_ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 """Maximum number of times a participant is started before they count as stuck (a worker's death counts as one)."""
 Status = Walker.Status
 log = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ def _send(walker_id: int, held: threading.Event) -> None:
             return
         walkers.update(status=Status.WALKING, attempts=F("attempts") + 1)
         walker = walkers.select_related("pilot__study", "enrolment").get()
-        if walker.attempts > MOST_ATTEMPTS:
+        if walker.attempts > MAX_ATTEMPTS:
             raise Stuck(_("Started too often: the worker died every time."))
         Person(walker, goes_on=held.is_set).walk()
         walkers.update(status=Status.ARRIVED, problem="")

@@ -61,7 +61,7 @@ def enrol(walker: Walker) -> Enrolment:
     timers = {} if not quick else QUICK_TIMERS if alone else QUICK_IN_GROUPS
     if alone and walker.plan != Walker.Plan.SILENT:
         timers = {}
-    steps = [_on_trial(step, walker, timers) for step in steps_of(cell.version, cell, role, number=number)]
+    steps = [_for_pilot(step, walker, timers) for step in steps_of(cell.version, cell, role, number=number)]
     walker.enrolment = Enrolment.objects.create(
         steps=steps, seed=walker.pilot.seed + walker.number, expires_at=lifetime(HOURS * 60)
     )
@@ -69,7 +69,7 @@ def enrol(walker: Walker) -> Enrolment:
     return walker.enrolment
 
 
-def _on_trial(step: dict[str, Any], walker: Walker, timers: Mapping[str, int]) -> dict[str, Any]:
+def _for_pilot(step: dict[str, Any], walker: Walker, timers: Mapping[str, int]) -> dict[str, Any]:
     """Return a step as used in a pilot: only the pilot's own participants meet, and its agents answer without delay."""
     if step["kind"] == "lobby":
         return {**step, "hall": f"pilot-{walker.pilot.pk}", "limit": min(step["limit"], LOBBY_SECONDS)}
@@ -80,11 +80,11 @@ def _on_trial(step: dict[str, Any], walker: Walker, timers: Mapping[str, int]) -
         "purpose": Match.Purpose.PILOT,
         "budget_of": walker.pilot.budget,
         "timers": {**step["timers"], **timers},
-        "agents": {label: _hurried(agent) for label, agent in step["agents"].items()},
+        "agents": {label: _without_delays(agent) for label, agent in step["agents"].items()},
     }
 
 
-def _hurried(agent: dict[str, Any]) -> dict[str, Any]:
+def _without_delays(agent: dict[str, Any]) -> dict[str, Any]:
     settings = agent.get("settings", {})
     if settings.get("appears") == "delayed":
         settings = {**settings, "appears": "at_once"}

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from participants.models import Enrolment, new_seed
 from studies.models import Study
 
-MOST_PEOPLE = 500
+MAX_PEOPLE = 500
 
 
 class Pilot(models.Model):
@@ -37,7 +37,7 @@ class Pilot(models.Model):
     seed = models.BigIntegerField(default=new_seed)
     player = models.CharField(_("player for the participants"), max_length=200)
     people = models.PositiveIntegerField(
-        _("participants"), validators=[MinValueValidator(1), MaxValueValidator(MOST_PEOPLE)]
+        _("participants"), validators=[MinValueValidator(1), MaxValueValidator(MAX_PEOPLE)]
     )
     created_at = models.DateTimeField(_("started"), default=timezone.now)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False)

@@ -34,10 +34,10 @@ from piloting.errors import Stuck
 from piloting.models import Walker
 from studies.formats import agents_in
 
-MOST_PAGES = 200
+MAX_PAGES = 200
 TRIES = 3
 """How often a page may refuse answers that fit its form."""
-LOOK_AGAIN = 0.1
+POLL_SECONDS = 0.1
 PATIENCE = 60.0
 """Seconds beyond the opponent's own limit after which a match without moves counts as stuck."""
 Plan = Walker.Plan
@@ -65,7 +65,7 @@ class Person:
             Stuck: naming the page and the reason.
             Interrupted
         """
-        for _page in range(MOST_PAGES):
+        for _page in range(MAX_PAGES):
             if not self._goes_on():
                 raise Interrupted
             began = time.monotonic()
@@ -84,7 +84,7 @@ class Person:
             if not self._now().ended:
                 self._answer(asked)
             self._note(step, page, began, estimate)
-        raise Stuck(_("No ending after {most} pages.").format(most=MOST_PAGES))
+        raise Stuck(_("No ending after {most} pages.").format(most=MAX_PAGES))
 
     def _now(self) -> Enrolment:
         self.enrolment.refresh_from_db()
@@ -146,7 +146,7 @@ class Person:
                 raise Interrupted
             if time.monotonic() - began > self.enrolment.steps[here]["limit"] + PATIENCE:
                 raise Stuck(_("The wait in the lobby never ended."))
-            time.sleep(LOOK_AGAIN)
+            time.sleep(POLL_SECONDS)
             self._look()
 
     # ---- the game ----------------------------------------------------------------------------------------
@@ -182,13 +182,13 @@ class Person:
         for turn in waiting:
             agents.answer_turn(match_uid=match.uid, role=turn.role, answering=turn.answering)
         if waiting and Match.objects.get(pk=match.pk).turns == match.turns:
-            time.sleep(LOOK_AGAIN)
+            time.sleep(POLL_SECONDS)
         return bool(waiting)
 
     def _take_turn(self, match: Match, seat: Seat, play: Play) -> None:
         turn = match.open_turns().get(seat.role)
         if turn is None or self.walker.plan == Plan.SILENT:
-            time.sleep(LOOK_AGAIN)
+            time.sleep(POLL_SECONDS)
             services.handle_time_outs(match_id=match.pk)
         elif self.walker.plan == Plan.LEAVES and self._moves_made(match, seat) > 0:
             self._leave()

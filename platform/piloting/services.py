@@ -18,7 +18,7 @@ from matches.models import Match
 from opponents.agents import people_in
 from participants.models import Enrolment
 from piloting.errors import CannotPilot
-from piloting.models import MOST_PEOPLE, Pilot, Walker
+from piloting.models import MAX_PEOPLE, Pilot, Walker
 from studies.formats import seats_in
 from studies.freezing import code_revision, content_of, sha256_of
 from studies.models import Study
@@ -40,9 +40,9 @@ def begin(
         CannotPilot: with the reason; nothing was started.
     """
     study = Study.objects.select_for_update().get(pk=study.pk)
-    if not 1 <= people <= MOST_PEOPLE or not 0 <= failing <= people:
+    if not 1 <= people <= MAX_PEOPLE or not 0 <= failing <= people:
         raise CannotPilot(
-            _("Enter 1 to {most} participants, and at most as many who fail deliberately.").format(most=MOST_PEOPLE)
+            _("Enter 1 to {most} participants, and at most as many who fail deliberately.").format(most=MAX_PEOPLE)
         )
     if study.pilots.filter(status=Pilot.Status.RUNNING).exists():
         raise CannotPilot(_("A pilot of this study is already running. Stop it or wait until it ends."))

@@ -9,7 +9,7 @@ class StudiesConfig(AppConfig):
 
     def ready(self) -> None:
         from studies import endings, names, parts  # noqa: F401  (endings and names register themselves)
-        from studies.frozen import put_trigger
+        from studies.frozen import create_trigger
 
         parts.declare()
-        post_migrate.connect(put_trigger, sender=self, dispatch_uid="studies.frozen")
+        post_migrate.connect(create_trigger, sender=self, dispatch_uid="studies.frozen")

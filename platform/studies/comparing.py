@@ -13,7 +13,7 @@ from studies.freezing import parts_of
 
 AROUND = 2
 """Number of unchanged lines shown on either side of a change."""
-MOST_VALUES = 12
+MAX_VALUES = 12
 """Maximum number of values listed for one parameter."""
 TITLES = {
     "game": _("Game"),
@@ -126,8 +126,8 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
             for path, shown in _flat(name, one):
                 taken.setdefault(path, {})[shown] = None
         for path, values in taken.items():
-            listed = list(values)[:MOST_VALUES]
-            yield path, ", ".join(listed) + (" …" if len(values) > MOST_VALUES else "")
+            listed = list(values)[:MAX_VALUES]
+            yield path, ", ".join(listed) + (" …" if len(values) > MAX_VALUES else "")
     elif _is_list(value):
         yield name, ", ".join(map(_shown, value)) or _shown(None)
     else:

@@ -20,7 +20,7 @@ from opponents.endpoints import MEMORY
 from opponents.models import Endpoint
 from studies.freezing import launch
 from studies.models import Study
-from studies.names import together_with
+from studies.names import two_person_slug
 
 ADMIN = "admin"
 LOCAL, LOCAL_MODEL = "local", "smollm2-135m-instruct"
@@ -51,7 +51,7 @@ def create_demo(model_url: str | None = None) -> Demo:
         model_url: address of a small model on this machine, which then also plays a study of every game.
     """
     links = [link for key in registry.keys() for link in _of_game(key)]
-    links += _with_somebody_else()
+    links += _for_two_people()
     if model_url is not None:
         links += _against_the_local_model(model_url)
     return Demo(links=links, admin=ADMIN, password=_admin_password())
@@ -92,7 +92,7 @@ def _shown(key: str) -> Iterator[tuple[str, str, Mapping[str, Json]]]:
         yield f"{slug}-{name}", f"{title}: {name}", config
 
 
-def _with_somebody_else() -> list[tuple[str, str]]:
+def _for_two_people() -> list[tuple[str, str]]:
     """Create a two-participant study for every demo that allows it; scripted players take the other seats."""
     links = []
     for key, (slug, title, config) in ((one, shown) for one in registry.keys() for shown in _shown(one)):
@@ -104,7 +104,7 @@ def _with_somebody_else() -> list[tuple[str, str]]:
         fallback = f"script:{game.default_script}"
         others = {"*": fallback} if len(configured.roles()) > 2 else {}
         study, new = Study.objects.get_or_create(
-            slug=together_with(slug),
+            slug=two_person_slug(slug),
             defaults={
                 "title": _("{game} with another person").format(game=title),
                 "game": key,
@@ -138,7 +138,7 @@ def _against_the_local_model(url: str) -> list[tuple[str, str]]:
             "concurrency": 2,
         },
     )
-    MEMORY.grow_old()
+    MEMORY.expire()
     links = []
     for key in registry.keys():
         game = registry.get(key)

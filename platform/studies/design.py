@@ -34,15 +34,15 @@ from games.play import configure
 from games.words import gettext as _
 from opponents.agents import Seats, people_in
 from studies.lineups import Lineup, lineups_of, usual
-from studies.sessions import begins_here
+from studies.sessions import groups_starting
 
 if TYPE_CHECKING:
     from studies.models import Study
 
-MOST_CELLS = 5000
+MAX_CELLS = 5000
 
 
-class ByHand(BaseModel):
+class CustomConfiguration(BaseModel):
     """One custom configuration."""
 
     model_config = ConfigDict(extra="forbid")
@@ -69,7 +69,7 @@ class Design(BaseModel):
 
     grid: dict[str, list[Any]] | None = None
     table: str | None = None
-    configurations: Annotated[list[ByHand], Field(min_length=1)] | None = None
+    configurations: Annotated[list[CustomConfiguration], Field(min_length=1)] | None = None
     selection: str | None = None
     seed: int = 0
     averages: Averages | None = None
@@ -124,17 +124,17 @@ def cells_wanted(study: Study) -> list[WantedCell]:
     if study.session_order == "random" and not study.session_games:
         alike = Counter((cell.lineup, *cell.people) for cell in cells)
         cells = [
-            replace(cell, quota=begins_here(cell.quota, study.session_matches, alike[cell.lineup, *cell.people]))
+            replace(cell, quota=groups_starting(cell.quota, study.session_matches, alike[cell.lineup, *cell.people]))
             for cell in cells
         ]
     if not cells:
         raise BadConfig(
             _("None of the chosen roles can be played by participants in these configurations. Choose other roles.")
         )
-    if len(cells) > MOST_CELLS:
+    if len(cells) > MAX_CELLS:
         raise BadConfig(
             _("This design has {cells} cells; the maximum is {most}. Vary fewer values or use fewer line-ups.").format(
-                cells=len(cells), most=MOST_CELLS
+                cells=len(cells), most=MAX_CELLS
             )
         )
     return cells

@@ -46,14 +46,14 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
         purpose=content["purpose"],
         debriefing=content["texts"].get("debriefing"),
         result=(earned.payoff, earned.share),
-        entry=_came_by(enrolment) or content["entry"],
+        entry=_entry_kind(enrolment) or content["entry"],
     )
     if enrolment.state == State.OPPONENT_FAILED:
         # The match's log, which says whose failure it was, is written last in this transaction.
         transaction.on_commit(partial(faults.pause_after_failure, placement.cell.version.study, enrolment), robust=True)
         faults.pause_over_cap(placement.cell.version.study)
     counts = counted_movers(placement.cell.version.agents().values())
-    if enrolment.state != State.COMPLETED or moved_by_others(enrolment, counts):
+    if enrolment.state != State.COMPLETED or has_substitute_moves(enrolment, counts):
         enrolling.release(enrolment)
 
 
@@ -118,7 +118,7 @@ def _lost(
     return sum(right.values(), Decimal(0)) - sum(owed.values(), Decimal(0))
 
 
-def _came_by(enrolment: Enrolment) -> str | None:
+def _entry_kind(enrolment: Enrolment) -> str | None:
     return Identity.objects.filter(enrolment=enrolment).values_list("recruiter", flat=True).first()
 
 
@@ -127,7 +127,7 @@ def _as_shown(enrolment: Enrolment, reason: str) -> str:
     return "waiting" if reason == "bonus" and enrolment.state == State.NO_PARTNER else reason
 
 
-def moved_by_others(enrolment: Enrolment, counts: Collection[str]) -> bool:
+def has_substitute_moves(enrolment: Enrolment, counts: Collection[str]) -> bool:
     """Return whether the clock or an agent moved for this participant, or for an agent, in one of their matches.
 
     Such a match is kept and paid but stays out of the dataset (`exports.gate`) and does not count towards the quota.

@@ -33,7 +33,7 @@ from recruiters.errors import EntryRefused, NotAgain, UsedCode
 from recruiters.models import Identity
 from studies import disclosure, faults, participations, sessions, texts
 from studies.models import Cell, Placement, Study, Version
-from studies.sessions import Leg, Session, begins_in, legs_of, session_of
+from studies.sessions import Leg, Session, legs_of, session_of, starting_cells
 
 NEAR = Q(released_at=None)
 """Placements that hold a place or were offered one; newcomers go where these are fewest."""
@@ -67,21 +67,21 @@ def enrol(
     Raises:
         EntryRefused: with the message for the participant; nothing was changed.
     """
-    known = begun_before(study, arrival)
+    known = latest_enrolment(study, arrival)
     if known is not None and not _another(known, arrival, again):
         return _let_back(known, arrival)
     refuse_closed(study)
     participations.lock_worker(arrival)
     version = Version.objects.select_for_update().filter(study=study).order_by("-number").first()
     assert version is not None
-    known = begun_before(study, arrival)
+    known = latest_enrolment(study, arrival)
     if known is not None and not _another(known, arrival, again):
         return _let_back(known, arrival)
     if token and (begun := Enrolment.objects.filter(token=token).first()) is not None:
         return begun
     version.study = study
     participations.refuse(version, arrival)
-    faults.refuse_dead(version)
+    faults.refuse_while_unavailable(version)
     cell, role, number = _place(version, role or arrival.role, arrival.cell)
     enrolment = Enrolment.objects.create(
         steps=steps_of(version, cell, role, number=number),
@@ -110,7 +110,7 @@ def _let_back(known: Enrolment, arrival: Arrival) -> Enrolment:
     return known
 
 
-def begun_before(study: Study, arrival: Arrival) -> Enrolment | None:
+def latest_enrolment(study: Study, arrival: Arrival) -> Enrolment | None:
     """Return the latest enrolment begun with this link."""
     if not arrival.proof:
         return None
@@ -140,7 +140,7 @@ def may_begin_again(study: Study, arrival: Arrival) -> bool:
 
 
 @receiver(consented)
-def keep_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) -> None:
+def hold_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) -> None:
     """Hold the participant's place from consent on; if it has been taken, take the emptiest other one.
 
     Raises:
@@ -211,7 +211,7 @@ def emptiest_seat(version: Version, *, role: str | None = None, cell: int | None
         Full, NoSuchRole
     """
     others = "further" in version.content
-    cells = begins_in(version.cells.order_by("number"), session_of(version.content), others=others)
+    cells = starting_cells(version.cells.order_by("number"), session_of(version.content), others=others)
     cells = [one for one in cells if one.number == cell] or list(cells)
     seats = [(cell, seat) for cell in cells for seat in cell.people]
     if role:
@@ -266,7 +266,7 @@ def _filled_in(version: Version) -> Counter[tuple[int, Role]]:
     if "lobby" not in version.content:
         return Counter()
     numbers = dict(version.cells.values_list("number", "pk"))
-    seats = Seat.objects.filter(fills_in=True, match__lobby_group__hall__key=hall_of(version))
+    seats = Seat.objects.filter(fills_in=True, match__lobby_group__hall__key=lobby_hall(version))
     taken: Counter[tuple[int, Role]] = Counter()
     for pool, role in seats.values_list("match__lobby_group__pool", "role"):
         first, cell, match = pool.split("/")
@@ -274,7 +274,7 @@ def _filled_in(version: Version) -> Counter[tuple[int, Role]]:
     return taken
 
 
-def hall_of(version: Version) -> str:
+def lobby_hall(version: Version) -> str:
     """Return the lobby in which the version's participants wait for each other."""
     return f"version-{version.pk}"
 
@@ -315,12 +315,12 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1) -> li
         {
             "kind": "consent",
             "text": content["texts"]["consent"],
-            "facts": texts.what_awaits(content["timers"], rule, configured, content.get("about_minutes")),
+            "facts": texts.key_facts(content["timers"], rule, configured, content.get("about_minutes")),
             "leaving": texts.leaving_promise(rule),
             "others": disclosure.of_version(content),
             **({"behaviour": content["behaviour"]} if content.get("behaviour") else {}),
         },
-        {"kind": "name", "reserved": reserved, "shown": any(told_by_name(leg.cell.seats) for leg in legs)},
+        {"kind": "name", "reserved": reserved, "shown": any(names_visible(leg.cell.seats) for leg in legs)},
         *({"kind": "survey_before", "questions": asked} for asked in [surveys.get("before")] if asked),
         {
             "kind": "instructions",
@@ -355,7 +355,7 @@ def _about(version: Version, leg: Leg, rule: PayRule) -> dict[str, Any]:
     return {"game": leg.part["game"], "config": leg.config, "role": leg.role, "texts": said}
 
 
-def told_by_name(seats: Seats) -> bool:
+def names_visible(seats: Seats) -> bool:
     """Return whether players see each other's names: only if all are people, so that names give nothing away."""
     return len(seats) > 1 and len(people_in(seats)) == len(seats)
 
@@ -385,7 +385,7 @@ def _match_steps(
         return [{**step, "seed": Random(f"{source}/{number}").randrange(2**31)}]
     waiting = {
         "kind": "lobby",
-        "hall": hall_of(version),
+        "hall": lobby_hall(version),
         "pool": f"{first.number}/{leg.key}/{match}",
         **lobby,
         "strangers": session.partners == "new" and match > 1,
@@ -396,7 +396,7 @@ def _match_steps(
 
 
 @receiver(group_made)
-def keep_seats(sender: type, group: Group, seats: Mapping[Role, Enrolment], **_signal: Any) -> None:
+def store_seats(sender: type, group: Group, seats: Mapping[Role, Enrolment], **_signal: Any) -> None:
     """Store the seats that participants got in their group, unless the group plays another game."""
     leg = group.pool.split("/")[1:2]
     if leg and not leg[0].isdigit():

@@ -23,7 +23,7 @@ from studies.models import Study, Version
 log = logging.getLogger(__name__)
 
 
-class InAMoment(EntryRefused):
+class ModelsUnavailable(EntryRefused):
     """The study's models are unavailable at the moment; the page retries automatically."""
 
     status = 503
@@ -42,10 +42,10 @@ def away(version: Version) -> list[str]:
     return sorted(asked & found.keys())
 
 
-def refuse_dead(version: Version) -> None:
-    """Raise InAMoment while agents of the version are known to be unavailable."""
+def refuse_while_unavailable(version: Version) -> None:
+    """Raise ModelsUnavailable while agents of the version are known to be unavailable."""
     if away(version):
-        raise InAMoment
+        raise ModelsUnavailable
 
 
 def pause_after_failure(study: Study, enrolment: Enrolment) -> None:

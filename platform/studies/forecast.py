@@ -29,9 +29,9 @@ from studies.models import Study
 
 MATCHES, MOVES = 24, 6000
 """Number of matches simulated, and number of moves after which no further match is started, to keep it fast."""
-SAID = 2
+ANNOUNCEMENT_SAMPLE = 2
 """Number of matches simulated for the announced minutes."""
-MOST_MOVES = 3000
+MAX_MOVES = 3000
 """Maximum number of moves in one match."""
 PRICED, MOST_PRICED, MEASURED = 2, 8, 5
 """Limits: matches measured per set of models, sets of models measured, and calls of a model in a match."""
@@ -181,7 +181,7 @@ def minutes_of(study: Study) -> int | None:
         trials = [
             [
                 _trial(one, cell, one.agents_by_label(), None, 0, measured=False)
-                for cell in _spread(cells_wanted(one), SAID)
+                for cell in _spread(cells_wanted(one), ANNOUNCEMENT_SAMPLE)
             ]
             for one in (study, *study.further())
         ]
@@ -244,7 +244,7 @@ def _trial(
     people = dict.fromkeys(cell.people, 0)
     waiting = moves = 0.0
     asked: dict[Role, list[tuple[Play, int]]] = {role: [] for role, agent in seated.items() if not agent.scripted}
-    while not play.over and moves < MOST_MOVES:
+    while not play.over and moves < MAX_MOVES:
         turn = play.waiting_for()
         waiting += _waits(turn, people, seated)
         for role in turn:

@@ -45,7 +45,7 @@ class FrozenRows(models.QuerySet):
     update_or_create = refuse
 
 
-def put_trigger(sender: Any, using: str, **_signal: Any) -> None:
+def create_trigger(sender: Any, using: str, **_signal: Any) -> None:
     """Create the database trigger that refuses changes to versions, if it does not exist."""
     connection: BaseDatabaseWrapper = connections[using]
     table = sender.get_model("Version")._meta.db_table

@@ -21,7 +21,7 @@ from opponents.agents import PERSON, among, labels_in, people_in
 
 OTHERS = "*"
 """All seats that a line-up does not name."""
-MOST_LINEUPS = 200
+MAX_LINEUPS = 200
 Label = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -81,8 +81,8 @@ def lineups_of(written: Sequence[Json], labels: Collection[str]) -> list[Lineup]
     Raises:
         BadLineup: one cannot be parsed, repeats a name, or mentions an unknown agent.
     """
-    if not isinstance(written, list) or len(written) > MOST_LINEUPS:
-        raise BadLineup(_("Line-ups must be a list of at most {most}.").format(most=MOST_LINEUPS))
+    if not isinstance(written, list) or len(written) > MAX_LINEUPS:
+        raise BadLineup(_("Line-ups must be a list of at most {most}.").format(most=MAX_LINEUPS))
     lineups = []
     for number, one in enumerate(written, start=1):
         try:

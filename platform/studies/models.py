@@ -30,7 +30,7 @@ from studies.design import WantedCell, cells_wanted
 from studies.formats import agents_in, seats_in
 from studies.frozen import FrozenRows, refuse
 from studies.lineups import BadLineup, one_of_each_kind
-from studies.sessions import MOST_MATCHES, MOST_OTHERS, Session
+from studies.sessions import MAX_MATCHES, MAX_OTHERS, Session
 from surveys.questions import BadQuestions, questions_of
 
 
@@ -230,7 +230,7 @@ class Study(models.Model):
         help_text=_("If one participant is excluded, everyone who played with them is excluded too."),
     )
     session_matches = models.PositiveSmallIntegerField(
-        _("matches per session"), default=1, validators=[MinValueValidator(1), MaxValueValidator(MOST_MATCHES)]
+        _("matches per session"), default=1, validators=[MinValueValidator(1), MaxValueValidator(MAX_MATCHES)]
     )
     session_order = models.CharField(
         _("order of matches"),
@@ -448,8 +448,8 @@ class Study(models.Model):
         others = self.further()
         if len(others) < len(self.session_games) or len({other.pk for other in others}) < len(others):
             return {"session_games": _("Choose existing studies as other games, each only once.")}
-        if len(others) > MOST_OTHERS:
-            return {"session_games": _("Choose at most {most} other games.").format(most=MOST_OTHERS)}
+        if len(others) > MAX_OTHERS:
+            return {"session_games": _("Choose at most {most} other games.").format(most=MAX_OTHERS)}
         if not others:
             return {}
         agents = {label: agent.kept() for label, agent in self.agents_by_label().items()}

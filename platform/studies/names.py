@@ -13,18 +13,18 @@ NAMED = (LabCode, OtreeServer, Limit)
 """Models that refer to a study by its short name."""
 
 
-def together_with(slug: str) -> str:
+def two_person_slug(slug: str) -> str:
     """Return the short name of the two-participant version of this demo."""
     return f"{slug}-together"
 
 
-def is_given_out(study: Study) -> bool:
+def is_referenced(study: Study) -> bool:
     """Return whether links, codes, servers or pay limits refer to the study by its short name."""
     return study.versions.exists() or any(model.objects.filter(study=study.slug).exists() for model in NAMED)
 
 
 @receiver(post_delete, sender=Study)
-def forget_name(sender: type[Study], instance: Study, **_signal: object) -> None:
+def delete_references(sender: type[Study], instance: Study, **_signal: object) -> None:
     """Delete what referred to a deleted study, so that it cannot open a later study of the same name."""
     for model in NAMED:
         model.objects.filter(study=instance.slug).delete()

@@ -49,7 +49,7 @@ def refuse(version: Version, arrival: Arrival) -> None:
     rule = version.content.get("participations", {"most": 1, "rest_hours": 0})
     enrolments = _enrolments_of(arrival)
     here = enrolments.filter(placement__cell__version__study=version.study_id)
-    _refuse_beside(here.exclude(identity__proof=arrival.proof), most=rule["most"], recruiter=arrival.recruiter)
+    _refuse_concurrent(here.exclude(identity__proof=arrival.proof), most=rule["most"], recruiter=arrival.recruiter)
     if rule["most"] is not None and here.count() >= rule["most"]:
         raise NotAgain(_too_often(rule["most"]))
     if rule["rest_hours"]:
@@ -67,7 +67,7 @@ def _enrolments_of(arrival: Arrival) -> QuerySet[Enrolment]:
     )
 
 
-def _refuse_beside(others: QuerySet[Enrolment], *, most: int | None, recruiter: str) -> None:
+def _refuse_concurrent(others: QuerySet[Enrolment], *, most: int | None, recruiter: str) -> None:
     if most == 1 and others.exists() and not others.filter(ended_at=None).exists():
         raise NotAgain(_took_part(recruiter))
     if most == 1 and others.exists():

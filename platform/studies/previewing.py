@@ -27,14 +27,14 @@ from participants.markdown import to_html
 from studies.design import cells_wanted
 from studies.models import Study
 
-MOST_MOVES = 400
+MAX_MOVES = 400
 """Number of moves after which a scripted match is not followed further."""
 CHARACTERS_PER_TOKEN = 4
 """A rule of thumb for English text; every model counts differently."""
 
 
 @dataclass(frozen=True)
-class Subject:
+class PreviewSource:
     """The study or collection whose prompts are previewed.
 
     Attributes:
@@ -51,7 +51,7 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Wish:
+class Selection:
     """The moment to preview.
 
     Attributes:
@@ -101,7 +101,7 @@ class Preview:
         screen, instructions: HTML.
     """
 
-    wish: Wish
+    chosen: Selection
     role_title: str
     sent: Sent | None
     questions: int
@@ -109,7 +109,7 @@ class Preview:
     instructions: str
 
 
-def subject_of(study: Study) -> Subject:
+def subject_of(study: Study) -> PreviewSource:
     """Return what to preview for the study as it is, saved or not.
 
     Raises:
@@ -120,7 +120,7 @@ def subject_of(study: Study) -> Subject:
         key = json.dumps(cell.config, sort_keys=True)
         _config, taken = places.setdefault(key, (cell.config, []))
         taken += [role for role, who in cell.seats.items() if who != PERSON and role not in taken]
-    return Subject(
+    return PreviewSource(
         game=study.game,
         agents=with_fallbacks(study.agents_by_label()),
         places=tuple((config, tuple(roles)) for config, roles in places.values()),
@@ -140,7 +140,7 @@ def with_fallbacks(agents: Mapping[str, Agent]) -> dict[str, Agent]:
     return {**agents, **stand_ins}
 
 
-def first_wish(subject: Subject) -> Wish:
+def default_selection(subject: PreviewSource) -> Selection:
     """Return the moment shown initially: the first question to the first model, if there is one.
 
     Raises:
@@ -150,31 +150,31 @@ def first_wish(subject: Subject) -> Wish:
     place = next((number for number, (_config, roles) in enumerate(subject.places, start=1) if roles), None)
     if place is None or not subject.agents:
         raise GameError(_("This study has no agents, so there are no prompts to preview."))
-    return Wish((models or list(subject.agents))[0], place, subject.places[place - 1][1][0], 1, 1)
+    return Selection((models or list(subject.agents))[0], place, subject.places[place - 1][1][0], 1, 1)
 
 
-def preview(subject: Subject, wish: Wish) -> Preview:
+def preview(subject: PreviewSource, chosen: Selection) -> Preview:
     """Return the preview of the chosen moment, or of the role's last question if it has fewer.
 
     Raises:
         GameError, AgentError: a text cannot be filled in, or the agent does not exist.
     """
-    config, _roles = subject.places[wish.place - 1]
+    config, _roles = subject.places[chosen.place - 1]
     game = configure(registry.get(subject.game), config, amounts=subject.amounts)
-    moments = list(_asked(game, wish.seed, wish.role))
+    moments = list(_asked(game, chosen.seed, chosen.role))
     if not moments:
         raise GameError(_("The role is never asked anything in this configuration."))
-    number = min(wish.question, len(moments))
+    number = min(chosen.question, len(moments))
     play, events = moments[number - 1]
-    agent = subject.agents[wish.agent]
+    agent = subject.agents[chosen.agent]
     spec = agent.settings.spec(agent.spec)
     return Preview(
-        wish=replace(wish, question=number),
-        role_title=str(game.role_title(wish.role)),
-        sent=None if spec.scripted else _sent(subject, agent, play, wish.role, events),
+        chosen=replace(chosen, question=number),
+        role_title=str(game.role_title(chosen.role)),
+        sent=None if spec.scripted else _sent(subject, agent, play, chosen.role, events),
         questions=len(moments),
-        screen=render_screen(play, wish.role),
-        instructions=to_html(game.instructions(wish.role, subject.instructions or None)),
+        screen=render_screen(play, chosen.role),
+        instructions=to_html(game.instructions(chosen.role, subject.instructions or None)),
     )
 
 
@@ -183,7 +183,7 @@ def _asked(game: Any, seed: int, role: Role) -> Iterator[tuple[Play, tuple[Event
     play, made = start(game, seed)
     events = list(made)
     asked = 0
-    for _move in range(MOST_MOVES):
+    for _move in range(MAX_MOVES):
         waiting = play.waiting_for()
         if not waiting:
             return
@@ -194,7 +194,7 @@ def _asked(game: Any, seed: int, role: Role) -> Iterator[tuple[Play, tuple[Event
         events += made
 
 
-def _sent(subject: Subject, agent: Agent, play: Play, role: Role, events: Sequence[Event]) -> Sent:
+def _sent(subject: PreviewSource, agent: Agent, play: Play, role: Role, events: Sequence[Event]) -> Sent:
     settings, template = agent.settings, subject.instructions or None
     spec = settings.spec(agent.spec)
     place = endpoint(spec.kind)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from studies.design import WantedCell
     from studies.models import Cell, Version
 
-MOST_MATCHES = 20
-MOST_OTHERS = 3
+MAX_MATCHES = 20
+MAX_OTHERS = 3
 """Maximum number of other games in one session."""
 
 
@@ -40,7 +40,7 @@ class Session(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    matches: int = Field(default=1, ge=1, le=MOST_MATCHES)
+    matches: int = Field(default=1, ge=1, le=MAX_MATCHES)
     order: Literal["again", "fixed", "random"] = "again"
     partners: Literal["new", "any"] = "new"
     pays: Literal["all", "last", "random"] = "all"
@@ -51,7 +51,7 @@ def session_of(content: Mapping[str, Any]) -> Session:
     return Session.model_validate(content.get("session", {}))
 
 
-def begins_in(cells: Sequence[Cell], session: Session, *, others: bool = False) -> list[Cell]:
+def starting_cells(cells: Sequence[Cell], session: Session, *, others: bool = False) -> list[Cell]:
     """Return the cells in which participants may begin: with a fixed order, those of the first configuration.
 
     Args:
@@ -79,7 +79,7 @@ def cells_of_session(version: Version, first: Cell, session: Session, *, seed: s
     return [sequence[number % len(sequence)] for number in range(session.matches)]
 
 
-def leading_to(version: Version, cells: Sequence[Cell]) -> dict[int, list[Cell]]:
+def entry_cells(version: Version, cells: Sequence[Cell]) -> dict[int, list[Cell]]:
     """Return, by each cell's number, the cells that participants begin in and whose sessions lead through it.
 
     A placement counts for every match of its session. In a fixed order, all begin in the first configuration, and
@@ -89,7 +89,7 @@ def leading_to(version: Version, cells: Sequence[Cell]) -> dict[int, list[Cell]]
     if session.matches == 1 or session.order != "fixed" or "further" in version.content:
         return {cell.number: [cell] for cell in cells}
     found: dict[int, list[Cell]] = {cell.number: [] for cell in cells}
-    for first in begins_in(cells, session):
+    for first in starting_cells(cells, session):
         for cell in dict.fromkeys(one.number for one in _in_order(cells, first)[: session.matches]):
             found[cell].append(first)
     return found
@@ -118,7 +118,7 @@ def never_played(cells: Sequence[WantedCell], session: Session) -> int:
     return len({id(cell.config) for cell in cells} - reached)
 
 
-def begins_here(quota: int, matches: int, alike: int) -> int:
+def groups_starting(quota: int, matches: int, alike: int) -> int:
     """Return how many groups must begin in a cell so that `quota` groups play in it, with random order.
 
     Args:

@@ -29,9 +29,9 @@ from surveys.questions import BadQuestions, field_of, questions_of
 from surveys.steps import Asked
 
 SEED = 1
-ANY_MODEL = "openai:any"
+PLACEHOLDER_MODEL = "openai:any"
 """A placeholder model, to show prompts in a study whose own opponent is a scripted player."""
-MOST_MOVES = 50
+MAX_MOVES = 50
 """Number of scripted moves after which a role that was not asked is shown anyway."""
 
 
@@ -102,7 +102,7 @@ def preview(study: Study, place: int = 1) -> Preview:
     try:
         roles = [
             _role(study, game, role, person=any(seats[role] == PERSON for seats in seated), agent=agent)
-            for role, agent in _told_apart(game, seated, agents)
+            for role, agent in _distinct_seats(game, seated, agents)
         ]
     except (GameError, ValueError) as error:
         problem = str(error)
@@ -149,7 +149,9 @@ def _surveys(study: Study) -> tuple[tuple[str, str], ...]:
     return tuple(pages)
 
 
-def _told_apart(game: Game[Any, Any], seated: Sequence[Seats], agents: Mapping[str, Agent]) -> list[tuple[Role, Agent]]:
+def _distinct_seats(
+    game: Game[Any, Any], seated: Sequence[Seats], agents: Mapping[str, Agent]
+) -> list[tuple[Role, Agent]]:
     """Return one seat for each combination of kind and player, with the agent that may be asked there."""
     found: dict[Any, tuple[Role, Agent]] = {}
     for role in game.roles():
@@ -157,7 +159,9 @@ def _told_apart(game: Game[Any, Any], seated: Sequence[Seats], agents: Mapping[s
         labels = [label for seats in seated for label in among(seats[role]) if label != PERSON]
         models = [agents[label] for label in labels if not agents[label].scripted]
         asked = models or [agents[label] for label in labels] or list(agents.values())
-        found.setdefault((game.kind(role), people, bool(labels)), (role, asked[0] if asked else Agent(spec=ANY_MODEL)))
+        found.setdefault(
+            (game.kind(role), people, bool(labels)), (role, asked[0] if asked else Agent(spec=PLACEHOLDER_MODEL))
+        )
     return list(found.values())
 
 
@@ -177,7 +181,7 @@ def _role(study: Study, game: Game[Any, Any], role: Role, *, person: bool, agent
 
 def _sent(agent: Agent, play: Play, role: Role, log: Sequence[Event], template: str | None) -> tuple[Any, ...]:
     settings = agent.settings
-    spec = settings.spec(ANY_MODEL if agent.scripted else agent.spec)
+    spec = settings.spec(PLACEHOLDER_MODEL if agent.scripted else agent.spec)
     request = first_request(spec, play, role, log, template=template, prompts=settings.prompts)
     return tuple((message["role"], message["content"]) for message in request.messages)
 
@@ -186,13 +190,13 @@ def _at_first_turn(game: Game[Any, Any], role: Role) -> tuple[Play, list[Event],
     """Return the game when `role` is asked first, with the sparring partner's moves for the others."""
     play, opening = games.play.start(game, SEED)
     log = list(opening)
-    for moved in range(MOST_MOVES):
+    for moved in range(MAX_MOVES):
         waiting = play.waiting_for()
         if play.over or role in waiting:
             return play, log, moved
         play, made = games.play.submit(play, waiting[0], games.play.script_move(play, waiting[0], game.default_script))
         log += made
-    return play, log, MOST_MOVES
+    return play, log, MAX_MOVES
 
 
 def _variables(game: Game[Any, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:

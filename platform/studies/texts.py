@@ -127,7 +127,7 @@ def quiz_stake(rule: PayRule) -> str:
     )
 
 
-def what_awaits(
+def key_facts(
     timers: Mapping[str, Any], rule: PayRule, game: Game[Any, Any], about: int | None = None
 ) -> list[list[str]]:
     """Return facts to know before consenting, as rows of (topic, text): time, rounds, and effect of being away.

@@ -24,7 +24,7 @@ from recruiters.addresses import counted
 from recruiters.errors import EntryRefused, IncompleteLink, TooMany, TooSoon
 from studies import enrolling
 from studies.models import Study
-from studies.names import together_with
+from studies.names import two_person_slug
 
 COOKIE_SALT = "studies.open-entry"
 
@@ -79,7 +79,7 @@ def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> Htt
     """Handle a personal link: continue the enrolment or, if it has ended, offer another one where allowed."""
     if arrival.once:
         arrival = replace(arrival, held=_held(request, study) or _token(request, study))
-    begun = enrolling.begun_before(study, arrival)
+    begun = enrolling.latest_enrolment(study, arrival)
     if begun is None and arrival.once and request.method == "GET":
         enrolling.refuse_closed(study)  # link previews by other programs must not use the link up
         return render(request, "studies/welcome.html", _about(study))
@@ -163,5 +163,5 @@ def _about(study: Study) -> dict:
         "demo": study.purpose == Match.Purpose.DEMO,
         "roles": [(role, game.role_label(role)) for role in study.roles],
         "consent": to_html(version.content["texts"]["consent"]) if version else "",
-        "together": Study.objects.filter(slug=together_with(study.slug)).first(),
+        "together": Study.objects.filter(slug=two_person_slug(study.slug)).first(),
     }

@@ -30,7 +30,7 @@ from collecting.admin.status import (
     size,
     status_of,
 )
-from collecting.errors import BadPlan, WrongMoment
+from collecting.errors import BadPlan, NotPossibleNow
 from collecting.models import Collection, Item
 from collecting.planning import content_of, make_collection
 from collecting.previewing import subject_of
@@ -43,11 +43,11 @@ from rights.roles import Role
 from studies.admin import preview
 from studies.admin.entry_fields import entries_shown
 from studies.admin.table_fields import seats_among
-from studies.previewing import Subject
+from studies.previewing import PreviewSource
 
-MOST_ANALYSED = 5000
+MAX_ANALYSED = 5000
 """Maximum number of finished matches that the results page uses."""
-MOST_LISTED = 100
+MAX_LISTED = 100
 """Maximum number of grid configurations that can be copied into a list for editing."""
 DRAWN = ("agents", "listed", "fixed", "pool", "by_hand")
 """The form's fields that a script draws, including their errors."""
@@ -61,7 +61,7 @@ class CollectionAdmin(MembersPage):
     search_fields = ["title", "slug"]
     prepopulated_fields = {"slug": ["title"]}
     conditional_fields = {
-        name: where for key in registry.keys() for name, where in forms.shown_where(registry.get(key)).items()
+        name: where for key in registry.keys() for name, where in forms.conditions(registry.get(key)).items()
     }
     change_form_outer_before_template = "admin/collecting/collection/add_before.html"
     change_form_after_template = "admin/collecting/collection/size.html"
@@ -162,7 +162,7 @@ class CollectionAdmin(MembersPage):
             raise PermissionDenied
         form = self.get_form(request)(request.POST)
         form.is_valid()
-        of, few = form.size, len(form.configurations) <= MOST_LISTED
+        of, few = form.size, len(form.configurations) <= MAX_LISTED
         told = {
             "size": size(of.configurations, of.lineups, of.repetitions, of.matches) if of else "",
             "entries": entries_shown(form),
@@ -218,7 +218,7 @@ class CollectionAdmin(MembersPage):
         analyses = grids.analyses(collection.game)
         if analyses is None:
             raise Http404
-        found, _sources = results_of(collection, MOST_ANALYSED)
+        found, _sources = results_of(collection, MAX_ANALYSED)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -228,7 +228,7 @@ class CollectionAdmin(MembersPage):
             "collection": collection,
             "blocks": analyses.results(registry.get(collection.game), found),
             "analysed": len(found),
-            "cut": len(found) == MOST_ANALYSED,
+            "cut": len(found) == MAX_ANALYSED,
         }
         return TemplateResponse(request, "admin/collecting/collection/results.html", context)
 
@@ -244,7 +244,7 @@ class CollectionAdmin(MembersPage):
         return self._preview(request, collection.title, lambda: subject_of(collection.content), collection)
 
     def _preview(
-        self, request: HttpRequest, title: str, subject: Callable[[], Subject], of: Collection | None = None
+        self, request: HttpRequest, title: str, subject: Callable[[], PreviewSource], of: Collection | None = None
     ) -> HttpResponse:
         return preview.page(request, site=self.admin_site, opts=self.opts, title=title, subject=subject, of=of)
 
@@ -292,7 +292,7 @@ class CollectionAdmin(MembersPage):
             with transaction.atomic():
                 services.start(collection)
                 self.record_action(request, collection, Action.RESUMED if begun else Action.STARTED, says)
-        except WrongMoment as error:
+        except NotPossibleNow as error:
             return self._refused(request, collection, error)
         return self._done(request, collection, says)
 
@@ -304,7 +304,7 @@ class CollectionAdmin(MembersPage):
             with transaction.atomic():
                 services.pause(collection)
                 self.record_action(request, collection, Action.PAUSED, says)
-        except WrongMoment as error:
+        except NotPossibleNow as error:
             return self._refused(request, collection, error)
         return self._done(request, collection, says)
 
@@ -313,7 +313,7 @@ class CollectionAdmin(MembersPage):
         collection = self.seen(request, object_id, role=Role.EDITOR)
         try:
             again, says = self._retried(request, collection)
-        except WrongMoment as error:
+        except NotPossibleNow as error:
             return self._refused(request, collection, error)
         if not again:
             self.message_user(request, _("No failed matches to replay."), messages.WARNING)
@@ -347,7 +347,7 @@ class CollectionAdmin(MembersPage):
             with transaction.atomic():
                 collection = services.raise_budget(collection, budget)
                 self.record_action(request, collection, Action.CHANGED, says, {"budget": str(budget)})
-        except WrongMoment as error:
+        except NotPossibleNow as error:
             return self._refused(request, collection, error)
         return self._done(request, collection, says)
 
@@ -355,7 +355,7 @@ class CollectionAdmin(MembersPage):
         self.message_user(request, says, messages.SUCCESS)
         return _page_of(collection)
 
-    def _refused(self, request: HttpRequest, collection: Collection, error: WrongMoment) -> HttpResponseRedirect:
+    def _refused(self, request: HttpRequest, collection: Collection, error: NotPossibleNow) -> HttpResponseRedirect:
         self.message_user(request, str(error), messages.ERROR)
         return _page_of(collection)
 

@@ -38,7 +38,7 @@ ITEM_COLOURS = {"waiting": "info", "playing": "primary", "finished": "success", 
 LATEST = 20
 WATCHED = 5
 VALUES_SHOWN = 12
-MOST_SHOWN, MOST_CHARACTERS_SHOWN = 1000, 200_000
+MAX_SHOWN, MOST_CHARACTERS_SHOWN = 1000, 200_000
 """Maximum number of configurations and characters of content shown on the page; the file contains everything."""
 
 
@@ -240,7 +240,7 @@ def plan_of(collection: Collection) -> Plan:
     varied, fixed, complete = _parameters(collection.game, configurations)
     agents = _agents(collection)
     texts = content.get("texts", {})
-    pretty = as_text(content) if len(configurations) <= MOST_SHOWN else ""
+    pretty = as_text(content) if len(configurations) <= MAX_SHOWN else ""
     return Plan(
         game=game_title(collection.game),
         size=_size(collection),

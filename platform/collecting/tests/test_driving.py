@@ -15,7 +15,7 @@ from django.utils import timezone
 import games.play
 from audit.models import Record
 from collecting import driver, leases, playing, services, sweeps
-from collecting.errors import LeaseLost, WrongMoment
+from collecting.errors import LeaseLost, NotPossibleNow
 from collecting.models import Collection, Driver, Item
 from collecting.planning import Plan, make_collection, wanted
 from collecting.progress import failures, progress
@@ -256,7 +256,7 @@ def test_item_that_kills_its_workers_fails_alone():
     collection = running(agents=["script:fair"], repetitions=2)
     [first] = leases.claim(collection, "somebody", 1)
     leases.give_back([first.pk], "somebody")
-    Item.objects.filter(number=1).update(attempts=leases.MOST_ATTEMPTS)
+    Item.objects.filter(number=1).update(attempts=leases.MAX_ATTEMPTS)
     drive(collection)
     states = list(collection.items.order_by("number").values_list("status", flat=True))
     assert states == [Item.Status.FAILED, Item.Status.FINISHED]
@@ -285,7 +285,7 @@ def test_live_match_sweep_ignores_collections():
 def test_impossible_action_is_refused_and_changes_nothing(status, action):
     collection = running()
     Collection.objects.update(status=status)
-    with pytest.raises(WrongMoment, match="One cannot"):
+    with pytest.raises(NotPossibleNow, match="One cannot"):
         action(collection)
     assert Collection.objects.get().status == status
 

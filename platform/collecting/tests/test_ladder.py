@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 
 from collecting import driver, services
 from collecting.admin.status import status_of
-from collecting.errors import BadPlan, WrongMoment
+from collecting.errors import BadPlan, NotPossibleNow
 from collecting.formats import agents_in
 from collecting.models import Collection, Item
 from collecting.planning import Plan, make_collection, models_of
@@ -27,7 +27,7 @@ from llm_agents.standins.server import AnthropicStandIn, BothStandIn, Failure, O
 from matches.models import Event, Match
 from opponents.agent_settings import AgentSettings
 from opponents.models import Call
-from studies.previewing import Wish, preview
+from studies.previewing import Selection, preview
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 Status = Collection.Status
@@ -127,7 +127,7 @@ def test_own_texts_are_frozen_shown_and_sent(monkeypatch, agent, strategy):
         use(monkeypatch, standin)
         drive(collection)
     (first, _second) = standin.requests
-    shown = preview(subject_of(collection.content), Wish(agent, 1, "alice", 1, 1)).sent
+    shown = preview(subject_of(collection.content), Selection(agent, 1, "alice", 1, 1)).sent
     assert {name: json.dumps(part) for name, part in shown.body.items()} == {
         name: json.dumps(part) for name, part in first.items()
     }
@@ -256,7 +256,7 @@ def test_daily_cap_pauses_a_collection_until_there_is_room(monkeypatch, settings
         assert Match.objects.get().status == Match.Status.LIVE
         notice = status_of(collection).notice
         assert "Today's calls have cost $1.2500; the daily limit is $1.00." in notice
-        with pytest.raises(WrongMoment, match=r"cap per day is \$1\.00"):
+        with pytest.raises(NotPossibleNow, match=r"cap per day is \$1\.00"):
             services.start(collection)
         settings.SPEND_CAP_PER_DAY = "5"
         assert drive(collection).status == Status.DONE

@@ -27,7 +27,7 @@ BIG = (
 
 def asked(client: Client, name: str, study: int) -> list[str]:
     """Return the SQL statements of one request to the monitor."""
-    MEMORY.grow_old()  # or it depends on the time whether a page reads the endpoints
+    MEMORY.expire()  # or it depends on the time whether a page reads the endpoints
     with CaptureQueriesContext(connection) as captured:
         assert client.get(reverse(f"monitoring:{name}", args=[study])).status_code == 200
     return [query["sql"] for query in captured.captured_queries]

@@ -64,7 +64,7 @@ def test_memory_is_read_at_most_every_five_seconds(monkeypatch):
         assert not any(refresh_if_old() for _ in range(100))
         endpoint("openai"), known("ours")
     assert not queries.captured_queries
-    later = endpoints.time.monotonic() + endpoints.OLD_AFTER
+    later = endpoints.time.monotonic() + endpoints.MAX_AGE_SECONDS
     monkeypatch.setattr(endpoints.time, "monotonic", lambda: later)
     assert refresh_if_old()
 
@@ -82,7 +82,7 @@ def test_unreadable_database_keeps_the_old_endpoints(monkeypatch):
         raise endpoints.DatabaseFailure("gone")
 
     monkeypatch.setattr(Endpoint.objects, "all", fail)
-    MEMORY.grow_old()
+    MEMORY.expire()
     refresh_if_old()
     assert known("ours")
 

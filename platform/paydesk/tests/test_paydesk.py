@@ -25,7 +25,7 @@ from payouts.tests.test_paying import later, settle, states
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
-from studies.names import is_given_out
+from studies.names import is_referenced
 
 pytestmark = pytest.mark.django_db
 
@@ -189,9 +189,9 @@ def test_null_characters_are_removed_from_notes(client, study, owner, standin: S
 def test_a_limit_belongs_to_its_study_and_is_deleted_with_it(client, owner):
     draft = Study.objects.create(title="Prices", slug="prices", game="bargaining")
     give(draft, user=owner, role=Role.OWNER, by=None)
-    assert not is_given_out(draft)
+    assert not is_referenced(draft)
     client.post(path(draft, "limit"), {"currency": "USD", "most": "50"})
-    assert is_given_out(draft), "under another name it would have no limit"
+    assert is_referenced(draft), "under another name it would have no limit"
     draft.delete()
     assert not Limit.objects.exists(), "a later study of this name has limits of its own"
 

@@ -24,18 +24,18 @@ from piloting.models import Pilot
 from piloting.tasks import queue
 from rights.admin import trail
 from rights.roles import Role
-from studies.admin.records import OfStudy
+from studies.admin.records import StudyFilter
 from studies.models import Study
 
 
-class PilotOfStudy(OfStudy):
+class PilotStudyFilter(StudyFilter):
     lookup = "study"
 
 
 @admin.register(Pilot)
 class PilotAdmin(ReadOnlyAdmin):
     list_display = ["__str__", "status_label", "people", "player", "created_at", "ended_at"]
-    list_filter = ["status", PilotOfStudy]
+    list_filter = ["status", PilotStudyFilter]
     list_select_related = ["study"]
     search_fields = ["study__title", "study__slug"]
 

@@ -22,7 +22,7 @@ PARTS = {
     "moves": gettext_lazy("deciding and entering moves"),
     "waiting": gettext_lazy("waiting for opponents"),
 }
-AS_ANNOUNCED = 0.1
+TOLERANCE = 0.1
 """Share by which the mean bonus may differ from the announced one and still count as equal."""
 WIDTH, HEIGHT, EDGE, RADIUS, MOST_ROWS = 320, 84, 10, 4, 6
 
@@ -128,7 +128,7 @@ def _how_far(bonuses: Bonuses) -> str:
     if not bonuses.announced:
         return ""
     apart = bonuses.mean / bonuses.announced - 1
-    if abs(apart) <= AS_ANNOUNCED:
+    if abs(apart) <= TOLERANCE:
         return _("This matches the announcement.")
     if apart < 0:
         return _("This is {share:.0f}% less than announced. Change the announced average or the pay rule.").format(

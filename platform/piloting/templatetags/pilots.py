@@ -7,7 +7,7 @@ from typing import Any
 from django import template
 
 from games import registry
-from piloting.models import MOST_PEOPLE
+from piloting.models import MAX_PEOPLE
 from studies.models import Study
 
 register = template.Library()
@@ -23,7 +23,7 @@ def pilots_of(context: dict[str, Any], study: Study, may_change: bool) -> dict[s
         "may_change": may_change,
         "pilots": study.pilots.all()[:SHOWN],
         "scripts": sorted(game.scripts, key=lambda name: (name != game.default_script, name)),
-        "most": MOST_PEOPLE,
+        "most": MAX_PEOPLE,
         "request": context.get("request"),
         "csrf_token": context.get("csrf_token"),
     }

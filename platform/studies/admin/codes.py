@@ -30,7 +30,7 @@ SHOWN = 50
 PROBLEMS_SHOWN = 100
 
 
-class NotAsked(ValueError):
+class InvalidCodeRequest(ValueError):
     """The request cannot create any codes; the message says why."""
 
 
@@ -56,7 +56,7 @@ class LabCodes(MembersPage):
         study = self.seen(request, object_id, role=Role.EDITOR)
         try:
             number, kind, expires_at = _number(request), _kind(request), _expiry(request)
-        except NotAsked as reason:
+        except InvalidCodeRequest as reason:
             self.message_user(request, str(reason), messages.ERROR)
             return _list_of(study)
         with transaction.atomic():
@@ -78,7 +78,7 @@ class LabCodes(MembersPage):
                 number = lab_codes.add_codes(study=study.slug, codes=codes, kind=kind, expires_at=expires_at)
                 details = {**_details(number, kind, expires_at), "uploaded": True}
                 self.record_action(request, study, Action.CODES_MADE, f"Uploaded {number} lab codes.", details)
-        except NotAsked as reason:
+        except InvalidCodeRequest as reason:
             self.message_user(request, str(reason), messages.ERROR)
             return _list_of(study)
         except BadFile as error:
@@ -167,14 +167,14 @@ def _shortest(study: Study) -> int:
 def _number(request: HttpRequest) -> int:
     asked = request.POST.get("number", "")
     if not asked.isascii() or not asked.isdigit() or not 1 <= int(asked[:9]) <= lab_codes.MOST:
-        raise NotAsked(_("Enter a number of codes from 1 to {most}.").format(most=f"{lab_codes.MOST:,}"))
+        raise InvalidCodeRequest(_("Enter a number of codes from 1 to {most}.").format(most=f"{lab_codes.MOST:,}"))
     return int(asked)
 
 
 def _kind(request: HttpRequest) -> str:
     kind = request.POST.get("kind") or LabCode.Kind.RESUMABLE
     if kind not in LabCode.Kind.values:
-        raise NotAsked(_("Choose whether participants can come back with their code or use it only once."))
+        raise InvalidCodeRequest(_("Choose whether participants can come back with their code or use it only once."))
     return str(kind)
 
 
@@ -186,16 +186,16 @@ def _expiry(request: HttpRequest) -> datetime | None:
     try:
         until = datetime.fromisoformat(asked).replace(tzinfo=UTC)
     except ValueError:
-        raise NotAsked(_("Enter the expiry as a date and time, such as 2027-03-31 18:00.")) from None
+        raise InvalidCodeRequest(_("Enter the expiry as a date and time, such as 2027-03-31 18:00.")) from None
     if until <= timezone.now():
-        raise NotAsked(_("The expiry is in the past. Enter a later date and time."))
+        raise InvalidCodeRequest(_("The expiry is in the past. Enter a later date and time."))
     return until
 
 
 def _file(request: HttpRequest) -> bytes:
     sent = request.FILES.get("file")
     if sent is None:
-        raise NotAsked(_("Choose a CSV file."))
+        raise InvalidCodeRequest(_("Choose a CSV file."))
     data: bytes = sent.read(LARGEST + 1)
     return data
 

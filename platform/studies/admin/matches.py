@@ -21,20 +21,20 @@ from matches.models import Event, Match, Seat
 from matches.templatetags.play import assets
 from participants.admin import ReadOnlyAdmin
 from rights.roles import Role
-from studies.admin.records import OfStudy
+from studies.admin.records import StudyFilter
 from studies.admin.steps import AFTER, BEFORE, NoScreen, answer_to, screen_of, step_of
 from studies.admin.transcript import Transcript, page_of, transcript_of
 from studies.admin.watching import watched
 
-ONLY_LOOKED_AT = (
+READ_ONLY_POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; frame-ancestors 'self'; "
     "form-action 'none'; base-uri 'none'; sandbox allow-same-origin"
 )
-SHEET = re.compile(r'<link rel="stylesheet"[^>]*href="([^"]+)"')
+STYLESHEET = re.compile(r'<link rel="stylesheet"[^>]*href="([^"]+)"')
 COLOURS = {"live": "info", "finished": "success", "abandoned": "danger"}
 
 
-class MatchOfStudy(OfStudy):
+class MatchStudyFilter(StudyFilter):
     lookup = "seats__enrolment__placement__cell__version__study"
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
@@ -47,7 +47,7 @@ class MatchOfStudy(OfStudy):
 class MatchAdmin(ReadOnlyAdmin):
     list_display = ["short", "study", "status_label", "game_title", "people", "opponents", "started_at", "last_event"]
     list_display_links = ["short"]
-    list_filter = ["status", MatchOfStudy, "game", "purpose"]
+    list_filter = ["status", MatchStudyFilter, "game", "purpose"]
     search_fields = ["uid", "seats__enrolment__pseudonym"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Match]:
@@ -159,11 +159,11 @@ class MatchAdmin(ReadOnlyAdmin):
         if side not in (BEFORE, AFTER) or not match.events.filter(number=number).exists():
             raise Http404
         try:
-            context = {"screen": screen_of(match, role, number, side), "sheets": SHEET.findall(assets(match.game))}
+            context = {"screen": screen_of(match, role, number, side), "sheets": STYLESHEET.findall(assets(match.game))}
         except NoScreen as reason:
             context = {"problem": str(reason)}
         response = TemplateResponse(request, "admin/matches/match/screen.html", context)
-        response["Content-Security-Policy"] = ONLY_LOOKED_AT
+        response["Content-Security-Policy"] = READ_ONLY_POLICY
         response["X-Frame-Options"] = "SAMEORIGIN"
         return response
 
@@ -175,8 +175,8 @@ class MatchAdmin(ReadOnlyAdmin):
         context = {
             "watched": watched(match),
             "game": registry.get(match.game).title if match.game in registry.keys() else match.game,
-            "sheets": SHEET.findall(assets(match.game)),
-            "back": _whole_of(match),
+            "sheets": STYLESHEET.findall(assets(match.game)),
+            "back": _parent_page(match),
         }
         return TemplateResponse(
             request, "admin/matches/match/watch.html", context, headers={"Cache-Control": "no-store"}
@@ -192,7 +192,7 @@ class MatchAdmin(ReadOnlyAdmin):
         )
 
 
-def _whole_of(match: Any) -> tuple[str, str] | None:
+def _parent_page(match: Any) -> tuple[str, str] | None:
     """Return the page to go back to: the study's monitor, or the collection's list of matches."""
     return (match.study_title, reverse("monitoring:page", args=[match.study_pk])) if match.study_pk else None
 

@@ -25,7 +25,7 @@ from studies.models import Study
 from studies.text_preview import preview
 from studies.texts import endings_of, endings_promise, in_currency
 
-DECISIVE = ("values_from", "design", "roles", "quota", "agents", "lineups")
+PLAY_FIELDS = ("values_from", "design", "roles", "quota", "agents", "lineups")
 """Fields that, besides the parameters, determine what is played."""
 
 
@@ -63,7 +63,7 @@ def shown(form: Any, place: int = 1) -> dict[str, str]:
     Args:
         place: the number of the configuration whose texts are shown.
     """
-    if any(name.startswith((PREFIX, SEVERAL)) or name in DECISIVE for name in form.errors):
+    if any(name.startswith((PREFIX, SEVERAL)) or name in PLAY_FIELDS for name in form.errors):
         return {"forecast": render_to_string("admin/studies/study/unknown.html"), "preview": ""}
     try:
         expected = forecast(form.instance)

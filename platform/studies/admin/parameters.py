@@ -30,7 +30,7 @@ PREFIX = "parameter_"
 NONE = "_none"
 LONG = 300
 """Number of characters above which a text gets a multi-line field."""
-MOST_PROBLEMS = 3
+MAX_PROBLEMS = 3
 """Maximum number of problems reported for one entry."""
 
 
@@ -164,8 +164,8 @@ class Parameters:
                     errors[self.prefix + key] = _("Enter a value.")
             except BadEntry as error:
                 said = list(error.problems.values())
-                more = _("And {number} more.").format(number=len(said) - MOST_PROBLEMS)
-                errors[self.prefix + key] = " ".join([*said[:MOST_PROBLEMS], *([more] if said[MOST_PROBLEMS:] else [])])
+                more = _("And {number} more.").format(number=len(said) - MAX_PROBLEMS)
+                errors[self.prefix + key] = " ".join([*said[:MAX_PROBLEMS], *([more] if said[MAX_PROBLEMS:] else [])])
         return {key: value for key, value in values.items() if value is not None}, errors
 
     def problems(self, config: Mapping[str, Any]) -> dict[str, str]:

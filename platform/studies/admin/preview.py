@@ -21,7 +21,7 @@ from games.play import configure
 from llm_agents.errors import AgentError
 from matches.forms import fields_of
 from rights.admin import trail
-from studies.previewing import Subject, Wish, first_wish, preview
+from studies.previewing import PreviewSource, Selection, default_selection, preview
 
 CHOICE = "preview_"
 """Starts the names of this page's own fields, to tell them from those of the previewed form."""
@@ -34,7 +34,7 @@ def page(
     site: AdminSite,
     opts: Any,
     title: str,
-    subject: Callable[[], Subject],
+    subject: Callable[[], PreviewSource],
     of: Model | None = None,
 ) -> HttpResponse:
     """Return the requested preview, or an error message. Changes nothing.
@@ -54,15 +54,15 @@ def page(
     }
     try:
         looked_at = subject()
-        shown = preview(looked_at, _wish(typed, looked_at))
+        shown = preview(looked_at, _selection(typed, looked_at))
     except (GameError, AgentError, ValueError) as problem:
         context["problem"] = str(problem)
     else:
-        config, roles = looked_at.places[shown.wish.place - 1]
+        config, roles = looked_at.places[shown.chosen.place - 1]
         game = configure(registry.get(looked_at.game), config)
         context |= {
             "shown": shown,
-            "wish": shown.wish,
+            "chosen": shown.chosen,
             "choices": {
                 "agents": looked_at.agents,
                 "places": len(looked_at.places),
@@ -115,13 +115,13 @@ def _carried(request: HttpRequest) -> list[tuple[str, str]]:
     ]
 
 
-def _wish(typed: Mapping[str, Any], subject: Subject) -> Wish:
+def _selection(typed: Mapping[str, Any], subject: PreviewSource) -> Selection:
     """Return the chosen moment; the first if none or an unknown one was chosen."""
-    first = first_wish(subject)
+    first = default_selection(subject)
     place = _number(typed.get(f"{CHOICE}place"), first.place, len(subject.places))
     agent, role = typed.get(f"{CHOICE}agent"), typed.get(f"{CHOICE}role")
     roles = subject.places[place - 1][1] or (first.role,)
-    return Wish(
+    return Selection(
         agent=agent if agent in subject.agents else first.agent,
         place=place,
         role=role if role in roles else roles[0],

@@ -24,7 +24,7 @@ from studies.freezing import parts_of, sha256_of
 from studies.models import Placement, Study, Version
 
 
-class OfStudy(ByKey):
+class StudyFilter(ByKey):
     """Filter by study; `lookup` is the query path from a row to its study."""
 
     title = _("study")
@@ -34,15 +34,15 @@ class OfStudy(ByKey):
         return list(visible(request.user, Study.objects.order_by("title")).values_list("pk", "title"))
 
 
-class EnrolmentOfStudy(OfStudy):
+class EnrolmentStudyFilter(StudyFilter):
     lookup = "placement__cell__version__study"
 
 
-class PlacementOfStudy(OfStudy):
+class PlacementStudyFilter(StudyFilter):
     lookup = "cell__version__study"
 
 
-class VersionOfStudy(OfStudy):
+class VersionStudyFilter(StudyFilter):
     lookup = "study"
 
 
@@ -56,7 +56,7 @@ COLOURS = {
 @admin.register(Enrolment)
 class EnrolmentAdmin(ReadOnlyAdmin):
     list_display = ["pseudonym", "study", "role", "status_label", "arrived_at", "last_seen_at", "ended_at"]
-    list_filter = ["state", EnrolmentOfStudy]
+    list_filter = ["state", EnrolmentStudyFilter]
     list_select_related = ["placement__cell__version__study"]
     search_fields = ["pseudonym"]
     date_hierarchy = "arrived_at"
@@ -120,7 +120,7 @@ class EnrolmentAdmin(ReadOnlyAdmin):
 @admin.register(Version)
 class VersionAdmin(ReadOnlyAdmin):
     list_display = ["study", "number", "launched_at", "hash", "revision"]
-    list_filter = [VersionOfStudy]
+    list_filter = [VersionStudyFilter]
     list_select_related = ["study"]
     fields = ["study", "number", "launched_at", "sha256", "intact", "hashes", "code_revision", "content"]
 
@@ -146,7 +146,7 @@ class VersionAdmin(ReadOnlyAdmin):
 @admin.register(Placement)
 class PlacementAdmin(ReadOnlyAdmin):
     list_display = ["enrolment", "study", "version", "role", "placed_at", "released_at"]
-    list_filter = [PlacementOfStudy]
+    list_filter = [PlacementStudyFilter]
     list_select_related = ["enrolment", "cell__version__study"]
     search_fields = ["enrolment__pseudonym"]
     date_hierarchy = "placed_at"

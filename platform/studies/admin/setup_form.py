@@ -28,12 +28,12 @@ from studies.admin.table_fields import TableWidget, about_agents, about_seats, r
 from studies.admin.varying import SEVERAL, Varied
 from studies.lineups import one_of_each_kind
 from studies.models import Study
-from studies.names import is_given_out
-from studies.sessions import MOST_OTHERS
+from studies.names import is_referenced
+from studies.sessions import MAX_OTHERS
 
 KINDS = ("table", "selection", "configurations")
 """Designs that are chosen by name. Without one, the parameters' values form a grid."""
-OTHER_GAMES = tuple(f"other_game_{number}" for number in range(2, 2 + MOST_OTHERS))
+OTHER_GAMES = tuple(f"other_game_{number}" for number in range(2, 2 + MAX_OTHERS))
 """The fields that choose a session's other games."""
 STEPS = (
     ("game", gettext_lazy("Game")),
@@ -120,7 +120,7 @@ class StudyForm(forms.ModelForm):
             self.initial["game"] = self.game_class.key
         if "instructions" in self.fields and not self.instance.instructions:
             self.initial["instructions"] = self.game_class.instruction_template()
-        if "slug" in self.fields and self.instance.pk and is_given_out(self.instance):
+        if "slug" in self.fields and self.instance.pk and is_referenced(self.instance):
             self.fields["slug"].disabled = True
             self.fields["slug"].help_text = _(
                 "Links, codes or a pay limit depend on this name, so it cannot be changed."
@@ -311,7 +311,7 @@ def sources_of_values(game: type[Game[Any, Any]]) -> list[tuple[str, str]]:
     ]
 
 
-def shown_where(game: type[Game[Any, Any]]) -> dict[str, str]:
+def conditions(game: type[Game[Any, Any]]) -> dict[str, str]:
     """Return the condition under which the admin shows each parameter's field."""
     asked = "!values_from || values_from == 'configurations'"
     names = [name for row in _parameter_rows(game) for name in row]

@@ -28,9 +28,9 @@ from studies import pausing
 from studies.admin import preview
 from studies.admin.codes import LabCodes, making_choices
 from studies.admin.first_page import COLOURS
-from studies.admin.making import Making
 from studies.admin.outlook import Outlook
-from studies.admin.setup_form import STEPS, fieldsets, shown_where, study_form
+from studies.admin.presets_and_copies import PresetsAndCopies
+from studies.admin.setup_form import STEPS, conditions, fieldsets, study_form
 from studies.admin.status import status_of
 from studies.freezing import launch
 from studies.models import Study
@@ -40,7 +40,7 @@ _ENDED_WELL = Q(versions__cells__placements__enrolment__state=State.COMPLETED)
 
 
 @admin.register(Study)
-class StudyAdmin(Making, LabCodes, Outlook):
+class StudyAdmin(PresetsAndCopies, LabCodes, Outlook):
     list_display = ["title", "status_label", "game_title", "purpose", "arrived", "completed", "created_at"]
     list_filter = ["status", "purpose", "game"]
     search_fields = ["title", "slug"]
@@ -48,7 +48,7 @@ class StudyAdmin(Making, LabCodes, Outlook):
     conditional_fields = {
         "announced_average": "pay_rule != 'linear'",
         "rate": "pay_rule == 'linear'",
-        **{name: where for key in registry.keys() for name, where in shown_where(registry.get(key)).items()},
+        **{name: where for key in registry.keys() for name, where in conditions(registry.get(key)).items()},
     }
     change_form_before_template = "admin/studies/study/steps.html"
     change_form_after_template = "admin/studies/study/outlook.html"
@@ -159,12 +159,12 @@ class StudyAdmin(Making, LabCodes, Outlook):
 
     def response_change(self, request: HttpRequest, obj: Study) -> HttpResponse:
         if obj.status != Study.Status.DRAFT:
-            self._say_that_it_is_a_draft(request, obj)
+            self._report_draft(request, obj)
         else:
             self.message_user(request, _("Saved."), messages.SUCCESS)
         return _page_of(obj)
 
-    def _say_that_it_is_a_draft(self, request: HttpRequest, study: Study) -> None:
+    def _report_draft(self, request: HttpRequest, study: Study) -> None:
         """Tell the user that an edit of a launched study is a draft until it is launched."""
         status = status_of(study, request)
         if not status.unlaunched:

@@ -22,7 +22,7 @@ from games.interface import Game
 from llm_agents.endpoints import endpoint
 from matches.forms import Field
 from opponents.agent_settings import DEFAULT, AgentSettings
-from opponents.agents import LONGEST_LABEL, PERSON
+from opponents.agents import MAX_LABEL_LENGTH, PERSON
 from opponents.listing import offered, priced
 from studies.admin.own_texts import explain
 from studies.admin.parameters import LONG, Parameters, in_lines, of_numbers
@@ -30,7 +30,7 @@ from studies.design import cells_wanted
 from studies.lineups import OTHERS
 from studies.models import Study
 
-OF_AGENT = Parameters(AgentSettings, prefix="")
+AGENT_SETTINGS = Parameters(AgentSettings, prefix="")
 
 
 class TableWidget(UnfoldAdminTextareaWidget):
@@ -52,7 +52,7 @@ def about_agents(
     game: type[Game[Any, Any]],
     *,
     scripts: Sequence[str] | None = None,
-    settings: Parameters = OF_AGENT,
+    settings: Parameters = AGENT_SETTINGS,
     usual: AgentSettings = DEFAULT,
 ) -> dict[str, Any]:
     """Return what the script offers for agents: scripts, endpoints with their known models, and the settings.
@@ -62,7 +62,7 @@ def about_agents(
         settings: the settings that can be changed.
         usual: the default settings of an agent.
     """
-    offers = offered_to_people(game) if scripts is None else scripts
+    offers = scripts_for_participants(game) if scripts is None else scripts
     return {
         "default_script": game.default_script,
         "scripts": list(offers),
@@ -72,11 +72,11 @@ def about_agents(
         ],
         "by_tools": [name for name, strategy in strategies.of(game).items() if strategy.layout == "tools"],
         "settings": _settings(game, settings, usual, offers),
-        "longest": LONGEST_LABEL,
+        "longest": MAX_LABEL_LENGTH,
     }
 
 
-def offered_to_people(game: type[Game[Any, Any]]) -> list[str]:
+def scripts_for_participants(game: type[Game[Any, Any]]) -> list[str]:
     """Return the scripted players that may play against participants: those that know no more than their role."""
     return [name for name in sorted(game.scripts) if name not in game.oracles]
 

@@ -103,10 +103,10 @@ def test_long_match_costs_no_more_than_a_short_one(client, boss):
     assert long.events.count() > 200
     for number in (5, 50):
         kept_call(long, number, messages=[{"role": "user", "content": f"asked at {number}"}], answer="{}")
-    MEMORY.grow_old()  # or it depends on the time whether a page reads the endpoints
+    MEMORY.expire()  # or it depends on the time whether a page reads the endpoints
     with CaptureQueriesContext(connection) as for_short:
         page_of(client, short, step=3)
-    MEMORY.grow_old()
+    MEMORY.expire()
     with CaptureQueriesContext(connection) as for_long:
         page = page_of(client, long, step=50)
     assert len(for_long) == len(for_short)

@@ -28,7 +28,7 @@ DRAFT = "draft"
 """What the comparison calls the study as currently saved."""
 
 
-class Making(MembersPage):
+class PresetsAndCopies(MembersPage):
     """The admin's views for presets, copies and version comparison."""
 
     list_before_template = "admin/studies/study/presets_link.html"
