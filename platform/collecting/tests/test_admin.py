@@ -1,4 +1,4 @@
-"""Researchers plan collections, start and watch them in the admin."""
+"""Researchers plan, start and monitor collections in the admin."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def boss(client: Client) -> User:
 
 
 def staff(client: Client, role: Role | None = None) -> User:
-    """Somebody of the staff, with this role in every collection there is."""
+    """Return a staff user with this role in every collection."""
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
     for collection in Collection.objects.all() if role else ():
         give(collection, user=user, role=role, by=None)
@@ -50,12 +50,12 @@ def staff(client: Client, role: Role | None = None) -> User:
 
 
 def agents(*specs: str, **settings) -> str:
-    """The agents' field as the page's script fills it in, each agent called as its specification."""
+    """Return the agents' field as the page's script fills it in, with specifications as labels."""
     return json.dumps({spec: {"spec": spec, **({"settings": settings} if settings else {})} for spec in specs})
 
 
 def add(client: Client, *, to: str = "bargaining", **changes):
-    """Posts what a browser would post from the form, with some fields typed over."""
+    """Post the form as a browser would, with some fields changed."""
     typed = {
         "title": "Scripts",
         "slug": "scripts",
@@ -92,7 +92,7 @@ def a_collection(**changes) -> Collection:
 
 
 def collection_with(status: str, *, failed: int = 0, **changes) -> Collection:
-    """A collection in some state, some of its matches failed."""
+    """Return a collection with this status, some of its matches failed."""
     collection = a_collection(**changes)
     Collection.objects.update(status=status, started_at=None if status == Status.READY else timezone.now())
     few = collection.items.filter(number__lte=failed)
@@ -175,7 +175,7 @@ def test_unchanged_instructions_follow_the_game(client, boss):
 
 
 def settings_offered(client, game: str) -> dict[str, dict]:
-    """What the page's script is told of the settings of an agent."""
+    """Return the agent settings that the page's script receives."""
     form = client.get(reverse("admin:collecting_collection_add"), {"game": game}).context["adminform"].form
     return {setting["name"]: setting for setting in form.fields["agents"].widget.told["settings"]}
 
@@ -487,7 +487,7 @@ def test_failure_reasons_are_counted_and_escaped(client, boss):
 
 
 def figures(page: str) -> dict[str, str]:
-    """What stands beside each title of the progress part."""
+    """Return the value beside each title of the progress part."""
     return {title: figure for title, figure in re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page)}
 
 

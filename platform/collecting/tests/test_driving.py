@@ -1,4 +1,4 @@
-"""Collections are played to the end, exactly once, whatever stops in between; on SQLite and PostgreSQL alike."""
+"""Collections are played to the end, exactly once, despite interruptions, on SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def running(**changes) -> Collection:
 
 
 def drive(collection: Collection) -> Collection:
-    """Drive it to its end, as often as the sweep would have to."""
+    """Drive it to its end, as often as the sweep would."""
     end = time.monotonic() + 60
     while True:
         driver.drive(collection, slot=0)
@@ -82,7 +82,7 @@ def until(condition, seconds: float = 20) -> None:
 
 
 def assert_whole(collection: Collection) -> None:
-    """Every planned match ended once, and its log is what the rules make of it."""
+    """Assert that every planned match ended once and its log replays."""
     for item in collection.items.select_related("match"):
         assert item.status == Item.Status.FINISHED, item.problem
         log = item.match.log()

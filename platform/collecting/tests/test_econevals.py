@@ -1,4 +1,4 @@
-"""EconEvals as published: the benchmarks' collections whole, and every environment at its full length by a model."""
+"""EconEvals as published: complete collections, and every environment at full length."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def closed_circuits():
 
 
 class Cost:
-    """Seconds and memory of what is done within it, kept where BENCH_FIGURES names a file."""
+    """Measures seconds and memory, stored in the file named by BENCH_FIGURES."""
 
     def __init__(self, name: str):
         self.name = name

@@ -1,4 +1,4 @@
-"""The presets that games declare: found by themselves, loaded with scripts, and played."""
+"""The presets that games declare: discovered, loaded with scripts, and played."""
 
 from __future__ import annotations
 

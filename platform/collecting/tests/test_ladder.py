@@ -1,4 +1,4 @@
-"""Models of a collection are asked as patiently, and replaced as openly, as those of a study; caps stop calls alone."""
+"""Retries, fallbacks and spending limits of the models in a collection."""
 
 from __future__ import annotations
 

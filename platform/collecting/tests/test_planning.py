@@ -1,4 +1,4 @@
-"""What a collection is to play."""
+"""A collection's plan and the match for each number."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_one_model_may_have_several_labels_and_settings():
 
 
 def _before(seed: int, content: dict, number: int):
-    """The match of a number as collections had it while they listed their line-ups."""
+    """Return the match of a number as old collections with listed line-ups defined it."""
     rest, configuration = divmod(number - 1, len(content["configurations"]))
     agents = content["assignments"][rest % len(content["assignments"])]
     return content["configurations"][configuration], agents, Random(f"{seed}/{number}").getrandbits(48)

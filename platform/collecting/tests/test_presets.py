@@ -50,7 +50,7 @@ def _stake(version, cell) -> float:
 
 @pytest.mark.parametrize("name", with_people())
 def test_ready_made_studies_can_be_launched(name):
-    """People where the preset seats them, the agent everywhere else."""
+    """Participants take the preset's seats, and the agent all others."""
     _game, preset = with_people()[name]
     for study, table in zip(load(name, agents=["script:random"]), preset.tables.values(), strict=True):
         for cell in Cell.objects.filter(version=launch(study)):

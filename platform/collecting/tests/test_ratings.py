@@ -1,4 +1,4 @@
-"""Ratings of a collection's agents: from finished matches in the order of the plan; on its page and in its dataset."""
+"""Ratings of a collection's agents, on its page and in its dataset."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REPETITIONS = 4
 
 
 def played(**changes) -> Collection:
-    """Auctions of three scripts, seats changing; who bids to the end of its budget pays more than items are worth."""
+    """Play auctions of three scripts with rotating seats; the one that bids its whole budget overpays."""
     plan = {
         "title": "Auctions",
         "slug": "auctions",

@@ -1,4 +1,4 @@
-"""What rules take long over when a match is opened is done before anything is locked, and verified with the log."""
+"""Slow computations at the start of a match run before anything is locked, and replay verifies them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def solved(monkeypatch) -> list[bool]:
-    """Per optimum that is computed: whether a transaction was open meanwhile."""
+    """Record, for each computed optimum, whether a transaction was open."""
     found: list[bool] = []
     solve = optimum._Model.best
 

@@ -1,4 +1,4 @@
-"""Stages: later configurations made from earlier results, frozen with where they come from."""
+"""Stages: later configurations created from earlier results and frozen with their sources."""
 
 from __future__ import annotations
 

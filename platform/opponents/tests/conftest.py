@@ -1,4 +1,4 @@
-"""What is kept in memory and in the environment is gone before the next test."""
+"""Endpoints in memory and keys in the environment are reset after each test."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""A key in tests; it must turn up nowhere."""
+"""A test key, which must not appear anywhere."""
 
 SECRET = "zk-Very.Secret/0123456789+abc="

@@ -1,4 +1,4 @@
-"""Endpoints in the admin: added from presets, tried, watched; by whom."""
+"""Endpoints in the admin: added from presets, tested and monitored, with permissions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def boss(client: Client) -> User:
 
 
 def at(standin, **changes) -> Endpoint:
-    """An endpoint whose calls go to the stand-in server, with a key."""
+    """Return an endpoint with a key whose calls go to the stand-in server."""
     protocol = "anthropic" if isinstance(standin, AnthropicStandIn) else "openai"
     address = next(value for name, value in standin.environment.items() if name.endswith("BASE_URL"))
     place = Endpoint(**{"name": "standin", "protocol": protocol, "base_url": address, **changes})
@@ -56,7 +56,7 @@ def at(standin, **changes) -> Endpoint:
 
 
 def tried(client: Client, place: Endpoint, model: str = "small") -> str:
-    """What is said after the button was pressed."""
+    """Press the button and return the message shown."""
     response = client.post(f"{LIST}{place.pk}/try/", {"model": model})
     assert response.status_code == 302
     page = client.get(response.url)

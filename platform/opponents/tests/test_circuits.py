@@ -1,4 +1,4 @@
-"""One process finds an endpoint down; the others leave it alone too, and come back when one does."""
+"""Circuits are shared: all processes pause a failing endpoint and resume when one succeeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Endpoints are kept in the admin and asked for out of memory."""
+"""Endpoints from the admin are served from memory."""
 
 from __future__ import annotations
 

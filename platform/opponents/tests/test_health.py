@@ -1,4 +1,4 @@
-"""The figures of the last hour are those of the calls that were kept."""
+"""The last hour's figures come from the recorded calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models as judges: one question by a schema, kept with the purpose "judge", priced and capped."""
+"""Models as judges: one question with a schema, recorded with the purpose "judge", priced and capped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A key goes in and never comes out: not by pages, forms, logs, history, errors, dumps or `repr`."""
+"""Keys can be entered but never read: not in pages, forms, logs, history, errors, dumps or `repr`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def keyed(**changes) -> Endpoint:
 
 
 def typed(**changes) -> dict[str, str]:
-    """What a browser posts from the form, with some fields typed over."""
+    """Return the form data as a browser would post it, with some fields changed."""
     form = {
         "name": "ours",
         "title": "Ours",

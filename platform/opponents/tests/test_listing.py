@@ -1,4 +1,4 @@
-"""Which models the set-up form offers at an endpoint."""
+"""The models that the set-up form offers for an endpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calls cost is summed, and caps stop new ones."""
+"""Costs of calls are summed, and limits stop new calls."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DOLLAR = PriceList({"ours:small": Price(input=Decimal(1), output=Decimal(0))})
 
 
 def call(*, match: uuid.UUID = ONE, dollars: int = 1, budget_of: str = "", model: str = "small", **changes) -> None:
-    """Keep a call that costs so much."""
+    """Record a call with this cost."""
     record = CallRecord("openai", model, [], {}, 1, 0.5, input_tokens=dollars * 1_000_000, output_tokens=0)
     record = CallRecord(**{**vars(record), "endpoint": "ours", **changes})
     keep_calls(match_uid=match, role="alice", answering=1, calls=[record], prices=DOLLAR, budget_of=budget_of)

@@ -1,4 +1,4 @@
-"""Pilots in the admin: begun, read and deleted by editors of the study, seen by its viewers."""
+"""Pilots in the admin: run and deleted by editors of the study, visible to its viewers."""
 
 from __future__ import annotations
 

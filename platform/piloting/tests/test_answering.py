@@ -1,4 +1,4 @@
-"""Simulated people can answer whatever a survey asks."""
+"""Simulated participants can answer every kind of survey question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every form can be filled in on a page with whatever a model could answer, and pages that break are noticed."""
+"""Every form accepts whatever a model could answer, and broken pages are detected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_optional_forms_are_rendered_on_request():
 
 
 def with_template(folder, name: str, body: str):
-    """The settings under which the toy has this template of its own."""
+    """Return settings that give the toy game this template."""
     from django.conf import settings
 
     path = folder / "everything" / name

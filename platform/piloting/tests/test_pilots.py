@@ -1,4 +1,4 @@
-"""Simulated people go through the pages that real ones would meet, and leave nothing in what counts."""
+"""Simulated participants use the real pages and leave no trace in data, quotas or pay."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def draft(**fields) -> Study:
 
 
 def piloted(study: Study, *, plans: list[str] | None = None, **asked) -> Pilot:
-    """A pilot of the study, run to its end."""
+    """Run a pilot of the study to its end."""
     pilot = services.begin(study, **{"people": len(plans) if plans else 4, **asked})
     for walker, plan in zip(pilot.walkers.order_by("number"), plans or [], strict=False):
         Walker.objects.filter(pk=walker.pk).update(plan=plan)
@@ -55,13 +55,13 @@ def walkers(pilot: Pilot) -> list[Walker]:
 
 
 def called(match: Match, pilot: Pilot, **fields) -> Call:
-    """A call of a model in the match, on the pilot's account."""
+    """Record a model call in the match, charged to the pilot."""
     return Call.objects.create(
         match_uid=match.uid, role="bob", answering=1, record={}, budget_of=pilot.budget, **fields
     )
 
 
-class TestTheWay:
+class TestPilotedPath:
     def test_draft_runs_from_consent_to_the_last_page(self):
         pilot = piloted(draft(), people=4)
         assert pilot.status == Pilot.Status.DONE
@@ -122,12 +122,12 @@ class TestTheWay:
         assert step.parts["waiting"] * 60 >= 500
 
 
-class TestAnyStep:
-    """Steps that the pilot has never heard of are filled in by their form."""
+class TestUnknownSteps:
+    """Steps unknown to the pilot are filled in by their form."""
 
     @pytest.fixture
     def survey(self, monkeypatch, settings, tmp_path):
-        """A survey in front of the game; it takes whole answers only."""
+        """A survey before the game that accepts complete answers only."""
         (tmp_path / "survey.html").write_text(
             '{% extends "participants/frame.html" %}{% block main %}<h1>Survey</h1>'
             '{% for reason in errors.values %}<p class="error">{{ reason }}</p>{% endfor %}<form method="post">'
@@ -176,7 +176,7 @@ class TestAnyStep:
 
 
 class TestGroups:
-    """People who play with each other meet in the lobby's real pages."""
+    """Participants who play with each other meet on the lobby's real pages."""
 
     def contest(self, **fields) -> Study:
         lineups = [{"name": "pairs", "seats": {"p1": "person", "p2": "person", "*": "level 1"}}]
@@ -213,7 +213,7 @@ class TestGroups:
         assert (walker.status, walker.enrolment.state) == (Status.ARRIVED, "no_partner")
 
 
-class TestNothingCounts:
+class TestNoTraces:
     def test_pilots_leave_no_place_payment_version_or_data(self, tmp_path):
         study = launched(quota=1, roles=["alice"])
         pilot = piloted(study, people=3)
@@ -317,7 +317,7 @@ class TestRunning:
         assert Call.objects.get().cost == 0.25
 
 
-class TestTheReport:
+class TestPilotReport:
     def test_bonuses_are_compared_with_the_announcement(self):
         study = draft(pay_rule="fixed", announced_average="2.00", quota=3)
         found = report(piloted(study, people=2))
@@ -342,7 +342,7 @@ class TestTheReport:
         assert models.fallbacks == {"script:fair": 1}
 
 
-class TestTheCommand:
+class TestPilotCommand:
     def test_command_prints_the_report(self, capsys):
         draft()
         call_command("pilot", "s", "--people", "3", "--failing", "1")
@@ -365,7 +365,7 @@ class TestTheCommand:
 
 
 class TestModels:
-    """Over the real protocol, with a server that speaks it."""
+    """Models over the real protocol, with a stand-in server."""
 
     @pytest.fixture
     def standin(self, monkeypatch):

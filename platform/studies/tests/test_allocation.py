@@ -1,4 +1,4 @@
-"""Who is placed where: the emptiest cell, never one too many, and places that come back."""
+"""Placement: the emptiest cell, never above the quota, and places that become free again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def both_roles(**fields) -> Study:
 
 
 def held() -> Counter[str]:
-    """How many hold a place, by role."""
+    """Return the number of held places by role."""
     return Counter(Placement.objects.filter(released_at=None).values_list("cell__role", flat=True))
 
 
@@ -38,7 +38,7 @@ def end(person: Enrolment, state: State) -> None:
 
 
 @pytest.mark.django_db
-class TestTheEmptiestCell:
+class TestEmptiestCell:
     def test_roles_fill_evenly(self):
         study = both_roles(quota=5)
         for i in range(10):
@@ -72,7 +72,7 @@ class TestTheEmptiestCell:
 
 
 @pytest.mark.django_db
-class TestPlacesComeBack:
+class TestFreedPlaces:
     @pytest.mark.parametrize("state", ENDINGS)
     def test_ending_without_valid_data_frees_the_place(self, state):
         study = launched(quota=1)
@@ -85,7 +85,7 @@ class TestPlacesComeBack:
 
     @pytest.mark.parametrize(("mover", "held_after"), [(None, 1), ("clock", 0), ("script:fair", 0)])
     def test_match_with_substitute_moves_fills_no_place(self, mover, held_after):
-        """Its person is paid, and the dataset still wants a game."""
+        """The participant is paid, but the match does not count towards the quota."""
         study = launched(quota=1)
         visitor = Visitor(arriving(study)).walk_to("match")
         match = visitor.match()
@@ -117,7 +117,7 @@ class TestPlacesComeBack:
 
 @pytest.mark.services
 @pytest.mark.django_db(transaction=True)
-class TestArrivingAtOnce:
+class TestSimultaneousArrivals:
     @staticmethod
     def at_once(study: Study, workers: list[str]) -> list[object]:
         barrier = threading.Barrier(len(workers))

@@ -1,4 +1,4 @@
-"""Whoever plays alone reads of nobody else: from the consent text to the questions after the game."""
+"""Single-player games mention no other players, from the consent text to the final questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What somebody may do at an open door who wants to spend the study's money, or fill it with nobody."""
+"""Limits on open links: nobody can spend the study's money or fill it with empty enrolments."""
 
 from __future__ import annotations
 

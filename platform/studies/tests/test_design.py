@@ -1,4 +1,4 @@
-"""What a study varies, and how it is refused where it could not be played."""
+"""What a study varies, and how unplayable designs are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people are told about the other players, where it is recorded, and what the last page says afterwards."""
+"""What participants are told about the other players, where it is recorded, and the disclosure on the last page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What somebody sees at the door of a study that they cannot enter."""
+"""The pages of a study that cannot be entered."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 def at_the_door(entry: str) -> HttpResponse:
-    """Somebody follows the link that this kind of entry gives out."""
+    """Follow a link of this kind of entry."""
     link = {
         Study.Entry.CODES: lambda: {"code": LabCode.objects.create(study="splitting").code},
         Study.Entry.MTURK: lambda: {"workerId": "W", "assignmentId": "A", "hitId": "H"},
@@ -30,7 +30,7 @@ def at_the_door(entry: str) -> HttpResponse:
 
 
 def token_of_otree() -> str:
-    """What an oTree server that the study knows signs."""
+    """Return a token signed by an oTree server registered for the study."""
     server = OtreeServer.objects.create(study="splitting", addresses="https://otree.example")
     back = "https://otree.example/InitializeParticipant/abc"
     claims = {"aud": otree.PLAY, "study": "splitting", "sub": "abc/parley/1", "exp": time.time() + 60, "back": back}

@@ -28,7 +28,7 @@ def boss(client) -> User:
 
 
 def entered(points: dict, **controls: str) -> dict[str, str]:
-    """The fields of the grid as a browser sends them."""
+    """Return the fields of the grid as a browser submits them."""
     typed = {f"{key}/{seat}": str(one) for key, row in points.items() for seat, one in enumerate(row, start=1)}
     return {f"parameter_custom_game:{key}": value for key, value in {**typed, **controls}.items()}
 

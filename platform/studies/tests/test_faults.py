@@ -1,4 +1,4 @@
-"""A study whose model is away: the door, the monitor, and what failed matches may cost."""
+"""Studies whose model is unavailable: entry, the monitor, and the limit for failed matches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study is said to take before anybody has played it."""
+"""Estimates of what a study takes before anyone has played it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Versions that were launched before line-ups go on: their people are let in, sit down and are led to the end."""
+"""Versions launched before line-ups existed still admit, seat and finish participants."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KEPT = json.loads(Path(__file__).with_name("version_before_lineups.json").read_t
 
 @pytest.fixture
 def version() -> Version:
-    """A version as it was launched before versions had a format, with its cells."""
+    """Return a version from before versions had a format, with its cells."""
     study = Study.objects.create(title="Old", slug="old", game="bargaining", status="launched")
     version = Version.objects.create(study=study, number=1, content=KEPT["content"], sha256=KEPT["sha256"], seed=1)
     Cell.objects.bulk_create(version.planned_cells())

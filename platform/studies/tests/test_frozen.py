@@ -1,4 +1,4 @@
-"""A launched version is written once: neither Python nor the database changes it afterwards."""
+"""Launched versions are immutable in Python and in the database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Launching freezes: what a version says never changes, and people keep the steps they began with."""
+"""Launching freezes a version, and participants keep the steps they began with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Line-ups: who takes which seat, crossed with what else a study varies."""
+"""Line-ups: who takes which seat, crossed with everything else a study varies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ AGENTS = {
 
 
 def contest(**fields) -> Study:
-    """A draft in which people guess numbers in a group of five."""
+    """Return a draft in which participants guess numbers in a group of five."""
     values = {"title": "Guessing", "slug": "guessing", "game": "beauty_contest", "agents": AGENTS, "quota": 2}
     return Study(**{**values, "config": {"players": 5}, "entry": "codes", **fields})
 

@@ -1,4 +1,4 @@
-"""Sessions with other games: each is set up as a study of its own and played in order or at random."""
+"""Sessions with other games, each set up as a separate study, in fixed or random order."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ ALONE = [{"name": "", "seats": {"p1": "person", "*": "script:rational"}}]
 
 
 def other(slug: str = "divide", **fields: object) -> Study:
-    """A draft whose game is played in the session of another study."""
+    """Return a draft whose game is played in the session of another study."""
     plain = {"game": "bargaining", "config": {"rounds": 2}, "roles": ["alice"], "agents": named("script:fair")}
     return Study.objects.create(**{"title": slug, "slug": slug, "instructions": "Divide it.", **plain, **fields})
 
 
 def session(*others: Study, order: str = "fixed", **fields: object) -> Study:
-    """A launched study of a contest and other games."""
+    """Return a launched study of a contest and other games."""
     one_run = {"config": {"players": 2, "runs": 1}, "lineups": ALONE}
     keys = [one.pk for one in others]
     return study(**{**one_run, "session_matches": len(keys) + 1, **fields}, session_order=order, session_games=keys)
@@ -57,7 +57,7 @@ def games_of(steps: list[dict[str, object]]) -> list[object]:
 
 
 def finish(match: Match) -> None:
-    """Scripted players make everybody's moves."""
+    """Let scripted players make all moves."""
     match.refresh_from_db()
     while match.status == "live":
         play = match.play()

@@ -1,4 +1,4 @@
-"""How often one person may take part, and what they are told when they come too soon."""
+"""How often one person may take part, and what early returners are told."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ GLEE = {"most_participations": None, "rest_hours": 12}
 
 
 def comes(study: Study, worker: str = "W", assignment: str = "A1") -> HttpResponse:
-    """A worker of Mechanical Turk follows the link of an assignment."""
+    """Follow the link of an assignment as a Mechanical Turk worker."""
     link = {"workerId": worker, "assignmentId": assignment, "hitId": "H"}
     return Client().get(f"/join/{study.slug}?{urlencode(link)}")
 
 
 def ended(*, hours_ago: float = 0.0) -> None:
-    """Everybody's enrolment is over, and was begun so long ago."""
+    """End every enrolment, with its start this long ago."""
     for person in Enrolment.objects.filter(ended_at=None):
         with transaction.atomic():
             services.end(services.locked(person.pk), State.COMPLETED)
@@ -113,8 +113,8 @@ class TestHowOften:
 
 
 @pytest.mark.django_db
-class TestOneCodeForSeveralGames:
-    """A personal code is a person's and not an assignment's: it leads to the next game too."""
+class TestCodesForSeveralGames:
+    """A personal code belongs to a person, so it leads to the next game too."""
 
     @pytest.fixture
     def code(self) -> str:
@@ -161,7 +161,7 @@ class TestOneCodeForSeveralGames:
 
 
 @pytest.mark.django_db
-class TestResting:
+class TestRestBetweenGames:
     def test_second_game_of_a_family_waits_twelve_hours(self):
         comes(family("small"))
         ended(hours_ago=11.5)
@@ -227,7 +227,7 @@ class TestResting:
 
 @pytest.mark.services
 @pytest.mark.django_db(transaction=True)
-class TestAtOnce:
+class TestSimultaneousArrivals:
     @staticmethod
     def at_once(arrivals: list[tuple[Study, Arrival]]) -> list[object]:
         barrier = threading.Barrier(len(arrivals))

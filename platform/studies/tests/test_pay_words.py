@@ -1,4 +1,4 @@
-"""What people read of their pay and of what awaits them: true, before they need it, and with its reason afterwards."""
+"""What participants read about pay and time: accurate, in advance, and with the reason afterwards."""
 
 from __future__ import annotations
 

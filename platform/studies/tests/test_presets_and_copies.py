@@ -1,4 +1,4 @@
-"""Studies made from others and from presets, and versions compared."""
+"""Copies, presets and the comparison of versions."""
 
 from __future__ import annotations
 

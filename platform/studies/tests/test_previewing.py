@@ -1,4 +1,4 @@
-"""What the preview shows is what the model's endpoint receives, letter by letter; a study's own texts travel there."""
+"""The prompt preview equals what the model's endpoint receives, including a study's own texts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SEED = 7
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch) -> Iterator[None]:
-    """Nothing is queued: the tests play the worker. Circuits are closed."""
+    """Close all circuits and queue nothing: the tests act as the worker."""
     monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
     breaker.reset()
     yield
@@ -58,7 +58,7 @@ def new_study(agent: str = "openai:m", instructions: str = "", **asking) -> Stud
 
 
 def begun(study: Study) -> Match:
-    """A person's match in the study as it was launched."""
+    """Start a participant's match in the launched study."""
     version = launch(study)
     (step,) = [step for step in steps_of(version, version.cells.get(), "bob") if step["kind"] == "match"]
     person = Enrolment.objects.create(steps=[step], expires_at=lifetime(60), seed=SEED)
@@ -74,7 +74,7 @@ def begun(study: Study) -> Match:
 
 
 def as_the_scripts(match: Match, monkeypatch, moves: int) -> list[dict[str, Any]]:
-    """Let so many moves be made, all as the game's default script makes them; the bodies of the model's calls."""
+    """Make this many moves as the game's default script would, and return the bodies of the model's calls."""
     said: list[str] = []
     with BothStandIn(lambda request: said[-1]) as standin:
         for name, value in standin.environment.items():
@@ -93,7 +93,7 @@ def as_the_scripts(match: Match, monkeypatch, moves: int) -> list[dict[str, Any]
 
 
 def exactly(body: dict[str, Any]) -> dict[str, bytes]:
-    """Every part of a call's body with its bytes; the parts themselves are in no order."""
+    """Return every part of a call's body as JSON; their order does not matter."""
     return {name: json.dumps(part).encode() for name, part in body.items()}
 
 

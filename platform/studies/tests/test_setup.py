@@ -1,4 +1,4 @@
-"""The set-up form: what is typed becomes the study's content, and what cannot be played is refused where it stands."""
+"""The set-up form: values become the study's content, and errors are shown at their field."""
 
 from __future__ import annotations
 

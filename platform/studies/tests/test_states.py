@@ -1,4 +1,4 @@
-"""Every state of a participant is reached in a real way, and its page says what happened, what is paid, what to do."""
+"""Every state can be reached, and its page explains what happened, the pay and what to do."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def wait_for_the_opponent(visitor: Visitor) -> None:
 
 
 def end_as(state: State) -> Callable[[Visitor], object]:
-    """What only people who play with each other come to, and how: test_together.py, matches/tests/test_groups.py."""
+    """For endings of groups see test_together.py and matches/tests/test_groups.py."""
 
     def ended(visitor: Visitor) -> None:
         visitor.walk_to("match")

@@ -1,4 +1,4 @@
-"""A match as researchers look at it: step by step, as each role saw it, with what a model was asked."""
+"""A match step by step, as each role saw it, with the model calls."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def boss(client: Client) -> User:
 
 @pytest.fixture
 def match(boss: User) -> Match:
-    """Two offers by a person, the first with words and refused."""
+    """A match with two offers by a participant, the first with a message and rejected."""
     person = building.complete(building.new_study(), worker="A1WORKERID", messages=[EVIL])
     return building.match_of(person)
 
@@ -95,7 +95,7 @@ def test_single_step_matches_the_page(client, match):
 
 
 def test_long_match_costs_no_more_than_a_short_one(client, boss):
-    """Events beyond those listed are not read, and calls of other steps are not either."""
+    """Neither unlisted events nor calls of other steps are read."""
     short = building.match_of(building.complete(building.new_study(), worker="A1"))
     study = building.new_study(slug="long", config={"rounds": None, "cap": 1000})
     person = building.read_instructions(building.consent(building.arrive(study, worker="A2")))
@@ -118,7 +118,7 @@ def test_long_match_costs_no_more_than_a_short_one(client, boss):
 
 
 def test_roles_are_shown_their_own_screens(client, match):
-    """Not a picture of it: the players' own page, made from the same view of the same moment."""
+    """It is the players' own page, rendered from the same view of the same moment."""
     for event in match.events.exclude(kind="start"):
         for side, until in (("before", event.number - 1), ("after", event.number)):
             play = play_until(match, until)

@@ -1,4 +1,4 @@
-"""Studies in which people play with each other: placing, the lobby on the way, sessions, and what all this pays."""
+"""Studies with several participants per match: placement, lobby, sessions and pay."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TWO_OPPONENTS = [
 
 
 def study(**fields: object) -> Study:
-    """A launched contest of three people and a script, without questions around it."""
+    """Return a launched contest of three participants and a script, without questions."""
     made = Study.objects.create(
         **{
             "title": "Together",
@@ -54,7 +54,7 @@ def study(**fields: object) -> Study:
 
 
 def come(to: Study, number: int = 1) -> list[Enrolment]:
-    """So many people come and read on until they wait for others or play."""
+    """Let this many participants arrive and continue until they wait for others or play."""
     return [to_the_lobby(enrolling.enrol(to, Arrival(recruiter="open", proof="", worker=""))) for _one in range(number)]
 
 
@@ -166,7 +166,7 @@ class TestPay:
 
 
 def play_all_but(match: Match, role: str) -> None:
-    """Everybody answers but one, whose time runs out."""
+    """Let everyone answer except one, whose time runs out."""
     match.refresh_from_db()
     for other, turn in match.open_turns().items():
         if other != role:

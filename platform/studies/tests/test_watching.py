@@ -1,4 +1,4 @@
-"""Watching a match: who may, what is shown to them, and that nothing of it reaches the players."""
+"""Watching a match: permissions, what is shown, and that players notice nothing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HIDDEN = ["17,123", "18,456", "19,789", "6,660", "7,380", "8,220"]
 
 @pytest.fixture
 def match() -> Match:
-    """A person and two scripts before the first bid."""
+    """A match of a participant and two scripts before the first bid."""
     study = building.new_study(
         game="item_auction", config=AUCTION, roles=["p1"], agents={"script:rule": {"spec": "script:rule", "delay": 60}}
     )
@@ -63,7 +63,7 @@ def bid(match: Match, role: str, amount: int | None) -> None:
 
 
 @pytest.mark.parametrize("name", ["watch", "watch_now"])
-class TestWhoMayWatch:
+class TestWatchingPermissions:
     def test_viewers_may_watch(self, client: Client, match: Match, name: str):
         staff(client, Study.objects.get())
         assert client.get(address(match, name)).status_code == 200
