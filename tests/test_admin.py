@@ -239,9 +239,9 @@ def test_match_shows_that_its_cap_was_reached(client, boss):
     asked = services.Player(agent="openai:m", settings=AgentSettings(cap_match=1.0))
     match = services.open_match(game="bargaining", config={}, players={"alice": asked, "bob": asked}, seed=1)
     address = reverse("admin:matches_match_change", args=[match.pk])
-    assert "its cap is" not in client.get(address).content.decode()
+    assert "its limit is" not in client.get(address).content.decode()
     Call.objects.create(match_uid=match.uid, answering=1, role="alice", record={}, cost="1.25")
-    assert "The match has cost $1.2500; its cap is $1.00." in client.get(address).content.decode()
+    assert "The match has cost $1.2500; its limit is $1.00." in client.get(address).content.decode()
 
 
 # ---- what models are sent --------------------------------------------------------------------------------
@@ -282,7 +282,7 @@ def test_preview_of_a_saved_study_shows_prompt_page_and_difference(client, boss)
     assert address in client.get(page_of(study)).content.decode()
     page = client.get(address, {"preview_question": "2"})
     shown = page.context["shown"]
-    assert (shown.chosen.role, shown.wish.question, shown.role_title) == ("alice", 2, "Alice")
+    assert (shown.chosen.role, shown.chosen.question, shown.role_title) == ("alice", 2, "Alice")
     assert ("+", "You are a retired judge called Alice.") in shown.sent.difference
     text = page.content.decode()
     assert shown.sent.sha256 in text and "Bob has made you an offer" in text and "response_format" in text

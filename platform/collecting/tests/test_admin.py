@@ -417,7 +417,7 @@ def test_start_pause_and_resume(client, boss):
 def test_impossible_actions_are_refused_with_a_reason(client, boss):
     collection = a_collection()
     page = client.post(action_url(collection, "pause"), follow=True).content.decode()
-    assert "One cannot pause a collection that is ready." in page
+    assert "You cannot pause a collection that is ready." in page
     collection.refresh_from_db()
     assert collection.status == Status.READY
 
@@ -425,7 +425,7 @@ def test_impossible_actions_are_refused_with_a_reason(client, boss):
 def test_failed_matches_are_replayed_at_once(client, boss):
     collection = collection_with(Status.DONE, failed=2)
     page = client.post(action_url(collection, "retry"), follow=True).content.decode()
-    assert "2 failed matches are played again" in page
+    assert "Replaying 2 failed matches" in page
     assert (progress(collection).failed, Collection.objects.get().status) == (0, Status.RUNNING)
 
 
@@ -438,7 +438,7 @@ def test_failed_matches_wait_for_budget(client, boss):
 @pytest.mark.parametrize(
     ("typed", "budget", "says"),
     [
-        ("25.50", Decimal("25.50"), "The budget is $25.50 now."),
+        ("25.50", Decimal("25.50"), "The budget is now $25.50."),
         ("1", Decimal(5), "Enter a budget higher than the current one."),
         ("much", Decimal(5), "Enter the new budget"),
         ("", Decimal(5), "Enter the new budget"),

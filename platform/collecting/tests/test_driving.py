@@ -285,7 +285,7 @@ def test_live_match_sweep_ignores_collections():
 def test_impossible_action_is_refused_and_changes_nothing(status, action):
     collection = running()
     Collection.objects.update(status=status)
-    with pytest.raises(NotPossibleNow, match="One cannot"):
+    with pytest.raises(NotPossibleNow, match="You cannot"):
         action(collection)
     assert Collection.objects.get().status == status
 

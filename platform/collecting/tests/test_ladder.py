@@ -237,7 +237,7 @@ def test_match_cap_without_a_script_ends_the_match(monkeypatch):
         use(monkeypatch, standin)
         drive(planned(prices={"openai:m": DOLLAR_A_CALL}, settings=AgentSettings(cap_match=1.0)))
     item = Item.objects.get()
-    assert item.status == Item.Status.FAILED and "its cap is $1.00" in item.problem
+    assert item.status == Item.Status.FAILED and "its limit is $1.00" in item.problem
     assert (Call.objects.count(), item.cost) == (1, 1)
 
 
@@ -256,7 +256,7 @@ def test_daily_cap_pauses_a_collection_until_there_is_room(monkeypatch, settings
         assert Match.objects.get().status == Match.Status.LIVE
         notice = status_of(collection).notice
         assert "Today's calls have cost $1.2500; the daily limit is $1.00." in notice
-        with pytest.raises(NotPossibleNow, match=r"cap per day is \$1\.00"):
+        with pytest.raises(NotPossibleNow, match=r"daily limit is \$1\.00"):
             services.start(collection)
         settings.SPEND_CAP_PER_DAY = "5"
         assert drive(collection).status == Status.DONE

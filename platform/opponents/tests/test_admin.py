@@ -87,7 +87,7 @@ def test_trial_shows_model_time_and_tokens(client: Client, boss: User, maker):
     with maker(["ready", Calls((("look", "{}"),))]) as standin:
         place = at(standin)
         said = tried(client, place)
-        assert "small-stand-in answered after" in said and "11 → 7 tokens" in said and "ready" in said
+        assert "small-stand-in answered in" in said and "11 → 7 tokens" in said and "ready" in said
         assert "It supports tools." in said
         assert len(standin.requests) == 2
     assert "small-stand-in answered" in LogEntry.objects.get().change_message
@@ -145,7 +145,7 @@ def test_price_rows_are_dated_today(client: Client, boss: User):
     assert endpoint.prices == {"small": {"input": 0.15, "output": 0.6}}
     assert endpoint.prices_as_of == timezone.localdate()
     refused = client.post(ADD, {**typed(name="b"), "prices-model": ["x"], "prices-input": ["much"]})
-    assert "The price of “x”" in " ".join(refused.context["adminform"].form.errors["prices"])
+    assert "two prices in dollars for “x”" in " ".join(refused.context["adminform"].form.errors["prices"])
 
 
 def test_empty_price_rows_are_ignored(client: Client, boss: User):
@@ -184,7 +184,7 @@ def test_answer_closes_the_circuit(client: Client, boss: User):
 def test_daily_cap_blocks_the_test(client: Client, boss: User, settings):
     settings.SPEND_CAP_PER_DAY = "0"
     with OpenAIStandIn(["ready"]) as standin:
-        assert "cap per day" in tried(client, at(standin))
+        assert "daily limit" in tried(client, at(standin))
         assert not standin.requests
 
 

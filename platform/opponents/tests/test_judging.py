@@ -76,7 +76,7 @@ def test_cap_stops_judging(monkeypatch):
     verdicts, requests = asked(monkeypatch, [FAIR] * 4, [case(str(n)) for n in range(4)], cap_study=2.0)
     assert [verdict.answer is not None for verdict in verdicts] == [True, True, False, False]
     assert len(requests) == 2
-    assert "cap" in verdicts[2].problem
+    assert "limit is" in verdicts[2].problem
 
 
 def test_verdict_and_call_are_saved_together(monkeypatch):

@@ -119,7 +119,7 @@ def test_key_is_on_no_page_and_in_no_log(client: Client, boss: User, caplog):
     see(client.post(page, typed(new_key=SECRET, concurrency="9"), follow=True))
     for address in (LIST, page, f"{LIST}{place.pk}/history/", f"{LIST}{place.pk}/delete/", "/admin/", ADD):
         see(client.get(address))
-    assert b"a key is kept" in client.get(page).content
+    assert b"a key is stored" in client.get(page).content
     assert all(SECRET.encode() not in body and place.sealed_key.encode() not in body for body in bodies)
     assert SECRET not in caplog.text
     assert SECRET not in json.dumps(list(LogEntry.objects.values("change_message", "object_repr")))
@@ -170,7 +170,7 @@ def test_viewers_see_only_that_a_key_exists(client: Client):
     user.user_permissions.set(Permission.objects.filter(codename="view_endpoint"))
     client.force_login(user)
     page = client.get(f"{LIST}{place.pk}/change/").content
-    assert b"a key is kept" in page and b"Ours" in page
+    assert b"a key is stored" in page and b"Ours" in page
     assert SECRET.encode() not in page and place.sealed_key.encode() not in page and b"new_key" not in page
 
 

@@ -114,7 +114,7 @@ def test_installations_cap_always_applies(settings):
     call()
     refuse_over(Caps(per_day=Decimal(100)))
     call()
-    with pytest.raises(CapReached, match="per day"):
+    with pytest.raises(CapReached, match="daily limit"):
         refuse_over(Caps(per_day=Decimal(100)))
     settings.SPEND_CAP_PER_DAY = ""
     refuse_over(Caps())

@@ -172,7 +172,7 @@ class TestUnknownSteps:
         assert pilot.status == Pilot.Status.DONE
         ((problem, count),) = report(pilot).stuck
         assert count == 2
-        assert "“Survey” did not take the answers" in problem and "Nobody can answer this." in problem
+        assert "“Survey” refused the answers" in problem and "Nobody can answer this." in problem
 
 
 class TestGroups:
@@ -265,7 +265,7 @@ class TestRunning:
     def test_concurrent_pilots_are_refused(self):
         study = draft()
         pilot = services.begin(study, people=1)
-        with pytest.raises(CannotPilot, match="is running"):
+        with pytest.raises(CannotPilot, match="already running"):
             services.begin(study, people=1)
         services.stop(pilot)
         assert services.begin(study, people=1).number == 2
@@ -394,7 +394,7 @@ class TestModels:
         study = draft(roles=["alice"], config={"rounds": 1})
         pilot = piloted(study, people=1, player="openai:gpt-4o-mini")
         ((problem, _count),) = report(pilot).stuck
-        assert "“openai:gpt-4o-mini”, who plays the people, made no move" in problem
+        assert "“openai:gpt-4o-mini”, which plays for the participants, made no move" in problem
 
     def test_failing_opponent_leads_to_its_ending(self, monkeypatch):
         with OpenAIStandIn(["Well…"]) as serving:
