@@ -392,4 +392,20 @@ class Migration(migrations.Migration):
                 verbose_name="keep whole groups only",
             ),
         ),
+        migrations.AlterField(
+            model_name="study",
+            name="purpose",
+            field=models.CharField(
+                choices=[
+                    ("study", "study"),
+                    ("pilot", "pilot"),
+                    ("demo", "demo"),
+                    ("collection", "collection"),
+                    ("imported", "imported"),
+                ],
+                default="study",
+                max_length=12,
+                verbose_name="purpose",
+            ),
+        ),
     ]

@@ -100,6 +100,12 @@ class Command(BaseCommand):
         plan.add_argument(
             "--budget", metavar="DOLLARS", help="stop calling models at this cost; with --resume, the new limit"
         )
+        plan.add_argument(
+            "--prices",
+            default="{}",
+            metavar="JSON",
+            help='prices in dollars per million tokens, such as {"openai:MODEL": {"input": 1, "output": 2}}',
+        )
         names = ", ".join(name for name in AgentSettings.model_fields if name not in NOT_HERE)
         plan.add_argument(
             "--asking",
@@ -169,7 +175,7 @@ class Command(BaseCommand):
             )
         sources = [bool(options[key]) for key in ("table", "grid", "config")]
         if sum(sources) > 1:
-            raise CollectingError("Give exactly one of --table, --grid and --config.")
+            raise CollectingError("Give only one of --table, --grid and --config.")
         game = registry.get(options["game"])
         if options["table"]:
             configurations = grids.table(game.key, options["table"])
