@@ -187,7 +187,7 @@ def run(folder: Path, script: str, **more: str) -> str:
     environment = {
         "PATH": f"{folder}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(folder), "LANG": "C.UTF-8", "PARLEY_DATA": str(folder / "var"), "PYTHONPATH": "platform:.",
-        "SECRET_KEY": "examples", "OMP_NUM_THREADS": "1", **more,
+        "SECRET_KEY": "examples", "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1", **more,
     }  # fmt: skip
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
