@@ -1,0 +1,52 @@
+"""The repository uses the words of docs/glossary.md, and none of its "Not this" table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+GLOSSARY = ROOT / "docs" / "glossary.md"
+FOLDERS = ("deploy", "docs", "games", "llm_agents", "platform", "static", "templates", "tests")
+WRITTEN = {".css", ".html", ".js", ".json", ".md", ".py", ".sh", ".txt", ".yaml"}
+LEFT_OUT = ("vendor", "migrations", "__pycache__", "format_1", "format_2", "format_3", "format_4")
+"""Others' code, and what was written once and for all: old migrations, and datasets of old formats."""
+
+
+def patterns() -> dict[str, str]:
+    """Return each pattern of the last table with what to write instead."""
+    table = GLOSSARY.read_text().split("## Not this")[1]
+    return dict(re.findall(r"^\| `(.+)` \| (.+) \|$", table, re.MULTILINE))
+
+
+def files() -> Iterator[Path]:
+    yield from (path for path in ROOT.glob("*") if path.suffix in WRITTEN or path.name == "Makefile")
+    for folder in FOLDERS:
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in WRITTEN and not set(LEFT_OUT) & set(path.relative_to(ROOT).parts):
+                yield path
+
+
+@pytest.fixture(scope="module")
+def texts() -> dict[str, str]:
+    own = (GLOSSARY, Path(__file__))
+    return {str(path.relative_to(ROOT)): path.read_text().lower() for path in files() if path not in own}
+
+
+def test_the_table_is_read():
+    assert len(patterns()) > 20
+    assert patterns()["parted by comma"] == "comma-separated"
+
+
+@pytest.mark.parametrize(("pattern", "instead"), patterns().items())
+def test_phrase_appears_nowhere(texts: dict[str, str], pattern: str, instead: str):
+    found = [f"{name}:{text[: match.start()].count(chr(10)) + 1}" for name, text in texts.items()
+             for match in re.finditer(pattern, text)]  # fmt: skip
+    assert not found, f"say “{instead}”: {', '.join(found)}"
+
+
+def test_words_between_quotes_of_a_pattern_are_found(texts: dict[str, str]):
+    assert any(re.search(r"\bstandins?\b", text) for text in texts.values()), "the files are really read"
