@@ -103,7 +103,7 @@ def _play(person: Enrolment, until: State) -> None:
 
 
 def _stay_away(person: Enrolment) -> None:
-    """The study's limit passes without a word of theirs."""
+    """The study's limit passes while they do nothing."""
     Enrolment.objects.filter(pk=person.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
     people.end_expired()
 

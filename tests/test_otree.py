@@ -39,7 +39,7 @@ def program() -> Path:
     if not named:
         made = subprocess.run([ROOT / "deploy/setup/otree.sh"], capture_output=True, text=True)
         if made.returncode:
-            why = (made.stderr.strip() or "without a word").splitlines()[-1]
+            why = (made.stderr.strip() or "no message").splitlines()[-1]
             pytest.skip(f"oTree cannot be installed here: {why}")
     return Path(named) if named else ROOT / ".venv-otree" / "bin" / "otree"
 

@@ -1,4 +1,4 @@
-"""The effect of other people's hung models: replies to 50 people, alone and beside matches that wait in vain."""
+"""The effect of other people's hung models: replies to 50 people, alone and beside matches that never get a reply."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from llm_agents.standins.misbehaviours import Hang
 STUDY, WAITING = "benchmark", "benchmark-hung"
 PEOPLE = 50
 COME_IN = 20.0
-"""Seconds that those who wait in vain have to enter and make their offer."""
+"""Seconds that people who never get a reply have to enter and make their offer."""
 
 
 def report(

@@ -20,7 +20,7 @@ SUMMARIES: Mapping[Mechanism, str] = {
     "repetition": "Four dilemmas repeated among the same players, all against all, three times.",
     "reputation_first_order": "All agents meet at random, and see what those they meet did before.",
     "reputation_higher_order": "All agents meet at random, and also see what those they had met had done before.",
-    "mediation": "Players choose a mediator that plays for whoever delegates, all against all, three times.",
+    "mediation": "Players choose a mediator that plays for players who delegate, all against all, three times.",
     "contract": "Players propose, choose and sign a contract of payments, all against all, three times.",
 }
 

@@ -51,11 +51,14 @@ def _mechanism(game: SocialDilemma) -> tuple[Question, ...]:
     """Return a question about the mechanism."""
     match game.mechanism:
         case "repetition":
-            same, anew = _("With the same players in every round"), _("With different players in every round")
-            return (Question("partners", _("Who did you play with?"), (same, anew), same),)
+            same, different = _("With the same players in every round"), _("With different players in every round")
+            return (Question("partners", _("Who did you play with?"), (same, different), same),)
         case "reputation_first_order" | "reputation_higher_order":
-            same, anew = _("With the same players in every round"), _("The players could change from round to round")
-            return (Question("partners", _("Who did you play with?"), (same, anew), anew),)
+            same, different = (
+                _("With the same players in every round"),
+                _("The players could change from round to round"),
+            )
+            return (Question("partners", _("Who did you play with?"), (same, different), different),)
         case "mediation":
             plays = _("The mediator plays for you, using its action for one delegating player")
             return (

@@ -1,8 +1,8 @@
 """Social dilemma: a base game played under one of five mechanisms that may sustain cooperation.
 
 Source: CoopEval. Each mechanism is a sequence of turns in which all seats move at once and nobody sees another's
-move before all are in. Repetition and reputation play many rounds; reputation pairs the seats of a population
-anew each round. Mediation and contract let players design, choose and enter an arrangement before they act.
+move before all are in. Repetition and reputation play many rounds; reputation pairs the seats of a population again
+in each round. Mediation and contract let players design, choose and enter an arrangement before they act.
 """
 
 from __future__ import annotations

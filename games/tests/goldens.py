@@ -47,7 +47,7 @@ def kept(folder: Path, name: str) -> dict[str, Any]:
 
 
 def write(folder: Path, key: str, matches: Mapping[str, Mapping[str, Any]]) -> None:
-    """Keep all playthroughs anew: look at the difference, and raise `rules_version` if an old log would differ."""
+    """Write all playthroughs again: look at the difference, and raise `rules_version` if an old log would differ."""
     folder.mkdir(exist_ok=True)
     for name, match in matches.items():
         text = json.dumps(playthrough(key, match), indent=1, ensure_ascii=False)

@@ -165,7 +165,7 @@ def _with_config(data: Data, frame: pd.DataFrame) -> list[str]:
     return config
 
 
-def drawn_anew(data: Data) -> list[str]:
+def drawn_for_each_match(data: Data) -> list[str]:
     """Return parameters that vary but have too many values to be treatments."""
     return [name for name in data.varying if data.column("matches", name).nunique(dropna=False) > MOST_LEVELS]
 

@@ -396,7 +396,7 @@ def abandon_match(*, match_id: int, reason: str, role: Role | None = None) -> No
 
 
 def _abandon(change: Change, reason: str, role: Role | None) -> None:
-    """End the match; whoever caused it gets `reason` as state, the others that of another player's failure."""
+    """End the match; the person who caused it gets `reason` as state, the others that of another player's failure."""
     others = State.PARTNER_LEFT if role in change.match.people() else State.OPPONENT_FAILED
     change.abandon(str(reason), role)
     for seat in Seat.objects.filter(match=change.match, enrolment__isnull=False).order_by("enrolment"):

@@ -1,7 +1,7 @@
 """Adds finished work to running sums, a little at a time, so that no page has to count it again.
 
-People's hot path writes no sums: whoever has ended stands in their placement until a sweep adds them
-to the tallies and marks the placement, in one transaction. Who reads adds up both, in one statement.
+Transactions of participants write no sums: what has ended stays in its placement until a sweep adds it to
+the tallies and marks the placement, in one transaction. Readers add up both, in one statement.
 """
 
 from __future__ import annotations

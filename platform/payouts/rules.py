@@ -51,7 +51,7 @@ class PayRule(BaseModel):
     bonus = clip(rule(payoff), 0, cap): "share" pays 2 · announced average · g with g in [0, 1] (the
     game's `bonus_share`), "linear" pays rate · payoff, "fixed" pays the announced average.
     `endings` gives what each ending pays; endings not named pay nothing. `waiting_rate` is paid per hour of
-    waiting in vain for others, as a bonus on top of what that ending pays.
+    waiting for a group that never formed, as a bonus on top of what that ending pays.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -129,7 +129,7 @@ def due(
     Args:
         ending: the participant's terminal state.
         payoff, share: of the finished match; None if there is none.
-        waited: seconds spent waiting in vain for others.
+        waited: seconds spent waiting for a group that never formed.
     """
     pays = rule.endings.get(ending, "nothing")
     owed: dict[str, Decimal] = {}

@@ -34,7 +34,7 @@ def record_due(
 
     Args:
         study: its short name.
-        waited: seconds spent waiting in vain for others.
+        waited: seconds spent waiting for a group that never formed.
         games: for a session, each match's number, payoff, share and whether it counts; stored in the workings.
     """
     owed = rules.due(rule, ending=enrolment.state, payoff=payoff, share=share, waited=waited)

@@ -1,4 +1,4 @@
-// On a page that refused an answer: an error goes once its field is filled in anew.
+// On a page that refused an answer: an error goes once its field is changed.
 "use strict";
 {
   const summary = document.querySelector(".errors");

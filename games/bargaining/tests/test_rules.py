@@ -21,7 +21,7 @@ def bargaining(**config) -> Bargaining:
 
 
 def play_out(game: Bargaining, moves: list[dict]) -> games.play.Play:
-    """Play `moves`, each by whoever is asked."""
+    """Play `moves`, each by the role that is asked."""
     play, _events = games.play.start(game, 1)
     for move in moves:
         play, _events = games.play.submit(play, play.waiting_for()[0], move)

@@ -22,7 +22,7 @@ def negotiation(**config) -> Negotiation:
 
 
 def play_out(game: Negotiation, moves: list[dict]) -> games.play.Play:
-    """Play `moves`, each by whoever is asked."""
+    """Play `moves`, each by the role that is asked."""
     play, _events = games.play.start(game, 1)
     for move in moves:
         play, _events = games.play.submit(play, play.waiting_for()[0], move)

@@ -1,6 +1,6 @@
 """Golden playthroughs: whole matches kept word for word, so that no rule changes unnoticed.
 
-`python -m games.persuasion.tests.golden` writes them anew; look at the difference before you keep it,
+`python -m games.persuasion.tests.golden` writes them again; look at the difference before you keep it,
 and raise `rules_version` when an old log would replay differently.
 """
 

@@ -1,4 +1,4 @@
-"""Golden playthroughs; `python -m games.scheduling.tests.golden` writes them anew."""
+"""Golden playthroughs; `python -m games.scheduling.tests.golden` writes them again."""
 
 from pathlib import Path
 from typing import Any

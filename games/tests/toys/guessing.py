@@ -1,4 +1,4 @@
-"""Guessing: n seats choose a number at once, run after run; whoever is closest to a share of the mean wins."""
+"""Guessing: n seats choose a number at once, run after run; the seat closest to a share of the mean wins."""
 
 from __future__ import annotations
 

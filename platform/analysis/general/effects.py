@@ -8,7 +8,7 @@ from typing import Any
 from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import Unit, adjusted, drawn_anew, units
+from analysis.frames import Unit, adjusted, drawn_for_each_match, units
 from analysis.results import Analysis, Options, Result, Table, count, number, p_value, text
 from analysis.toolbox import ols
 
@@ -33,8 +33,8 @@ def run(data: Data, options: Options) -> Result:
     if not rows:
         raise SkippedError("No parameter varies, and the same players played every match.")
     estimated = adjusted([row for row in rows if row["factor"] != "Intercept"])
-    if anew := drawn_anew(data):
-        warnings.append(f"Left out because they take too many values: {', '.join(map(data.heading, anew))}.")
+    if drawn := drawn_for_each_match(data):
+        warnings.append(f"Left out because they take too many values: {', '.join(map(data.heading, drawn))}.")
     numbers = {
         f"{row['key']}: {row['term']}": {k: row[k] for k in ("estimate", "se", "low", "high", "p", "n", "clusters")}
         for row in estimated

@@ -22,7 +22,7 @@ def proposer_share(own: float, other: float, left: int | None) -> float:
 
 @lru_cache(maxsize=4096)
 def _finite_share(own: float, other: float, left: int) -> float:
-    """Backward induction: whoever answers must be offered what proposing next is worth to them now."""
+    """Backward induction: the player who answers must be offered what proposing next is worth to them now."""
     first_keeps, second_keeps = 1.0, 1.0
     for _remaining in range(left - 1):
         first_keeps, second_keeps = 1 - other * second_keeps, 1 - own * first_keeps
