@@ -90,7 +90,7 @@ def _number(key: str, value: Any) -> int | float:
             number = None
     if isinstance(number, bool) or not isinstance(number, int | float) or not -math.inf < number < math.inf:
         raise UnreadableGame(
-            _("config.json: {key} is “{value}”, which is no number.").format(key=key, value=str(value)[:40])
+            _("config.json: {key} is “{value}”, which is not a number.").format(key=key, value=str(value)[:40])
         )
     return number
 

@@ -203,9 +203,9 @@ def test_names_of_roles_are_nobodys_names():
     ("family", "old", "new", "reason"),
     [
         ("bargaining", ",reject", ",perhaps", "row 3: decision is “perhaps”; known are accept, reject"),
-        ("bargaining", "60,40", "sixty,40", "row 2: alice_gain is “sixty”, which is no number"),
-        ("bargaining", "60,40", "60,", "row 2: bob_gain is “”, which is no number"),
-        ("bargaining", "60,40", "60,inf", "row 2: bob_gain is “inf”, which is no number"),
+        ("bargaining", "60,40", "sixty,40", "row 2: alice_gain is “sixty”, which is not a number"),
+        ("bargaining", "60,40", "60,", "row 2: bob_gain is “”, which is not a number"),
+        ("bargaining", "60,40", "60,inf", "row 2: bob_gain is “inf”, which is not a number"),
         ("bargaining", ",decision", ",decided", "has no column decision"),
         ("bargaining", ",,,Bob,1,reject\n", "", "row 3: it belongs to round 2, but round 1 is due"),
         ("bargaining", ",,,Bob,1,reject", "60,40,,Bob,1,reject", "row 3: an answer is due in round 1"),
@@ -226,9 +226,9 @@ def test_a_broken_table_is_refused_with_the_row_and_what_is_wrong(family, old, n
 @pytest.mark.parametrize(
     ("args", "reason"),
     [
-        ({"money_to_divide": "much"}, "money_to_divide is “much”, which is no number"),
-        ({"money_to_divide": float("nan")}, "money_to_divide is “nan”, which is no number"),
-        ({"money_to_divide": True}, "money_to_divide is “True”, which is no number"),
+        ({"money_to_divide": "much"}, "money_to_divide is “much”, which is not a number"),
+        ({"money_to_divide": float("nan")}, "money_to_divide is “nan”, which is not a number"),
+        ({"money_to_divide": True}, "money_to_divide is “True”, which is not a number"),
         ({"max_rounds": 2.5}, "max_rounds is 2.5, which is no whole number"),
         ({"complete_information": "perhaps"}, "complete_information is “perhaps”, neither true nor false"),
         ({"parley": 7}, "parley is no JSON object"),
