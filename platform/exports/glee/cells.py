@@ -49,7 +49,8 @@ class Row:
         except ValueError:
             amount = math.nan
         if not math.isfinite(amount):
-            raise self.problem(_("{column} is “{cell}”, which is not a number").format(column=column, cell=_short(cell)))
+            says = _("{column} is “{cell}”, which is not a number")
+            raise self.problem(says.format(column=column, cell=_short(cell)))
         return amount
 
     def words(self, column: str) -> str | None:
