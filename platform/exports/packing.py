@@ -36,7 +36,7 @@ def packed(
     excluded: bool = False,
     tell: Callable[[Progress], None] = lambda progress: None,
 ) -> tuple[BinaryIO, Manifest]:
-    """The dataset as a zip in a nameless temporary file, which whoever sends it closes.
+    """The dataset as a zip in a nameless temporary file, which anyone who sends it closes.
 
     Args:
         excluded, tell: as `export`.

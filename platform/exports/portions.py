@@ -152,7 +152,7 @@ def _prepared(job: Job, reading: Reading | None = None) -> tuple[Reading, Tables
 
 
 def write(portion: Portion) -> Written:
-    """Write one portion; whoever is asked twice for the same writes the same."""
+    """Write one portion; anyone who is asked twice for the same writes the same."""
     job = portion.job
     reading, tables = _prepared(job)
     folder = job.scratch / f"{portion.number}"

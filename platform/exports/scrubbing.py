@@ -37,7 +37,7 @@ class Scrubber:
         names: display names; cut out as whole words, in any case and either Unicode composition.
         identifiers: worker ids, tokens, codes, links; cut out as whole words, long ones anywhere.
         code_words: hidden words; cut out as whole words.
-        strangers: also cut out what looks like an address, a worker's identifier or a key, whoever's it is.
+        strangers: also cut out what looks like an address, a worker's identifier or a key, no matter whose it is.
     """
 
     def __init__(

@@ -14,7 +14,7 @@ MEANING = (
     "The study as it was launched, version by version: texts, configurations, agents, pay rule. `sha256` is the hash "
     "of `content` as JSON (keys sorted, no spaces, other characters than ASCII escaped). Where something in it was "
     "replaced by a marker such as [e-mail], `replaced` says where, `content_sha256` is the hash of what stands here, "
-    "and `sha256` the hash of the content as it was launched, which whoever holds the study can compute."
+    "and `sha256` the hash of the content as it was launched, which anyone who holds the study can compute."
 )
 
 

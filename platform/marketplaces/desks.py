@@ -26,7 +26,7 @@ else:
 
 
 def base_promised(study: Study) -> Decimal | None:
-    """The base pay that whoever comes now is promised; None where nothing was launched.
+    """The base pay that anyone who comes now is promised; None where nothing was launched.
 
     What a marketplace was told before the last launch may be another reward.
     """
@@ -44,7 +44,7 @@ class Desk(Base):
     desk_title = ""
 
     def study_of(self, request: HttpRequest, study_id: int, *, role: Role | None = None) -> Study:
-        """The study that an address names, for whoever has this part in it (default: the least that sees it).
+        """The study that an address names, for anyone who has this part in it (default: the least that sees it).
 
         Raises:
             Http404, PermissionDenied
@@ -53,7 +53,7 @@ class Desk(Base):
         return found
 
     def refuse_without_account(self, request: HttpRequest, account: Account) -> None:
-        """Raises PermissionDenied for whoever may not recruit and pay with this account."""
+        """Raises PermissionDenied for anyone who may not recruit and pay with this account."""
         if not parts.may(request.user, account, role=Role.EDITOR):
             raise PermissionDenied
 
@@ -88,7 +88,7 @@ class Desk(Base):
         """The page that asks before an action: its button posts to the address it was opened by.
 
         Args:
-            back: the desk's address, for whoever leaves it as it is.
+            back: the desk's address, for anyone who leaves it as it is.
             about: what or whom it is about, above what it `says`.
             warns: what one should know before.
             grave: somebody loses something by it.

@@ -32,7 +32,7 @@ def check_stand_in(address: str) -> None:
     check_address(address)
     if settings.BEHIND_TLS and urlsplit(address).hostname not in settings.LOCAL_HOSTS:
         raise ValidationError(
-            _("Rehearsals may use only known hosts. Whoever runs this installation can add more (LOCAL_HOSTS).")
+            _("Rehearsals may use only known hosts. Anyone who runs this installation can add more (LOCAL_HOSTS).")
         )
 
 

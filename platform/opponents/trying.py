@@ -84,7 +84,7 @@ def _ask(
 ) -> None:
     try:
         outcome.append(asyncio.run(_answer(place, model, seconds)))
-    except Exception as failure:  # noqa: BLE001 - whatever it is, it is shown to whoever pressed the button
+    except Exception as failure:  # noqa: BLE001 - whatever it is, it is shown to anyone who pressed the button
         outcome.append(failure)
 
 

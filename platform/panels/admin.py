@@ -50,7 +50,7 @@ class PanelAdmin(PartAdmin):
                 "fields": ["title", "person", "task", "session", "lasting"],
                 "description": gettext_lazy(
                     "What stands in the panel's links. A field that is named here has to be in every link, once: "
-                    "whoever comes without it, or with two of it, is told so and not let in."
+                    "anyone who comes without it, or with two of it, is told so and not let in."
                 ),
             },
         ),
@@ -71,7 +71,7 @@ class PanelAdmin(PartAdmin):
                 "fields": ["sites", *(f"to_{outcome}" for outcome in Outcome)],
                 "description": gettext_lazy(
                     "{person}, {task} and {session} stand for what the link said, {code} for the person's completion "
-                    "code here. Whoever ends early is told what it pays; they come back as ended early with or "
+                    "code here. Anyone who ends early is told what it pays; they come back as ended early with or "
                     "without pay."
                 ),
             },

@@ -160,7 +160,7 @@ def _claims(panel: Panel, link: Link) -> dict[str, str]:
 
 
 def _refuse_uninvited(panel: Panel, person: str) -> None:
-    """Raises NotInvited for whoever is not on the list and has not begun."""
+    """Raises NotInvited for anyone who is not on the list and has not begun."""
     if LabCode.objects.filter(study=panel.study.slug, code=person).exists():
         return
     begun = Identity.objects.filter(study=panel.study.slug, recruiter=KIND, worker=panel.worker(person))

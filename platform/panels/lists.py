@@ -1,7 +1,7 @@
 """Payment lists: made of what was approved, written as the panel wants them, and compared with what it paid.
 
 Whatever is on a list is *sent* in the ledger: nobody can approve it again, mark it as paid or put it on another
-list until the list that comes back says what became of it. What the list says differently is *unclear* and waits
+list until the list that comes back says what happened to it. What the list says differently is *unclear* and waits
 for a person, so that nobody is paid twice and nobody is forgotten.
 """
 

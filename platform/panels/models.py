@@ -60,8 +60,8 @@ class Panel(models.Model):
     """Where one study's people come from."""
 
     class Check(models.TextChoices):
-        NOTHING = "nothing", gettext_lazy("nothing: whoever makes up an ID gets in")
-        INVITED = "invited", gettext_lazy("a list of invited IDs: whoever knows one gets in")
+        NOTHING = "nothing", gettext_lazy("nothing: anyone who makes up an ID gets in")
+        INVITED = "invited", gettext_lazy("a list of invited IDs: anyone who knows one gets in")
         SIGNED = "signed", gettext_lazy("a link signed with a secret that the panel and Parley share")
         TOKEN = "token", gettext_lazy("a token (JWT) signed with a key of the panel's")
 

@@ -12,7 +12,7 @@ from participants.models import Enrolment
 class PageView(models.Model):
     """One loading of a page of a participant in one tab, as the page itself counted it.
 
-    `view` is made anew by each loading and tells nothing of who it is. Times are in milliseconds. Of what
+    `view` is made again by each loading and tells nothing of who it is. Times are in milliseconds. Of what
     was pasted only the number of characters is known.
     """
 

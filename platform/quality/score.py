@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import prod, sqrt
 
 LINE = 0.7
-"""From here on a participant's data are flagged for whoever analyses them."""
+"""From here on a participant's data are flagged for anyone who analyses them."""
 WEIGHTS: Mapping[str, float] = {
     "trap": 0.9,
     "centred": 0.7,

@@ -22,7 +22,7 @@ WINDOW_SECONDS = 60
 @csrf_exempt  # the token in the address is the key, as for all pages of participants
 @require_POST
 def take(request: HttpRequest, token: str) -> HttpResponse:
-    """Keep what a page has counted; 204, or why not. Whoever sends is never held up by it."""
+    """Keep what a page has counted; 204, or why not. Anyone who sends is never held up by it."""
     return _taken(
         request, token, counts.LONGEST, lambda body: counts.keep(token=token, counts=counts.read(body)), _window
     )

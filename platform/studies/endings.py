@@ -123,7 +123,7 @@ def _entry_kind(enrolment: Enrolment) -> str | None:
 
 
 def _as_shown(enrolment: Enrolment, reason: str) -> str:
-    """Return the reason as shown to the participant: waiting in vain is paid as a bonus with its own name."""
+    """Return the reason as shown to the participant: pay for waiting is a bonus with a name of its own."""
     return "waiting" if reason == "bonus" and enrolment.state == State.NO_PARTNER else reason
 
 
@@ -150,7 +150,7 @@ class Earned:
 
     Attributes:
         payoff, share: of the matches that count; None if no match was finished.
-        waited: seconds of waiting in vain for others.
+        waited: seconds of waiting for a group that never formed.
         games: with several matches, each one's number, payoff, share and whether it counts.
     """
 

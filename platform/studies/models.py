@@ -215,7 +215,7 @@ class Study(models.Model):
         ),
     )
     waiting_rate = models.DecimalField(
-        _("hourly pay for waiting in vain"),
+        _("hourly pay for waiting when no group forms"),
         max_digits=8,
         decimal_places=2,
         default=Decimal("6.00"),

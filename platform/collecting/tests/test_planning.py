@@ -139,7 +139,7 @@ def test_agents_meet_the_same_instances():
     for number in range(1, collection.planned + 1):
         one = wanted(collection, number)
         seeds.setdefault((one.configuration, one.repetition), set()).add(one.seed)
-    assert all(len(of) == 1 for of in seeds.values()), "whoever plays"
+    assert all(len(of) == 1 for of in seeds.values()), "no matter who plays"
     assert len(set.union(*seeds.values())) == len(seeds) == 2 * 3, "each instance once"
     alone = make_collection(plan(slug="alone", configurations=[{"rounds": 4}], agents=["script:random"]))
     assert wanted(alone, 1).seed == wanted(collection, 2).seed, "also in another collection with its seed"

@@ -1,4 +1,4 @@
-"""What DataCite's catalogue asks of a dataset (schema 4.6, as JSON): for whoever registers a DOI."""
+"""What DataCite's catalogue asks of a dataset (schema 4.6, as JSON): for anyone who registers a DOI."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def match_of(person: Enrolment) -> Match:
 
 
 def move(match: Match, role: str, data: Mapping[str, Any], *, by: str | None = None) -> None:
-    """One move of whoever plays `role`."""
+    """One move of anyone who plays `role`."""
     match.refresh_from_db()
     services.submit_move(match_id=match.pk, role=role, move=data, answering=match.play().opened[role], by=by)
 

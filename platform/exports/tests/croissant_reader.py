@@ -1,6 +1,6 @@
 """Reads a dataset by its croissant.json and tells as JSON what mlcroissant made of it.
 
-A process of its own: the library's logging closes the streams of whoever imports it.
+A process of its own: the library's logging closes the streams of anyone who imports it.
 Usage: croissant_reader.py FILE
 """
 

@@ -1,6 +1,6 @@
 """Who comes from Mechanical Turk, read from the link that it opens our page with.
 
-mTurk cannot be asked about an assignment before it is submitted, so whoever has somebody's link could come with
+mTurk cannot be asked about an assignment before it is submitted, so anyone who has somebody's link could come with
 it: they would begin an enrolment of their own, which nothing is paid for. Who it was is asked before anything is paid.
 """
 
@@ -54,7 +54,7 @@ class AllTaken(EntryRefused):
 
 
 class AtWork(EntryRefused):
-    """Whoever has just accepted a returned assignment waits a moment."""
+    """Anyone who has just accepted a returned assignment waits a moment."""
 
     try_again = True
     title = gettext_lazy("Somebody else is at work on this assignment")
@@ -91,7 +91,7 @@ def _came(study: str) -> Any:
 
 
 def _refuse(study: str, *, assignment: str, hit: str) -> None:
-    """Refuse whoever comes with what mTurk would not have opened the page with."""
+    """Refuse anyone who comes with what mTurk would not have opened the page with."""
     published = Hit.objects.filter(study__slug=study)
     if not published.exists() and Recruitment.objects.filter(study__slug=study, account__kind=KEY).exists():
         raise NotPublished(_("It can only be looked at. Please come back when it is offered on Mechanical Turk."))

@@ -1,6 +1,6 @@
 """Mechanical Turk's interface for requesters (API version 2017-01-17), through boto3.
 
-Nothing is tried again here: whoever asks knows whether asking twice is safe. Answers are read into plain
+Nothing is tried again here: anyone who asks knows whether asking twice is safe. Answers are read into plain
 records at once, so that whatever does not make sense is noticed here and is `Unclear`.
 """
 

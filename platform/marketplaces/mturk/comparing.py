@@ -99,7 +99,7 @@ def _advice(enrolment: Enrolment, there: str, mine: Assignment | None, same: Ass
     if same is not None and mine is None:
         return _(
             "Somebody else submitted this assignment: it was returned and taken again, or this is not the worker who "
-            "accepted it. Nothing is paid to whoever came here with it."
+            "accepted it. Nothing is paid to anyone who came here with it."
         )
     if mine is None:
         return _advice_on_missing(enrolment, owed, there)

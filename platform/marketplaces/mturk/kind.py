@@ -21,7 +21,7 @@ def check(account: Account) -> str:
 
 
 def sync(recruitment: Recruitment) -> None:
-    """Bring here what became of a study's tasks and assignments."""
+    """Bring here what happened to a study's tasks and assignments."""
     from marketplaces.mturk.syncing import sync_study
 
     sync_study(recruitment)

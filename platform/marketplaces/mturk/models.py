@@ -1,4 +1,4 @@
-"""Tasks on Mechanical Turk, what became of their assignments, and our own qualifications.
+"""Tasks on Mechanical Turk, what happened to their assignments, and our own qualifications.
 
 No worker's id is kept here: those are in `recruiters.models.Identity` alone.
 """

@@ -108,7 +108,7 @@ class MturkPayer:
             return Answer(Outcome.REFUSED, str(refusal))
 
     def look_up(self, order: Order) -> Answer:
-        """What became of an order: by the assignment's status, or the bonuses paid for it."""
+        """What happened to an order: by the assignment's status, or the bonuses paid for it."""
         try:
             with _reachable():
                 return self._look_up_base(order) if order.reason == "base" else self._look_up_bonus(order)
@@ -204,7 +204,7 @@ class MturkPayer:
 
 
 def _approved(task: Hit, order: Order) -> Answer:
-    """What the ledger is told of an approved assignment, whoever approved it: the task's reward is paid by that."""
+    """Return the answer for an approved assignment: approval pays the task's reward, no matter who approved it."""
     if task.reward == order.amount:
         return Answer(Outcome.CONFIRMED)
     return Answer(

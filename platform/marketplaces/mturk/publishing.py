@@ -181,7 +181,7 @@ def publish(hit: Hit, *, address: str) -> Hit:
         MarketplaceError: Refused (the task is marked so) or Unclear (it stays ordered until `find_ordered` knows).
     """
     if hit.state == Hit.State.REFUSED:
-        raise MarketplaceError(_("{reason} Fill in a new form to order it anew.").format(reason=hit.problem))
+        raise MarketplaceError(_("{reason} Fill in a new form to order it again.").format(reason=hit.problem))
     if hit.state != Hit.State.ORDERED:
         return hit
     if hit.created_at < timezone.now() - TOKEN_LASTS:
@@ -307,7 +307,7 @@ def extend(hit: Hit, *, number: int, token: UUID) -> None:
 
 
 def expire(hit: Hit) -> None:
-    """Offer a task to nobody any more; whoever has accepted it goes on.
+    """Offer a task to nobody any more; anyone who has accepted it goes on.
 
     Raises:
         MarketplaceError

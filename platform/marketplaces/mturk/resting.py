@@ -1,4 +1,4 @@
-"""Our own qualification, by which mTurk hides a task from whoever has begun such a game a short while ago.
+"""Our own qualification, by which mTurk hides a task from anyone who has begun such a game a short while ago.
 
 Its value is the minute, since 1970, in which the game began. It is given when somebody begins and taken away when
 the rest is over; in between the door (`studies.participations`) refuses them anyway.
@@ -23,7 +23,7 @@ from recruiters.models import Identity
 
 
 def qualification_of(account: Account, game: str, hours: int, requester: Requester) -> Qualification:
-    """The qualification of whoever began this game within so many hours; made at mTurk where it is missing.
+    """The qualification of anyone who began this game within so many hours; made at mTurk where it is missing.
 
     Raises:
         MarketplaceError
@@ -44,7 +44,7 @@ def qualification_of(account: Account, game: str, hours: int, requester: Request
 
 
 def keep(account: Account, game: str, requester: Requester) -> None:
-    """Give the qualifications of this game to whoever has begun one, and take them from whoever has rested.
+    """Give the qualifications of this game to anyone who has begun one, and take them from anyone who has rested.
 
     Raises:
         MarketplaceError

@@ -46,7 +46,7 @@ def to_mturk(enrolment: Enrolment) -> Farewell | None:
 def submit_site(identity: Identity) -> str:
     """Where this worker's assignment is submitted; empty where the link named no place that it can be.
 
-    The link is typed by whoever likes to, so only mTurk's own two sites are believed, or in a rehearsal the
+    The link is typed by anyone who likes to, so only mTurk's own two sites are believed, or in a rehearsal the
     stand-in's; and where the study's account is known, only the one that belongs to it.
     """
     try:

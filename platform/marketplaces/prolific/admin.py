@@ -49,7 +49,7 @@ COLOURS = {
 
 @admin.register(Publication)
 class PublicationAdmin(Desk, PartAdmin):
-    """Editors offer and pause; whoever spends the account's money needs an editor's part in it too."""
+    """Editors offer and pause; anyone who spends the account's money needs an editor's part in it too."""
 
     desk_title = "Prolific"
     list_display = ["study", "status_label", "places", "account", "said_at"]
@@ -236,7 +236,7 @@ class PublicationAdmin(Desk, PartAdmin):
 
     def pause(self, request: HttpRequest, object_id: int) -> HttpResponse:
         publication = self.seen(request, str(object_id), role=Role.EDITOR)
-        says = _("Paused: nobody new begins on Prolific. Whoever has begun goes on.")
+        says = _("Paused: no new participants start on Prolific. Those who have started can finish.")
         return self._do(request, publication, publishing.pause, Action.PAUSED, says)
 
     def resume(self, request: HttpRequest, object_id: int) -> HttpResponse:
@@ -452,7 +452,7 @@ class PublicationAdmin(Desk, PartAdmin):
     # ---- what actions share ----------------------------------------------------------------------------
 
     def _spending(self, request: HttpRequest, object_id: int) -> Publication:
-        """The publication, for whoever may spend its account's money."""
+        """The publication, for anyone who may spend its account's money."""
         publication: Publication = self.seen(request, str(object_id), role=Role.EDITOR)
         self.refuse_without_account(request, publication.account)
         return publication

@@ -1,7 +1,7 @@
 """Prolific's interface over HTTP, as much of it as studies need.
 
 Source: docs.prolific.com, "API reference". Money is in hundredths of the workspace's currency there and in
-`Decimal` units here. Nothing is sent twice: what became of an order whose answer was lost is asked.
+`Decimal` units here. Nothing is sent twice: what happened to an order whose answer was lost is asked.
 """
 
 from __future__ import annotations

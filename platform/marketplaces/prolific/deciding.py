@@ -64,7 +64,7 @@ def pay_part(
 
     Raises:
         NotPossible: they are owed or were paid something here, or have submitted.
-        MarketplaceError: nothing was done, or nobody knows; the next sync says what became of it.
+        MarketplaceError: nothing was done, or nobody knows; the next sync says what happened to it.
     """
     if person.pk not in payable_in_part(publication) or not LEAST_PART <= percent <= MOST_PART:
         raise NotPossible(_("Prolific can pay a part only to somebody who ended without pay and has not submitted."))
@@ -119,7 +119,7 @@ def reject(
 
     Raises:
         NotPossible: they are being paid, or somebody was quicker.
-        MarketplaceError: nothing was done, or nobody knows; the next sync says what became of it.
+        MarketplaceError: nothing was done, or nobody knows; the next sync says what happened to it.
     """
     client, session, _now = _awaiting(publication, person)
     noted()
@@ -143,7 +143,7 @@ def ask_return(
 
     Raises:
         NotPossible: they are being paid, have been asked before, or somebody was quicker.
-        MarketplaceError: nothing was done, or nobody knows; the next sync says what became of it.
+        MarketplaceError: nothing was done, or nobody knows; the next sync says what happened to it.
     """
     client, session, now = _awaiting(publication, person)
     if now.get("return_requested"):

@@ -63,7 +63,7 @@ class CannotBeChecked(EntryRefused):
 
 
 def arrive(study: str, link: Mapping[str, str]) -> Arrival:
-    """Who comes; whoever only looks while the study is a draft at Prolific, previews.
+    """Who comes; anyone who only looks while the study is a draft at Prolific, previews.
 
     Raises:
         Incomplete, Forged, Expired, NotRecruiting, CannotBeChecked

@@ -1,7 +1,7 @@
 """Paying the people of one study through Prolific: the base by approving the submission, and bonuses.
 
 Prolific pays a bonus as often as it is told to. So that it is told is written down before, and an order
-that was told once is never told again by this code, whoever asks.
+that was told once is never told again by this code, no matter who asks.
 """
 
 from __future__ import annotations
@@ -79,10 +79,10 @@ class ProlificPayer:
         return status
 
     def prepare(self, order: Order) -> str:
-        """A bonus is set up once; the same reference is given to whoever asks again.
+        """A bonus is set up once; the same reference is given to anyone who asks again.
 
         An order that was told is only prepared again after a person has said that it was not paid. It is set
-        up anew then, unless Prolific shows the bonus after all.
+        up again then, unless Prolific shows the bonus after all.
         """
         if order.reason == "base" or self._wrong(order):
             return ""
@@ -97,12 +97,12 @@ class ProlificPayer:
                 return kept.reference
             study = self._publication.prolific_id
             reference = client.set_up_bonuses(study=study, bonuses={session: order.amount})
-        anew = {"reference": reference, "shared_by": 1, "had_before": had, "told_at": None, "taken_at": None}
+        fields = {"reference": reference, "shared_by": 1, "had_before": had, "told_at": None, "taken_at": None}
         if kept is None:
-            made, _new = BonusOrder.objects.get_or_create(uid=order.uid, defaults=anew)
+            made, _new = BonusOrder.objects.get_or_create(uid=order.uid, defaults=fields)
             return made.reference
         # Only the order that was looked at: one that somebody else has set up and told since stays told.
-        BonusOrder.objects.filter(pk=kept.pk, told_at=kept.told_at, reference=kept.reference).update(**anew)
+        BonusOrder.objects.filter(pk=kept.pk, told_at=kept.told_at, reference=kept.reference).update(**fields)
         return BonusOrder.objects.get(pk=kept.pk).reference
 
     def pay(self, order: Order) -> Answer:
@@ -168,9 +168,9 @@ class ProlificPayer:
             return {}
         with transaction.atomic():
             for session, one in sorted(group.items(), key=lambda item: item[1].uid):
-                anew = {"reference": reference, "shared_by": len(group), "had_before": had[session]}
-                BonusOrder.objects.get_or_create(uid=one.uid, defaults=anew)
-                BonusOrder.objects.filter(uid=one.uid, told_at=None).update(**anew)
+                fields = {"reference": reference, "shared_by": len(group), "had_before": had[session]}
+                BonusOrder.objects.get_or_create(uid=one.uid, defaults=fields)
+                BonusOrder.objects.filter(uid=one.uid, told_at=None).update(**fields)
         return {one.uid: reference for one in group.values()}
 
     def pay_all(self, orders: Sequence[Order]) -> Mapping[UUID, Answer]:

@@ -313,7 +313,7 @@ def publish(publication: Publication) -> None:
 
     Raises:
         NotPossible
-        MarketplaceError: where the answer was lost, `refresh` tells what became of it.
+        MarketplaceError: where the answer was lost, `refresh` tells what happened to it.
     """
     _version, account = refuse_unready(publication.study)
     if account.pk != publication.account_id:
@@ -322,7 +322,7 @@ def publish(publication: Publication) -> None:
 
 
 def pause(publication: Publication) -> None:
-    """Let nobody new in. Raises MarketplaceError."""
+    """Admit no new participants. Raises MarketplaceError."""
     _turn(publication, "PAUSE")
 
 

@@ -97,7 +97,7 @@ def _said(publication: Publication, told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _bring(publication: Publication, told: Mapping[str, Any]) -> None:
-    """Keep what is said of one submission; end the enrolment of whoever returned it or ran out of time.
+    """Keep what is said of one submission; end the enrolment of anyone who returned it or ran out of time.
 
     What is owed follows a rejection.
     """

@@ -25,7 +25,7 @@ class Preset:
     Attributes:
         key: the file's name.
         title: how researchers and participants call the panel.
-        about: what it is, for whoever chooses.
+        about: what it is, for anyone who chooses.
         person, task, session: the names of the link's fields, separated by spaces; the first that is there counts.
         check: how an arrival is checked (`Panel.Check`).
         sites: where its people may be sent, one address a line.

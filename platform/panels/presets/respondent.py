@@ -20,7 +20,7 @@ PRESET = Preset(
     steps=(
         _("Create an unmoderated study or survey with this study's address. Respondent appends its IDs by itself."),
         _("Copy the completion URL of the project into the field below."),
-        _("Mark as attended at Respondent whoever is paid: that pays the incentive."),
+        _("Mark as attended at Respondent anyone who is paid: that pays the incentive."),
     ),
     source=_("Respondent's developer documentation on URL parameters and the completion URL, read on 2026-11-22"),
 )

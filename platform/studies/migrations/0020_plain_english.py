@@ -380,7 +380,7 @@ class Migration(migrations.Migration):
                 help_text="Paid pro rata to participants who found no one to play with, in addition to what that ending pays.",
                 max_digits=8,
                 validators=[django.core.validators.MinValueValidator(0)],
-                verbose_name="hourly pay for waiting in vain",
+                verbose_name="hourly pay for waiting when no group forms",
             ),
         ),
         migrations.AlterField(

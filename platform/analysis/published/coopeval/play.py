@@ -190,7 +190,7 @@ def reactions(data: Data, options: Options) -> Result:
 def reacted(rows: pd.DataFrame) -> Counter[tuple[str, str, str, str, str]]:
     """How often: (mechanism, game, player, co-player's previous action, own action).
 
-    The previous action is that of each present co-player in the round before, whoever their co-players were.
+    The previous action is that of each present co-player in the round before, no matter who their co-players were.
     """
     found: Counter[tuple[str, str, str, str, str]] = Counter()
     ordered = rows.sort_values(["match", "round"], kind="stable").to_dict("records")

@@ -58,7 +58,7 @@ class TaskForm(forms.Form):
         max_length=1000,
         required=False,
         widget=UnfoldAdminTextInputWidget,
-        help_text=gettext_lazy("Separated by commas."),
+        help_text=gettext_lazy("Comma-separated."),
     )
     assignments = _number(
         gettext_lazy("Assignments"),
@@ -92,7 +92,7 @@ class TaskForm(forms.Form):
         required=False,
         max_length=200,
         widget=UnfoldAdminTextInputWidget,
-        help_text=gettext_lazy("Codes of two letters, separated by commas: US, GB. Empty: any."),
+        help_text=gettext_lazy("Two-letter codes, comma-separated, such as US, GB. Leave empty for any country."),
     )
     hides_from_unrested = forms.BooleanField(
         label=gettext_lazy("Hide it from recent players"),

@@ -242,7 +242,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
     def expire(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Off the list."""
         hit = self._hit(request, object_id)
-        says = _("Nobody new finds or accepts it from then on. Whoever has accepted it goes on and can submit.")
+        says = _("No new workers can find or accept it from then on. Those who accepted it can finish and submit.")
         return self._action(
             request,
             hit,

@@ -12,7 +12,7 @@ from marketplaces.mturk.standin import StandIn
 
 @pytest.fixture
 def standin(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    """A Mechanical Turk of one test; whoever asks it gives up after five seconds."""
+    """A Mechanical Turk of one test; anyone who asks it gives up after five seconds."""
     monkeypatch.setattr("marketplaces.mturk.client.ANSWER_SECONDS", 5)
     with StandIn() as served:
         yield served

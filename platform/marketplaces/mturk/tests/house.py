@@ -95,7 +95,7 @@ class House:
         }
 
     def follow(self, link: dict[str, str]) -> HttpResponse:
-        """Our answer to whoever comes by this link."""
+        """Our answer to anyone who comes by this link."""
         return Client().get(f"/join/{self.study.slug}?{urlencode(link)}")
 
     def come(self, assignment: market.Assignment) -> Enrolment:

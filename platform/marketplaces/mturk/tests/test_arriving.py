@@ -1,4 +1,4 @@
-"""Whoever comes from mTurk, and what those are told who cannot go on; and how people go back."""
+"""Anyone who comes from mTurk, and what those are told who cannot go on; and how people go back."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class StandIn:
         self.misbehaviours.clear()
 
     def deliver(self) -> None:
-        """Send what happened to whoever subscribed, once and beside everything else; what is lost is lost."""
+        """Send what happened to anyone who subscribed, once and beside everything else; what is lost is lost."""
         with self.market.lock:
             events, self.market.events = self.market.events, []
         if events:

@@ -32,7 +32,7 @@ class Worker:
 
     @property
     def link(self) -> str:
-        """The path and query of their link, made anew."""
+        """The path and query of their link, made again."""
         return self.desk.standin.market.link(self.submission).removeprefix("http://testserver")
 
     def open(self) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Nobody is paid twice, nobody else's submission is paid, and what cannot be told is said to be unclear."""
+"""Nobody is paid twice, nobody else's submission is paid, and what is unknown is reported as unclear."""
 
 from __future__ import annotations
 
