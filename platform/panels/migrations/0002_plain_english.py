@@ -4,15 +4,24 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('panels', '0001_panels'),
+        ("panels", "0001_panels"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='panel',
-            name='check_by',
-            field=models.CharField(choices=[('nothing', 'nothing: anyone who makes up an ID gets in'), ('invited', 'a list of invited IDs: anyone who knows one gets in'), ('signed', 'a link signed with a secret that the panel and Parley share'), ('token', "a token (JWT) signed with a key of the panel's")], default='nothing', max_length=10, verbose_name='arrivals are checked by'),
+            model_name="panel",
+            name="check_by",
+            field=models.CharField(
+                choices=[
+                    ("nothing", "nothing: anyone who makes up an ID gets in"),
+                    ("invited", "a list of invited IDs: anyone who knows one gets in"),
+                    ("signed", "a link signed with a secret that the panel and Parley share"),
+                    ("token", "a token (JWT) signed with a key of the panel's"),
+                ],
+                default="nothing",
+                max_length=10,
+                verbose_name="arrivals are checked by",
+            ),
         ),
     ]
