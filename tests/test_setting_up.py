@@ -259,7 +259,7 @@ def test_a_collection_is_planned_without_writing_data(stack, desk: Page):
     listed.get_by_label("Runs").last.fill("4")
     expect(desk.locator("#size")).to_have_text("2 configurations × 1 line-up × 1 repetition = 2 matches")
     desk.get_by_role("button", name="Save").click()
-    expect(desk.get_by_text("Made: ")).to_be_visible(timeout=PATIENCE)
+    expect(desk.get_by_text("Created: ")).to_be_visible(timeout=PATIENCE)
     content = stack.call("tests.actions.content_of_collection", "one-against-four")
     model, calm = content["agents"]["openai:m"], content["agents"]["calm"]
     assert (model["settings"]["persona"], model["settings"]["fallbacks"]) == ("A trader.", ["anthropic:n"])
