@@ -49,8 +49,8 @@ class PanelAdmin(PartAdmin):
             {
                 "fields": ["title", "person", "task", "session", "lasting"],
                 "description": gettext_lazy(
-                    "What stands in the panel's links. A field that is named here has to be in every link, once: "
-                    "anyone who comes without it, or with two of it, is told so and not let in."
+                    "The fields of the panel's links. A field that is named here must appear exactly once in every "
+                    "link; otherwise the person is not let in and the page explains why."
                 ),
             },
         ),
@@ -60,8 +60,8 @@ class PanelAdmin(PartAdmin):
                 "fields": ["check_by", "signature", "new_secret", "public_keys"],
                 "description": gettext_lazy(
                     "A signed link ends with the signature: the HMAC-SHA256, in hexadecimal, of everything between "
-                    "“?” and “&signature=”. If it has the field “expires”, seconds since 1970, it is good until then. "
-                    "A token has the fields above as claims, and “exp”. Invited IDs are uploaded as the study's codes."
+                    "“?” and “&signature=”. If the link has the field “expires” (seconds since 1970), it is valid "
+                    "until then. A token has the fields above and “exp” as claims. Upload invited IDs as the study's codes."
                 ),
             },
         ),
@@ -70,9 +70,8 @@ class PanelAdmin(PartAdmin):
             {
                 "fields": ["sites", *(f"to_{outcome}" for outcome in Outcome)],
                 "description": gettext_lazy(
-                    "{person}, {task} and {session} stand for what the link said, {code} for the person's completion "
-                    "code here. Anyone who ends early is told what it pays; they come back as ended early with or "
-                    "without pay."
+                    "{person}, {task} and {session} stand for the link's values, {code} for the person's completion "
+                    "code in Parley."
                 ),
             },
         ),

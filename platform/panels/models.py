@@ -60,8 +60,8 @@ class Panel(models.Model):
     """Where one study's people come from."""
 
     class Check(models.TextChoices):
-        NOTHING = "nothing", gettext_lazy("nothing: anyone who makes up an ID gets in")
-        INVITED = "invited", gettext_lazy("a list of invited IDs: anyone who knows one gets in")
+        NOTHING = "nothing", gettext_lazy("nothing: anyone with a made-up ID can enter")
+        INVITED = "invited", gettext_lazy("a list of invited IDs: anyone who knows one can enter")
         SIGNED = "signed", gettext_lazy("a link signed with a secret that the panel and Parley share")
         TOKEN = "token", gettext_lazy("a token (JWT) signed with a key of the panel's")
 
@@ -82,7 +82,7 @@ class Panel(models.Model):
         max_length=200,
         validators=[check_names],
         help_text=gettext_lazy(
-            "The field of the link that says who it is. Several names: the one that is there counts."
+            "The field of the link that identifies the person. With several names, the one that the link has counts."
         ),
     )
     task = models.CharField(
@@ -90,7 +90,7 @@ class Panel(models.Model):
         max_length=200,
         blank=True,
         validators=[check_names],
-        help_text=gettext_lazy("The field that says for which project. Empty: there is none."),
+        help_text=gettext_lazy("The field that identifies the project. Empty: none."),
     )
     session = models.CharField(
         gettext_lazy("session"),
@@ -98,8 +98,8 @@ class Panel(models.Model):
         blank=True,
         validators=[check_names],
         help_text=gettext_lazy(
-            "The field that is this one visit's. With it, knowing somebody's ID does not open their game. "
-            "Empty: there is none, and people can go on only in the browser in which they began."
+            "The field that identifies one visit. With it, knowing somebody's ID does not open their game. "
+            "Empty: none, and people can continue only in the browser in which they began."
         ),
     )
     check_by = models.CharField(
@@ -119,7 +119,7 @@ class Panel(models.Model):
         blank=True,
         validators=[check_sites],
         help_text=gettext_lazy(
-            "The panel's own sites, one a line, such as https://panel.example.org. People are sent to no other."
+            "The panel's own sites, one per line, such as https://panel.example.org. People are sent only there."
         ),
     )
     to_completed = models.CharField(Outcome.COMPLETED.label, max_length=500, blank=True)
@@ -130,12 +130,12 @@ class Panel(models.Model):
     pays = models.CharField(gettext_lazy("who pays"), max_length=10, choices=Pays.choices, default=Pays.LIST)
     columns = models.TextField(
         gettext_lazy("columns of the payment list"),
-        help_text=gettext_lazy("One a line, as “Column = variable”, in the order in which your panel wants them."),
+        help_text=gettext_lazy("One per line, as “Column = variable”, in the order that your panel expects."),
     )
     lasting = models.BooleanField(
         gettext_lazy("an ID means the same person in every study"),
         default=True,
-        help_text=gettext_lazy("Then rests and limits between studies of this panel hold."),
+        help_text=gettext_lazy("Rest times and limits then apply across studies of this panel."),
     )
 
     class Meta:

@@ -154,6 +154,7 @@ def suggestion(study: Study) -> dict[str, Any]:
         "minutes": minutes,
         "devices": ["desktop", "tablet", "mobile"],
         "requires_signature": True,
+        "filters": [],
     }
 
 
