@@ -61,7 +61,8 @@ class PanelAdmin(PartAdmin):
                 "description": gettext_lazy(
                     "A signed link ends with the signature: the HMAC-SHA256, in hexadecimal, of everything between "
                     "“?” and “&signature=”. If the link has the field “expires” (seconds since 1970), it is valid "
-                    "until then. A token has the fields above and “exp” as claims. Upload invited IDs as the study's codes."
+                    "until then. A token has the fields above and “exp” as claims. Upload invited IDs as the study's "
+                    "codes."
                 ),
             },
         ),
