@@ -121,7 +121,7 @@ def test_a_dataset_whose_writer_crashed_has_failed_and_another_can_be_requested(
     asked, _new = background.ask_for(study)
     Dataset.objects.update(state="writing", alive_at=timezone.now() - SILENT - timedelta(seconds=1))
     told = call(f"/studies/splitting/datasets/{asked.uid}", exporter).json()
-    assert told["state"] == "failed" and "ask for another" in told["reason"]
+    assert told["state"] == "failed" and "request another dataset" in told["reason"]
     assert post("/studies/splitting/datasets", exporter).status_code == 202
 
 
