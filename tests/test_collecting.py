@@ -58,7 +58,7 @@ def test_collection_is_started_paused_and_resumed_from_the_shell(stack):
     [
         (["--game", "bargaining", "--agents", "script:fair", "--grid", '{"colour": [1]}'], "no parameter “colour”"),
         (["--game", "bargaining", "--agents", "script:fair", "--grid", '{"rounds": [0]}'], "“rounds” cannot be 0"),
-        (["--game", "bargaining", "--agents", "script:fair", "--grid", "rounds"], "--grid cannot be read as JSON"),
+        (["--game", "bargaining", "--agents", "script:fair", "--grid", "rounds"], "--grid is not valid JSON"),
         (["--game", "bargaining"], "needs --game and --agents"),
         ([], "There is no collection “nothing”"),
     ],
