@@ -8,7 +8,7 @@ class MturkConfig(AppConfig):
     verbose_name = _("Mechanical Turk")
 
     def ready(self) -> None:
-        from marketplaces.mturk import arriving, parts, paying, returning  # noqa: F401  (returning registers itself)
+        from marketplaces.mturk import arriving, parts, paying, returning  # noqa: F401  ("returning" registers itself)
 
         arriving.declare()
         parts.declare()

@@ -1,7 +1,8 @@
-"""Who comes from Mechanical Turk, read from the link that it opens our page with.
+"""Read a worker's arrival from the link with which Mechanical Turk opens our page.
 
-mTurk cannot be asked about an assignment before it is submitted, so anyone who has somebody's link could come with
-it: they would begin an enrolment of their own, which nothing is paid for. Who it was is asked before anything is paid.
+mTurk does not answer questions about an assignment before it is submitted, so anyone who has another worker's link can
+use it and begin an enrolment of their own, for which nothing is paid. The worker's identity is checked with mTurk
+before any payment.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from recruiters.models import Identity
 
 KEY = "mturk"
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
-"""What mTurk sends as the assignment while a worker only looks."""
+"""Assignment ID that mTurk sends while a worker previews a task."""
 LONGEST = 64
-"""Characters of an identifier: mTurk's have about thirty, those of workers about fourteen."""
+"""Maximum length of an ID: assignment and task IDs have about 30 characters, worker IDs about 14."""
 _ID = re.compile(rf"[A-Za-z0-9]{{1,{LONGEST}}}")
 
 
@@ -54,19 +55,19 @@ class AllTaken(EntryRefused):
 
 
 class AtWork(EntryRefused):
-    """Anyone who has just accepted a returned assignment waits a moment."""
+    """Raised for a worker who has just accepted a returned assignment; they have to wait a moment."""
 
     try_again = True
     title = gettext_lazy("Somebody else is at work on this assignment")
 
 
 def declare() -> None:
-    """Make this way into studies known."""
+    """Register Mechanical Turk as a recruiter."""
     arrivals.register(KEY, gettext_lazy("Mechanical Turk"), arrive)
 
 
 def arrive(study: str, link: Mapping[str, str]) -> Arrival:
-    """`?workerId=&assignmentId=&hitId=[&turkSubmitTo=]`, or the preview of a task.
+    """Read `?workerId=&assignmentId=&hitId=[&turkSubmitTo=]`, or the preview of a task.
 
     Raises:
         IncompleteLink, NotPublished, AnotherTask, TaskOver, HandedIn, AllTaken, AtWork
@@ -91,7 +92,7 @@ def _came(study: str) -> Any:
 
 
 def _refuse(study: str, *, assignment: str, hit: str) -> None:
-    """Refuse anyone who comes with what mTurk would not have opened the page with."""
+    """Refuse a link with which mTurk would not have opened our page."""
     published = Hit.objects.filter(study__slug=study)
     if not published.exists() and Recruitment.objects.filter(study__slug=study, account__kind=KEY).exists():
         raise NotPublished(_("It can only be looked at. Please come back when it is offered on Mechanical Turk."))

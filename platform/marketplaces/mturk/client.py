@@ -1,7 +1,7 @@
-"""Mechanical Turk's interface for requesters (API version 2017-01-17), through boto3.
+"""A client for Mechanical Turk's requester API (version 2017-01-17), based on boto3.
 
-Nothing is tried again here: anyone who asks knows whether asking twice is safe. Answers are read into plain
-records at once, so that whatever does not make sense is noticed here and is `Unclear`.
+The client never retries: the caller knows whether a repeated request is safe. Answers are parsed into plain records
+immediately, so that a malformed answer is noticed here and raises `Unclear`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from botocore.exceptions import ClientError
 
 KEY_ID, SECRET = "access_key_id", "secret_access_key"
-"""The names of what an account signs in with."""
+"""Names of the credentials that an account signs in with."""
 REGION = "us-east-1"
 CONNECT_SECONDS, ANSWER_SECONDS = 5, 20
 PAGE = 100
@@ -37,7 +37,7 @@ _CLIENT_ERRORS = range(400, 500)
 
 @dataclass(frozen=True)
 class HitNow:
-    """A task as mTurk shows it; `status` is its HITStatus, `pending` counts those who work on it or look at it."""
+    """A task as mTurk shows it; `status` is its HITStatus, `pending` counts workers who are doing or previewing it."""
 
     hit_id: str
     status: str
@@ -54,7 +54,7 @@ class HitNow:
 
 @dataclass(frozen=True)
 class AssignmentNow:
-    """An assignment that was submitted; `status` is Submitted, Approved or Rejected."""
+    """A submitted assignment; `status` is Submitted, Approved or Rejected."""
 
     assignment_id: str
     hit_id: str
@@ -66,7 +66,7 @@ class AssignmentNow:
 
 @dataclass(frozen=True)
 class BonusNow:
-    """A bonus that was paid for an assignment."""
+    """A bonus paid for an assignment."""
 
     worker: str = field(repr=False)
     amount: Decimal
@@ -82,13 +82,13 @@ class Holder:
 
 
 class Requester:
-    """One account. Every method may raise Refused (nothing took effect) or Unclear (nobody knows)."""
+    """One requester account. Every method may raise Refused (nothing took effect) or Unclear (outcome unknown)."""
 
     def __init__(self, client: Any):
         self._client = client
 
     def balance(self) -> Decimal:
-        """US dollars that can be spent."""
+        """Return the available balance in US dollars."""
         answer = self._ask("get_account_balance")
         with _sensible():
             return _money(answer["AvailableBalance"])
@@ -110,11 +110,11 @@ class Requester:
         question: str,
         qualifications: Sequence[Mapping[str, Any]],
     ) -> str:
-        """Publish a task; its id. The same token again within a day is the same task.
+        """Publish a task and return its ID. The same token within a day returns the same task.
 
         Args:
             lifetime, duration, auto_approval: seconds.
-            qualifications: QualificationRequirements as mTurk's reference has them.
+            qualifications: QualificationRequirements as defined in mTurk's API reference.
         """
         try:
             answer = self._ask(
@@ -140,7 +140,7 @@ class Requester:
             return _text(answer["HIT"]["HITId"])
 
     def hit_by_annotation(self, annotation: str) -> str:
-        """The id of the task that was made with this annotation; empty where there is none."""
+        """Return the ID of the task created with this annotation, or an empty string if there is none."""
         for page in self._pages("list_hits"):
             with _sensible():
                 for hit in page["HITs"]:
@@ -149,11 +149,11 @@ class Requester:
         return ""
 
     def hit(self, hit_id: str) -> HitNow:
-        """How a task stands."""
+        """Return a task's current status."""
         return _read_hit(self._ask("get_hit", HITId=hit_id))
 
     def add_assignments(self, hit_id: str, number: int, *, token: UUID) -> None:
-        """Let more people do a task. The same token again is the same addition."""
+        """Add assignments to a task. Repeating a call with the same token adds nothing more."""
         try:
             self._ask(
                 "create_additional_assignments_for_hit",
@@ -166,17 +166,17 @@ class Requester:
                 raise
 
     def expire(self, hit_id: str, at: datetime) -> None:
-        """Offer a task until then; a moment that is over takes it off the list at once."""
+        """Set when a task's offer expires; a time in the past takes it off the list immediately."""
         self._ask("update_expiration_for_hit", HITId=hit_id, ExpireAt=at)
 
     def delete(self, hit_id: str) -> None:
-        """Delete a task that nobody works on and that is decided."""
+        """Delete a task on which nobody is working and whose assignments are all approved or rejected."""
         self._ask("delete_hit", HITId=hit_id)
 
     # ---- assignments -----------------------------------------------------------------------------------
 
     def assignments(self, hit_id: str) -> list[AssignmentNow]:
-        """Every assignment of a task that was submitted."""
+        """Return all submitted assignments of a task."""
         found: list[AssignmentNow] = []
         for page in self._pages("list_assignments_for_hit", HITId=hit_id):
             with _sensible():
@@ -184,7 +184,7 @@ class Requester:
         return found
 
     def assignment(self, assignment_id: str) -> AssignmentNow | None:
-        """An assignment; None where it was not submitted: somebody works on it, or returned or abandoned it."""
+        """Return an assignment, or None if it is not submitted: still in progress, returned or abandoned."""
         try:
             answer = self._ask("get_assignment", AssignmentId=assignment_id)
         except Refused as refusal:
@@ -195,17 +195,17 @@ class Requester:
             return _assignment(answer["Assignment"])
 
     def approve(self, assignment_id: str, *, feedback: str = "", rejected: bool = False) -> None:
-        """Pay the reward; with `rejected`, of an assignment that was rejected too."""
+        """Pay the reward; with `rejected`, even for an assignment that was rejected."""
         told = {"RequesterFeedback": feedback} if feedback else {}
         self._ask("approve_assignment", AssignmentId=assignment_id, OverrideRejection=rejected, **told)
 
     def reject(self, assignment_id: str, *, reason: str) -> None:
-        """Refuse the reward; the worker reads why."""
+        """Reject an assignment, so that its reward is not paid; the worker reads the reason."""
         self._ask("reject_assignment", AssignmentId=assignment_id, RequesterFeedback=reason)
 
     @sensitive_variables("worker")
     def send_bonus(self, *, worker: str, assignment_id: str, amount: Decimal, reason: str, token: UUID) -> None:
-        """Pay a bonus. The same token again pays nothing more and raises nothing."""
+        """Pay a bonus. Repeating a call with the same token pays nothing more and raises nothing."""
         try:
             self._ask(
                 "send_bonus",
@@ -220,7 +220,7 @@ class Requester:
                 raise
 
     def bonuses(self, assignment_id: str) -> list[BonusNow]:
-        """The bonuses that were paid for an assignment."""
+        """Return the bonuses paid for an assignment."""
         found: list[BonusNow] = []
         for page in self._pages("list_bonus_payments", AssignmentId=assignment_id):
             with _sensible():
@@ -233,7 +233,7 @@ class Requester:
     # ---- qualifications --------------------------------------------------------------------------------
 
     def qualification(self, name: str, description: str) -> str:
-        """The id of our qualification of this name, made where there is none."""
+        """Return the ID of our qualification with this name; create the qualification if it does not exist."""
         try:
             answer = self._ask(
                 "create_qualification_type", Name=name, Description=description, QualificationTypeStatus="Active"
@@ -256,7 +256,7 @@ class Requester:
 
     @sensitive_variables("worker")
     def grant(self, qualification_id: str, *, worker: str, value: int) -> None:
-        """Give a worker a qualification, without telling them."""
+        """Grant a qualification to a worker without notifying them."""
         self._ask(
             "associate_qualification_with_worker",
             QualificationTypeId=qualification_id,
@@ -267,11 +267,11 @@ class Requester:
 
     @sensitive_variables("worker")
     def take(self, qualification_id: str, *, worker: str) -> None:
-        """Take a qualification away again."""
+        """Take a qualification away from a worker."""
         self._ask("disassociate_qualification_from_worker", QualificationTypeId=qualification_id, WorkerId=worker)
 
     def holders(self, qualification_id: str) -> list[Holder]:
-        """Who holds a qualification."""
+        """Return the holders of a qualification."""
         found: list[Holder] = []
         asked = {"QualificationTypeId": qualification_id, "Status": "Granted"}
         for page in self._pages("list_workers_with_qualification_type", **asked):
@@ -279,7 +279,7 @@ class Requester:
                 found += [Holder(_text(one["WorkerId"]), int(one["IntegerValue"])) for one in page["Qualifications"]]
         return found
 
-    # ---- asking ----------------------------------------------------------------------------------------
+    # ---- requests --------------------------------------------------------------------------------------
 
     def _pages(self, operation: str, **asked: Any) -> Iterator[dict[str, Any]]:
         token: dict[str, str] = {}
@@ -301,20 +301,20 @@ class Requester:
             raise _classified(error) from None
         except ParamValidationError:
             raise Refused("ParameterValidationError") from None
-        except Exception:  # noqa: BLE001  (whatever comes of what a service sends, it is one thing: no sensible answer)
+        except Exception:  # noqa: BLE001  (whatever the service sent, an unreadable answer is no answer)
             raise _no_answer() from None
         kind = found.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("content-type", "json")
-        if "json" not in kind:  # boto3 reads nothing of answers that have nothing in them
+        if "json" not in kind:  # boto3 does not parse answers whose output has no fields
             raise _no_answer()
         return found
 
 
 @sensitive_variables()
 def requester_of(account: Account) -> Requester:
-    """The interface, signed in to with an account.
+    """Return a client signed in with an account's credentials.
 
     Raises:
-        Refused: the account has no complete credentials.
+        Refused: the account's credentials are incomplete.
     """
     kept = credentials_of(account) or {}
     if not kept.get(KEY_ID) or not kept.get(SECRET) or not account.base_address:
@@ -323,7 +323,7 @@ def requester_of(account: Account) -> Requester:
 
 
 class NotSignedIn(Refused):
-    """The account's credentials are missing."""
+    """Raised when the account's credentials are missing."""
 
     def __init__(self) -> None:
         super().__init__("NotSignedIn")
@@ -351,7 +351,7 @@ def _client(address: str, key_id: str, secret: str) -> Any:
 
 @cache
 def _session() -> Any:
-    """One for all accounts: it reads mTurk's description only once, and is not to be used by two threads at once."""
+    """Return the shared session: it loads mTurk's service description only once, and is not thread-safe."""
     import boto3
 
     return boto3.session.Session(region_name=REGION)
@@ -372,7 +372,7 @@ def _no_answer() -> Unclear:
 
 @contextlib.contextmanager
 def _sensible() -> Iterator[None]:
-    """Raises Unclear for an answer in which something is not what it should be."""
+    """Raise Unclear if an answer contains something unexpected."""
     try:
         yield
     except (KeyError, TypeError, ValueError, AttributeError, InvalidOperation):

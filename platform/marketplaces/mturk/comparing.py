@@ -1,4 +1,4 @@
-"""Each worker of a study as Mechanical Turk has them and as they stand here, and what to do where that differs."""
+"""Compare each worker of a study at Mechanical Turk with our own records, and advise what to do about differences."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class Line:
     """One worker.
 
     Attributes:
-        enrolment: None where nobody came here with the assignment, or they have been erased.
-        there, here: how they stand at mTurk and here, in words.
-        advice: what differs and what to do; empty where both agree.
-        assignment: as mTurk shows it; None where it was not submitted.
+        enrolment: None if nobody came here with the assignment, or the participant has been erased.
+        there, here: the worker's status at mTurk and here, in words.
+        advice: what differs and what to do; empty if both agree.
+        assignment: the assignment as mTurk shows it; None if it was not submitted.
     """
 
     enrolment: Enrolment | None
@@ -53,14 +53,14 @@ class Line:
 
     @property
     def may_be_taken_back(self) -> bool:
-        """Whether it is rejected, and somebody here would be owed something otherwise."""
+        """Return whether the assignment is rejected and its participant would otherwise be owed something."""
         one = self.assignment
         rejected = one is not None and one.status == Assignment.Status.REJECTED and one.taken_back_at is None
         return rejected and self.enrolment is not None and self.enrolment.ledger.exists()
 
 
 def lines_of(study: Study) -> list[Line]:
-    """Everybody who came from mTurk or submitted something there, those with something to be done first."""
+    """Return everyone who came from mTurk or submitted work there; those who need action come first."""
     submitted = list(
         Assignment.objects.filter(hit__study=study).select_related("identity__enrolment").order_by("-submitted_at")
     )
@@ -82,7 +82,7 @@ def lines_of(study: Study) -> list[Line]:
 
 
 def to_be_seen_to(lines: Iterable[Line]) -> int:
-    """How many of them need something done."""
+    """Return how many of the lines need action."""
     return sum(bool(line.advice) for line in lines)
 
 

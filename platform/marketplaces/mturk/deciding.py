@@ -1,4 +1,4 @@
-"""Rejecting a submitted assignment, and taking a rejection back: by an owner. Approving is the ledger's."""
+"""Reject a submitted assignment, or take a rejection back. Only owners may do so; approvals come from the ledger."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from payouts.models import LedgerRow
 
 SHORTEST_REASON, LONGEST_REASON = 20, 1000
 REVERSIBLE = timedelta(days=30)
-"""How long after its submission mTurk lets a rejected assignment be approved (API reference, "ApproveAssignment")."""
+"""Time after submission in which mTurk lets a rejected assignment be approved (API reference, "ApproveAssignment")."""
 
 
 def refuse_reason(reason: str) -> None:
-    """Raises NotPossible for a reason that says too little, or more than mTurk takes."""
+    """Raise NotPossible if a reason is too short, or longer than mTurk accepts."""
     if not SHORTEST_REASON <= len(reason.strip()) <= LONGEST_REASON:
         raise NotPossible(
             _("Please give the worker a reason of {least} to {most} characters.").format(
@@ -35,13 +35,13 @@ def refuse_reason(reason: str) -> None:
 
 
 def reject(assignment: Assignment, *, reason: str, who: Any, noted: Callable[[], None] = lambda: None) -> None:
-    """Refuse the reward of a submitted assignment, and write off what the ledger says is owed for it.
+    """Reject a submitted assignment, and write off what the ledger owes for it.
 
     Args:
-        noted: writes the action down; called when nothing speaks against it, before mTurk is asked.
+        noted: records the action; called once all checks have passed, before the request to mTurk.
 
     Raises:
-        NotPossible: it is not waiting for a decision, is being paid, or the reason says too little.
+        NotPossible: the assignment is not waiting for a decision, is being paid, or the reason's length is wrong.
         MarketplaceError
     """
     refuse_reason(reason)
@@ -65,10 +65,10 @@ def reject(assignment: Assignment, *, reason: str, who: Any, noted: Callable[[],
 
 
 def take_back(assignment: Assignment, *, who: Any, noted: Callable[[], None] = lambda: None) -> None:
-    """Let a rejected assignment be paid after all: what was written off is due again, and approving it pays.
+    """Let a rejected assignment be paid after all: what was written off is due again, and approval pays it.
 
     Raises:
-        NotPossible: it is not rejected, mTurk lets nobody approve it any more, or nothing is owed for it.
+        NotPossible: the assignment is not rejected, mTurk no longer allows its approval, or nothing is owed for it.
         MarketplaceError
     """
     person = assignment.identity.enrolment if assignment.identity is not None else None
@@ -95,10 +95,10 @@ def take_back(assignment: Assignment, *, who: Any, noted: Callable[[], None] = l
 
 
 def _now(assignment: Assignment) -> AssignmentNow:
-    """How mTurk says that it stands, noted here.
+    """Fetch the assignment's current status from mTurk, record it and return it.
 
     Raises:
-        NotPossible: mTurk has it no more.
+        NotPossible: mTurk no longer has the assignment.
         MarketplaceError
     """
     now = requester_of(assignment.hit.account).assignment(assignment.assignment_id)

@@ -1,6 +1,6 @@
-"""What can go wrong with Mechanical Turk's interface; all of it is `marketplaces.kinds.MarketplaceError`.
+"""Errors of Mechanical Turk's API; each is a `marketplaces.kinds.MarketplaceError`.
 
-mTurk's own messages name workers, so none of them is passed on: the words here are ours, chosen by its error codes.
+mTurk's own messages name workers, so none of them is passed on: we choose our own message by mTurk's error code.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from marketplaces.kinds import MarketplaceError
 
 
 class Unclear(MarketplaceError):
-    """It did not answer, or not sensibly: whether what was asked for took effect is not known."""
+    """mTurk did not answer, or gave a malformed answer: whether the request took effect is unknown."""
 
 
 class Refused(MarketplaceError):
-    """It refused: certainly nothing took effect.
+    """mTurk refused the request: nothing took effect.
 
     Attributes:
-        code: its error code without the namespace, in small letters.
-        told: its message, which may name workers and is for reading ids out of alone.
+        code: mTurk's error code without the namespace, in lower case.
+        told: mTurk's message; it may name workers, so use it only to extract IDs.
     """
 
     def __init__(self, code: str, told: str = ""):
@@ -36,7 +36,7 @@ NOT_NOW = frozenset(
         "invalidsignatureexception", "signaturedoesnotmatch", "accessdeniedexception",
     }
 )  # fmt: skip
-"""Refusals that say nothing about what was asked for: it can be asked again when the account or the time is right."""
+"""Error codes that say nothing about the request itself: it can be repeated once the account or the time allows it."""
 
 _WORDS: dict[str, str | Promise] = {
     "insufficientfunds": gettext_lazy("The account at Mechanical Turk does not have enough money for it."),

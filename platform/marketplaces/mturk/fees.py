@@ -1,7 +1,7 @@
-"""What Mechanical Turk takes: 20 % of rewards and bonuses, 40 % of the rewards of tasks with ten assignments or more.
+"""Mechanical Turk's fees: 20 % of rewards and bonuses, and 40 % of rewards for tasks with ten or more assignments.
 
-Source: its published prices for requesters; at least a cent for each assignment and each bonus. Amounts are
-US dollars in whole cents.
+Source: its published prices for requesters. The minimum is one cent for each assignment and each bonus. Amounts are in
+US dollars and whole cents.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from decimal import ROUND_HALF_UP, Decimal
 CENT = Decimal("0.01")
 SMALL, LARGE = Decimal("0.20"), Decimal("0.40")
 LARGE_FROM = 10
-"""Assignments from which on a task is a large one."""
+"""Number of assignments from which the higher fee applies."""
 
 
 def share_of(assignments: int) -> Decimal:
-    """The fee on each reward of a task with so many assignments, as a share of the reward."""
+    """Return the fee on each reward as a share of the reward, for a task with this many assignments."""
     return LARGE if assignments >= LARGE_FROM else SMALL
 
 
 def of_reward(reward: Decimal, *, assignments: int) -> Decimal:
-    """The fee on one reward."""
+    """Return the fee on one reward."""
     return _fee(reward, share_of(assignments))
 
 
 def of_bonus(amount: Decimal) -> Decimal:
-    """The fee on one bonus."""
+    """Return the fee on one bonus."""
     return _fee(amount, SMALL)
 
 
 def of_task(reward: Decimal, *, assignments: int) -> Decimal:
-    """What a whole task costs when all its assignments are approved: rewards and fees, without bonuses."""
+    """Return what a task costs if all its assignments are approved: rewards and fees, without bonuses."""
     return assignments * (reward + of_reward(reward, assignments=assignments))
 
 

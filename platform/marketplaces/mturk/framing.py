@@ -1,4 +1,4 @@
-"""Lets the stand-in's pages show a rehearsed study inside themselves, as mTurk's own pages show every study."""
+"""Let the stand-in's pages frame a study in a rehearsal, as mTurk's own pages frame every study."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DOOR, _PAGE = re.compile(r"/join/([^/]+)/?$"), re.compile(r"/p/([^/]+)/")
 
 REHEARSAL = Q(account__kind=KEY, account__place=Account.Place.REHEARSAL)
 LOOKS_AGAIN = 1.0
-"""Seconds after which a web process asks again whether any study is rehearsed: every page of everybody pays for it."""
+"""Seconds after which a web process checks again whether a study is in rehearsal; every page pays for the check."""
 _known: dict[str, tuple[float, bool]] = {}
 
 
@@ -40,7 +40,7 @@ def _forget(**_signal: Any) -> None:
 
 
 class RehearsalFrames(MiddlewareMixin):
-    """Adds the stand-in of the study's rehearsal to those who may frame a participant's page; below CSPMiddleware."""
+    """Add a rehearsal's stand-in to the sites that may frame a participant's page; goes below CSPMiddleware."""
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         if not response.get("Content-Type", "").startswith("text/html"):

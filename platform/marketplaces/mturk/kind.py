@@ -1,4 +1,4 @@
-"""Mechanical Turk, as one of the marketplaces."""
+"""Mechanical Turk as a marketplace."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def check(account: Account) -> str:
-    """What the balance is."""
-    from marketplaces.mturk.client import requester_of  # models import this file before there are any
+    """Return a sentence with the account's balance."""
+    from marketplaces.mturk.client import requester_of  # models import this file before they are loaded
 
     return _("It answers. There are ${balance} to be spent.").format(balance=f"{requester_of(account).balance():,.2f}")
 
 
 def sync(recruitment: Recruitment) -> None:
-    """Bring here what happened to a study's tasks and assignments."""
+    """Fetch what happened to a study's tasks and assignments."""
     from marketplaces.mturk.syncing import sync_study
 
     sync_study(recruitment)

@@ -1,6 +1,6 @@
 """Tasks on Mechanical Turk, what happened to their assignments, and our own qualifications.
 
-No worker's id is kept here: those are in `recruiters.models.Identity` alone.
+No worker IDs are stored here: they are in `recruiters.models.Identity` alone.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from studies.models import Study
 
 
 class Hit(models.Model):
-    """One task that a study offers: what was ordered, and how mTurk last said that it stands."""
+    """One task that a study offers: what was ordered, and its last known status at mTurk."""
 
     class State(models.TextChoices):
-        """mTurk's HITStatus, and what is before it."""
+        """mTurk's HITStatus values, and the states before a task has one."""
 
         ORDERED = "ordered", _("not confirmed yet")
         REFUSED = "refused", _("refused")
@@ -66,12 +66,12 @@ class Hit(models.Model):
 
     @property
     def over_at(self) -> datetime | None:
-        """The last moment at which somebody who accepted it can hand it in."""
+        """The latest time at which a worker who accepted the task can submit it."""
         return self.expires_at + timedelta(seconds=self.duration) if self.expires_at else None
 
 
 class Assignment(models.Model):
-    """An assignment that somebody submitted at mTurk, and who came here with it."""
+    """An assignment submitted at mTurk, and who came here with it."""
 
     class Status(models.TextChoices):
         SUBMITTED = "Submitted", _("submitted")
@@ -104,7 +104,7 @@ class Assignment(models.Model):
 
 
 class Qualification(models.Model):
-    """Our own qualification of everybody who has begun a game of one kind within so many hours."""
+    """Our own qualification: held by workers who began a game of one kind within a number of hours."""
 
     account = models.ForeignKey(Account, models.CASCADE, related_name="qualifications")
     game = models.CharField(max_length=40)
@@ -121,7 +121,7 @@ class Qualification(models.Model):
 
 
 class Granted(models.Model):
-    """That a qualification was given for an enrolment which somebody began."""
+    """Record of a qualification granted for an enrolment."""
 
     qualification = models.ForeignKey(Qualification, models.CASCADE, related_name="granted")
     enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="+")

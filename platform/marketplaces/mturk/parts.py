@@ -1,4 +1,4 @@
-"""Which rows belong to a study, so that only its members see them."""
+"""Link tasks and assignments to their study, so that only its members see them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from studies.models import Study
 
 
 def declare() -> None:
-    """Say what belongs to studies and accounts."""
+    """Declare what belongs to studies and to accounts."""
     belongs(Hit, to=Study, by="study")
     belongs(Assignment, to=Study, by="hit__study")
     belongs(Qualification, to=Account, by="account")

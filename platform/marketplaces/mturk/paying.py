@@ -1,6 +1,6 @@
-"""Paying workers: the base is approving their assignment, a bonus is a bonus; always as the ledger orders.
+"""Pay workers as the ledger orders: approve the assignment for base pay, send a bonus for bonus pay.
 
-Whose assignment it is and which task it belongs to is asked of mTurk before anything is paid.
+Before any payment, mTurk is asked whose assignment it is and which task it belongs to.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from payouts.payers import Answer, AssignmentStatus, Order, Outcome, PaymentMeth
 
 CURRENCY = "USD"
 MOST_FEEDBACK = 1000
-"""Characters of a message to a worker."""
+"""Maximum length of a message to a worker, in characters."""
 
 
 def declare() -> None:
-    """Say how mTurk's people are paid."""
+    """Register Mechanical Turk's payment method."""
     payers.register(KEY, PaymentMethod(gettext_lazy("Mechanical Turk"), payer=payer_of, account=account_of))
 
 
 def payer_of(study: str) -> MturkPayer:
-    """The payer of the study with this short name.
+    """Return the payer for the study with this short name.
 
     Raises:
-        Unreachable: no account of Mechanical Turk was chosen for it, or it cannot sign in.
+        Unreachable: the study has no Mechanical Turk account, or the account cannot sign in.
     """
     account = account_of(study)
     if account is None:
@@ -48,12 +48,12 @@ def payer_of(study: str) -> MturkPayer:
 
 
 def account_of(study: str) -> Account | None:
-    """Whose money pays the people of the study with this short name."""
+    """Return the account that pays the participants of the study with this short name."""
     return Account.objects.filter(kind=KEY, recruitments__study__slug=study).first()
 
 
 class MturkPayer:
-    """Pays the people of one study (`payouts.payers.Payer`)."""
+    """Pays the participants of one study (`payouts.payers.Payer`)."""
 
     may_repeat = True
 
@@ -61,19 +61,19 @@ class MturkPayer:
         self._study, self._requester = study, requester
 
     def balance(self) -> tuple[Decimal, str]:
-        """The US dollars that can be spent beside what is held for published tasks."""
+        """Return the available balance in US dollars, without what is held for published tasks."""
         with _reachable():
             return self._requester.balance(), CURRENCY
 
     def fee(self, order: Order) -> Decimal:
-        """20 %, or 40 % of the reward of a task with ten assignments or more."""
+        """Return the fee: 20 %, or 40 % of the reward for a task with ten or more assignments."""
         if order.reason != "base":
             return fees.of_bonus(order.amount)
         task = self._task(order)
         return fees.of_reward(order.amount, assignments=task.assignments if task else 1)
 
     def assignment_status(self, order: Order) -> AssignmentStatus:
-        """Whether this worker did this assignment of this study, and how it stands."""
+        """Return the assignment's status, after checking that it is this worker's and belongs to this study."""
         try:
             with _reachable():
                 found = self._requester.assignment(_assignment_of(order))
@@ -94,7 +94,7 @@ class MturkPayer:
         }.get(found.status, AssignmentStatus.UNKNOWN)
 
     def prepare(self, order: Order) -> str:
-        """Nothing: mTurk pays with one call."""
+        """Prepare nothing: mTurk pays with a single call."""
         return ""
 
     def pay(self, order: Order) -> Answer:
@@ -108,7 +108,7 @@ class MturkPayer:
             return Answer(Outcome.REFUSED, str(refusal))
 
     def look_up(self, order: Order) -> Answer:
-        """What happened to an order: by the assignment's status, or the bonuses paid for it."""
+        """Look up what happened to an order, by the assignment's status or the bonuses paid for it."""
         try:
             with _reachable():
                 return self._look_up_base(order) if order.reason == "base" else self._look_up_bonus(order)
@@ -141,7 +141,7 @@ class MturkPayer:
         try:
             self._requester.approve(found.assignment_id, feedback=order.message[:MOST_FEEDBACK], rejected=rejected)
         except Refused as refusal:
-            # Somebody may have decided about it since it was asked how it stands.
+            # Someone may have approved or rejected it since we asked for its status.
             if refusal.code == "invalidassignmentstate":
                 told = self._look_up_base(order)
                 if told.outcome is not Outcome.NOT_FOUND:
@@ -186,17 +186,17 @@ class MturkPayer:
         return self._task_of(found, order) is not None
 
     def _task_of(self, found: AssignmentNow, order: Order) -> Hit | None:
-        """The task of this study that mTurk says an assignment is of; None where it is not this worker's."""
+        """Return the study's task that this assignment belongs to, or None if the assignment is another worker's."""
         if found.worker != order.worker:
             return None
         return Hit.objects.filter(study__slug=self._study, hit_id=found.hit_id).first()
 
     def _task(self, order: Order) -> Hit | None:
-        """The task that the worker's link named."""
+        """Return the task named in the worker's link."""
         return Hit.objects.filter(study__slug=self._study, hit_id=order.details.get("hitId", "")).first()
 
     def _unsubmitted(self, order: Order) -> AssignmentStatus:
-        """At work, or gone: mTurk tells only how many are at work on a task."""
+        """Return WORKING or RETURNED for the task as a whole: mTurk only says how many workers are doing it."""
         task = self._task(order)
         if task is None or task.hit_id is None:
             return AssignmentStatus.UNKNOWN
@@ -217,12 +217,12 @@ def _approved(task: Hit, order: Order) -> Answer:
 
 
 def reference_of(order: Order) -> str:
-    """By what a bonus is found again among those paid: the ledger row's own id, which names nobody."""
+    """Return the reference by which a paid bonus is found again: the ledger row's own ID, which identifies nobody."""
     return f"ref. {order.uid.hex}"
 
 
 def _taken_back(found: AssignmentNow) -> bool:
-    """Whether an owner has taken the rejection of this assignment back."""
+    """Return whether an owner has taken back the rejection of this assignment."""
     return Assignment.objects.filter(assignment_id=found.assignment_id, taken_back_at__isnull=False).exists()
 
 
@@ -232,7 +232,7 @@ def _assignment_of(order: Order) -> str:
 
 @contextmanager
 def _reachable() -> Iterator[None]:
-    """Raises Unreachable where it is not known what took effect, or where trying later may help."""
+    """Raise Unreachable if it is unknown what took effect, or if a later attempt may succeed."""
     try:
         yield
     except Unclear as error:

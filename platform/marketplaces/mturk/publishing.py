@@ -1,7 +1,7 @@
-"""Tasks made from a study: what they would cost, publishing them once, offering more of them, taking them off.
+"""Tasks made from a study: calculate their cost, publish each once, extend their offer, or take them off the list.
 
-Each action is asked of mTurk after it has been written down here; an answer that is lost is found out later
-(`find_ordered`), and the same order given again is the same task.
+Each action is recorded here before mTurk is asked for it. If the answer is lost, `find_ordered` finds out later what
+happened, and repeating the same order returns the same task.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from studies.models import Cell, Study, Version
 NUMBER_APPROVED = "00000000000000000040"
 PERCENT_APPROVED = "000000000000000000L0"
 LOCALE = "00000000000000000071"
-"""mTurk's own qualifications (API reference, "QualificationRequirement")."""
+"""IDs of mTurk's own qualifications (API reference, "QualificationRequirement")."""
 TOKEN_LASTS = timedelta(hours=23)
-"""How long the same order is certain to be the same task: mTurk says a day."""
+"""How long a repeated order is certain to return the same task; mTurk says a day."""
 CURRENCY = "USD"
 
 
 @dataclass(frozen=True)
 class Wish:
-    """A task as a researcher wants it; times in seconds, `demands` as in `models.Hit`."""
+    """A task as a researcher wants it; times are in seconds, `demands` as in `models.Hit`."""
 
     title: str
     description: str
@@ -54,7 +54,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a task costs, in US dollars: rewards with their fee now, the announced bonuses with theirs later."""
+    """The cost of a task in US dollars: rewards and their fees now, the announced bonuses and their fees later."""
 
     assignments: int
     reward: Decimal
@@ -79,7 +79,7 @@ class Cost:
 
 
 def launched_version(study: Study) -> Version:
-    """The version that people meet.
+    """Return the launched version, which participants see.
 
     Raises:
         NotPossible: there is none, or it cannot be offered at mTurk.
@@ -104,12 +104,12 @@ def launched_version(study: Study) -> Version:
 
 
 def reward_of(version: Version) -> Decimal:
-    """The reward of a task: the base pay of the launched version."""
+    """Return the reward of a task: the base pay of the launched version."""
     return version.pay().base
 
 
 def open_places(version: Version) -> int:
-    """Places of the launched version that nobody holds."""
+    """Return the number of free places in the launched version."""
     cells = Cell.objects.filter(version=version).annotate(
         held=Count("placements", filter=Q(placements__released_at=None))
     )
@@ -117,13 +117,13 @@ def open_places(version: Version) -> int:
 
 
 def offered_already(study: Study) -> int:
-    """Assignments of the study's tasks that are still free."""
+    """Return the number of assignments of the study's tasks that are still available."""
     found = Hit.objects.filter(study=study).exclude(state__in=[Hit.State.REFUSED, Hit.State.DISPOSED])
     return int(found.aggregate(free=Sum("available"))["free"] or 0)
 
 
 def refuse_address(address: str, account: Account) -> None:
-    """Raises NotPossible where workers' browsers would not show our page inside mTurk's."""
+    """Raise NotPossible if workers' browsers would not show our page inside mTurk's page."""
     if account.place != Account.Place.REHEARSAL and urlsplit(address).scheme != "https":
         raise NotPossible(
             _("Mechanical Turk shows only pages whose address begins with https://; this server has none.")
@@ -131,7 +131,7 @@ def refuse_address(address: str, account: Account) -> None:
 
 
 def cost_of(version: Version, *, assignments: int, available: Decimal) -> Cost:
-    """What so many assignments cost altogether."""
+    """Return the total cost of a number of assignments."""
     pay = version.pay()
     average = min(pay.announced_average, pay.cap)
     return Cost(
@@ -147,12 +147,12 @@ def cost_of(version: Version, *, assignments: int, available: Decimal) -> Cost:
 
 
 def each(hit: Hit) -> Decimal:
-    """What one approved assignment of a task costs, with the fee."""
+    """Return the cost of one approved assignment, including the fee."""
     return hit.reward + fees.of_reward(hit.reward, assignments=hit.assignments)
 
 
 def order(*, study: Study, account: Account, token: UUID, wish: Wish, by: Any) -> tuple[Hit, bool]:
-    """Write down a task that is wanted; the same token again is the same task. Returns it and whether it is new."""
+    """Record an order for a task, or find the one with this token; return the task and whether it is new."""
     version = launched_version(study)
     return Hit.objects.get_or_create(
         token=token,
@@ -175,7 +175,7 @@ def order(*, study: Study, account: Account, token: UUID, wish: Wish, by: Any) -
 
 
 def publish(hit: Hit, *, address: str) -> Hit:
-    """Ask mTurk for an ordered task, and note what it says.
+    """Publish an ordered task at mTurk, and record mTurk's answer.
 
     Raises:
         MarketplaceError: Refused (the task is marked so) or Unclear (it stays ordered until `find_ordered` knows).
@@ -221,7 +221,7 @@ def publish(hit: Hit, *, address: str) -> Hit:
 
 
 def requirements(hit: Hit, requester: Requester) -> list[dict[str, Any]]:
-    """Who is shown the task, as mTurk's QualificationRequirements. Ours is made where it is missing."""
+    """Return mTurk's QualificationRequirements for the task; create our own qualification if it does not exist."""
     guarded = {"ActionsGuarded": "DiscoverPreviewAndAccept"}
     found: list[dict[str, Any]] = []
     demands = hit.demands
@@ -239,7 +239,7 @@ def requirements(hit: Hit, requester: Requester) -> list[dict[str, Any]]:
 
 
 def find_ordered(hit: Hit, requester: Requester) -> None:
-    """Whether a task whose answer was lost exists; one that mTurk no longer lists after a day does not."""
+    """Find out whether a task whose answer was lost exists; if mTurk does not list it after a day, it does not."""
     if hit_id := requester.hit_by_annotation(str(hit.token)):
         _write(hit, hit_id=hit_id, state=Hit.State.ASSIGNABLE, problem="")
         bring(hit, requester.hit(hit_id))
@@ -248,7 +248,7 @@ def find_ordered(hit: Hit, requester: Requester) -> None:
 
 
 def bring(hit: Hit, now: HitNow) -> None:
-    """Note how mTurk says that a task stands."""
+    """Record a task's status at mTurk."""
     known = {"state": now.status} if now.status in Hit.State.values else {}
     _write(
         hit,
@@ -264,7 +264,7 @@ def bring(hit: Hit, now: HitNow) -> None:
 
 
 def adopt(*, study: Study, account: Account, hit_id: str, by: Any) -> Hit:
-    """Take a task that was made elsewhere for one of the study's, so that its people can be paid here.
+    """Add a task created elsewhere to the study, so that its workers can be paid here.
 
     Raises:
         MarketplaceError, NotPossible
@@ -292,7 +292,7 @@ def adopt(*, study: Study, account: Account, hit_id: str, by: Any) -> Hit:
 
 
 def extend(hit: Hit, *, number: int, token: UUID) -> None:
-    """Let so many more people do a task.
+    """Add assignments to a task, so that more people can do it.
 
     Raises:
         MarketplaceError, NotPossible
@@ -307,7 +307,7 @@ def extend(hit: Hit, *, number: int, token: UUID) -> None:
 
 
 def expire(hit: Hit) -> None:
-    """Offer a task to nobody any more; anyone who has accepted it goes on.
+    """Stop offering a task; workers who have accepted it can go on.
 
     Raises:
         MarketplaceError
@@ -318,7 +318,7 @@ def expire(hit: Hit) -> None:
 
 
 def prolong(hit: Hit, *, hours: int) -> None:
-    """Offer a task for so many hours from now on.
+    """Offer a task for this many hours from now on.
 
     Raises:
         MarketplaceError
@@ -329,7 +329,7 @@ def prolong(hit: Hit, *, hours: int) -> None:
 
 
 def delete(hit: Hit) -> None:
-    """Delete a task at mTurk that is over and decided; here it stays, marked.
+    """Delete a finished task at mTurk once all its assignments are decided; here it is kept and marked.
 
     Raises:
         MarketplaceError
@@ -343,7 +343,7 @@ def delete(hit: Hit) -> None:
 
 
 def _write(hit: Hit, **values: Any) -> None:
-    """Keep these values, and no others that somebody else may have written meanwhile."""
+    """Save these values alone, so that other processes' changes to other fields are kept."""
     for name, value in values.items():
         setattr(hit, name, value)
     hit.save(update_fields=list(values))

@@ -1,4 +1,4 @@
-"""The question that a task on Mechanical Turk consists of: our page, shown inside theirs."""
+"""The external question of a task on Mechanical Turk: our page, framed in theirs."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from xml.sax.saxutils import escape
 
 SCHEMA = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
 WINDOW_HIGH = 0
-"""The frame height with which mTurk makes the frame as high as the worker's window."""
+"""Frame height that makes mTurk fit the frame to the worker's window."""
 
 
 def external_question(address: str, *, frame_height: int = WINDOW_HIGH) -> str:
-    """The XML of an ExternalQuestion (mTurk's data structure reference): ASCII, whatever the address contains.
+    """Return the XML of an ExternalQuestion (mTurk's data structure reference), in ASCII whatever the address contains.
 
     Args:
-        address: of our page; mTurk adds assignmentId, hitId, workerId and turkSubmitTo to it.
-        frame_height: pixels; WINDOW_HIGH: the window's.
+        address: the address of our page; mTurk appends assignmentId, hitId, workerId and turkSubmitTo.
+        frame_height: in pixels; WINDOW_HIGH fits the frame to the window.
     """
     return (
         f'<ExternalQuestion xmlns="{SCHEMA}"><ExternalURL>{escape(_ascii(address))}</ExternalURL>'

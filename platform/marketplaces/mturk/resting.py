@@ -1,7 +1,7 @@
-"""Our own qualification, by which mTurk hides a task from anyone who has begun such a game a short while ago.
+"""Our own qualification: mTurk uses it to hide a task from workers who have recently begun the same kind of game.
 
-Its value is the minute, since 1970, in which the game began. It is given when somebody begins and taken away when
-the rest is over; in between the door (`studies.participations`) refuses them anyway.
+Its value is the time at which the game began, in minutes since 1970. A worker receives it on beginning a game and loses
+it when the rest period is over. In between, the entry check (`studies.participations`) refuses them anyway.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from recruiters.models import Identity
 
 
 def qualification_of(account: Account, game: str, hours: int, requester: Requester) -> Qualification:
-    """The qualification of anyone who began this game within so many hours; made at mTurk where it is missing.
+    """Return the qualification for this game and number of hours; create it at mTurk if it does not exist.
 
     Raises:
         MarketplaceError
@@ -32,7 +32,7 @@ def qualification_of(account: Account, game: str, hours: int, requester: Request
     if known is not None:
         return known
     title = _title(game)
-    # What workers read is in mTurk's own language.
+    # Workers read this text, so it is in mTurk's own language.
     made = requester.qualification(
         f"Parley: played {title} within {hours} hours",
         f"You have played a game of the kind “{title}” within the last {hours} hours. It goes away by itself.",
@@ -44,7 +44,7 @@ def qualification_of(account: Account, game: str, hours: int, requester: Request
 
 
 def keep(account: Account, game: str, requester: Requester) -> None:
-    """Give the qualifications of this game to anyone who has begun one, and take them from anyone who has rested.
+    """Grant this game's qualifications to workers who began one; remove them when the rest period is over.
 
     Raises:
         MarketplaceError
@@ -85,7 +85,7 @@ def _take(qualification: Qualification, requester: Requester) -> None:
 
 
 def minute(at: datetime) -> int:
-    """Whole minutes since 1970."""
+    """Return the number of whole minutes since 1970."""
     return int(at.timestamp() // 60)
 
 

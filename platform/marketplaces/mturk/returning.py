@@ -1,4 +1,4 @@
-"""How workers go back to Mechanical Turk: their browser posts the assignment to its externalSubmit page."""
+"""Return workers to Mechanical Turk: their browser posts the assignment to its externalSubmit page."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ SITES = {
 }
 SUBMIT = "/mturk/externalSubmit"
 LEADS_ON = ("https://*.mturk.com",)
-"""Where its answer may send the browser."""
+"""Sites to which externalSubmit may redirect the browser."""
 
 
 @farewells.register
 def to_mturk(enrolment: Enrolment) -> Farewell | None:
-    """The button that submits the assignment; None where it is to be returned, or the code is to be copied."""
+    """Return the button that submits the assignment, or None if the worker has to return it or copy a code."""
     identity = Identity.objects.filter(enrolment=enrolment, recruiter=KEY).first()
     submits = enrolment.state == State.COMPLETED or bool((enrolment.earnings or {}).get("amounts"))
     if identity is None or not submits:
@@ -44,10 +44,10 @@ def to_mturk(enrolment: Enrolment) -> Farewell | None:
 
 
 def submit_site(identity: Identity) -> str:
-    """Where this worker's assignment is submitted; empty where the link named no place that it can be.
+    """Return the site where this worker's assignment is submitted, or "" if the link names no valid site.
 
-    The link is typed by anyone who likes to, so only mTurk's own two sites are believed, or in a rehearsal the
-    stand-in's; and where the study's account is known, only the one that belongs to it.
+    Anyone can type a link, so only mTurk's own two sites are accepted, or the stand-in's site in a rehearsal. If the
+    study's account is known, only the site that belongs to it is accepted.
     """
     try:
         found = urlsplit(str(identity.details.get("turkSubmitTo", "")))
@@ -61,7 +61,7 @@ def submit_site(identity: Identity) -> str:
 
 
 def site_of(account: Account) -> str:
-    """The site on which the workers of an account are."""
+    """Return the site where an account's workers are."""
     if account.place == Account.Place.REHEARSAL:
         stand_in = urlsplit(account.address)
         return f"{stand_in.scheme}://{stand_in.netloc}"

@@ -1,8 +1,8 @@
-"""What mTurk says of a study's tasks and assignments, brought here.
+"""Fetch a study's tasks and assignments from mTurk, and record what has changed.
 
-mTurk shows no assignment before it is submitted, and none that was returned. So somebody is taken for gone when
-another worker has submitted their assignment, when its time is over, or when mTurk counts nobody at work on the
-task and their page has been silent for a while.
+mTurk shows an assignment only after it is submitted, and never one that was returned. A participant therefore counts as
+gone when another worker has submitted their assignment, when its time is over, or when mTurk counts nobody at work on
+the task and their page has been silent for a while.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from participants.states import State
 from recruiters.models import Identity
 
 SILENT = timedelta(minutes=2)
-"""How long somebody's page has said nothing when they may be taken for gone."""
+"""Time without a signal from a participant's page after which they may count as gone."""
 GRACE = timedelta(minutes=5)
-"""After an assignment's time, before it is taken for abandoned: clocks differ."""
+"""Extra time before an unsubmitted assignment counts as abandoned, because clocks differ."""
 
 
 def sync_study(recruitment: Recruitment) -> None:
-    """Bring everything about one study's tasks here.
+    """Sync all of a study's tasks with mTurk.
 
     Raises:
-        MarketplaceError: what was brought before it came stays.
+        MarketplaceError: what was recorded before the error is kept.
     """
     requester = requester_of(recruitment.account)
     hits = Hit.objects.filter(study=recruitment.study, account=recruitment.account)
@@ -50,7 +50,7 @@ def sync_study(recruitment: Recruitment) -> None:
 
 
 def _sync_hit(hit: Hit, requester: Requester, came: Mapping[str, Mapping[str, int]]) -> None:
-    """One task and who submitted it. What is here already is read at once: most of what is told is no news."""
+    """Sync one task and its submitted assignments. Known ones are loaded in one query, since most have not changed."""
     asked_at = timezone.now()
     try:
         now = requester.hit(str(hit.hit_id))
@@ -70,7 +70,7 @@ def _sync_hit(hit: Hit, requester: Requester, came: Mapping[str, Mapping[str, in
 
 
 def keep(hit: Hit, one: AssignmentNow) -> Assignment:
-    """Note a submitted assignment, and who came here with it; what is owed follows a rejection."""
+    """Record a submitted assignment and who came here with it; the ledger follows if it was rejected."""
     with transaction.atomic():
         before = Assignment.objects.select_for_update().filter(assignment_id=one.assignment_id).first()
         found = _note(hit, one, before)
@@ -101,7 +101,7 @@ def _note(hit: Hit, one: AssignmentNow, before: Assignment | None) -> Assignment
 
 
 def _said(one: AssignmentNow) -> dict[str, Any]:
-    """What is kept of what mTurk says of an assignment."""
+    """Return the fields of an assignment at mTurk that are recorded here."""
     return {
         "status": one.status if one.status in Assignment.Status.values else Assignment.Status.SUBMITTED,
         "submitted_at": one.submitted_at,
@@ -110,7 +110,7 @@ def _said(one: AssignmentNow) -> dict[str, Any]:
 
 
 def _came(study: str) -> dict[str, dict[str, int]]:
-    """Who came to the study of this short name: by assignment, the worker and the key of their identity."""
+    """Return who came to this study: for each assignment, its workers and the keys of their identities."""
     found: dict[str, dict[str, int]] = {}
     came = Identity.objects.filter(study=study, recruiter=KEY)
     for proof, worker, key in came.values_list("proof", "worker", "pk"):
@@ -119,7 +119,7 @@ def _came(study: str) -> dict[str, dict[str, int]]:
 
 
 def _is_noted(one: AssignmentNow, row: Assignment | None, came: Mapping[str, int]) -> bool:
-    """Whether nothing would be changed by what is told of one assignment, with which these workers came."""
+    """Return whether recording this assignment would change nothing; `came` holds the workers who came here with it."""
     if row is None or any(getattr(row, name) != value for name, value in _said(one).items()):
         return False
     mine = came.get(one.worker)
@@ -137,7 +137,7 @@ def _whose(hit: Hit, one: AssignmentNow) -> tuple[Assignment.Whose, Identity | N
 
 
 def _end_absent(hit: Hit, submitted: Mapping[str, AssignmentNow], asked_at: datetime) -> None:
-    """End the enrolments of those who have given their assignment back, so that their places are free."""
+    """End the enrolments of workers who have given up their assignment, so that their places are free."""
     in_progress = Identity.objects.filter(
         study=hit.study.slug, recruiter=KEY, enrolment__ended_at=None, details__hitId=hit.hit_id
     )
@@ -155,7 +155,7 @@ def _end_absent(hit: Hit, submitted: Mapping[str, AssignmentNow], asked_at: date
 
 
 def _left(enrolment: Enrolment, hit: Hit, asked_at: datetime) -> bool:
-    """Whether their time for the task was over, or nobody was at work on it and their page silent, by then."""
+    """Return whether their time was over at `asked_at`, or nobody was at work on the task and their page was silent."""
     over = asked_at > enrolment.arrived_at + timedelta(seconds=hit.duration) + GRACE
     silent = enrolment.last_seen_at < asked_at - SILENT
     return over or (hit.pending == 0 and silent)

@@ -1,4 +1,4 @@
-"""The desk at Mechanical Turk: a study's tasks and their status, publishing, and deciding about assignments."""
+"""The Mechanical Turk desk: a study's tasks and their status, publishing, and decisions about assignments."""
 
 from marketplaces.mturk.admin.assignments import AssignmentAdmin
 from marketplaces.mturk.admin.hits import HitAdmin

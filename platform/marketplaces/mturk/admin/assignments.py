@@ -1,4 +1,4 @@
-"""Submitted assignments: read by members, rejected by owners, who may take a rejection back."""
+"""Submitted assignments: members can view them; owners can reject them and take a rejection back."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
         return [*own, *super().get_urls()]
 
     def reject(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Refuse the reward: asked first, with a reason that the worker reads."""
+        """Reject an assignment after confirmation; the worker reads the reason."""
         assignment, desk = self._decided(request, object_id)
         form, problem = typed(RejectForm, request), ""
         if form.is_bound and form.is_valid():
@@ -126,14 +126,14 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
         )
 
     def _decided(self, request: HttpRequest, object_id: int) -> tuple[Assignment, str]:
-        """An assignment that one may decide about, and the address of its desk."""
+        """Return an assignment that the user may reject or restore, and the address of its desk."""
         assignment: Assignment = self.seen(request, str(object_id), role=Role.OWNER)
         self.refuse_without_account(request, assignment.hit.account)
         return assignment, reverse("admin:mturk_hit_of_study", args=[assignment.hit.study_id])
 
 
 def _times(assignment: Assignment) -> list[str]:
-    """When it was submitted, and when mTurk approves it by itself."""
+    """Return when it was submitted and when mTurk approves it automatically, in words."""
     at = _("Submitted at {at} (UTC).").format(at=date_format(assignment.submitted_at, "Y-m-d H:i"))
     if assignment.status != Assignment.Status.SUBMITTED or assignment.auto_approval_at is None:
         return [at]

@@ -1,4 +1,4 @@
-"""What a researcher types about a task."""
+"""Forms for tasks on Mechanical Turk."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _number(label: Any, least: int, most: int, help_text: Any = "", *, required:
 
 
 class TaskForm(forms.Form):
-    """A task to be published; the reward is no field of it: it is the study's base pay."""
+    """A task to publish. The form has no field for the reward, which is the study's base pay."""
 
     token = forms.UUIDField(widget=forms.HiddenInput)
     title = forms.CharField(
@@ -130,7 +130,7 @@ class TaskForm(forms.Form):
 
     @classmethod
     def prefilled(cls, study: Study, version: Version) -> TaskForm:
-        """The form as it is first shown."""
+        """Return the form with its initial values."""
         minutes = version.content["timers"]["minutes"]
         free = publishing.open_places(version) - publishing.offered_already(study)
         initial = {
@@ -150,7 +150,7 @@ class TaskForm(forms.Form):
         return cls(study=study, version=version, initial=initial)
 
     def grouped(self) -> list[tuple[Any, list[Any]]]:
-        """The fields that are shown, by group."""
+        """Return the visible fields by group."""
         return [(title, [self[name] for name in names if name in self.fields]) for title, names in self.groups]
 
     def clean_countries(self) -> str:
@@ -171,7 +171,7 @@ class TaskForm(forms.Form):
         return minutes
 
     def wish(self) -> Wish:
-        """The task that was typed."""
+        """Return the requested task."""
         typed = self.cleaned_data
         demands: dict[str, Any] = {
             name: typed[name] for name in ("approved_percent", "approved_number") if typed.get(name)
@@ -194,7 +194,7 @@ class TaskForm(forms.Form):
 
 
 class ExtendForm(forms.Form):
-    """How many more people may do a task."""
+    """The number of additional people who may do a task."""
 
     token = forms.UUIDField(widget=forms.HiddenInput)
     number = _number(gettext_lazy("Additional assignments"), 1, MOST_ASSIGNMENTS)
@@ -207,7 +207,7 @@ class ProlongForm(forms.Form):
 
 
 class RejectForm(forms.Form):
-    """Why a worker's assignment is rejected."""
+    """The reason for rejecting a worker's assignment."""
 
     reason = forms.CharField(
         label=gettext_lazy("Why? The worker reads this."),

@@ -1,4 +1,4 @@
-"""A study's desk at Mechanical Turk: its tasks, publishing another, offering more of one, taking one off."""
+"""A study's Mechanical Turk desk: list its tasks, publish another, extend one, or take one off the list."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ COLOURS = {
 
 @admin.register(Hit)
 class HitAdmin(Desk, ReadOnlyAdmin):
-    """Tasks. They are changed by actions alone, each on a page that asks first."""
+    """Tasks. They can be changed only by actions, each of which asks for confirmation."""
 
     desk_title = "Mechanical Turk"
     list_display = ["title", "study", "status_label", "reward", "assignments", "pending", "available", "expires_at"]
@@ -91,7 +91,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
     # ---- a study's desk --------------------------------------------------------------------------------
 
     def of_study(self, request: HttpRequest, study_id: int) -> HttpResponse:
-        """The study's tasks, and everybody who came from them."""
+        """Show the study's tasks and everyone who came from them."""
         study = self.study_of(request, study_id)
         recruitment = Recruitment.objects.select_related("account").filter(study=study).first()
         lines = comparing.lines_of(study)
@@ -108,7 +108,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         return self._page(request, "desk.html", _("{study} on Mechanical Turk").format(study=study), study, context)
 
     def publish(self, request: HttpRequest, study_id: int) -> HttpResponse:
-        """A new task: typed, shown with what it costs, and published when that is confirmed."""
+        """Publish a new task: fill in the form, review the cost, and confirm."""
         study = self.study_of(request, study_id, role=Role.EDITOR)
         title = _("Publish on Mechanical Turk")
         try:
@@ -164,7 +164,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         return _desk_of(hit.study)
 
     def again(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Order a task again whose answer was lost; it is the same task."""
+        """Repeat the order for a task whose answer was lost; mTurk treats it as the same task."""
         hit = self._hit(request, object_id)
         if hit.state != Hit.State.ORDERED:
             self.message_user(request, _("It is known by now how this task stands."), messages.INFO)
@@ -173,7 +173,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         return self._send(request, hit, request.build_absolute_uri(hit.study.get_absolute_url()))
 
     def adopt(self, request: HttpRequest, study_id: int) -> HttpResponse:
-        """A task that was made elsewhere becomes one of the study's."""
+        """Add a task created elsewhere to the study."""
         study = self.study_of(request, study_id, role=Role.EDITOR)
         asked = request.POST.get("hit_id", "").strip()
         try:
@@ -189,7 +189,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         return _desk_of(study)
 
     def worker(self, request: HttpRequest, study_id: int) -> HttpResponse:
-        """The worker's id of one participant, for an owner who has to make up for something; written down."""
+        """Show an owner a participant's worker ID, in case something has to be made up for; this is audited."""
         study = self.study_of(request, study_id, role=Role.OWNER)
         asked = request.POST.get("enrolment", "")
         came = Identity.objects.filter(study=study.slug, recruiter=KEY).select_related("enrolment")
@@ -203,7 +203,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
     # ---- one task --------------------------------------------------------------------------------------
 
     def extend(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """More assignments."""
+        """Add assignments to a task."""
         hit = self._hit(request, object_id)
         form = typed(ExtendForm, request, initial={"token": uuid.uuid4()})
         words = {
@@ -225,7 +225,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         )
 
     def prolong(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Another end."""
+        """Change when a task's offer expires."""
         hit = self._hit(request, object_id)
         form = typed(ProlongForm, request, initial={"hours": 72})
         return self._action(
@@ -240,7 +240,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         )
 
     def expire(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Off the list."""
+        """Take a task off the list."""
         hit = self._hit(request, object_id)
         says = _("No new workers can find or accept it from then on. Those who accepted it can finish and submit.")
         return self._action(
@@ -255,7 +255,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         )
 
     def dispose(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Away with it."""
+        """Delete a task at mTurk."""
         hit = self._hit(request, object_id, role=Role.OWNER)
         says = _(
             "Mechanical Turk forgets the task: rejected assignments cannot be approved any more, and nothing more is "
@@ -284,7 +284,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         act: Callable[[], None],
         done: str,
     ) -> HttpResponse:
-        """A page that asks, and the action when it is confirmed."""
+        """Show a confirmation page, and perform the action once it is confirmed."""
         back = reverse("admin:mturk_hit_of_study", args=[hit.study_id])
         asks = {"title": title, "back": back, "about": hit.title, "form": form, "button": words["button"]}
         if request.method != "POST" or (form is not None and not form.is_valid()):
@@ -305,10 +305,10 @@ class HitAdmin(Desk, ReadOnlyAdmin):
             self.message_user(request, done, messages.SUCCESS)
         return _desk_of(hit.study)
 
-    # ---- what they share -------------------------------------------------------------------------------
+    # ---- shared helpers --------------------------------------------------------------------------------
 
     def _hit(self, request: HttpRequest, object_id: int, *, role: Role = Role.EDITOR) -> Hit:
-        """A task of a study that one may change, through an account that one may use.
+        """Return a task, if the user has this role in its study and may use its account.
 
         Raises:
             Http404, PermissionDenied
@@ -318,7 +318,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         return hit
 
     def _account(self, request: HttpRequest, study: Study) -> Account:
-        """The study's account, where one may recruit with it.
+        """Return the study's account, if the user may recruit with it.
 
         Raises:
             NotPossible
@@ -342,7 +342,7 @@ def _desk_of(study: Study) -> HttpResponseRedirect:
 
 
 def _in_short(hit: Hit) -> str:
-    """A task in one line."""
+    """Return a one-line summary of a task."""
     told = [
         _("${reward} each").format(reward=hit.reward),
         ngettext("{number} assignment", "{number} assignments", hit.assignments).format(number=hit.assignments),
