@@ -16,14 +16,14 @@ from marketplaces.mturk.standin.server import KEY_ID, SECRET, StandIn
 
 PORT = 8910
 TRIED = 50
-"""Ports that are tried from the wanted one on."""
+"""Number of ports to try, starting with the requested one."""
 
 
 def serve(port: int, balance: Decimal) -> StandIn:
-    """A stand-in on `port` or the next one that is free.
+    """Return a stand-in on `port`, or on the next free port.
 
     Raises:
-        OSError: none of them is.
+        OSError: none of the ports is free.
     """
     for candidate in range(port, min(port + TRIED, 65536)):
         try:
@@ -35,7 +35,7 @@ def serve(port: int, balance: Decimal) -> StandIn:
 
 
 def misbehaviour(text: str) -> tuple[Misbehaviour, int]:
-    """ "fails:3": every third call fails."""
+    """Parse a misbehaviour: "fails:3" makes every third call fail."""
     kind, _colon, every = text.partition(":")
     return Misbehaviour(kind), max(1, int(every or 1))
 

@@ -1,7 +1,7 @@
-"""The requesters' interface: mTurk's JSON protocol (API version 2017-01-17), as boto3 speaks it.
+"""The stand-in's requester API: mTurk's JSON protocol (API version 2017-01-17), as boto3 uses it.
 
-`X-Amz-Target` names the operation, requests are signed (AWS signature version 4), and what is asked and
-answered has the shapes that boto3 itself describes.
+`X-Amz-Target` names the operation, and requests are signed (AWS signature version 4). Requests and answers have the
+shapes that boto3 itself describes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _service() -> ServiceModel:
 
 
 class Fault(Exception):
-    """An answer that is none of the market's: an HTTP status, an error's name and its message."""
+    """An error that does not come from the market: an HTTP status, an error name and its message."""
 
     def __init__(self, status: int, name: str, message: str):
         super().__init__(message)
@@ -45,7 +45,7 @@ class Fault(Exception):
 
 @dataclass(frozen=True)
 class Call:
-    """One request: header names in lower case."""
+    """One request; header names are in lower case."""
 
     url: str
     headers: Mapping[str, str]
@@ -57,7 +57,7 @@ class Call:
 
 
 def refuse_stranger(call: Call, *, key_id: str, secret: str) -> None:
-    """Raises Fault unless the request is signed with this key (AWS signature version 4)."""
+    """Raise Fault unless the request is signed with this key (AWS signature version 4)."""
     found = re.fullmatch(
         r"AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([^/]+)/([^/]+)/aws4_request, ?"
         r"SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})",
@@ -77,7 +77,7 @@ def refuse_stranger(call: Call, *, key_id: str, secret: str) -> None:
 
 
 def answer(market: Market, call: Call) -> dict[str, Any]:
-    """Do what is asked; the answer as plain data.
+    """Perform the operation and return the answer as plain data.
 
     Raises:
         RequestError, Fault
@@ -98,14 +98,14 @@ def answer(market: Market, call: Call) -> dict[str, Any]:
 
 
 def _check(data: Any, shape: Shape | None) -> None:
-    """Raises RequestError for what boto3 itself would not send or could not read."""
+    """Raise RequestError for data that boto3 itself would not send or could not read."""
     report = ParamValidator().validate(_with_times(data, shape), shape)
     if report.has_errors():
         raise RequestError("ParameterValidationError", report.generate_report())
 
 
 def _with_times(data: Any, shape: Any) -> Any:
-    """Numbers of seconds as moments, where the shape has a timestamp."""
+    """Convert numbers of seconds to datetimes where the shape has a timestamp."""
     if shape.type_name == "timestamp" and isinstance(data, int | float):
         return datetime.fromtimestamp(data, UTC)
     if shape.type_name == "structure" and isinstance(data, dict):

@@ -1,7 +1,7 @@
-"""What Mechanical Turk does with tasks, assignments, qualifications and money, in memory.
+"""An in-memory model of Mechanical Turk's tasks, assignments, qualifications and money.
 
-States are those of its API reference (version 2017-01-17). Time can be let pass (`pass_time`), money is in US
-dollars. The caller holds `lock` around everything.
+States are those of the API reference (version 2017-01-17). `pass_time` moves the clock forward; amounts are in US
+dollars. The caller holds `lock` for every operation.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DAY = 24 * 3600.0
 
 
 class RequestError(Exception):
-    """A refusal as the interface words it; `code` is its TurkErrorCode without the namespace."""
+    """A refusal in the API's own words; `code` is its TurkErrorCode without the namespace."""
 
     def __init__(self, code: str, message: str):
         super().__init__(message)
@@ -34,7 +34,7 @@ class RequestError(Exception):
 
 @dataclass
 class Worker:
-    """Somebody who looks for tasks, with what mTurk knows of everybody."""
+    """A worker who looks for tasks, with what mTurk knows about every worker."""
 
     id: str
     country: str = "US"
@@ -44,7 +44,7 @@ class Worker:
 
 @dataclass
 class Hit:
-    """One task; times are seconds since 1970."""
+    """One task; times are in seconds since 1970."""
 
     id: str
     type_id: str
@@ -65,12 +65,12 @@ class Hit:
 
     @property
     def each(self) -> Decimal:
-        """What one approved assignment costs."""
+        """Cost of one approved assignment."""
         return self.reward + fees.of_reward(self.reward, assignments=self.assignments)
 
     @property
     def address(self) -> str:
-        """Where the external question is."""
+        """Address of the external question."""
         found = re.search(r"<ExternalURL>(.*?)</ExternalURL>", self.question)
         return found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&") if found else ""
 
@@ -105,7 +105,7 @@ class Assignment:
 
 @dataclass
 class Qualification:
-    """A type of qualification made by the requester, and who holds it: worker → (value, since)."""
+    """A qualification type made by the requester, and its holders: worker → (value, since)."""
 
     id: str
     name: str
@@ -126,7 +126,7 @@ class Bonus:
 
 
 class Market:
-    """All of it. Attributes are for tests to look at."""
+    """The whole marketplace. Tests may read its attributes."""
 
     def __init__(self, balance: Decimal = Decimal("10000.00")):
         self.lock = threading.RLock()
@@ -145,13 +145,13 @@ class Market:
         return time.time() + self._shift
 
     def pass_time(self, seconds: float) -> None:
-        """Let time pass: deadlines, lifetimes and automatic approvals with it."""
+        """Move the clock forward, which affects deadlines, lifetimes and automatic approvals."""
         with self.lock:
             self._shift += seconds
             self.settle()
 
     def settle(self) -> None:
-        """What time alone has brought about."""
+        """Apply the changes that are due to time alone."""
         now = self.now()
         for one in self.assignments.values():
             if one.status == "Accepted" and now > one.deadline:
@@ -161,13 +161,13 @@ class Market:
 
     @property
     def spent(self) -> Decimal:
-        """Rewards and bonuses with their fees."""
+        """Return the rewards and bonuses paid so far, including fees."""
         rewards = sum((one.hit.each for one in self.assignments.values() if one.status == "Approved"), Decimal(0))
         return rewards + sum((bonus.amount + fees.of_bonus(bonus.amount) for bonus in self.bonuses), Decimal(0))
 
     @property
     def held(self) -> Decimal:
-        """What is kept back for tasks that may still be approved."""
+        """Return the amount held for tasks that may still be approved."""
         return sum((hit.each * self._open(hit) for hit in self.hits.values() if not hit.disposed), Decimal(0))
 
     @property
@@ -186,21 +186,21 @@ class Market:
         return [one for one in self.assignments.values() if one.hit is hit]
 
     def hit(self, key: str) -> Hit:
-        """Raises RequestError where there is no such task."""
+        """Return the task with this ID; raise RequestError if it does not exist."""
         found = self.hits.get(key)
         if found is None or found.disposed:
             raise RequestError("HITDoesNotExist", f"Hit {key} does not exist.")
         return found
 
     def counts(self, hit: Hit) -> tuple[int, int, int]:
-        """Assignments pending, available and completed."""
+        """Return the numbers of pending, available and completed assignments."""
         mine = self.of(hit)
         taken = sum(one.status in ("Accepted", "Submitted", "Approved", "Rejected") for one in mine)
         pending = sum(one.status == "Accepted" for one in mine)
         return pending, max(0, hit.assignments - taken), sum(one.reviewed for one in mine)
 
     def status(self, hit: Hit) -> str:
-        """The task's HITStatus."""
+        """Return the task's HITStatus."""
         if hit.disposed:
             return "Disposed"
         pending, available, _completed = self.counts(hit)
@@ -236,7 +236,7 @@ class Market:
         hit.disposed = True
 
     def _once(self, action: str, token: str, act: Callable[[], str], *, code: str, lasts: float = float("inf")) -> None:
-        """Act, unless a request with this token has acted before."""
+        """Call `act`, unless an earlier request had the same token."""
         known = self._tokens.get((action, token))
         if token and known is not None and self.now() - known[0] <= lasts:
             raise RequestError(code, f"The request was made before: {known[1]}")
@@ -247,11 +247,11 @@ class Market:
     # ---- workers ---------------------------------------------------------------------------------------
 
     def worker(self, key: str) -> Worker:
-        """The worker of this id, who exists from the first look on."""
+        """Return the worker with this ID; a worker is created when first asked for."""
         return self.workers.setdefault(key, Worker(key))
 
     def allowed(self, worker: Worker, hit: Hit) -> bool:
-        """Whether the worker has the qualifications that the task asks for."""
+        """Return whether the worker has the qualifications that the task requires."""
         return all(self._meets(worker, requirement) for requirement in hit.requirements)
 
     def _meets(self, worker: Worker, requirement: Mapping[str, Any]) -> bool:
@@ -284,7 +284,7 @@ class Market:
         return compare[comparator]()
 
     def offered(self, worker: Worker) -> list[Hit]:
-        """The tasks that this worker's list shows."""
+        """Return the tasks in this worker's list."""
         return [hit for hit in self.hits.values() if self.may_accept(worker, hit)]
 
     def may_accept(self, worker: Worker, hit: Hit) -> bool:
@@ -292,7 +292,7 @@ class Market:
         return not hit.disposed and self.status(hit) == "Assignable" and not had and self.allowed(worker, hit)
 
     def accept(self, worker: Worker, hit: Hit, *, reuse: str = "") -> Assignment:
-        """Accept a task; `reuse` gives a returned assignment's id to the new one, as mTurk sometimes does."""
+        """Accept a task; `reuse` gives a returned assignment's ID to the new one, as mTurk sometimes does."""
         if not self.may_accept(worker, hit):
             raise RequestError("InvalidHITState", "There are no more of these tasks for this worker.")
         made = Assignment(reuse or new_id(), hit, worker.id, self.now())
@@ -300,12 +300,12 @@ class Market:
         return made
 
     def leave(self, assignment: Assignment) -> None:
-        """Return the task."""
+        """Give the task back."""
         if assignment.status == "Accepted":
             assignment.status = "Returned"
 
     def submit(self, assignment: Assignment, fields: Mapping[str, str]) -> None:
-        """Hand in the answer that was posted to externalSubmit."""
+        """Submit the answer that was posted to externalSubmit."""
         self.settle()
         if assignment.status != "Accepted":
             raise RequestError("InvalidAssignmentState", "This assignment cannot be submitted any more.")
@@ -318,10 +318,10 @@ class Market:
             if name != "assignmentId"
         )
 
-    # ---- deciding and paying ---------------------------------------------------------------------------
+    # ---- decisions and payments --------------------------------------------------------------------------
 
     def assignment(self, key: str) -> Assignment:
-        """One that was handed in.
+        """Return a submitted assignment.
 
         Raises:
             RequestError: there is none, or its worker has not submitted it (any more).
@@ -377,7 +377,7 @@ class Market:
 
 
 def new_id() -> str:
-    """An id as mTurk gives them: 30 capital letters and digits that begin with a 3."""
+    """Return an ID in mTurk's format: 30 capital letters and digits, starting with a 3."""
     letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     return "3" + "".join(secrets.choice(letters) for _ in range(29))
 

@@ -1,4 +1,4 @@
-"""How the stand-in's interface fails on request."""
+"""Failures that the stand-in's API can produce on request."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from enum import StrEnum
 
 
 class Misbehaviour(StrEnum):
-    """What befalls one call."""
+    """What goes wrong with one call."""
 
     DOWN = "down"
-    """The connection is lost before anything is done."""
+    """The connection is lost before the call takes effect."""
     LOST = "lost"
-    """It is done, and the answer is lost."""
+    """The call takes effect, but the answer is lost."""
     FAILS = "fails"
-    """HTTP 500 before anything is done."""
+    """The call has no effect and returns HTTP 500."""
     FAILS_LATE = "fails-late"
-    """It is done, and HTTP 500 is answered."""
+    """The call takes effect, but returns HTTP 500."""
     SLOW = "slow"
-    """The answer comes after `StandIn.slowness` seconds; it is done at once."""
+    """The call takes effect immediately, but the answer arrives after `StandIn.slowness` seconds."""
     NONSENSE = "nonsense"
-    """It is done, and a page of HTML is answered."""
+    """The call takes effect, but returns an HTML page."""
     GARBLED = "garbled"
-    """It is done, and the answer is JSON in which nothing is where it should be."""
+    """The call takes effect, but returns JSON with the wrong structure."""
     THROTTLED = "throttled"
-    """Nothing is done, for there were too many calls."""
+    """The call has no effect, because there were too many calls."""
 
     @property
     def acts(self) -> bool:
-        """Whether the call takes effect all the same."""
+        """Return whether the call takes effect despite the failure."""
         return self in (Misbehaviour.LOST, Misbehaviour.FAILS_LATE, Misbehaviour.SLOW) or self.talks_nonsense
 
     @property

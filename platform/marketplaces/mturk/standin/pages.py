@@ -1,4 +1,4 @@
-"""The workers' side, as pages: a list of tasks, a preview in a frame, accepting, working, returning, handing in."""
+"""The workers' pages: a task list, a framed preview, and accepting, working on, returning and submitting a task."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ li { border: 1px solid #8886; border-radius: .4rem; padding: 1rem; margin: 0 0 1
 
 
 class Gone(Exception):
-    """There is no such page."""
+    """Raised when a page does not exist."""
 
 
 def begin() -> str:
-    """Where somebody says which worker they are."""
+    """Return the page where a visitor enters a worker ID."""
     return _page(
         "Who are you?",
         "<p class=note>This is a rehearsal of Mechanical Turk: nothing here is real, and nobody is paid.</p>"
@@ -39,7 +39,7 @@ def begin() -> str:
 
 
 def tasks(market: Market, worker: Worker) -> str:
-    """The tasks that this worker is shown, and those they work on."""
+    """Return the page with the tasks offered to this worker and those they are working on."""
     open_ones = [one for one in market.assignments.values() if one.worker == worker.id and one.status == "Accepted"]
     yours = "".join(
         f'<li>{_title(one.hit)}<a href="/worker/{worker.id}/assignment/{one.id}">Continue</a></li>' for one in open_ones
@@ -57,7 +57,7 @@ def tasks(market: Market, worker: Worker) -> str:
 
 
 def preview(market: Market, worker: Worker, hit: Hit) -> str:
-    """A task before it is accepted, in a frame."""
+    """Return the page that shows a task in a frame before it is accepted."""
     may = market.may_accept(worker, hit)
     accept = f'<form method="post" action="/worker/{worker.id}/hit/{hit.id}/accept"><button>Accept</button></form>'
     source = _framed(hit, {"assignmentId": PREVIEW, "hitId": hit.id})
@@ -65,7 +65,7 @@ def preview(market: Market, worker: Worker, hit: Hit) -> str:
 
 
 def work(worker: Worker, assignment: Assignment, origin: str) -> str:
-    """A task that was accepted, in a frame."""
+    """Return the page that shows an accepted task in a frame."""
     hit = assignment.hit
     if assignment.status != "Accepted":
         return _page(hit.title, f"<p class=note>This assignment is {escape(assignment.status.lower())}.</p>", worker)
@@ -78,7 +78,7 @@ def work(worker: Worker, assignment: Assignment, origin: str) -> str:
 
 
 def submitted(assignment: Assignment) -> str:
-    """What the frame shows after the answer was handed in."""
+    """Return the page that the frame shows after the answer was submitted."""
     worker = assignment.worker
     return _page(
         "The task has been submitted",
@@ -87,7 +87,7 @@ def submitted(assignment: Assignment) -> str:
 
 
 def refused(error: RequestError) -> str:
-    """What the frame shows where the answer was not taken."""
+    """Return the page that the frame shows if the answer was not accepted."""
     return _page("There was a problem submitting your results", f"<p class=note>{escape(error.code)}</p>")
 
 

@@ -1,4 +1,4 @@
-"""The stand-in's server on 127.0.0.1: the interface at its root, the workers' pages beside it."""
+"""The stand-in's server on 127.0.0.1: the requester API at the root, with the workers' pages alongside."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from marketplaces.mturk.standin.misbehaviours import Misbehaviour
 
 KEY_ID = "AKIATWINTWINTWINTWIN"
 SECRET = "stand-in-secret-that-opens-nothing-else"
-"""What the stand-in is signed in to with; they must turn up nowhere else."""
+"""Credentials for the stand-in; they must appear nowhere else."""
 JSON, HTML = "application/x-amz-json-1.1", "text/html; charset=utf-8"
 _ID = r"([A-Za-z0-9]{1,64})"
 
 
 class StandIn:
-    """A whole Mechanical Turk of its own. Use as a context manager.
+    """A complete stand-in for Mechanical Turk. Use it as a context manager.
 
     Args:
-        port: 0 for any that is free.
-        balance: the requester's money, in US dollars.
+        port: 0 for any free port.
+        balance: the requester's balance in US dollars.
 
     Attributes:
-        market: its tasks, assignments and money.
-        calls: the operations that were asked for, in their order.
-        slowness: seconds that Misbehaviour.SLOW takes.
+        market: the tasks, assignments and money.
+        calls: the operations that were called, in order.
+        slowness: the delay of Misbehaviour.SLOW in seconds.
     """
 
     def __init__(self, *, port: int = 0, balance: Decimal = Decimal("10000.00"), slowness: float = 60.0):
@@ -53,7 +53,7 @@ class StandIn:
 
     @property
     def url(self) -> str:
-        """Where both the interface and the workers' pages are."""
+        """Base address of the API and of the workers' pages."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def __enter__(self) -> Self:
@@ -68,16 +68,16 @@ class StandIn:
         self._server.server_close()
 
     def misbehave(self, operation: str, *how: Misbehaviour) -> None:
-        """Let the next calls of an operation go wrong, one after the other; "" means of any operation."""
+        """Make the next calls of an operation fail, one after another; "" means any operation."""
         self._due.setdefault(operation, deque()).extend(how)
 
     def behave(self) -> None:
-        """Forget what was still to go wrong."""
+        """Cancel all remaining failures."""
         self._due.clear()
         self.every = None
 
     def befalls(self, operation: str) -> Misbehaviour | None:
-        """What goes wrong with the call that has just come."""
+        """Return the failure of the call that has just arrived, if any."""
         self.calls.append(operation)
         for name in (operation, ""):
             if self._due.get(name):
@@ -87,7 +87,7 @@ class StandIn:
         return None
 
     def wait_slowly(self) -> None:
-        """As long as a slow answer takes, or until the stand-in ends."""
+        """Wait as long as a slow answer takes, or until the stand-in stops."""
         self._over.wait(self.slowness)
 
 
@@ -106,7 +106,7 @@ class _Conversation(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: requests name workers."""
+        """Log nothing, because requests name workers."""
 
     def do_GET(self) -> None:
         where = urlsplit(self.path)
@@ -183,7 +183,7 @@ class _Conversation(BaseHTTPRequestHandler):
             raise pages.Gone
         return found
 
-    # ---- the interface ---------------------------------------------------------------------------------
+    # ---- the API ---------------------------------------------------------------------------------------
 
     def _interface(self, body: bytes) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
@@ -229,7 +229,7 @@ class _Conversation(BaseHTTPRequestHandler):
         with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
 
-    # ---- answering -------------------------------------------------------------------------------------
+    # ---- answers ---------------------------------------------------------------------------------------
 
     def _send(self, status: int, text: str, kind: str) -> None:
         data = text.encode()

@@ -1,4 +1,4 @@
-"""The stand-in over a real socket, and a study that recruits from it."""
+"""Fixtures: the stand-in on a real socket, and a study that recruits from it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from marketplaces.mturk.standin import StandIn
 
 @pytest.fixture
 def standin(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    """A Mechanical Turk of one test; anyone who asks it gives up after five seconds."""
+    """A stand-in for one test; its clients time out after five seconds."""
     monkeypatch.setattr("marketplaces.mturk.client.ANSWER_SECONDS", 5)
     with StandIn() as served:
         yield served

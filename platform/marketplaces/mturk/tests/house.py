@@ -1,4 +1,4 @@
-"""A study that recruits from the stand-in for Mechanical Turk, for the tests."""
+"""A study for tests that recruits from the stand-in for Mechanical Turk."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ADDRESS = "http://127.0.0.1:1/join/splitting/"
 
 
 def account_at(standin: StandIn, **fields: Any) -> Account:
-    """An account of a rehearsal at this stand-in."""
+    """Return a rehearsal account at this stand-in."""
     made = Account(**{"title": "rehearsal", "kind": "mturk", "address": standin.url, **fields})
     made.keep_credentials({KEY_NAME: KEY_ID, SECRET_NAME: SECRET})
     made.save()
@@ -36,7 +36,7 @@ def account_at(standin: StandIn, **fields: Any) -> Account:
 
 
 def wish(**fields: Any) -> Wish:
-    """A task that anybody may do."""
+    """Return a task that every worker may do."""
     given = {
         "title": "Split some money",
         "description": "A short game with a bonus",
@@ -69,23 +69,23 @@ class House:
         return requester_of(self.account)
 
     def ordered(self, **fields: Any) -> Hit:
-        """A task that is written down and not yet asked for."""
+        """Order a task without publishing it."""
         made, _new = publishing.order(
             study=self.study, account=self.account, token=uuid.uuid4(), wish=wish(**fields), by=None
         )
         return made
 
     def published(self, **fields: Any) -> Hit:
-        """A task that workers find."""
+        """Publish a task that workers can find."""
         return publishing.publish(self.ordered(**fields), address=ADDRESS)
 
     def accept(self, hit: Hit, worker: str, **how: Any) -> market.Assignment:
-        """A worker accepts a task at the stand-in."""
+        """Accept a task as a worker at the stand-in."""
         there = self.market
         return there.accept(there.worker(worker), there.hits[str(hit.hit_id)], **how)
 
     def link(self, assignment: market.Assignment, **other: str) -> dict[str, str]:
-        """What the stand-in opens our page with."""
+        """Return the query parameters with which the stand-in opens our page."""
         return {
             "workerId": assignment.worker,
             "assignmentId": assignment.id,
@@ -95,11 +95,11 @@ class House:
         }
 
     def follow(self, link: dict[str, str]) -> HttpResponse:
-        """Our answer to anyone who comes by this link."""
+        """Return our response to a visitor who follows this link."""
         return Client().get(f"/join/{self.study.slug}?{urlencode(link)}")
 
     def come(self, assignment: market.Assignment) -> Enrolment:
-        """The worker of an assignment comes here."""
+        """Let an assignment's worker arrive here, and return their enrolment."""
         answer = self.follow(self.link(assignment))
         assert answer.status_code == 302, answer.content.decode()
         return Enrolment.objects.get(token=answer["Location"].split("/")[2])
@@ -114,11 +114,11 @@ class House:
         return person
 
     def submit(self, assignment: market.Assignment) -> None:
-        """The worker's browser posts the form of the last page to the stand-in."""
+        """Submit the form on the last page to the stand-in, as the worker's browser does."""
         self.market.submit(assignment, {"assignmentId": assignment.id, "completionCode": "X"})
 
     def through(self, hit: Hit, worker: str) -> tuple[Enrolment, market.Assignment]:
-        """A worker who does everything, up to submitting."""
+        """Take a worker through every step, including the submission."""
         assignment = self.accept(hit, worker)
         person = self.finish(self.come(assignment))
         self.submit(assignment)
@@ -126,7 +126,7 @@ class House:
 
 
 def house_at(standin: StandIn, **fields: Any) -> House:
-    """A study that pays a dollar and an average bonus of a dollar."""
+    """Return a study that pays a dollar and an average bonus of a dollar."""
     study = building.new_study(**{"entry": "mturk", "base": Decimal("1.00"), **fields})
     account = account_at(standin, title=f"rehearsal of {study.slug}")
     return House(standin, study, account, Recruitment.objects.create(study=study, account=account))

@@ -1,4 +1,4 @@
-"""Anyone who comes from mTurk, and what those are told who cannot go on; and how people go back."""
+"""Arrivals from mTurk, messages to workers who cannot continue, and the way back to mTurk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interface through boto3, against the stand-in over a real socket."""
+"""The boto3 client, tested against the stand-in over a real socket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages on which researchers publish tasks and decide, by what they do and what they leave alone."""
+"""The pages where researchers publish tasks and make decisions: what they change, and what they leave alone."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def owner(house) -> Client:
 
 
 def pay_all(house: Any) -> list[LedgerRow]:
-    """Approve what is due, and pay; all rows as they are then."""
+    """Approve and send all payments that are due; return all rows as they are afterwards."""
     due = list(LedgerRow.objects.filter(state=LedgerRow.State.DUE).values_list("pk", flat=True))
     deciding.approve(study=house.study.slug, rows=due, who=None)
     for _time in range(2):  # the bonus waits for the base
@@ -60,7 +60,7 @@ def desk(house: Any, end: str = "") -> str:
 
 
 def typed(**fields: Any) -> dict[str, Any]:
-    """What somebody types into the form of a task."""
+    """Return what a researcher types into the task form."""
     given = {
         "token": str(uuid.uuid4()),
         "title": "Split some money",

@@ -1,4 +1,4 @@
-"""Paying as the ledger orders it (`payouts.payers`): base by approving, bonus by bonus, each once."""
+"""Payments that the ledger orders (`payouts.payers`): approvals pay the base, bonuses the rest, each once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What mTurk says, brought here: tasks, submitted assignments, people who are gone, and our own qualification."""
+"""Syncing from mTurk: tasks, submitted assignments, participants who have left, and our own qualification."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sync(house) -> None:
 
 
 def silent(person, **ago) -> None:
-    """The person's page has said nothing for so long, and they came before that."""
+    """Set the person's arrival and their page's last signal to this long ago."""
     then = timezone.now() - timedelta(**ago)
     Enrolment.objects.filter(pk=person.pk).update(last_seen_at=then, arrived_at=then)
 
