@@ -1,4 +1,4 @@
-"""Accounts at marketplaces, and which study recruits through which."""
+"""Admin pages for marketplace accounts, and for the account through which each study recruits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FIELDS = ["title", "kind", "place", "address"]
 
 
 class AccountForm(forms.ModelForm):
-    """Credentials go in and never come out again; which there are depends on the marketplace."""
+    """Form for an account. Credentials are write-only; which ones it asks for depends on the marketplace."""
 
     class Meta:
         model = Account
@@ -55,7 +55,7 @@ class AccountForm(forms.ModelForm):
 
     @sensitive_variables()
     def typed(self) -> dict[str, str]:
-        """The credentials that were typed now."""
+        """Return the credentials entered in this form."""
         given = {one.name: self.cleaned_data.get(f"{_CREDENTIAL}{one.name}", "") for one in self._credentials()}
         return {name: value for name, value in given.items() if value}
 
@@ -83,7 +83,7 @@ class AccountForm(forms.ModelForm):
 
 @admin.register(Account)
 class AccountAdmin(MembersPage):
-    """Accounts. A member with the part of an editor recruits and pays with it; only owners change it."""
+    """Marketplace accounts. Editors recruit and pay with an account; only owners change it."""
 
     sees, changes, deletes = Role.VIEWER, Role.OWNER, Role.OWNER
     form = AccountForm
@@ -111,7 +111,7 @@ class AccountAdmin(MembersPage):
         return [*what, (gettext_lazy("Credentials"), {"fields": names})] if names else what
 
     def get_form(self, request: HttpRequest, obj: Account | None = None, change: bool = False, **kwargs: Any) -> Any:
-        """The credentials' fields are made by the form itself, for the account's marketplace."""
+        """Return the form class; the form itself creates the fields for the marketplace's credentials."""
         fields = (
             None if kwargs.get("fields") is None else [f for f in kwargs["fields"] if not f.startswith(_CREDENTIAL)]
         )
@@ -120,7 +120,7 @@ class AccountAdmin(MembersPage):
         return super().get_form(request, obj, change=change, **{**kwargs, "fields": fields})
 
     def get_readonly_fields(self, request: HttpRequest, obj: Account | None = None) -> list[str]:
-        """Credentials are one marketplace's; recruitments belong to one place."""
+        """Make the marketplace read-only once credentials depend on it, and the place once recruitments do."""
         if obj is None:
             return []
         return ["kind", "place", "address"] if obj.recruitments.exists() else ["kind"]
@@ -143,7 +143,7 @@ class AccountAdmin(MembersPage):
         super().save_model(request, obj, form, change)
 
     def response_add(self, request: HttpRequest, obj: Account, post_url_continue: str | None = None) -> HttpResponse:
-        """On to the page where its credentials are typed."""
+        """Redirect to the page where the account's credentials are entered."""
         self.message_user(request, _("Now type what the account signs in with, and try it."), messages.INFO)
         return HttpResponseRedirect(reverse("admin:marketplaces_account_change", args=[obj.pk]))
 
@@ -152,7 +152,7 @@ class AccountAdmin(MembersPage):
         return [path("<path:object_id>/try/", view, name="marketplaces_account_try"), *super().get_urls()]
 
     def try_it(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Ask the marketplace's interface once, without changing anything there."""
+        """Send one request to the marketplace's API that changes nothing there."""
         account = self.seen(request, object_id, role=Role.EDITOR)
         try:
             says, level = kinds.get(account.kind).check(account), messages.SUCCESS
@@ -164,7 +164,7 @@ class AccountAdmin(MembersPage):
 
 
 class RecruitmentForm(forms.ModelForm):
-    """A study and an account of the marketplace by which its people enter."""
+    """Choose a study, and an account at the marketplace through which its participants arrive."""
 
     class Meta:
         model = Recruitment
@@ -182,7 +182,7 @@ class RecruitmentForm(forms.ModelForm):
 
 @admin.register(Recruitment)
 class RecruitmentAdmin(PartAdmin):
-    """Through which account a study recruits and pays; what the marketplace last said."""
+    """The account through which a study recruits and pays, and the marketplace's last answer."""
 
     sees, changes, deletes = Role.VIEWER, Role.OWNER, Role.OWNER
     form = RecruitmentForm
@@ -200,13 +200,13 @@ class RecruitmentAdmin(PartAdmin):
         return ("yes", _("yes")) if recruitment.answered_at else ("new", _("not asked yet"))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Recruitment | None = None) -> list[str]:
-        """Whom people came through is no matter of choice once somebody has come."""
+        """Make the study read-only, and the account too once someone has arrived through it."""
         if obj is None:
             return []
         return ["study", "account"] if obj.began else ["study"]
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """One's own studies that recruit at a marketplace, and the accounts that one may use."""
+        """Offer the user's own studies that recruit at a marketplace, and the accounts that they may use."""
         choices: dict[str, QuerySet[Any]] = {
             "study": parts.visible(
                 request.user,
@@ -229,7 +229,7 @@ class RecruitmentAdmin(PartAdmin):
         return [path("<path:object_id>/ask/", view, name="marketplaces_recruitment_ask"), *super().get_urls()]
 
     def ask(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Ask the marketplace about this study's people now."""
+        """Ask the marketplace about this study's participants now."""
         recruitment = self.seen(request, object_id, role=Role.EDITOR)
         syncing.sync(recruitment)
         recruitment.refresh_from_db()

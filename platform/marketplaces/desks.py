@@ -1,4 +1,4 @@
-"""What the desks of all marketplaces share: whose study it is, who may use the account, and asking before an action."""
+"""Shared by the desks of all marketplaces: access to the study and the account, and confirmation of actions."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ else:
 
 
 def base_promised(study: Study) -> Decimal | None:
-    """The base pay that anyone who comes now is promised; None where nothing was launched.
+    """Return the base pay promised to anyone who arrives now, or None if nothing has been launched.
 
-    What a marketplace was told before the last launch may be another reward.
+    A marketplace that was told the reward before the last launch may show a different one.
     """
     version = study.latest_version()
     return version.pay().base if version is not None else None
 
 
 class Desk(Base):
-    """Beside an admin page of a marketplace's own: what every such page needs.
+    """Mixin for a marketplace's own admin pages, with what every such page needs.
 
     Attributes:
-        desk_title: what the page of a study's tasks is called in breadcrumbs.
+        desk_title: what breadcrumbs call the page with a study's tasks.
     """
 
     desk_title = ""
 
     def study_of(self, request: HttpRequest, study_id: int, *, role: Role | None = None) -> Study:
-        """The study that an address names, for anyone who has this part in it (default: the least that sees it).
+        """Return the study in the address if the user has this role in it (default: the lowest role that sees it).
 
         Raises:
             Http404, PermissionDenied
@@ -53,15 +53,15 @@ class Desk(Base):
         return found
 
     def refuse_without_account(self, request: HttpRequest, account: Account) -> None:
-        """Raises PermissionDenied for anyone who may not recruit and pay with this account."""
+        """Raise PermissionDenied for a user who may not recruit and pay with this account."""
         if not parts.may(request.user, account, role=Role.EDITOR):
             raise PermissionDenied
 
     def page(self, request: HttpRequest, template: str, title: str, context: dict[str, Any]) -> HttpResponse:
-        """A page of the admin; no browser keeps it.
+        """Return an admin page that browsers do not store.
 
         Args:
-            context: with a "study" the page has breadcrumbs, in which its "desk" is the page before.
+            context: with a "study", the page has breadcrumbs, where "desk" is the previous page.
         """
         whole = {**self.admin_site.each_context(request), "opts": self.opts, "title": title, **context}
         if "study" in context:
@@ -85,14 +85,14 @@ class Desk(Base):
         grave: bool = False,
         problem: str = "",
     ) -> HttpResponse:
-        """The page that asks before an action: its button posts to the address it was opened by.
+        """Return the page that asks for confirmation of an action; its button posts to the page's own address.
 
         Args:
-            back: the desk's address, for anyone who leaves it as it is.
-            about: what or whom it is about, above what it `says`.
-            warns: what one should know before.
-            grave: somebody loses something by it.
-            problem: why it was not done.
+            back: the desk's address, for a user who cancels.
+            about: what or whom the action is about, shown above what it `says`.
+            warns: what to know before confirming.
+            grave: whether someone loses something by the action.
+            problem: why the action was not done.
         """
         context = {
             "study": study, "desk": back, "back": back, "button": button, "about": about,
@@ -103,5 +103,5 @@ class Desk(Base):
 
 
 def typed(form: type[forms.Form], request: HttpRequest, **options: Any) -> forms.Form:
-    """A form with what was posted, or as it is first shown."""
+    """Return the form bound to posted data, or an unbound form if nothing was posted."""
     return form(request.POST if request.method == "POST" else None, **options)

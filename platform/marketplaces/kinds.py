@@ -1,7 +1,7 @@
-"""Which marketplaces there are: every folder of this package that has a `kind.py` with a `KIND` in it.
+"""The available marketplaces: every folder of this package with a `kind.py` that defines `KIND`.
 
-Each folder is a Django app of its own: how its people arrive, what is asked of its interface, how they are
-paid, and a stand-in server for tests and rehearsals.
+Each folder is a Django app of its own. It defines how participants arrive, what is asked of the marketplace's API, how
+participants are paid, and a stand-in server for tests and rehearsals.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 class MarketplaceError(Exception):
-    """A marketplace's interface was down, slow, refused or answered nonsense; the text is for the researcher.
+    """Raised when a marketplace's API is down, slow, refuses or answers nonsense; the researcher reads the text.
 
-    It names no key and no worker.
+    The text contains no key and no worker's name.
     """
 
 
 class NotPossible(Exception):
-    """What was asked for cannot be done; the text says why and what to do. Nothing was changed."""
+    """Raised for a request that cannot be fulfilled; the text says why and what to do. Nothing was changed."""
 
 
 @dataclass(frozen=True)
 class Credential:
-    """One secret that an account needs, typed once and never shown again."""
+    """One secret that an account needs; it is entered once and never shown again."""
 
     name: str
     label: str | Promise
@@ -41,7 +41,7 @@ class Credential:
 
 @dataclass(frozen=True)
 class Listed:
-    """A marketplace's entry in the admin's side bar: its words, its symbol, and the model whose list it leads to."""
+    """A marketplace's entry in the admin's sidebar: its text, its icon, and the model whose list it opens."""
 
     title: str | Promise
     icon: str
@@ -55,13 +55,13 @@ class Kind:
     Attributes:
         key: the folder's name and `Identity.recruiter`.
         credentials: what an account needs to sign in.
-        addresses: the interface's address for each place ("production", "sandbox") that the marketplace has;
-            a rehearsal's is the stand-in server's, typed by the researcher.
-        check: asks the interface with this account; a sentence such as what the balance is. Raises MarketplaceError.
-        sync: brings what the marketplace says of one study's workers here. Raises MarketplaceError.
-        desk: the name of the page on which one study recruits there, whose argument is the study's key; "": none.
-        listed: its entry in the side bar.
-        frames: the sites that show participants' pages inside their own.
+        addresses: the API's address for each place ("production", "sandbox") that the marketplace has;
+            for a rehearsal, the researcher enters the stand-in server's address.
+        check: calls the API with this account; returns a sentence such as the balance. Raises MarketplaceError.
+        sync: fetches the status of one study's workers from the marketplace. Raises MarketplaceError.
+        desk: the name of the page on which a study recruits there, which takes the study's key; "" for none.
+        listed: the entry in the sidebar.
+        frames: the sites that frame participants' pages.
     """
 
     key: str
@@ -77,18 +77,18 @@ class Kind:
 
 @cache
 def keys() -> tuple[str, ...]:
-    """The marketplaces' names, in alphabetical order."""
+    """Return the marketplaces' keys in alphabetical order."""
     return tuple(sorted(path.parent.name for path in Path(__file__).parent.glob("*/kind.py")))
 
 
 @cache
 def get(key: str) -> Kind:
-    """The marketplace called `key`; KeyError where there is none."""
+    """Return the marketplace with this key; raise KeyError if there is none."""
     if key not in keys():
         raise KeyError(key)
     return import_module(f"marketplaces.{key}.kind").KIND
 
 
 def every() -> list[Kind]:
-    """All marketplaces, in the order of their names."""
+    """Return all marketplaces in the order of their keys."""
     return [get(key) for key in keys()]

@@ -1,4 +1,4 @@
-"""Accounts at marketplaces, and which study recruits through which."""
+"""Marketplace accounts, and the account through which each study recruits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def kind_choices() -> list[tuple[str, Any]]:
 
 
 def check_stand_in(address: str) -> None:
-    """Where a rehearsal is played; a public installation asks only the hosts that it was told (LOCAL_HOSTS)."""
+    """Check a rehearsal's address; public installations accept only the hosts that are configured (LOCAL_HOSTS)."""
     check_address(address)
     if settings.BEHIND_TLS and urlsplit(address).hostname not in settings.LOCAL_HOSTS:
         raise ValidationError(
@@ -37,7 +37,7 @@ def check_stand_in(address: str) -> None:
 
 
 class Account(models.Model):
-    """Somebody's account at a marketplace. Its members may use it: editors recruit and pay with it."""
+    """An account at a marketplace. Its members may use it: editors recruit and pay with it."""
 
     class Place(models.TextChoices):
         PRODUCTION = "production", _("production: real people and real money")
@@ -68,29 +68,29 @@ class Account(models.Model):
 
     @property
     def base_address(self) -> str:
-        """Where its interface is, without a last slash; empty where the marketplace has no such place."""
+        """Address of the API without a trailing slash, or "" if the marketplace does not have this place."""
         if self.place == self.Place.REHEARSAL:
             return self.address.rstrip("/")
         return kinds.get(self.kind).addresses.get(self.place, "").rstrip("/")
 
     @sensitive_variables()
     def keep_credentials(self, credentials: dict[str, str]) -> None:
-        """Keep them, encrypted, instead of those before."""
+        """Store these credentials, encrypted, in place of the old ones."""
         self.sealed_credentials = sealing.seal(json.dumps(credentials), purpose=_PURPOSE)
 
 
 @sensitive_variables()
 def credentials_of(account: Account) -> dict[str, str] | None:
-    """What the account signs in with; None where nothing is kept or it can no longer be read.
+    """Return the account's credentials, or None if none are stored or they can no longer be read.
 
-    A function and no method: templates and lists call methods by name.
+    This is a function rather than a method because templates and lists call methods by name.
     """
     found = sealing.unseal(account.sealed_credentials, purpose=_PURPOSE) if account.sealed_credentials else None
     return json.loads(found) if found is not None else None
 
 
 class Member(Membership):
-    """Somebody's part in an account."""
+    """A user's role in an account."""
 
     account = models.ForeignKey(Account, models.CASCADE, related_name="members")
 
@@ -101,7 +101,7 @@ class Member(Membership):
 
 
 class Recruitment(models.Model):
-    """Which account a study recruits and pays through, and when the marketplace was last asked about it."""
+    """The account through which a study recruits and pays, and when the marketplace was last asked about the study."""
 
     study = models.OneToOneField(Study, models.CASCADE, related_name="recruitment")
     account = models.ForeignKey(Account, models.PROTECT, related_name="recruitments", verbose_name=_("account"))
@@ -121,10 +121,10 @@ class Recruitment(models.Model):
 
     @property
     def began(self) -> bool:
-        """Whether somebody has come to the study by its present way in."""
+        """Whether anyone has arrived through the study's current recruiter."""
         return Identity.objects.filter(study=self.study.slug, recruiter=self.account.kind).exists()
 
     @property
     def desk(self) -> str:
-        """The name of the page on which the study recruits; empty where its marketplace has none."""
+        """Name of the page on which the study recruits, or "" if its marketplace has none."""
         return kinds.get(self.account.kind).desk

@@ -1,4 +1,4 @@
-"""Which rows belong to an account or a study, so that only their members see them."""
+"""Link rows to an account or a study, so that only their members see them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from studies.models import Study
 
 
 def declare() -> None:
-    """Say what belongs to accounts, and who owns a new one."""
+    """Declare what belongs to accounts, and who owns a new account."""
     creators_own(Account)
     belongs(Account, to=Account, by="pk")
     belongs(Record, to=Account, by=recorded_of(Account))

@@ -1,7 +1,8 @@
-"""What a rejection at a marketplace means for the ledger.
+"""Apply a marketplace's rejections to the ledger.
 
-What was owed is written off once the marketplace says that the work is rejected, and due again once it says so no
-more; whether it was done at a desk here, at the marketplace's own pages, or by a call whose answer was lost.
+When the marketplace says that work is rejected, what was owed is written off. When it no longer says so, the amount is
+due again. It does not matter whether the decision was made at a desk here, on the marketplace's own pages, or by a call
+whose answer was lost.
 """
 
 from __future__ import annotations
@@ -20,22 +21,22 @@ from payouts.paying import scrubbed
 from recruiters.models import Identity
 
 LONGEST = 250
-"""Characters of a note in the journal."""
+"""Maximum length of a note in the journal, in characters."""
 
 
 def refuse_while_paid(person: Enrolment) -> None:
-    """Raises NotPossible where the ledger has approved what somebody is owed, or it may have been paid."""
+    """Raise NotPossible if the ledger has approved what the person is owed, or it may have been paid."""
     if LedgerRow.objects.filter(enrolment=person, state__in=deciding.COMMITTED).exists():
         raise NotPossible(_("They are being paid: the ledger has approved what they are owed."))
 
 
 def rejected(person: Enrolment, *, kind: str, reason: str = "", who: Any = None) -> int:
-    """Write off what is due or failed of somebody whose work was rejected; returns how many rows.
+    """Write off a person's due and failed payments after a rejection; return the number of rows.
 
     Args:
         kind: the marketplace.
         reason: what the worker was told; kept in the journal.
-        who: the user whose act it was; None for what the marketplace was heard to say.
+        who: the user who rejected the work; None if the marketplace reported it.
     """
     words = Truncator(f"{_mark(kind)} {nameless(reason, person)}".strip()).chars(LONGEST)
     return sum(
@@ -45,14 +46,14 @@ def rejected(person: Enrolment, *, kind: str, reason: str = "", who: Any = None)
 
 
 def nameless(words: str, person: Enrolment | None) -> str:
-    """What was written to a worker, for the records: without their identifiers, cut where it is long."""
+    """Return a message to a worker for the records: without the worker's identifiers, and shortened if it is long."""
     return scrubbed(words, Identity.objects.filter(enrolment=person).first() if person is not None else None)
 
 
 def taken_back(person: Enrolment, *, kind: str, who: Any = None) -> int:
-    """Make due again what was written off by a rejection that holds no more; returns how many rows.
+    """Make payments due again that a rejection wrote off, now that it no longer holds; return the number of rows.
 
-    What was written off for another reason stays so.
+    Payments written off for another reason are not changed.
     """
     words = _("The rejection at {marketplace} was taken back.").format(marketplace=kinds.get(kind).title)
     return sum(
@@ -61,7 +62,7 @@ def taken_back(person: Enrolment, *, kind: str, who: Any = None) -> int:
 
 
 def heard(person: Enrolment, *, kind: str, was_rejected: bool, is_rejected: bool) -> None:
-    """Let the ledger follow what a marketplace says of somebody's work; where that has not changed, nothing happens."""
+    """Update the ledger when the marketplace reports a rejection or its reversal; do nothing if neither changed."""
     if is_rejected and not was_rejected:
         rejected(person, kind=kind)
     elif was_rejected and not is_rejected:
@@ -69,7 +70,7 @@ def heard(person: Enrolment, *, kind: str, was_rejected: bool, is_rejected: bool
 
 
 def _written_off(person: Enrolment, kind: str) -> list[LedgerRow]:
-    """The rows whose last posting is the rejection's."""
+    """Return the rows whose last posting comes from the rejection."""
     found = []
     for row in LedgerRow.objects.filter(enrolment=person, state=LedgerRow.State.WRITTEN_OFF):
         last = row.postings.order_by("-number").first()

@@ -21,13 +21,13 @@ LONGEST_PAUSE = timedelta(minutes=15)
 
 
 def sync_due() -> int:
-    """Ask about every launched, paused or closed study whose time has come; returns how many."""
+    """Sync every launched, paused or closed study that is due; return how many."""
     due = Recruitment.objects.exclude(study__status=Study.Status.DRAFT).filter(next_at__lte=timezone.now())
     return sum(sync(recruitment) for recruitment in due.select_related("account", "study"))
 
 
 def sync(recruitment: Recruitment) -> bool:
-    """Sync one study now; False if another process is syncing it. Errors are kept for the researcher to see."""
+    """Sync one study now; return False if another process is syncing it. Errors are stored for the researcher."""
     now = timezone.now()
     mine = Recruitment.objects.filter(pk=recruitment.pk, next_at=recruitment.next_at)
     if not mine.update(next_at=now + EVERY, asked_at=now):
@@ -42,7 +42,7 @@ def sync(recruitment: Recruitment) -> bool:
         log.error("asking about study %s failed: %s", recruitment.study.slug, type(error).__name__)
         one.update(problem=_("It failed; the server's log says why."), failures=F("failures") + 1)
     else:
-        # Nobody waits for a place of a closed study, and there may be very many of them.
+        # Nobody waits for a place in a closed study, and there may be very many closed studies.
         pause = LONGEST_PAUSE if recruitment.study.status == Study.Status.CLOSED else EVERY
         one.update(problem="", failures=0, answered_at=timezone.now(), next_at=now + pause)
     return True

@@ -5,5 +5,5 @@ from marketplaces import syncing
 
 @shared_task(name="marketplaces.sync")
 def sync() -> None:
-    """Ask the marketplaces about the studies whose time has come."""
+    """Sync the studies that are due from their marketplaces."""
     syncing.sync_due()

@@ -1,4 +1,4 @@
-"""Accounts: keys go in and never out, and belong to one place; who asks the marketplace, and what is said of it."""
+"""Accounts: keys are write-only and belong to one place; who may ask the marketplace, and how answers are shown."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_an_account_that_a_study_uses_is_not_deleted(desk):
     assert Account.objects.filter(pk=recruitment.account_id).exists()
 
 
-# ---- asking ----------------------------------------------------------------------------------------------
+# ---- syncing ---------------------------------------------------------------------------------------------
 
 
 def a_recruitment():
@@ -107,7 +107,7 @@ def a_recruitment():
 
 @pytest.fixture
 def marketplace(monkeypatch):
-    """What the marketplace does when it is asked; a list of answers, the last of which repeats."""
+    """The marketplace's answers, in order; the last one repeats."""
     answers = []
 
     def sync(recruitment):

@@ -1,4 +1,4 @@
-"""Every address of an outside service that a person can type in: where no request of ours may go."""
+"""Every outside address that a user can enter: where our requests must not go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every marketplace has what the rest of the house asks of one."""
+"""Every marketplace defines everything that the rest of Parley expects."""
 
 from __future__ import annotations
 
