@@ -1,4 +1,4 @@
-"""Panels in the admin: set up from a preset, and the lists by which their people are paid."""
+"""Panels in the admin: setting one up from a preset, and the lists that pay its participants."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from rights.roles import Role
 from studies.models import Study
 
 _SHOWN = 100
-"""Remarks about an uploaded list on its page."""
+"""Maximum number of remarks shown about an uploaded list."""
 
 
 @admin.register(Panel)
 class PanelAdmin(PartAdmin):
-    """Where a study's people come from. Owners pay; editors set it up."""
+    """A study's panel. Owners pay; editors set it up."""
 
     sees, changes, deletes = Role.VIEWER, Role.EDITOR, Role.OWNER
     form = PanelForm
@@ -104,10 +104,10 @@ class PanelAdmin(PartAdmin):
         ]
         return [*own, *super().get_urls()]
 
-    # ---- setting one up ------------------------------------------------------------------------------
+    # ---- setup ---------------------------------------------------------------------------------------
 
     def of_study(self, request: HttpRequest, study_id: int) -> HttpResponse:
-        """To the study's panel, or to where one is added."""
+        """Redirect to the study's panel, or to the page that adds one."""
         study = self._study(request, study_id)
         found = Panel.objects.filter(study=study).first()
         if found is not None:
@@ -115,7 +115,7 @@ class PanelAdmin(PartAdmin):
         return HttpResponseRedirect(f"{reverse('admin:panels_panel_add')}?study={study.pk}")
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
-        """First which study and which preset, then the form that these fill in."""
+        """Ask for the study and the preset first, then show the form filled in from them."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         if self._new_study(request) is None or self._new_preset(request) is None:
@@ -151,7 +151,7 @@ class PanelAdmin(PartAdmin):
         return {**{name: told[name] for name in known}, **leads, "check_by": preset.check, "preset": preset.key}
 
     def get_readonly_fields(self, request: HttpRequest, obj: Panel | None = None) -> list[str]:
-        """Who somebody is does not change once somebody has come."""
+        """Make the fields that identify a participant read-only once someone has arrived."""
         return ["person", "task", "session", "lasting"] if obj is not None and obj.began else []
 
     @method_decorator(sensitive_post_parameters("new_secret"))
@@ -185,7 +185,7 @@ class PanelAdmin(PartAdmin):
     # ---- payment lists -------------------------------------------------------------------------------
 
     def lists(self, request: HttpRequest, study_id: int) -> HttpResponse:
-        """The study's payment lists, and what waits to be on one."""
+        """Show the study's payment lists, and the payments waiting for one."""
         study, panel = self._panel_of(request, study_id)
         made = [(one, lists.status_of(one)) for one in PaymentList.objects.filter(study=study)]
         context = {
@@ -198,7 +198,7 @@ class PanelAdmin(PartAdmin):
         return self._page(request, study, "lists", _("Payment lists"), context)
 
     def make(self, request: HttpRequest, study_id: int) -> HttpResponse:
-        """Make a list of all that is approved."""
+        """Make a list of all approved payments."""
         study, _panel = self._panel_of(request, study_id, role=Role.OWNER)
         try:
             made = lists.make(study, who=request.user)
@@ -212,7 +212,7 @@ class PanelAdmin(PartAdmin):
         return _lists_of(study)
 
     def download(self, request: HttpRequest, study_id: int, number: int) -> HttpResponse:
-        """What is still to be paid of a list, as the panel wants it. It names people by the panel's IDs."""
+        """Download a list's open payments in the panel's format. People are named by the panel's IDs."""
         study, panel = self._panel_of(request, study_id, role=Role.OWNER)
         made = _list(study, number)
         self._note(request, study, _("Downloaded payment list {number}.").format(number=number), made)
@@ -222,7 +222,7 @@ class PanelAdmin(PartAdmin):
         return response
 
     def paid(self, request: HttpRequest, study_id: int, number: int) -> HttpResponse:
-        """Compare a list with what was paid of it."""
+        """Compare a list with what the panel paid."""
         study, panel = self._panel_of(request, study_id, role=Role.OWNER)
         made = _list(study, number)
         form = PaidForm(request.POST or None, request.FILES or None)
@@ -247,7 +247,7 @@ class PanelAdmin(PartAdmin):
         return self._page(request, study, "paid", title, context, status=422 if problems else 200)
 
     def take_back(self, request: HttpRequest, study_id: int, number: int) -> HttpResponse:
-        """Say that the rest of a list was never handed over."""
+        """Record that the rest of a list was never handed over."""
         study, _panel = self._panel_of(request, study_id, role=Role.OWNER)
         made = _list(study, number)
         form = NotHandedOverForm(request.POST or None)
@@ -265,7 +265,7 @@ class PanelAdmin(PartAdmin):
         title = _("Take list {number} back").format(number=number)
         return self._page(request, study, "take_back", title, context)
 
-    # ---- what these share ----------------------------------------------------------------------------
+    # ---- shared helpers ------------------------------------------------------------------------------
 
     def _study(self, request: HttpRequest, study_id: int, *, role: Role | None = None) -> Study:
         found: Study = self.admin_site.get_model_admin(Study).seen(request, str(study_id), role=role)

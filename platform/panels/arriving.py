@@ -1,4 +1,4 @@
-"""Who comes from a panel, read from the link and checked in the way that the panel names."""
+"""Read a participant's arrival from a panel's link, and check it in the way that the panel requires."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from recruiters.keys import read_keys
 from recruiters.models import Identity, LabCode
 
 EXPIRES = "expires"
-"""The field of a signed link that says until when it is good, in seconds since 1970, where it has one."""
+"""Optional field of a signed link: its expiry time, in seconds since 1970."""
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
-"""What sites that speak the external-question protocol send while somebody only looks."""
+"""Value that sites with the external-question protocol send while a visitor only previews the study."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@:+-]{0,79}")
-"""What an ID may be. It begins with a letter or digit, so that no spreadsheet takes it for a formula."""
+"""Valid IDs. They begin with a letter or digit, so that no spreadsheet takes them for a formula."""
 _LONGEST_TOKEN = 6000
 _BACK = gettext_lazy("Please open the study from the page that invited you.")
 
@@ -49,7 +49,7 @@ class Expired(ExpiredLink):
 
 
 def arrive(study: str, link: Mapping[str, str]) -> Arrival:
-    """Who comes by the link of a panel.
+    """Return the arrival described by a panel's link.
 
     Raises:
         NoPanel, IncompleteLink, RepeatedParameter, ForgedLink, Expired, NotInvited
@@ -78,13 +78,13 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
 
 
 def _proof(found: Mapping[str, str]) -> str:
-    """What this visit's link has; hashed where it is too long to be kept."""
+    """Return what identifies this visit's link, hashed if it is too long to be stored."""
     whole = "/".join(found[name] for name in ("session", "task", "person"))
     return whole if len(whole) <= 160 else hashlib.sha256(whole.encode()).hexdigest()
 
 
 def _value(names: str, link: Link, fields: Mapping[str, str]) -> str:
-    """What the link says of the person, the task or the session; "" where the panel names no field for it."""
+    """Return the link's value for the person, task or session; "" if the panel names no field for it."""
     asked = names_in(names)
     if not asked:
         return ""
@@ -104,16 +104,16 @@ def _value(names: str, link: Link, fields: Mapping[str, str]) -> str:
 
 
 def _refuse_twice(names: Iterable[str], link: Link) -> None:
-    """Raises RepeatedParameter for the first of these fields that stands in the link more than once."""
+    """Raise RepeatedParameter for the first of these fields that appears more than once in the link."""
     if twice := [name for name in names if name in link.twice]:
         raise RepeatedParameter(_("“{name}” appears twice in the link. {back}").format(name=twice[0], back=_BACK))
 
 
-# ---- how it is checked -----------------------------------------------------------------------------
+# ---- checks ----------------------------------------------------------------------------------------
 
 
 def _checked(panel: Panel, link: Link) -> Mapping[str, str]:
-    """The fields that count: those of the link, or of the token in it."""
+    """Return the fields that count: the link's own, or those in its token."""
     if panel.check_by == Panel.Check.SIGNED:
         _refuse_unsigned(panel, link)
     if panel.check_by == Panel.Check.TOKEN:
@@ -123,7 +123,7 @@ def _checked(panel: Panel, link: Link) -> Mapping[str, str]:
 
 @sensitive_variables()
 def _refuse_unsigned(panel: Panel, link: Link) -> None:
-    """The signature is the HMAC-SHA256, in hexadecimal, of all that stands between “?” and “&signature=”."""
+    """Check the signature: the hexadecimal HMAC-SHA256 of everything between “?” and “&signature=”."""
     secret = secret_of(panel)
     if secret is None:
         raise NoPanel(_("The researchers have to enter the panel's secret again. Please try again later."))
@@ -140,7 +140,7 @@ def _refuse_unsigned(panel: Panel, link: Link) -> None:
 
 
 def _claims(panel: Panel, link: Link) -> dict[str, str]:
-    """What a token says: signed with one of the panel's keys (RS256), with `exp`."""
+    """Return the claims of a token that is signed with one of the panel's keys (RS256) and has an `exp` claim."""
     _refuse_twice([panel.signature], link)
     token = link.get(panel.signature, "")
     if not token:
@@ -160,7 +160,7 @@ def _claims(panel: Panel, link: Link) -> dict[str, str]:
 
 
 def _refuse_uninvited(panel: Panel, person: str) -> None:
-    """Raises NotInvited for anyone who is not on the list and has not begun."""
+    """Raise NotInvited for a person who is not on the list and has not begun."""
     if LabCode.objects.filter(study=panel.study.slug, code=person).exists():
         return
     begun = Identity.objects.filter(study=panel.study.slug, recruiter=KIND, worker=panel.worker(person))

@@ -1,4 +1,4 @@
-"""What a panel is told of somebody whose enrolment has ended, and where that leads."""
+"""What a panel is told when an enrolment ends, and where the participant is sent."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from participants.states import State
 
 LONGEST_ADDRESS = 500
 VARIABLES = ("person", "task", "session", "code")
-"""What an address may mention in braces; `code` is Parley's own completion code of the person."""
+"""Variables that an address may contain in braces; `code` is the participant's completion code from Parley."""
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
 _NO_ADDRESS = re.compile(r"[\s\\\x00-\x1f\x7f]")
 
 
 class Outcome(models.TextChoices):
-    """The endings that panels know."""
+    """The endings that panels distinguish."""
 
     COMPLETED = "completed", gettext_lazy("completed")
     SCREENED_OUT = "screened_out", gettext_lazy("screened out")
@@ -30,11 +30,11 @@ class Outcome(models.TextChoices):
 
 
 class NotAllowed(ValueError):
-    """An address that people must not be sent to; says why."""
+    """Raised for an address that participants must not be sent to; says why."""
 
 
 def outcome_of(state: str, *, paid: bool) -> Outcome:
-    """What somebody whose enrolment ended in `state`, and who is or is not paid for it, is to a panel."""
+    """Return the panel's outcome for an enrolment that ended in `state`, depending on whether it is paid."""
     if state == State.COMPLETED:
         return Outcome.COMPLETED
     if state in (State.SCREENED_OUT, State.FAILED_CODE_WORD):
@@ -43,19 +43,19 @@ def outcome_of(state: str, *, paid: bool) -> Outcome:
 
 
 POST = "POST "
-"""Before an address: what follows its “?” is posted as a form."""
+"""Prefix of an address whose query is posted as a form."""
 
 
 def is_address(leads: str) -> bool:
-    """Whether an ending leads to a page; else it is a code to copy."""
+    """Return whether an ending leads to a page; otherwise, it is a code to copy."""
     return leads.casefold().startswith(("http:", "https:", POST.casefold())) or "//" in leads
 
 
 def check_leads(leads: str, sites: str) -> None:
-    """Look at where an ending leads, as it is typed.
+    """Check where an ending leads before it is saved.
 
     Raises:
-        NotAllowed: no address of one of these sites, or it mentions what is not known.
+        NotAllowed: the address is on none of these sites, or contains an unknown variable.
     """
     if not is_address(leads):
         if len(leads) > 60 or not leads.isprintable() or " " in leads:
@@ -72,7 +72,7 @@ def check_leads(leads: str, sites: str) -> None:
 
 
 def filled_in(leads: str, values: Mapping[str, str]) -> str:
-    """The address with its variables replaced, each percent-encoded; unknown ones stay as they are."""
+    """Return the address with its variables replaced and percent-encoded; unknown variables stay as they are."""
 
     def value(found: re.Match[str]) -> str:
         return quote(values[found[1]], safe="") if found[1] in values else found[0]
@@ -81,10 +81,10 @@ def filled_in(leads: str, values: Mapping[str, str]) -> str:
 
 
 def refuse_elsewhere(address: str, sites: str) -> None:
-    """Refuse an address that is at none of the panel's own sites.
+    """Refuse an address that is on none of the panel's own sites.
 
     Args:
-        sites: their addresses, one a line.
+        sites: the sites' addresses, one per line.
 
     Raises:
         NotAllowed

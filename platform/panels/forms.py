@@ -1,4 +1,4 @@
-"""The forms of panels' pages."""
+"""The forms on the panels' admin pages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FIELDS = (
 
 
 class PanelForm(forms.ModelForm):
-    """A panel; its secret goes in and never comes out again."""
+    """Form for a panel; its secret is write-only."""
 
     new_secret = forms.CharField(
         label=gettext_lazy("Secret of the signature"),
@@ -74,7 +74,7 @@ class PanelForm(forms.ModelForm):
 
 
 class PaidForm(forms.Form):
-    """What was paid of a list, as a file."""
+    """Upload of a file that says what was paid of a list."""
 
     paid = forms.FileField(
         label=gettext_lazy("What was paid, as a CSV file"),

@@ -1,4 +1,4 @@
-"""How people go back to the panel that sent them."""
+"""Return participants to the panel that sent them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 @farewells.register
 def to_panel(enrolment: Enrolment) -> Farewell | None:
-    """The button or code that tells the panel how it ended; None where the researcher named neither."""
+    """Return the button or code that tells the panel how the study ended; None if the researcher specified neither."""
     identity = Identity.objects.filter(enrolment=enrolment, recruiter=KIND).first()
     panel = Panel.objects.filter(study__slug=identity.study).first() if identity is not None else None
     if identity is None or panel is None or enrolment.state == State.RETURNED:
@@ -40,7 +40,7 @@ def over_quota(enrolment: Enrolment) -> Farewell | None:
 
 
 def farewell_to(panel: Panel, outcome: Outcome, values: Mapping[str, str]) -> Farewell | None:
-    """How somebody with this outcome goes back; None where nothing is named, or it leads to another site."""
+    """Return how a participant with this outcome goes back; None if nothing is set or it leads to another site."""
     leads = panel.leads_to(outcome)
     if not leads:
         return None

@@ -1,8 +1,8 @@
-"""Payment lists: made of what was approved, written as the panel wants them, and compared with what it paid.
+"""Payment lists: made from approved payments, written in the panel's format, and compared with what the panel paid.
 
-Whatever is on a list is *sent* in the ledger: nobody can approve it again, mark it as paid or put it on another
-list until the list that comes back says what happened to it. What the list says differently is *unclear* and waits
-for a person, so that nobody is paid twice and nobody is forgotten.
+Every payment on a list is *sent* in the ledger: nobody can approve it again, mark it as paid or put it on another list
+until the returned list says what happened to it. A payment that the returned list shows differently is *unclear* and
+waits for a person to decide, so that nobody is paid twice and nobody is forgotten.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from studies.models import Study
 
 State = LedgerRow.State
 MOST = 5000
-"""Payments on one list."""
+"""Maximum number of payments on one list."""
 _ZERO = Decimal("0.00")
 
 
 def waiting(study: Study) -> QuerySet[LedgerRow]:
-    """What is approved and on no list yet. Of erased people nobody knows whom to pay: they are left out."""
+    """Return approved payments that are on no list yet; erased participants cannot be identified and are left out."""
     return LedgerRow.objects.filter(
         study=study.slug, recruiter=KIND, state=State.APPROVED, enrolment__identity__isnull=False
     )
 
 
 def make(study: Study, *, who: Any) -> PaymentList:
-    """A list of everything that is approved, in one currency; its rows are sent from now on.
+    """Make a list of all approved payments in one currency, and mark them as sent.
 
     Raises:
-        NotDone: nothing is waiting.
+        NotDone: no payments are waiting.
     """
     with transaction.atomic():
         Study.objects.select_for_update().get(pk=study.pk)
@@ -62,10 +62,10 @@ def make(study: Study, *, who: Any) -> PaymentList:
 
 
 def take_back(made: PaymentList, *, who: Any, why: str) -> int:
-    """Say that the rest of a list was never handed over: it can be approved again. Returns how many payments.
+    """Record that the rest of a list was never handed over, so that it can be approved again; return how many payments.
 
     Raises:
-        NotDone: there is no reason, or nothing of it is open.
+        NotDone: no reason was given, or the list has no open payments.
     """
     why = " ".join(why.split())[:200]
     if not why:
@@ -81,9 +81,9 @@ def take_back(made: PaymentList, *, who: Any, why: str) -> int:
 
 
 def _open(made: PaymentList) -> list[LedgerRow]:
-    """Of a list, what is not settled, locked."""
+    """Return the unsettled payments of a list, locked."""
     rows = LedgerRow.objects.select_for_update(of=("self",)).filter(lists=made, state=State.SENT)
-    # A row that failed and was approved again is on a later list.
+    # A payment that failed and was approved again is on a later list.
     return [row for row in rows.order_by("pk") if row.lists.order_by("-number").first() == made]
 
 
@@ -91,9 +91,9 @@ def _open(made: PaymentList) -> list[LedgerRow]:
 
 
 def as_csv(made: PaymentList, panel: Panel) -> Iterator[bytes]:
-    """What is still to be paid of the list, in the panel's own columns, one line for each person.
+    """Return the list's open payments in the panel's own columns, one line per person.
 
-    IDs begin with a letter or digit and so do the columns' names, so that no spreadsheet takes one for a formula.
+    IDs and column names begin with a letter or digit, so that no spreadsheet takes one for a formula.
     """
     columns = panel.list_columns()
     yield _line(columns)
@@ -108,7 +108,7 @@ def _line(cells: Iterable[Any]) -> bytes:
 
 
 def _people(made: PaymentList) -> Iterator[dict[str, Any]]:
-    """Each person whose payments are open, once, however often they took part."""
+    """Yield each person with open payments once, however often they took part."""
     grouped: dict[str, list[LedgerRow]] = defaultdict(list)
     with transaction.atomic():
         for row in _open(made):
@@ -133,18 +133,18 @@ def _sum(rows: Iterable[LedgerRow]) -> Decimal:
     return sum((row.amount for row in rows), _ZERO)
 
 
-# ---- what was paid ---------------------------------------------------------------------------------
+# ---- reconciling -----------------------------------------------------------------------------------
 
 
 @dataclass
 class Findings:
-    """What a list that came back says.
+    """The findings from a returned list.
 
     Attributes:
-        confirmed: payments that are settled now.
-        known: payments that a list had settled before.
-        missing: people of the list that it does not name.
-        remarks: what is different, with the line it stands in (0: none) and what was done.
+        confirmed: number of payments that are settled now.
+        known: number of payments that an earlier upload had settled.
+        missing: people on the list whom the upload does not name.
+        remarks: the differences, each with its line number (0: none) and what was done.
     """
 
     confirmed: int = 0
@@ -163,10 +163,10 @@ class Line:
 
 
 def read(data: bytes, panel: Panel) -> list[Line]:
-    """The people and amounts of an uploaded list.
+    """Return the people and amounts in an uploaded list.
 
     Raises:
-        BadFile: naming every line that cannot be read; nothing is taken from it.
+        BadFile: names every line that cannot be read; nothing is taken from the file.
     """
     rows = rows_of(text_of(data))
     first, header = next(rows, (0, []))
@@ -205,10 +205,10 @@ def _amount(typed: str) -> Decimal | None:
 
 
 def reconcile(made: PaymentList, panel: Panel, lines: Sequence[Line], *, who: Any, rest_failed: bool) -> Findings:
-    """Settle what was paid as it is owed; make unclear what is different; leave or fail what is missing.
+    """Settle payments that match what is owed, mark differing ones as unclear, and leave or fail missing ones.
 
     Args:
-        rest_failed: people whom the list does not name were not paid: they can be approved again.
+        rest_failed: treat people whom the upload does not name as not paid, so that they can be approved again.
     """
     named: dict[str, list[Line]] = defaultdict(list)
     for line in lines:
@@ -231,7 +231,7 @@ def reconcile(made: PaymentList, panel: Panel, lines: Sequence[Line], *, who: An
 
 
 def _people_of(made: PaymentList) -> dict[str, list[Enrolment]]:
-    """The people of a list by the panel's ID, each with the enrolments that they are paid for."""
+    """Return a list's people by the panel's ID, each with the enrolments that the list pays for."""
     found = Identity.objects.filter(enrolment__ledger__lists=made).select_related("enrolment").distinct()
     people: dict[str, list[Enrolment]] = defaultdict(list)
     for one in found.order_by("pk"):
@@ -283,7 +283,7 @@ def _post(rows: Sequence[LedgerRow], to: str, who: Any, why: str) -> None:
 
 
 def _strangers(panel: Panel, named: Mapping[str, Sequence[Line]], found: Findings) -> None:
-    """Who is in what was paid and not on the list: nothing is changed, and the researcher is told."""
+    """Tell the researcher about people in the upload who are not on the list; change nothing for them."""
     known = {
         values_of(one)["person"]: one
         for one in Identity.objects.filter(study=panel.study.slug, recruiter=KIND).select_related("enrolment")
@@ -300,7 +300,7 @@ def _strangers(panel: Panel, named: Mapping[str, Sequence[Line]], found: Finding
 
 
 def status_of(made: PaymentList) -> dict[str, int]:
-    """How many payments of a list are open, settled, unclear, or to be paid by another list."""
+    """Return how many payments of a list are open, settled, unclear, or left to another list."""
     states = list(made.rows.values_list("state", flat=True))
     settled = states.count(State.CONFIRMED)
     still, unclear = states.count(State.SENT), states.count(State.UNCLEAR)

@@ -1,4 +1,4 @@
-"""Panels: where a study's people come from, how they go back, and the lists by which they are paid."""
+"""Panels: where a study's participants come from, how they return, and the lists by which they are paid."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ _LEADS = "to_"
 
 
 def names_in(text: str) -> list[str]:
-    """Names of a link's fields, as they are typed: separated by spaces or commas."""
+    """Return the names of a link's fields, which are entered with spaces or commas between them."""
     return text.replace(",", " ").split()
 
 
 def check_names(text: str) -> None:
-    """Raises ValidationError unless these are names of fields of a link."""
+    """Raise ValidationError unless these are names of a link's fields."""
     for name in names_in(text):
         if not _NAME.fullmatch(name):
             raise ValidationError(_("“%(name)s” is no name of a field of a link."), params={"name": name})
 
 
 def check_sites(text: str) -> None:
-    """Raises ValidationError unless every line is the address of a site, without a path."""
+    """Raise ValidationError unless every line is the address of a site, without a path."""
     for line in text.split():
         check_address(line)
         if line.rstrip("/").count("/") > 2:
@@ -57,7 +57,7 @@ def preset_choices() -> list[tuple[str, object]]:
 
 
 class Panel(models.Model):
-    """Where one study's people come from."""
+    """The panel that one study's participants come from."""
 
     class Check(models.TextChoices):
         NOTHING = "nothing", gettext_lazy("nothing: anyone with a made-up ID can enter")
@@ -170,15 +170,15 @@ class Panel(models.Model):
             raise ValidationError(wrong)
 
     def leads_to(self, outcome: Outcome) -> str:
-        """Where an outcome leads, as it was typed: an address, a code, or nothing."""
+        """Return where an outcome leads, as entered: an address, a code, or nothing."""
         found: str = getattr(self, f"{_LEADS}{outcome}")
         return found.strip()
 
     def list_columns(self) -> dict[str, str]:
-        """The payment list's columns in their order, each with the variable it shows.
+        """Return the payment list's columns in order, each with the variable it shows.
 
         Raises:
-            ValueError: saying which line is wrong.
+            ValueError: says which line is wrong.
         """
         found: dict[str, str] = {}
         for line in filter(str.strip, self.columns.splitlines()):
@@ -193,21 +193,21 @@ class Panel(models.Model):
         return found
 
     def column_of(self, variable: str) -> str:
-        """The name of the first column that shows a variable."""
+        """Return the name of the first column that shows a variable."""
         return next(name for name, shown in self.list_columns().items() if shown == variable)
 
     @sensitive_variables()
     def keep_secret(self, secret: str) -> None:
-        """Keep the secret that the panel signs with, encrypted."""
+        """Store the secret that the panel signs with, encrypted."""
         self.sealed_secret = sealing.seal(secret, purpose=_SECRETS)
 
     @property
     def began(self) -> bool:
-        """Whether somebody has come by it."""
+        """Whether anyone has arrived through the panel."""
         return Identity.objects.filter(study=self.study.slug, recruiter=KIND).exists()
 
     def worker(self, person: str) -> str:
-        """A person's name among everybody who comes by panels."""
+        """Return a person's name among all participants from panels."""
         realm = self.preset if self.lasting and self.preset != "any_site" else f"study-{self.study_id}"
         if self.lasting and self.preset == "any_site" and (sites := self.sites.split()):
             realm = sites[0].partition("://")[2].rstrip("/")[:40]
@@ -216,20 +216,20 @@ class Panel(models.Model):
 
 @sensitive_variables()
 def secret_of(panel: Panel) -> str | None:
-    """What the panel signs with; None where nothing is kept or it can no longer be read.
+    """Return the secret that the panel signs with, or None if none is stored or it can no longer be read.
 
-    A function and no method: templates and lists call methods by name.
+    This is a function rather than a method because templates and lists call methods by name.
     """
     return sealing.unseal(panel.sealed_secret, purpose=_SECRETS) if panel.sealed_secret else None
 
 
 def values_of(identity: Identity) -> Mapping[str, str]:
-    """What the link said of somebody who came by a panel."""
+    """Return the link's values for a participant who came through a panel."""
     return {name: str(identity.details.get(name, "")) for name in ("person", "task", "session")}
 
 
 class PaymentList(models.Model):
-    """A list of payments that was made for a panel. Who is on it is paid by no other list until it is settled."""
+    """A payment list made for a panel. Until it is settled, no other list pays the people on it."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="payment_lists", verbose_name=gettext_lazy("study"))
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)

@@ -1,4 +1,4 @@
-"""Panels and their lists belong to studies."""
+"""Link panels and their payment lists to studies."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from studies.models import Study
 
 
 def declare() -> None:
-    """Say so."""
+    """Declare that panels and payment lists belong to studies."""
     belongs(Panel, to=Study, by="study")
     belongs(PaymentList, to=Study, by="study")

@@ -1,4 +1,4 @@
-"""How people of panels are paid: by the panel itself, or by lists that researchers hand to it."""
+"""How participants from panels are paid: by the panel itself, or by lists that researchers give to the panel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from payouts.payers import PaymentMethod
 
 
 def panel_pays(study: str, reason: str) -> bool:
-    """Whether the panel of the study with this short name pays for this reason itself."""
+    """Return whether the panel of the study with this short name pays for this reason itself."""
     pays = Panel.objects.filter(study__slug=study).values_list("pays", flat=True).first()
     return pays == Panel.Pays.PANEL or (pays == Panel.Pays.BONUSES and reason == "base")
 

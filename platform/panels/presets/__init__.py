@@ -1,6 +1,6 @@
-"""How known panels work, one file each: what the form of a new panel is filled in with.
+"""Presets for known panels, one file each: initial values for the form of a new panel.
 
-A preset only fills in; what a researcher has saved is the panel's own from then on.
+A preset only fills in the form; the values that a researcher saves belong to the panel from then on.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ class Preset:
 
     Attributes:
         key: the file's name.
-        title: how researchers and participants call the panel.
-        about: what it is, for anyone who chooses.
-        person, task, session: the names of the link's fields, separated by spaces; the first that is there counts.
+        title: what researchers and participants call the panel.
+        about: a description for the researcher who chooses a panel.
+        person, task, session: the names of the link's fields, with spaces between them; the first one present counts.
         check: how an arrival is checked (`Panel.Check`).
-        sites: where its people may be sent, one address a line.
-        leads: for each outcome, where it leads: an address with variables, a code, or nothing.
-        hints: for each outcome, what to type there.
+        sites: the sites to which its participants may be sent, one address per line.
+        leads: where each outcome leads: an address with variables, a code, or nothing.
+        hints: what to enter for each outcome.
         pays: who pays what (`Panel.Pays`).
-        columns: of the payment list, one "Column = variable" a line.
+        columns: the payment list's columns, one "Column = variable" per line.
         lasting: whether an ID means the same person in every study.
-        link: what the panel is told to append to the study's address.
+        link: what the panel must append to the study's address.
         steps: what the researcher does at the panel, in order.
-        source: what was read to write this file, and when.
+        source: what this file is based on, and when it was read.
     """
 
     key: str
@@ -59,12 +59,12 @@ class Preset:
 
 @cache
 def every() -> tuple[Preset, ...]:
-    """All presets by title; "any site" last."""
+    """Return all presets by title, with "any site" last."""
     names = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem != "__init__")
     found = [import_module(f"panels.presets.{name}").PRESET for name in names]
     return tuple(sorted(found, key=lambda one: (one.key == "any_site", one.key)))
 
 
 def get(key: str) -> Preset:
-    """The preset of this name; "any site" where there is none any more."""
+    """Return the preset with this name, or "any site" if it no longer exists."""
     return next((one for one in every() if one.key == key), every()[-1])

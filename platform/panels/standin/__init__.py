@@ -1,5 +1,5 @@
-"""A stand-in for a panel: it sends people with links of its own, hears how it ended for them, and pays by a list.
+"""A stand-in for a panel: it sends participants with links of its own, learns how the study ended, and pays by list.
 
-It plays any preset: its links have the preset's fields, and it takes everybody back at whatever address of its own
-the study's page leads to. What it was told is the address that was opened, nothing else, as with a real panel.
+It can play any preset: its links have the preset's fields, and it takes participants back at any of its own addresses
+that the study's page leads to. As with a real panel, the opened address is all it is told.
 """

@@ -1,4 +1,4 @@
-"""Serves a stand-in for a panel on 127.0.0.1, for rehearsing a study that a panel sends people to.
+"""Serve a stand-in for a panel on 127.0.0.1, to rehearse a study that recruits from a panel.
 
 Usage: python -m panels.standin STUDY_ADDRESS [--preset sona] [--secret …] [--port N]
 """

@@ -1,4 +1,4 @@
-"""The stand-in's people, its links, its memory of who came back, its money, and the pages that show them."""
+"""The stand-in's server: its participants and links, who has come back, its payments, and the pages that show them."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ LINK_LIVES = 600
 
 @dataclass
 class Guest:
-    """Somebody of the panel, with what its links say of them."""
+    """A participant of the panel, with the values in their links."""
 
     person: str
     task: str
     session: str = field(default_factory=lambda: secrets.token_hex(8))
     came_back: list[str] = field(default_factory=list)
-    """The addresses of the panel at which they were seen again, oldest first."""
+    """The panel's addresses at which they came back, oldest first."""
     paid: list[str] = field(default_factory=list)
 
 
 class StandIn:
-    """Serves on 127.0.0.1 until the block ends.
+    """A server on 127.0.0.1 that runs until the `with` block ends.
 
     Attributes:
-        heard: every address at which somebody came back, with its query.
+        heard: every address at which a participant came back, with its query.
     """
 
     def __init__(self, preset: Preset, *, study: str = "", secret: str = "", port: int = 0) -> None:
@@ -61,7 +61,7 @@ class StandIn:
         self._server.server_close()
 
     def link(self, guest: Guest, **instead: str) -> str:
-        """The study's address for one person; `instead` replaces what it truly says of them."""
+        """Return the study's address for one participant; `instead` replaces their true values."""
         says = {"person": guest.person, "task": guest.task, "session": guest.session, **instead}
         named = {"person": self.preset.person, "task": self.preset.task, "session": self.preset.session}
         fields = {names_in(names)[0]: says[what] for what, names in named.items() if names}
@@ -74,7 +74,7 @@ class StandIn:
         return hmac.new(self.secret.encode(), query.encode(), hashlib.sha256).hexdigest()
 
     def hear(self, address: str, browser: str) -> Guest | None:
-        """Somebody is back: known by what the address says, or by the cookie with which they left."""
+        """Record a participant's return; identify them by the address or by the cookie with which they left."""
         self.heard.append(address)
         told = {value for _name, value in parse_qsl(urlsplit(address).query)}
         told.add(self._by_browser.get(browser, ""))
@@ -84,13 +84,13 @@ class StandIn:
         return found
 
     def send_off(self, guest: Guest) -> tuple[str, str]:
-        """The link that somebody follows, and the cookie by which the panel knows them again."""
+        """Return the link that a participant follows, and the cookie by which the panel recognises them."""
         browser = secrets.token_hex(8)
         self._by_browser[browser] = guest.person
         return self.link(guest), browser
 
     def pay(self, uploaded: str, *, person: str, amount: str) -> str:
-        """Pay every line of a list of people the panel knows; its own report of it, in the same columns."""
+        """Pay every line of a list whose person the panel knows; return the panel's report with the same columns."""
         report = io.StringIO()
         writer = csv.DictWriter(report, [person, amount])
         writer.writeheader()

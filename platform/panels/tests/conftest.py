@@ -1,4 +1,4 @@
-"""A study, its panel from a preset, and the stand-in that plays the panel."""
+"""Fixtures: a study, its panel from a preset, and the stand-in for the panel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def panel_of(db: None) -> Iterator[Callable[..., Any]]:
-    """Sets a study up for the people of a preset; its panel and the running stand-in server."""
+    """Set up a study for a preset; return its panel and the running stand-in server."""
     from contextlib import ExitStack
 
     from exports.tests import building

@@ -1,4 +1,4 @@
-"""What panels' people do, and where the presets' panels take them back."""
+"""What a panel's participants do, and where each preset takes them back."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from participants.models import Enrolment
 
 
 def leads_at(key: str, standin: StandIn) -> dict[str, str]:
-    """Each preset's own shape of addresses, at the stand-in."""
+    """Return each preset's own form of addresses, on the stand-in's server."""
     at = standin.address
     connect = f"{at}/participant/project/{standin.task}"
     credit = f"{at}/webstudy_credit.aspx?experiment_id=7&credit_token=ab12&survey_code={{person}}"
@@ -40,7 +40,7 @@ def leads_at(key: str, standin: StandIn) -> dict[str, str]:
 
 
 class Visitor:
-    """Somebody of the panel in a browser of their own."""
+    """A participant of the panel in a browser of their own."""
 
     def __init__(self, standin: StandIn, guest: Guest) -> None:
         self.standin, self.guest, self.client = standin, guest, Client()
@@ -52,7 +52,7 @@ class Visitor:
         return link.removeprefix("http://testserver")
 
     def arrive(self) -> Any:
-        """Follow the panel's link; a page that asks first is answered."""
+        """Follow the panel's link, and confirm the page if it asks first."""
         link = self.link
         answer = self.client.get(link)
         if answer.status_code == 200 and b'name="form"' in answer.content:
@@ -67,7 +67,7 @@ class Visitor:
         return Enrolment.objects.get(token=answer["Location"].split("/")[2])
 
     def go(self, until: str) -> Enrolment:
-        """From the link to this ending."""
+        """Take the participant from the link to this ending."""
         person = self.enter()
         people.show_step(enrolment_id=person.pk)
         if until == "dropped_out":
@@ -90,7 +90,7 @@ class Visitor:
         return html.unescape(self.client.get(person.get_absolute_url()).content.decode())
 
     def go_back(self, page: str) -> str:
-        """Press the button that leads to the panel; the address at which the panel saw them, "" without a button."""
+        """Press the button that leads back to the panel; return the address it opened there, or "" without a button."""
         found = re.search(rf'href="({re.escape(self.standin.address)}[^"]*)"', page)
         if found is None:
             return ""

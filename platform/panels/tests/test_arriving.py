@@ -1,4 +1,4 @@
-"""Whom a panel's link lets in: what is missing, twice, forged, expired or not invited is refused with the reason."""
+"""Who may enter by a panel's link: missing, repeated, forged, expired or uninvited IDs are refused with a reason."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class TestFields:
 
 
 class TestNothingButAnId:
-    """Without a session, the browser that began is the only one that goes on."""
+    """Without a session, only the browser that began can continue."""
 
     def test_a_program_that_looks_at_the_link_begins_nothing(self, panel_of):
         panel_of()

@@ -1,4 +1,4 @@
-"""People are sent to the panel's own sites alone: refused when it is saved, and again when somebody goes."""
+"""Participants are sent only to the panel's own sites: checked when an address is saved, and again when they leave."""
 
 from __future__ import annotations
 

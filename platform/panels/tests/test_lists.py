@@ -1,4 +1,4 @@
-"""Payment lists: nobody is on two, and what comes back is settled, or left to a person with the reason."""
+"""Payment lists: nobody is on two, and each returned payment is settled or left to a person with a reason."""
 
 from __future__ import annotations
 

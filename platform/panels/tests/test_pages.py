@@ -1,4 +1,4 @@
-"""A researcher sets a panel up from a preset and pays its people by lists, in the admin."""
+"""In the admin, a researcher sets up a panel from a preset and pays its participants by list."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def at(name: str, *key: object) -> str:
 
 
 def typed(form, **instead: str) -> dict[str, str]:
-    """What a browser would post of a form as it is filled in."""
+    """Return what a browser would post for a form with its current values."""
     fields = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()}
     return {name: str(value) for name, value in fields.items() if value not in (None, False)} | instead
 

@@ -1,4 +1,4 @@
-"""Twelve people through each preset: every ending, where it leads, its row in the payment list, paid and exported."""
+"""Twelve participants per preset: every ending, where it leads, its row in the payment list, its payment and export."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ ENDINGS = [
     *["screened_out"] * 3, *["failed_code_word"] * 2, *["withdrew"] * 2, "dropped_out", "failed_quiz",
     *["completed"] * 2,
 ]  # fmt: skip
-"""Eleven people; the twelfth finds every place taken."""
+"""Endings of eleven participants; the twelfth finds no free place."""
 STATES = {"list": {"confirmed"}, "bonuses": {"confirmed", "elsewhere"}, "panel": {"elsewhere"}}
-"""By who pays: the states of the payments in the dataset."""
+"""States of the payments in the dataset, by who pays."""
 OUTCOMES = {
     "completed": "completed", "screened_out": "screened_out", "failed_code_word": "screened_out",
     "failed_quiz": "partial", "withdrew": "withdrew", "dropped_out": "withdrew",
