@@ -1,6 +1,6 @@
-"""How pages were used by hand, as they count it themselves: read strictly, and kept so that no order matters.
+"""Input behaviour on a page, as the page itself counts it: validated strictly, and stored so that order is irrelevant.
 
-Nothing is kept of who has not agreed to it: consent says so, or nothing is sent and nothing taken.
+Nothing is stored about participants who have not agreed: their pages send nothing, and the server accepts nothing.
 """
 
 from __future__ import annotations
@@ -17,27 +17,32 @@ from quality.counts import AFTER_THE_END, MOST_VIEWS, NotTaken
 from quality.models import Behaviour
 
 LONGEST = 6000
-"""Bytes of what a page sends; eight questions have about 3,000."""
+"""Maximum size of a page's message in bytes; one with eight questions has about 3,000."""
 MOST_PARTS = 8
 MOST_QUESTIONS = 700
-"""Of one loading of a page; those beyond are not kept."""
+"""Maximum number of questions stored for one loading of a page; further ones are refused."""
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
 Milliseconds = Annotated[int, Field(ge=0, le=30 * 24 * 3600 * 1000)]
 
 
 class Figures(BaseModel):
-    """What one loading of a page counted, of the page itself or of one question of its game.
+    """Counts from one loading of a page, for the page itself or for one question of its game.
 
     Attributes:
-        words: on the page or the game's screen; answered_ms: from its showing to its answer.
-        keys: pressed in fields, which ones is not known; intervals between them below two seconds, their sum in
-            milliseconds and the sum of their squares.
-        typed, untyped, pasted: characters that appeared in fields with a key just pressed, with none, or pasted.
-        clicks: of a mouse; jumps: of them, to which no path led; wide: of them, on targets of 40 pixels and more;
-            centred: of these, in the exact middle. travel: pixels that the pointer went.
+        words: number of words on the page or the game's screen.
+        answered_ms: time from its display to its answer.
+        keys: number of keys pressed in fields; which keys is not recorded.
+        intervals, interval_ms, interval_sq: number of intervals below two seconds between keys, their sum in
+            milliseconds, and the sum of their squares.
+        typed, untyped, pasted: characters that appeared in fields just after a key, without a key, or by pasting.
+        clicks: number of mouse clicks.
+        jumps: clicks without any pointer movement leading to them.
+        wide: clicks on targets of at least 40 pixels.
+        centred: those of the wide clicks that hit the exact middle.
+        travel: distance that the pointer moved, in pixels.
         touches, keyboard: activations by touch or pen, and by the keyboard or a screen reader.
-        untrusted: clicks and input that a script made.
-        trapped: whether the field was filled in that only programs see.
+        untrusted: clicks and input made by a script.
+        trapped: whether the field that only programs can see was filled in.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -66,7 +71,7 @@ Question = Annotated[str, Field(pattern=r"^\d{0,9}$")]
 
 
 class Sent(BaseModel):
-    """One message of a page: the figures by question, "" for the page itself."""
+    """One message from a page: the figures for each question, with "" for the page itself."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -76,7 +81,7 @@ class Sent(BaseModel):
 
 
 def read(data: bytes) -> Sent:
-    """What was sent.
+    """Return the parsed message.
 
     Raises:
         NotTaken
@@ -90,19 +95,19 @@ def read(data: bytes) -> Sent:
 
 
 def agreed_to(enrolment: Enrolment, position: int) -> bool:
-    """Whether the person had agreed to be counted so before the step at this position was shown."""
+    """Return whether the person had agreed to these counts before the step at this position was shown."""
     agreed = [n for n, step in enumerate(enrolment.steps) if step["kind"] == "consent" and step.get("behaviour")]
     return bool(agreed) and agreed[0] < position
 
 
 def keep(*, token: str, sent: Sent, now: datetime | None = None) -> bool:
-    """Keep the figures of a page of the enrolment that has this token; each only grows.
+    """Store a page's figures for the enrolment with this token; stored figures only grow.
 
     Returns:
-        False where there is no such page: the token is nobody's, or the person has not seen it.
+        False if there is no such page: the token is unknown, or the person has not seen the page.
 
     Raises:
-        NotTaken: the person did not agree to it, too much, or long after the end.
+        NotTaken: the person did not agree, there is too much data, or it arrived long after the end.
     """
     now = now or timezone.now()
     enrolment = Enrolment.objects.filter(token=token).only("steps", "ended_at").first()
@@ -148,5 +153,5 @@ def keep(*, token: str, sent: Sent, now: datetime | None = None) -> bool:
 
 
 def grown(kept: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
-    """The larger of each two figures."""
+    """Return the larger of each pair of figures."""
     return {name: max(kept.get(name, 0), value) for name, value in told.items()}

@@ -1,4 +1,4 @@
-"""What a page counts and sends: read strictly, and kept so that no order or repetition of sending matters."""
+"""Counts that a page sends about itself: validated strictly, and stored so that order and repetition do not matter."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from participants.models import Visit
 from quality.models import PageView
 
 LONGEST = 512
-"""Bytes of what a page sends; a full one has about 150."""
+"""Maximum size of a page's message in bytes; a full one has about 150."""
 MOST_VIEWS = 40
-"""Loadings of one page that are kept; those beyond are not."""
+"""Maximum number of loadings stored for one page; further ones are refused."""
 SLACK = timedelta(minutes=1)
-"""How far a browser's clock may be ahead."""
+"""Tolerance for a browser's clock that is ahead."""
 AFTER_THE_END = timedelta(minutes=2)
-"""How long after the end of an enrolment its last page may still send."""
+"""Time after the end of an enrolment in which its last page may still send counts."""
 _MOST = 1_000_000
 _DAYS_MS = 30 * 24 * 3600 * 1000
 Count = Annotated[int, Field(ge=0, le=_MOST)]
@@ -29,11 +29,11 @@ Milliseconds = Annotated[int, Field(ge=0, le=_DAYS_MS)]
 
 
 class NotTaken(ValueError):
-    """What was sent cannot be so; nothing was kept."""
+    """Raised for a message that cannot be accepted; nothing was stored."""
 
 
 class Counts(BaseModel):
-    """All that one loading of a page has counted so far."""
+    """All counts so far from one loading of a page."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -53,12 +53,12 @@ class Counts(BaseModel):
         return self
 
     def figures(self) -> dict[str, int]:
-        """The counts alone, by their names in the table."""
+        """Return the counts alone, by their names in the table."""
         return self.model_dump(exclude={"view", "position"})
 
 
 def read(data: bytes) -> Counts:
-    """What was sent.
+    """Return the parsed message.
 
     Raises:
         NotTaken
@@ -72,13 +72,14 @@ def read(data: bytes) -> Counts:
 
 
 def keep(*, token: str, counts: Counts, now: datetime | None = None) -> bool:
-    """Keep the counts of a page of the enrolment that has this token; each figure only grows.
+    """Store a page's counts for the enrolment with this token; stored counts only grow.
 
     Returns:
-        False where there is no such page: the token is nobody's, or the person has not seen it.
+        False if there is no such page: the token is unknown, or the person has not seen the page.
 
     Raises:
-        NotTaken: longer than since the page was shown, too many loadings, or long after the end.
+        NotTaken: the counts cover more time than has passed since the page was shown, there are too many loadings,
+            or the message arrived long after the end.
     """
     now = now or timezone.now()
     shown = (

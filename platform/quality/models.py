@@ -1,4 +1,4 @@
-"""How people used their pages: figures that researchers may look at and that decide nothing."""
+"""How participants used their pages: figures that researchers may view and that decide nothing."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from participants.models import Enrolment
 
 
 class PageView(models.Model):
-    """One loading of a page of a participant in one tab, as the page itself counted it.
+    """One loading of a page in one of a participant's tabs, as the page itself counted it.
 
-    `view` is made again by each loading and tells nothing of who it is. Times are in milliseconds. Of what
-    was pasted only the number of characters is known.
+    Each loading creates its own `view`, which says nothing about the person. Times are in milliseconds. Of pasted text,
+    only the number of characters is known.
     """
 
     enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="page_views")
@@ -47,9 +47,9 @@ class PageView(models.Model):
 
 
 class Behaviour(models.Model):
-    """How one loading of a page was used by hand: the page itself, or one question of its game.
+    """Input behaviour during one loading of a page, for the page itself or for one question of its game.
 
-    `figures` are those of `quality.behaviour.Figures`. No key, no text and no place of a pointer is known.
+    `figures` holds the fields of `quality.behaviour.Figures`. No keys, text or pointer positions are recorded.
     """
 
     enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="behaviour")

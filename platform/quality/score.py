@@ -1,8 +1,8 @@
-"""How much speaks for a program at somebody's page: a score with its reasons. It decides nothing.
+"""A score, with reasons, of how likely it is that a program used a participant's pages. It decides nothing.
 
-Each reason has a weight; weights combine as independent doubts do: 1 - (1 - a)(1 - b)… No reason that assistive
-technology also gives (no pointer, text without typing, long pasting, clicks by an extension) reaches the line by
-itself, nor do all of these together.
+Each reason has a weight; weights combine like independent evidence: 1 - (1 - a)(1 - b)… Some reasons also occur with
+assistive technology: no pointer, text without typing, long pasted text, clicks by an extension. None of them reaches
+the threshold alone, nor do all of them together.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import prod, sqrt
 
 LINE = 0.7
-"""From here on a participant's data are flagged for anyone who analyses them."""
+"""Threshold from which a participant's data are flagged for analysis."""
 WEIGHTS: Mapping[str, float] = {
     "trap": 0.9,
     "centred": 0.7,
@@ -43,19 +43,19 @@ _UNTYPED, _PASTED = 30, 60
 
 @dataclass(frozen=True)
 class Score:
-    """From 0 to 1, and why: names of `WEIGHTS`, heaviest first."""
+    """A score from 0 to 1 with its reasons: names from `WEIGHTS`, heaviest first."""
 
     value: float
     reasons: tuple[str, ...]
 
     @property
     def flagged(self) -> bool:
-        """Whether the score reaches the line; a hint for analyses, and for nothing else."""
+        """Whether the score reaches the threshold; a hint for analyses, and for nothing else."""
         return self.value >= LINE
 
 
 def score(pages: Iterable[tuple[str, Mapping[str, int]]]) -> Score:
-    """The score of one person's pages, as (kind of step, figures by name of `quality.behaviour.Figures`)."""
+    """Return the score for one person's pages, each a kind of step with the `quality.behaviour.Figures` by name."""
     total: dict[str, int] = {}
     words, reading_ms = 0, 0
     for kind, figures in pages:
@@ -87,7 +87,7 @@ def _tests(total: Mapping[str, int], words: int, reading_ms: int) -> Iterable[tu
 
 
 def _even(intervals: int, total_ms: int, squares: int) -> bool:
-    """Whether intervals between keys are alike (by their coefficient of variation) or too short for fingers."""
+    """Return whether intervals between keys are too even (coefficient of variation) or too short for human typing."""
     if intervals < _KEYS:
         return False
     mean = total_ms / intervals

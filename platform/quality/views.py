@@ -1,4 +1,4 @@
-"""Where participants' pages send what they have counted."""
+"""The addresses to which participants' pages send their counts."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from django.views.decorators.http import require_POST
 from quality import behaviour, counts
 
 MOST_IN_WINDOW = 60
-"""Sendings of one participant within WINDOW_SECONDS that a web server looks at; a page sends when it is hidden or left,
-at most once in fifteen seconds while something happens on it, and every five minutes."""
+"""Maximum number of messages that a web server accepts from one participant within WINDOW_SECONDS.
+
+A page sends a message when it is hidden or left, at most every fifteen seconds while it is in use, and otherwise every
+five minutes."""
 WINDOW_SECONDS = 60
 
 
 @csrf_exempt  # the token in the address is the key, as for all pages of participants
 @require_POST
 def take(request: HttpRequest, token: str) -> HttpResponse:
-    """Keep what a page has counted; 204, or why not. Anyone who sends is never held up by it."""
+    """Store a page's counts; return 204, or the reason for a refusal. The sender never has to wait for it."""
     return _taken(
         request, token, counts.LONGEST, lambda body: counts.keep(token=token, counts=counts.read(body)), _window
     )
@@ -31,7 +33,7 @@ def take(request: HttpRequest, token: str) -> HttpResponse:
 @csrf_exempt
 @require_POST
 def take_behaviour(request: HttpRequest, token: str) -> HttpResponse:
-    """Keep how a page was used by hand, of who agreed to it; 204, or why not."""
+    """Store a page's input behaviour if the person agreed to it; return 204, or the reason for a refusal."""
     return _taken(
         request,
         token,
@@ -61,7 +63,7 @@ def _refused(status: int, reason: str) -> HttpResponse:
 
 
 class _Window:
-    """How often each token was heard of in the present window, by this web server alone: asking others takes time."""
+    """Number of messages per token in the current window, for this web server alone: asking others takes time."""
 
     def __init__(self) -> None:
         self._lock = Lock()

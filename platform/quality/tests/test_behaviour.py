@@ -1,4 +1,4 @@
-"""How pages are used by hand: kept of who agreed to it alone, scored with reasons, and deciding nothing."""
+"""Input behaviour on pages: stored only with consent, scored with reasons, and without any effect on decisions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VIEW = "abcdefgh"
 
 
 def person(**fields: int) -> dict[str, int]:
-    """Figures of somebody who types and uses a mouse as people do."""
+    """Return the figures of a person who types and uses a mouse."""
     return {
         "keys": 60, "intervals": 50, "interval_ms": 9000, "interval_sq": 2_400_000, "typed": 60,
         "clicks": 6, "jumps": 1, "wide": 5, "centred": 0, "travel": 3000, **fields,
@@ -89,12 +89,12 @@ def test_the_score_is_of_all_pages_together_and_every_reason_has_its_meaning():
     assert set(WEIGHTS) == set(MEANINGS) and list(WEIGHTS.values()) == sorted(WEIGHTS.values(), reverse=True)
 
 
-# ---- what is kept ----------------------------------------------------------------------------------------
+# ---- storage ---------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def visitor(db) -> Visitor:
-    """Somebody who has agreed and looks at the second page."""
+    """A participant who has agreed and is looking at the second page."""
     visitor = Visitor(arriving(launched()))
     visitor.send(0, agree="yes")
     visitor.see()

@@ -1,4 +1,4 @@
-"""What pages count of themselves: kept once however often it is sent, read strictly, and deciding nothing."""
+"""Counts that pages send about themselves: stored once even if sent often, validated strictly, deciding nothing."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ FIGURES = ("open_ms", "visible_ms", "hidden", "blurred", "pastes", "pasted")
 
 @pytest.fixture
 def visitor() -> Visitor:
-    """Somebody who looks at the first page."""
+    """A participant who is looking at the first page."""
     visitor = Visitor(arriving(launched()))
     visitor.see()
     return visitor
 
 
 def tell(visitor: Visitor, data: Any = None, **fields: Any) -> HttpResponse:
-    """Send as a page does: no cookie, no CSRF token, any content type."""
+    """Send counts as a page does: no cookie, no CSRF token, any content type."""
     body = data if isinstance(data, bytes) else json.dumps({**FULL, **fields})
     return Client(enforce_csrf_checks=True).post(
         reverse("quality:take", args=[visitor.enrolment.token]), body, content_type="text/plain;charset=UTF-8"
@@ -191,7 +191,7 @@ def test_the_worst_signals_change_neither_state_nor_pay_nor_the_dataset(tmp_path
 
 
 def test_nothing_but_the_dataset_and_the_admin_reads_them():
-    """What could decide something by them would have to import them."""
+    """Only code that imports these counts could base a decision on them."""
     root = Path(counts.__file__).parents[2]
     readers = {
         str(path.relative_to(root)) for path in (root / "platform").rglob("*.py")
@@ -206,7 +206,7 @@ def test_nothing_but_the_dataset_and_the_admin_reads_them():
     }
 
 
-# ---- where they are shown ---------------------------------------------------------------------------------
+# ---- display -----------------------------------------------------------------------------------------------
 
 
 def test_the_dataset_has_a_row_per_page_and_says_what_it_means(tmp_path):
