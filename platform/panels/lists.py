@@ -142,7 +142,7 @@ class Findings:
 
     Attributes:
         confirmed: number of payments that are settled now.
-        known: number of payments that an earlier upload had settled.
+        known: number of uploaded lines for payments that were settled before.
         missing: people on the list whom the upload does not name.
         remarks: the differences, each with its line number (0: none) and what was done.
     """

@@ -109,7 +109,7 @@ def test_full_study_sends_people_who_consent_too_late_back_as_over_quota(panel_o
     assert "All places in this study are taken" in page
     assert late.go_back(page) == f"/full?id={standin.guests[1].person}"
     assert [Enrolment.objects.get(pk=one.pk).state for one in people] == ["consented", "arrived"]
-    assert "All places" not in late.last_page(people[1])  # asked again, the page offers to begin
+    assert "All places" not in late.last_page(people[1])  # on reload, the page offers to begin
 
 
 @pytest.mark.django_db

@@ -126,7 +126,7 @@ class House:
 
 
 def house_at(standin: StandIn, **fields: Any) -> House:
-    """Return a study that pays a dollar and an average bonus of a dollar."""
+    """Return a study that pays one dollar plus an average bonus of one dollar, with its account and stand-in."""
     study = building.new_study(**{"entry": "mturk", "base": Decimal("1.00"), **fields})
     account = account_at(standin, title=f"rehearsal of {study.slug}")
     return House(standin, study, account, Recruitment.objects.create(study=study, account=account))
