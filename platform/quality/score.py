@@ -1,4 +1,4 @@
-"""A score, with reasons, of how likely it is that a program used a participant's pages. It decides nothing.
+"""A score, with reasons, for how strongly a participant's pages suggest that a program used them. It decides nothing.
 
 Each reason has a weight; weights combine like independent evidence: 1 - (1 - a)(1 - b)… Some reasons also occur with
 assistive technology: no pointer, text without typing, long pasted text, clicks by an extension. None of them reaches

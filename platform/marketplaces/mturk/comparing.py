@@ -53,7 +53,7 @@ class Line:
 
     @property
     def may_be_taken_back(self) -> bool:
-        """Return whether the assignment is rejected and its participant would otherwise be owed something."""
+        """Whether the assignment is rejected and its participant would otherwise be owed something."""
         one = self.assignment
         rejected = one is not None and one.status == Assignment.Status.REJECTED and one.taken_back_at is None
         return rejected and self.enrolment is not None and self.enrolment.ledger.exists()
