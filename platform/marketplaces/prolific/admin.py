@@ -1,4 +1,4 @@
-"""A study on Prolific: made, published, watched and ended from the admin."""
+"""The admin pages for a study on Prolific: create it there, publish it, monitor it and end it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from studies.models import Study
 STATUS = Publication.Status
 _ID = re.compile(r"[0-9a-f]{24}")
 NOBODY = UUID(int=0)
-"""Stands for the name of a hook that is not made yet."""
+"""Placeholder for the identifier of a hook that does not exist yet."""
 COLOURS = {
     STATUS.MAKING: "warning",
     STATUS.UNCERTAIN: "danger",
@@ -49,7 +49,7 @@ COLOURS = {
 
 @admin.register(Publication)
 class PublicationAdmin(Desk, PartAdmin):
-    """Editors offer and pause; anyone who spends the account's money needs an editor's part in it too."""
+    """Editors offer and pause studies; spending the account's money also requires the editor role in the account."""
 
     desk_title = "Prolific"
     list_display = ["study", "status_label", "places", "account", "said_at"]
@@ -96,10 +96,10 @@ class PublicationAdmin(Desk, PartAdmin):
         ]
         return [*own, *super().get_urls()]
 
-    # ---- making a draft at Prolific ------------------------------------------------------------------
+    # ---- creating a draft on Prolific ----------------------------------------------------------------
 
     def of_study(self, request: HttpRequest, study_id: int) -> HttpResponse:
-        """To the study's page here, or the form with which it comes to Prolific."""
+        """Redirect to the study's page here, or show the form that offers it on Prolific."""
         study = self.study_of(request, study_id)
         publication = Publication.objects.filter(study=study).first()
         if publication is not None:
@@ -118,7 +118,7 @@ class PublicationAdmin(Desk, PartAdmin):
         return self._offer_page(request, study, form=form, account=account)
 
     def adopt(self, request: HttpRequest, study_id: int) -> HttpResponse:
-        """A study that was made at Prolific itself becomes this one's."""
+        """Link a study that was created on Prolific itself to this one."""
         study = self.study_of(request, study_id, role=Role.EDITOR)
         offer = HttpResponseRedirect(f"{reverse('admin:prolific_publication_of', args=[study.pk])}?made-there")
         asked = request.POST.get("prolific_id", "").strip().lower()
@@ -173,7 +173,7 @@ class PublicationAdmin(Desk, PartAdmin):
         title = _("Offer on Prolific: {title}").format(title=study)
         return self.page(request, "admin/prolific/publication/offer.html", title, context)
 
-    # ---- its page ------------------------------------------------------------------------------------
+    # ---- the page ------------------------------------------------------------------------------------
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
@@ -208,7 +208,7 @@ class PublicationAdmin(Desk, PartAdmin):
     # ---- actions ---------------------------------------------------------------------------------------
 
     def publish(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """What it costs, and on a post that means it, publish."""
+        """Show the cost and, on a confirmed POST, publish."""
         publication = self._spending(request, object_id)
         if publication.status != STATUS.UNPUBLISHED:
             self.message_user(request, _("It was published before."), messages.INFO)
@@ -266,7 +266,7 @@ class PublicationAdmin(Desk, PartAdmin):
         )
 
     def find(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Look for a study whose making was never answered."""
+        """Look for a study whose creation was never confirmed."""
         publication = self.seen(request, str(object_id), role=Role.EDITOR)
         if publication.is_there:
             return _page_of(publication)
@@ -283,14 +283,14 @@ class PublicationAdmin(Desk, PartAdmin):
         return HttpResponseRedirect(reverse("admin:prolific_publication_of", args=[study.pk]))
 
     def refresh(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Ask what the study is at Prolific now."""
+        """Refresh the study's status from Prolific."""
         publication = self.seen(request, str(object_id), role=Role.EDITOR)
         if publication.is_there:
             self._try(request, lambda: publishing.refresh(publication), _("Updated from Prolific."))
         return _page_of(publication)
 
     def subscribe(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Have Prolific tell changes by itself."""
+        """Subscribe to Prolific's notifications of changes."""
         publication = self._spending(request, object_id)
         address = request.build_absolute_uri(reverse("prolific_hook", args=[NOBODY])).removesuffix(f"{NOBODY}/")
         return self._do(
@@ -302,7 +302,7 @@ class PublicationAdmin(Desk, PartAdmin):
         )
 
     def take_authenticity(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Take in what Prolific's authenticity check said, as a file."""
+        """Import the results of Prolific's authenticity check from a file."""
         publication = self.seen(request, str(object_id), role=Role.EDITOR)
         sent = request.FILES.get("flags")
         try:
@@ -318,7 +318,7 @@ class PublicationAdmin(Desk, PartAdmin):
         return _page_of(publication)
 
     def forget(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Forget a draft that was deleted at Prolific."""
+        """Forget a draft that was deleted on Prolific."""
         publication = self.seen(request, str(object_id), role=Role.OWNER)
         study, key = publication.study, publication.pk
         if not publication.is_there:
@@ -329,7 +329,7 @@ class PublicationAdmin(Desk, PartAdmin):
         return HttpResponseRedirect(reverse("admin:prolific_publication_of", args=[study.pk]))
 
     def reject(self, request: HttpRequest, object_id: int, enrolment: int) -> HttpResponse:
-        """Reject one submission, with a reason and never by itself."""
+        """Reject one submission, with a reason; this never happens automatically."""
         publication, person = self._reviewed(request, object_id, enrolment)
         if person is None:
             return _page_of(publication)
@@ -369,7 +369,7 @@ class PublicationAdmin(Desk, PartAdmin):
         )
 
     def ask_return(self, request: HttpRequest, object_id: int, enrolment: int) -> HttpResponse:
-        """Let Prolific ask somebody to return their place."""
+        """Have Prolific ask a participant to return their place."""
         publication, person = self._reviewed(request, object_id, enrolment)
         if person is None:
             return _page_of(publication)
@@ -407,7 +407,7 @@ class PublicationAdmin(Desk, PartAdmin):
         )
 
     def pay_part(self, request: HttpRequest, object_id: int, enrolment: int) -> HttpResponse:
-        """Pay somebody who ended early a part of the reward."""
+        """Pay a part of the reward to a participant who ended early."""
         publication: Publication = self.seen(request, str(object_id), role=Role.OWNER)
         person = deciding.payable_in_part(publication).get(enrolment)
         if person is None:
@@ -449,16 +449,16 @@ class PublicationAdmin(Desk, PartAdmin):
             button=_("Pay this part"),
         )
 
-    # ---- what actions share ----------------------------------------------------------------------------
+    # ---- shared by actions -----------------------------------------------------------------------------
 
     def _spending(self, request: HttpRequest, object_id: int) -> Publication:
-        """The publication, for anyone who may spend its account's money."""
+        """Return the publication if the user may spend its account's money; refuse otherwise."""
         publication: Publication = self.seen(request, str(object_id), role=Role.EDITOR)
         self.refuse_without_account(request, publication.account)
         return publication
 
     def _reviewed(self, request: HttpRequest, object_id: int, enrolment: int) -> tuple[Publication, Enrolment | None]:
-        """A publication whose submissions one may decide about, and the person where theirs awaits review."""
+        """Return a publication whose submissions the user may decide on, and the participant if review is due."""
         publication: Publication = self.seen(request, str(object_id), role=Role.OWNER)
         person = deciding.reviewable(publication).get(enrolment)
         if person is None:
@@ -476,7 +476,7 @@ class PublicationAdmin(Desk, PartAdmin):
         says: str,
         details: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """Do it where Prolific has the study, write it down, and show the page with what came of it."""
+        """Do it if Prolific has the study, record the action, and show the page with the result."""
         if not publication.is_there:
             self.message_user(request, _("Prolific does not have it yet."), messages.ERROR)
         elif self._try(request, lambda: does(publication), says):
@@ -495,7 +495,7 @@ class PublicationAdmin(Desk, PartAdmin):
 
 
 def _projects(account: Account) -> list[tuple[str, str]]:
-    """The account's projects at Prolific as choices; the first is the default."""
+    """Return the account's projects on Prolific as choices; the first is the default."""
     client = client_of(account)
     found = []
     for space in client.workspaces():
@@ -509,7 +509,7 @@ def _ended(person: Enrolment) -> str:
 
 
 def _promised(person: Enrolment) -> str:
-    """What their last page said that they are paid; empty where nothing is owed."""
+    """Return what their last page said they would be paid; empty if nothing is owed."""
     owed = LedgerRow.objects.filter(enrolment=person).order_by("reason")
     told = ", ".join(f"{row.amount} {row.currency} ({row.reason})" for row in owed)
     return _("Their last page here promised them: {amounts}.").format(amounts=told) if told else ""

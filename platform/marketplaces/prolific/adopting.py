@@ -1,7 +1,7 @@
-"""Taking over a study that was made at Prolific itself, so that its people are let in and paid here.
+"""Link a study that was created on Prolific itself, so that its participants are admitted and paid here.
 
-Nothing is changed at Prolific: where it was made otherwise than Parley would have, the researcher is told what to
-change there.
+Nothing is changed on Prolific: if its settings differ from those that Parley would have chosen, the researcher is told
+what to change there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from studies.models import Study
 
 
 class Unfit(NotPossible):
-    """The study at Prolific is not as it must be; `changes` says what to change there."""
+    """The study on Prolific has unsuitable settings; `changes` says what to change there."""
 
     def __init__(self, changes: list[str]) -> None:
         super().__init__(" ".join(changes))
@@ -32,13 +32,13 @@ class Unfit(NotPossible):
 
 
 def adopt(study: Study, *, prolific_id: str, address: str) -> Publication:
-    """Take the study of this identifier over.
+    """Link the study on Prolific that has this identifier.
 
     Args:
-        address: of the study's door, as workers' browsers reach it.
+        address: of the study's entry page, as participants' browsers reach it.
 
     Raises:
-        NotPossible: this study is on Prolific already, or that one is another's.
+        NotPossible: this study is already on Prolific, or that one belongs to another study.
         Unfit
         MarketplaceError
     """
@@ -80,7 +80,7 @@ def adopt(study: Study, *, prolific_id: str, address: str) -> Publication:
 
 
 def _wrong(found: Mapping[str, Any], rule: PayRule, *, address: str, currency: str) -> Iterator[str]:
-    """What to change at Prolific, beside the codes."""
+    """Yield what to change on Prolific, apart from the codes."""
     if not _leads_here(found.get("external_study_url"), address):
         yield _("Its link does not lead to this study with all that is needed. Set it to {link}").format(
             link=f"{address}{PARAMETERS}"
@@ -103,7 +103,7 @@ def _advice(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _leads_here(told: Any, address: str) -> bool:
-    """Whether a link opens the study's door and names worker, study and submission."""
+    """Return whether a link opens the study's entry page and names participant, study and submission."""
     if not isinstance(told, str):
         return False
     theirs, ours = urlsplit(told), urlsplit(address)
@@ -114,7 +114,7 @@ def _leads_here(told: Any, address: str) -> bool:
 
 
 def _own_name(found: Mapping[str, Any]) -> str:
-    """Its name within Prolific, where no study here has the same."""
+    """Return its internal name on Prolific, made unique if a study here already has the same."""
     name = str(found.get("internal_name") or "")[:120]
     free = name and not Publication.objects.filter(internal_name=name).exists()
     return name if free else f"{name[:80]} {found['id']}".strip()

@@ -1,8 +1,8 @@
-"""What Prolific's authenticity check said of free texts, brought as a list.
+"""Results of Prolific's authenticity check of free texts, imported from a file.
 
-Prolific runs the check in other survey tools and shows its result on its own pages; its interface for programs told
-nothing of it when its documentation was read (2026-11-22). If a submission says it all the same, it is kept
-(`told_of`). A flag decides nothing: neither pay nor what enters the dataset.
+Prolific runs the check in other survey tools and shows the result on its own pages; according to its documentation
+(read on 2026-11-22), its API does not report it. If a submission does report a result, it is stored (`told_of`). A flag
+decides nothing: neither pay nor what enters the dataset.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _WORDS = {
 
 
 def told_of(told: Mapping[str, Any]) -> str | None:
-    """What a submission itself says; None where it says nothing that is known."""
+    """Return the result that a submission itself reports; None if it reports none that is known."""
     found = next((told[name] for name in FLAG if isinstance(told.get(name), str)), None)
     return _WORDS.get(found.strip().casefold()) if found else None
 
 
 def take_in(publication: Publication, data: bytes) -> dict[str, int]:
-    """Keep the flags of a CSV file, by submission or by worker; returns how many were `taken` and are `unknown`.
+    """Store the flags of a CSV file, by submission or by participant; return how many were `taken` and are `unknown`.
 
     Raises:
-        BadFile: nothing was kept.
+        BadFile: nothing was stored.
     """
     rows = rows_of(text_of(data))
     first, header = next(rows, (0, []))
@@ -77,6 +77,6 @@ def _keep(publication: Publication, flags: Mapping[str, str], *, by_submission: 
 
 
 def counted(publication: Publication) -> list[tuple[Any, int]]:
-    """How many people have which flag; none of those of whom nothing was told."""
+    """Return how many participants have each flag, excluding those without a reported result."""
     found = Counter(publication.submissions.exclude(authenticity="").values_list("authenticity", flat=True))
     return [(flag.label, found[flag]) for flag in Authenticity if found[flag]]

@@ -1,7 +1,7 @@
-"""Prolific's interface over HTTP, as much of it as studies need.
+"""The part of Prolific's API that studies need.
 
-Source: docs.prolific.com, "API reference". Money is in hundredths of the workspace's currency there and in
-`Decimal` units here. Nothing is sent twice: what happened to an order whose answer was lost is asked.
+Source: docs.prolific.com, "API reference". Prolific gives money in hundredths of the workspace's currency; here it is
+in `Decimal` units. No request is sent twice: if the response to an order is lost, its status is looked up.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from marketplaces.kinds import MarketplaceError
 from marketplaces.models import Account, credentials_of
 
 PATIENCE = httpx2.Timeout(15.0, connect=5.0)
-"""For each part of an answer."""
+"""Time-outs for each part of a response."""
 WHOLE = 60.0
-"""Seconds for all of an answer."""
+"""Maximum seconds for a whole response."""
 LARGEST = 10 * 2**20
-"""Bytes of an answer."""
+"""Maximum bytes of a response."""
 PAGE = 100
-"""Rows that are asked for at a time."""
+"""Number of rows requested at a time."""
 MOST_PAGES = 500
 BULK = 100
-"""Submissions in one request that approves or pays many.
+"""Maximum number of submissions in one request that approves or pays many.
 
-Prolific's own pages state no size (read on 2026-11-22). A published description of its API says "up to 200
+Prolific's own pages state no maximum (read on 2026-11-22). A published description of its API says "up to 200
 participants per request" for bonuses and nothing for approvals, so this stays well below.
 """
 _LONGEST_WORDS = 200
@@ -41,11 +41,11 @@ _IDS = re.compile(r"\b[0-9a-fA-F]{24}\b")
 
 
 class NotSent(MarketplaceError):
-    """Prolific was not reached, or took no more calls: certainly nothing happened."""
+    """Prolific was not reached, or accepted no more calls: certainly nothing happened."""
 
 
 class Refused(MarketplaceError):
-    """Prolific said no: certainly nothing happened. `words` is its reason."""
+    """Prolific refused: certainly nothing happened. `words` is its reason."""
 
     def __init__(self, text: str, *, words: str = "") -> None:
         super().__init__(text)
@@ -53,18 +53,18 @@ class Refused(MarketplaceError):
 
 
 class NotThere(Refused):
-    """Prolific has no such thing, or not for this account."""
+    """Prolific does not have the object, or this account may not see it."""
 
 
 class Unclear(MarketplaceError):
-    """No answer, or no sensible one: what was asked for may have happened."""
+    """There was no response, or an invalid one: what was requested may have happened."""
 
 
 class Client:
-    """One account's way to Prolific.
+    """A client for Prolific's API, signed in as one account.
 
     Args:
-        address: of the interface, without a path: https://api.prolific.com, or the stand-in's.
+        address: of the API, without a path: https://api.prolific.com, or the stand-in's.
     """
 
     @sensitive_variables()
@@ -81,7 +81,7 @@ class Client:
         return list(self._rows("/workspaces/"))
 
     def balance(self, workspace: str) -> tuple[Decimal, str]:
-        """What a workspace can spend, and its currency."""
+        """Return what a workspace can spend, and its currency."""
         found = self._object("GET", f"/workspaces/{workspace}/balance/")
         return units(found.get("available_balance")), text_of(found, "currency_code")
 
@@ -103,25 +103,29 @@ class Client:
         return self._study("PATCH", f"/studies/{study}/", fields)
 
     def transition_study(self, study: str, action: str) -> dict[str, Any]:
-        """Args: action: PUBLISH, PAUSE, START or STOP."""
+        """Change the study's status.
+
+        Args:
+            action: PUBLISH, PAUSE, START or STOP.
+        """
         return self._study("POST", f"/studies/{study}/transition/", {"action": action})
 
     def study_called(self, internal_name: str) -> dict[str, Any] | None:
-        """The study of this internal name, which is ours alone."""
+        """Return the study with this internal name, which only Parley uses."""
         for row in self._rows("/studies/"):
             if row.get("internal_name") == internal_name:
                 return self.study(text_of(row, "id"))
         return None
 
     def cost(self, *, reward: Decimal, places: int) -> Decimal:
-        """What so many places at this reward cost in all, with Prolific's fees and taxes."""
+        """Return the total cost of this many places at this reward, including Prolific's fees and taxes."""
         asked = {"reward": hundredths(reward), "total_available_places": places}
         return units(self._object("POST", "/study-cost-calculator/", asked).get("total_cost"))
 
     # ---- submissions ---------------------------------------------------------------------------------
 
     def submissions(self, study: str) -> Iterator[dict[str, Any]]:
-        """All submissions of a study: {id, participant_id, status, study_code, started_at, …}."""
+        """Yield all submissions of a study: {id, participant_id, status, study_code, started_at, …}."""
         return self._rows("/submissions/", {"study": study})
 
     def submission(self, submission: str) -> dict[str, Any]:
@@ -133,18 +137,18 @@ class Client:
         return self._object("POST", f"/submissions/{submission}/transition/", {"action": "APPROVE"})
 
     def complete_partly(self, submission: str, *, code: str, percent: int, message: str) -> dict[str, Any]:
-        """Complete a submission for its worker and pay a percentage of the reward (dynamic payment).
+        """Complete a submission for its participant and pay a percentage of the reward (dynamic payment).
 
         Args:
-            code: one of the study's with the action DYNAMIC_PAYMENT.
-            message: what the worker reads.
+            code: one of the study's codes with the action DYNAMIC_PAYMENT.
+            message: what the participant reads.
         """
         how = {"percentage_of_reward": percent, "message_to_participant": message}
         order = {"action": "COMPLETE", "completion_code": code, "completion_code_data": how}
         return self._object("POST", f"/submissions/{submission}/transition/", order)
 
     def approve_all(self, submissions: Sequence[str]) -> None:
-        """Approve many submissions, at most `BULK`; Prolific does it some time after its answer."""
+        """Approve many submissions, at most `BULK`; Prolific approves them some time after its response."""
         assert len(submissions) <= BULK
         self._send("POST", "/submissions/bulk-approve/", {"submission_ids": list(submissions)})
 
@@ -153,23 +157,23 @@ class Client:
         return self._object("POST", f"/submissions/{submission}/transition/", order)
 
     def ask_return(self, submission: str, *, reasons: Sequence[str]) -> None:
-        """Let Prolific ask a worker to return their place; they read the reasons. Each call is another message."""
+        """Have Prolific ask a participant to return their place, giving the reasons. Each call sends a new message."""
         self._object("POST", f"/submissions/{submission}/request-return/", {"request_return_reasons": list(reasons)})
 
     # ---- webhooks ------------------------------------------------------------------------------------
 
     @sensitive_variables()
     def new_hook_secret(self, workspace: str) -> str:
-        """What a workspace's events are signed with from now on."""
+        """Create and return the secret that signs a workspace's events from now on."""
         return text_of(self._object("POST", "/hooks/secrets/", {"workspace_id": workspace}), "value")
 
     def hooks(self, workspace: str) -> list[dict[str, Any]]:
-        """The subscriptions of a workspace: {id, event_type, target_url, is_enabled, …}."""
+        """Return the subscriptions of a workspace: {id, event_type, target_url, is_enabled, …}."""
         return list(self._rows("/hooks/subscriptions/", {"workspace_id": workspace}))
 
     @sensitive_variables()
     def subscribe(self, *, workspace: str, event: str, target: str) -> None:
-        """Have an event told to `target`, and confirm it with the secret that the answer bears."""
+        """Subscribe `target` to an event, and confirm the subscription with the secret in the response."""
         asked = {"workspace_id": workspace, "event_type": event, "target_url": target}
         answer = self._send("POST", "/hooks/subscriptions/", asked)
         try:
@@ -181,14 +185,14 @@ class Client:
     # ---- bonuses -------------------------------------------------------------------------------------
 
     def set_up_bonuses(self, *, study: str, bonuses: Mapping[str, Decimal]) -> str:
-        """Prepare bonuses by submission, at most `BULK`; no money moves. Returns the name to pay them by."""
+        """Prepare bonuses by submission, at most `BULK`; no money moves. Return the reference for paying them."""
         assert len(bonuses) <= BULK
         lines = "\n".join(f"{submission},{amount:.2f}" for submission, amount in bonuses.items())
         order = {"study_id": study, "csv_bonuses": lines}
         return text_of(self._object("POST", "/submissions/bonus-payments/", order), "id")
 
     def pay_bonus(self, reference: str) -> None:
-        """Pay what was prepared under this name. Prolific pays as often as it is told to: never call it twice."""
+        """Pay what was prepared under this reference. Prolific pays on every call: never call this twice."""
         answer = self._send("POST", f"/bulk-bonus-payments/{reference}/pay/")
         if answer.content.strip() and "json" not in answer.headers.get("content-type", ""):
             nonsense()
@@ -202,7 +206,7 @@ class Client:
         return found
 
     def _rows(self, path: str, query: Mapping[str, str] | None = None) -> Iterator[dict[str, Any]]:
-        """Every row of a list, page by page."""
+        """Yield every row of a list, page by page."""
         for number in range(1, MOST_PAGES + 1):
             asked = {**(query or {}), "page": str(number), "page_size": str(PAGE)}
             found = self._object("GET", path, query=asked)
@@ -250,11 +254,11 @@ class Client:
 
 
 def ask(method: str, url: str, **how: Any) -> httpx2.Response:
-    """One call and its whole answer, which follows no redirection.
+    """Make one call and return its whole response; redirects are not followed.
 
     Raises:
         httpx2.HTTPError, httpx2.InvalidURL
-        httpx2.ReadTimeout: the answer comes so slowly, or is so large, that nobody waits for its end.
+        httpx2.ReadTimeout: the response is too slow or too large to wait for.
     """
     until = time.monotonic() + WHOLE
     with httpx2.stream(method, url, follow_redirects=False, verify=_trusted(), **how) as answer:
@@ -269,9 +273,9 @@ def ask(method: str, url: str, **how: Any) -> httpx2.Response:
 
 @cache
 def _trusted() -> ssl.SSLContext:
-    """Whose certificates are believed; read once, since every call has a connection of its own.
+    """Return the trusted certificates, read once because every call opens a connection of its own.
 
-    A connection that is kept could break between two calls, and nobody would know whether an order was taken.
+    A connection kept open could break between two calls, and it would be unknown whether an order was accepted.
     """
     return httpx2.create_ssl_context()
 
@@ -291,7 +295,7 @@ def _refuse(answer: httpx2.Response) -> NoReturn:
 
 
 def _words_of(answer: httpx2.Response) -> str:
-    """What an error says, without anybody's identifiers."""
+    """Return what an error says, without any participant's identifiers."""
     try:
         error = answer.json()["error"]
         told = [error.get("title"), error.get("detail")]
@@ -308,12 +312,12 @@ def _flat(told: Any) -> str:
 
 
 def nonsense() -> NoReturn:
-    """Raises Unclear: the answer cannot be read."""
+    """Raise Unclear: the response is invalid."""
     raise Unclear(_("Prolific's answer can't be read."))
 
 
 def text_of(found: Mapping[str, Any], name: str) -> str:
-    """A text that an answer must have; raises Unclear without it."""
+    """Return a text that a response must contain; raise Unclear if it is missing."""
     value = found.get(name)
     if not isinstance(value, str) or not value:
         nonsense()
@@ -321,22 +325,22 @@ def text_of(found: Mapping[str, Any], name: str) -> str:
 
 
 def units(value: Any) -> Decimal:
-    """An amount of an answer in units of its currency; raises Unclear where it is none."""
+    """Return an amount from a response in units of its currency; raise Unclear if it is not one."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 10**12:
         nonsense()
     return (Decimal(str(value)) / 100).quantize(Decimal("0.01"))
 
 
 def hundredths(amount: Decimal) -> int:
-    """An amount as Prolific counts it; whole cents only."""
+    """Return an amount in Prolific's unit; whole cents only."""
     return int((amount * 100).to_integral_exact())
 
 
 def client_of(account: Account) -> Client:
-    """The way to Prolific for this account.
+    """Return the account's client for Prolific.
 
     Raises:
-        MarketplaceError: it cannot sign in.
+        MarketplaceError: the account cannot sign in.
     """
     kept = credentials_of(account)
     if not kept or not kept.get("token") or not account.base_address:

@@ -1,6 +1,6 @@
-"""Which of its completion codes a study shows at which ending, and what Prolific does with each.
+"""The completion code that a study shows at each ending, and what Prolific does with it.
 
-No code lets Prolific pay by itself: what is paid is what the ledger says.
+No code makes Prolific pay by itself: the ledger determines what is paid.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from payouts.rules import PayRule
 
 COMPLETED, SCREENED_OUT, RETURNED = "completed", "screened_out", "returned"
 PART = "part"
-"""Entered by Parley alone, to have a part of the reward paid (dynamic payment)."""
+"""Entered only by Parley, to pay a part of the reward (dynamic payment)."""
 NONE, UNKNOWN = "none", "unknown"
-"""What else a worker can enter: Prolific's NOCODE, and anything that is no code of the study."""
+"""What else a participant can enter: Prolific's NOCODE, or anything that is not one of the study's codes."""
 _NO_CODE = "NOCODE"
 
 
@@ -30,7 +30,7 @@ def new_codes(*, parts: bool = False) -> dict[str, str]:
 
 
 def code_of(state: str, rule: PayRule) -> str:
-    """Which code somebody gets whose enrolment ended so."""
+    """Return which code a participant gets whose enrolment ended in this state."""
     if state == State.SCREENED_OUT:
         return SCREENED_OUT
     return COMPLETED if pays(state, rule) else RETURNED
@@ -41,7 +41,7 @@ def pays(state: str, rule: PayRule) -> bool:
 
 
 def entered(codes: dict[str, str], typed: Any) -> str:
-    """Which code a worker entered; empty where none is told."""
+    """Return which code a participant entered; empty if Prolific reports none."""
     if not isinstance(typed, str) or not typed:
         return ""
     if typed == _NO_CODE:
@@ -52,10 +52,10 @@ def entered(codes: dict[str, str], typed: Any) -> str:
 def for_prolific(
     codes: dict[str, str], rule: PayRule, *, screen_out: Decimal | None = None, slots: int = 0
 ) -> list[dict[str, Any]]:
-    """The study's `completion_codes`.
+    """Return the study's `completion_codes`.
 
     Args:
-        screen_out: what Prolific itself pays to each of at most `slots` people who are screened out; None: nothing.
+        screen_out: what Prolific itself pays each screened-out participant, at most `slots` of them; None: nothing.
     """
     review = [{"action": "MANUALLY_REVIEW"}]
     give_back = [{"action": "REQUEST_RETURN", "return_reason": _("This ending of the study is not paid.")}]
@@ -84,11 +84,11 @@ def _screened_out(codes: dict[str, str], rule: PayRule, reward: Decimal | None, 
 
 
 _PAYS_BY_ITSELF = {"AUTOMATICALLY_APPROVE", "DYNAMIC_PAYMENT", "FIXED_SCREEN_OUT_PAYMENT"}
-"""Actions by which Prolific pays without being told to."""
+"""Actions by which Prolific pays without being asked."""
 
 
 def of_prolific(told: Any, rule: PayRule) -> tuple[dict[str, str], list[str]]:
-    """The codes of a study that was made at Prolific, and what to change of them there.
+    """Return the codes of a study that was created on Prolific itself, and what to change about them there.
 
     Args:
         told: the study's `completion_codes`.

@@ -1,6 +1,6 @@
-"""Deciding about a submission that awaits review: rejecting it, or asking its worker to return their place.
+"""Decide about a submission that awaits review: reject it, or ask its participant to return their place.
 
-By an owner, one at a time. Approving is the ledger's.
+Only owners decide, one submission at a time. The ledger approves.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from recruiters.models import Identity
 
 REVIEWED, REJECTED, TAKING_PART = "AWAITING REVIEW", "REJECTED", "ACTIVE"
 LEAST_PART, MOST_PART = 8, 99
-"""Percentages of the reward that Prolific's dynamic payment takes (its command-line tool, read on 2026-11-22)."""
+"""Limits of Prolific's dynamic payment in percent of the reward (from its command-line tool, read on 2026-11-22)."""
 
 
 def reviewable(publication: Publication) -> dict[int, Enrolment]:
-    """Whose submissions await review, as far as was heard, by key."""
+    """Return the participants whose submissions await review, as last reported, by key."""
     found = publication.submissions.select_related("enrolment").filter(status=REVIEWED, enrolment__isnull=False)
     return {one.enrolment.pk: one.enrolment for one in found if one.enrolment is not None and one.enrolment.ended}
 
 
 def may_be_asked(publication: Publication) -> set[int]:
-    """The keys of those among them who have not been asked to return their place, as far as was heard."""
+    """Return the keys of those among them who have not been asked to return their place, as last reported."""
     asked = publication.submissions.filter(return_asked=True).values_list("enrolment", flat=True)
     return set(reviewable(publication)) - set(asked)
 
 
 def payable_in_part(publication: Publication) -> dict[int, Enrolment]:
-    """Return who ended early without base pay and has not submitted, by key; nobody without dynamic payment."""
+    """Return participants who ended early without base pay or submission, by key; none without dynamic payment."""
     if not publication.pays_parts:
         return {}
     active = publication.submissions.select_related("enrolment").filter(status=TAKING_PART, enrolment__isnull=False)
@@ -54,9 +54,9 @@ def payable_in_part(publication: Publication) -> dict[int, Enrolment]:
 def pay_part(
     publication: Publication, person: Enrolment, *, percent: int, message: str, noted: Callable[[], None] = lambda: None
 ) -> None:
-    """Let Prolific complete somebody's submission and pay a part of the reward. The ledger keeps it as paid elsewhere.
+    """Complete a participant's submission on Prolific for a part of the reward, which the ledger records as paid there.
 
-    Prolific completes a submission once, so asking again pays nobody twice.
+    Prolific completes a submission only once, so a repeated request pays nobody twice.
 
     Args:
         percent: of the reward, from `LEAST_PART` to `MOST_PART`.
@@ -64,7 +64,7 @@ def pay_part(
 
     Raises:
         NotPossible: they are owed or were paid something here, or have submitted.
-        MarketplaceError: nothing was done, or nobody knows; the next sync says what happened to it.
+        MarketplaceError: nothing was done, or the outcome is unknown; the next sync resolves it.
     """
     if person.pk not in payable_in_part(publication) or not LEAST_PART <= percent <= MOST_PART:
         raise NotPossible(_("Prolific can pay a part only to somebody who ended without pay and has not submitted."))
@@ -90,7 +90,7 @@ def pay_part(
 
 
 def keep_part(publication: Publication, person: Enrolment) -> None:
-    """Record the part of the reward that Prolific paid on our request, once. Call it in a transaction."""
+    """Record the part of the reward that Prolific paid at our request, once. Call it in a transaction."""
     percent = publication.submissions.filter(enrolment=person).values_list("part", flat=True).first()
     if percent is not None:
         keep_paid_elsewhere(
@@ -112,14 +112,14 @@ def reject(
     who: Any = None,
     noted: Callable[[], None] = lambda: None,
 ) -> None:
-    """Reject somebody's submission at Prolific, and write off what the ledger says they are owed.
+    """Reject a participant's submission on Prolific, and write off what the ledger says they are owed.
 
     Args:
-        noted: writes the action down; called when nothing speaks against it, before Prolific is asked.
+        noted: records the action; called when nothing prevents it, before the request to Prolific.
 
     Raises:
-        NotPossible: they are being paid, or somebody was quicker.
-        MarketplaceError: nothing was done, or nobody knows; the next sync says what happened to it.
+        NotPossible: they are being paid, or someone else acted first.
+        MarketplaceError: nothing was done, or the outcome is unknown; the next sync resolves it.
     """
     client, session, _now = _awaiting(publication, person)
     noted()
@@ -136,14 +136,14 @@ def reject(
 def ask_return(
     publication: Publication, person: Enrolment, *, reasons: Sequence[str], noted: Callable[[], None] = lambda: None
 ) -> None:
-    """Let Prolific ask somebody to return their place, once. It does not count against them.
+    """Have Prolific ask a participant to return their place, once. This does not count against them.
 
     Args:
-        reasons: that they read.
+        reasons: shown to the participant.
 
     Raises:
-        NotPossible: they are being paid, have been asked before, or somebody was quicker.
-        MarketplaceError: nothing was done, or nobody knows; the next sync says what happened to it.
+        NotPossible: they are being paid, have been asked before, or someone else acted first.
+        MarketplaceError: nothing was done, or the outcome is unknown; the next sync resolves it.
     """
     client, session, now = _awaiting(publication, person)
     if now.get("return_requested"):
@@ -159,7 +159,7 @@ def ask_return(
 
 
 def _awaiting(publication: Publication, person: Enrolment) -> tuple[Client, str, dict[str, Any]]:
-    """The client, the submission's name at Prolific, and what Prolific says about it; it awaits review."""
+    """Return the client, the submission's Prolific ID, and what Prolific says about it, if it awaits review."""
     rejecting.refuse_while_paid(person)
     return _at(
         publication,
@@ -170,7 +170,7 @@ def _awaiting(publication: Publication, person: Enrolment) -> tuple[Client, str,
 
 
 def _at(publication: Publication, person: Enrolment, status: str, says: str) -> tuple[Client, str, dict[str, Any]]:
-    """Return the same for a submission that has this status now. Raises NotPossible with `says` for any other."""
+    """Return the same for a submission that has this status now. Raise NotPossible with `says` for any other."""
     identity = Identity.objects.filter(enrolment=person, recruiter=KIND).first()
     if identity is None:
         raise NotPossible(_("Their identity on Prolific has been erased."))

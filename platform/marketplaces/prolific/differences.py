@@ -1,4 +1,4 @@
-"""Where Parley and Prolific say different things of somebody, and what the researcher can do about it."""
+"""Discrepancies between Parley and Prolific about a participant, and what the researcher can do about them."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ STATUSES: dict[str, str | Promise] = {
 
 @dataclass(frozen=True)
 class Difference:
-    """One person of whom two things are said.
+    """One participant about whom Parley and Prolific disagree.
 
     Attributes:
-        enrolment: the person here; None where nobody has come with the submission.
-        who: their pseudonym, or when they began at Prolific.
+        enrolment: the participant here; None if nobody has arrived with the submission.
+        who: their pseudonym, or when they began on Prolific.
         what, advice: for the researcher.
     """
 
@@ -51,14 +51,14 @@ class Difference:
 
 
 def counted(publication: Publication) -> list[tuple[str, int]]:
-    """How many submissions have which status, in the order of a worker's path."""
+    """Return how many submissions have each status, in the order of a participant's path."""
     found = Counter(publication.submissions.values_list("status", flat=True))
     known = [(str(title), found.pop(status)) for status, title in STATUSES.items() if found.get(status)]
     return known + sorted(found.items())
 
 
 def differences(publication: Publication) -> list[Difference]:
-    """All of them, people here first."""
+    """Return all discrepancies, participants known here first."""
     submissions = list(publication.submissions.select_related("enrolment").order_by("started_at", "pk"))
     version = publication.study.latest_version()
     if version is None:
@@ -125,7 +125,7 @@ def _of_known(one: Submission, person: Enrolment, *, paid: bool) -> tuple[str, s
 
 
 def _without_submission(publication: Publication) -> list[Enrolment]:
-    """Who came here with a submission that is not theirs, or not Prolific's."""
+    """Return the participants who arrived here with a submission that is not theirs, or not Prolific's."""
     recruitment = publication.study.recruitment
     if recruitment.answered_at is None:
         return []

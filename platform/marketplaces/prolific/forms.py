@@ -1,4 +1,4 @@
-"""What a researcher types to offer a study on Prolific, to add places, and to reject a submission."""
+"""The forms for offering a study on Prolific, adding places, and deciding about submissions."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from studies.models import Study
 
 MOST_PLACES = 10_000
 SHORTEST_REJECTION = 100
-"""Letters that Prolific wants of a reason for rejecting."""
+"""Minimum number of characters that Prolific requires in a reason for rejecting."""
 
 
 class OfferForm(forms.Form):
-    """A study as workers will see it."""
+    """A study as participants will see it on Prolific."""
 
     name = forms.CharField(
         label=_("Name"),
@@ -121,7 +121,7 @@ class OfferForm(forms.Form):
             self.fields["project"].widget = forms.HiddenInput()
 
     def clean_filters(self) -> list[dict[str, Any]]:
-        """A list of filters, each with its name and what is selected."""
+        """Return the filters as a list, each with its name and what is selected."""
         found = self.cleaned_data.get("filters") or []
         if not isinstance(found, list) or not all(isinstance(one, dict) and _is_filter(one) for one in found):
             raise forms.ValidationError(
@@ -140,7 +140,7 @@ def _is_filter(one: dict[str, Any]) -> bool:
 
 
 def suggestion(study: Study) -> dict[str, Any]:
-    """What the form holds at first."""
+    """Return the form's initial values."""
     game = registry.get(study.game)
     try:
         minutes = max(1, ceil(forecast(study).minutes))
@@ -165,7 +165,7 @@ class PlacesForm(forms.Form):
 
 
 class ReturnForm(forms.Form):
-    """Why somebody is asked to return their place, as they read it."""
+    """Reasons for asking a participant to return their place, as they will read them."""
 
     reasons = forms.MultipleChoiceField(
         label=_("Why?"),
@@ -197,13 +197,13 @@ class ReturnForm(forms.Form):
         return cleaned
 
     def chosen(self) -> list[str]:
-        """The reasons, as the worker reads them."""
+        """Return the reasons as the participant reads them."""
         found = [*self.cleaned_data.get("reasons", []), self.cleaned_data.get("other", "")]
         return [str(one) for one in found if one]
 
 
 class PartForm(forms.Form):
-    """How much of the reward somebody is paid, and what they read."""
+    """How much of the reward a participant is paid, and what they read."""
 
     percent = forms.IntegerField(
         label=_("Percentage of the reward"),
@@ -217,7 +217,7 @@ class PartForm(forms.Form):
 
 
 class RejectForm(forms.Form):
-    """Why a submission is rejected, as Prolific asks for it."""
+    """Why a submission is rejected, in the form that Prolific requires."""
 
     category = forms.ChoiceField(
         label=_("Reason"),

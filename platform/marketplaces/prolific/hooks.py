@@ -1,8 +1,8 @@
-"""What Prolific tells by itself (webhooks): a hint to ask again at once, and nothing that is believed.
+"""Prolific's notifications (webhooks): a hint to sync again at once, whose content is not trusted.
 
-Source: docs.prolific.com, "Webhooks", read on 2026-11-22. Events come at least once and in any order, so an event
-changes nothing here: it only brings the next question forward, and what Prolific answers then is kept. An event that
-is lost costs a minute, a replayed one nothing.
+Source: docs.prolific.com, "Webhooks", read on 2026-11-22. Events are delivered at least once and in any order, so an
+event changes nothing here: it only brings the next sync forward, which stores what Prolific then reports. A lost event
+costs a minute, a replayed one nothing.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from marketplaces.prolific.models import Hook, HookEvent, Publication
 EVENTS = ("submission.status.change", "study.status.change")
 LARGEST = 64 * 1024
 FRESH = timedelta(days=1)
-"""How old a signed event may be: Prolific repeats those that were not taken."""
+"""Maximum age of a signed event: Prolific repeats events that were not accepted."""
 KEPT = timedelta(days=30)
 
 
 def subscribe(publication: Publication, *, address: str) -> Hook:
-    """Have Prolific tell this account's workspace's events to us; saying it again renews the secret.
+    """Subscribe to events from this account's workspace; doing so again renews the secret.
 
     Args:
-        address: of our side, up to the hook's own name.
+        address: of this server, up to the hook's own identifier.
 
     Raises:
-        NotPossible: Prolific sends events to https addresses alone.
+        NotPossible: Prolific sends events only to https addresses.
         MarketplaceError
     """
     if not address.startswith("https://") and not publication.rehearsed:
@@ -64,7 +64,7 @@ def subscribe(publication: Publication, *, address: str) -> Hook:
 @csrf_exempt
 @require_POST
 def hear(request: HttpRequest, uid: str) -> HttpResponse:
-    """Take one event: 204 where it is signed, new or not; 403 where it is not Prolific's."""
+    """Receive one event: 204 if it is signed, whether or not it is new; 403 if it is not from Prolific."""
     hook = Hook.objects.select_related("account").filter(uid=uid).first()
     if hook is None:
         return HttpResponse(status=404)
@@ -90,7 +90,7 @@ def _is_fresh(at: str) -> bool:
 
 @sensitive_variables()
 def _is_signed(hook: Hook, at: str, body: bytes, signature: str) -> bool:
-    """The base64 of the HMAC-SHA256 of the timestamp and the body."""
+    """Return whether the signature is the base64 HMAC-SHA256 of the timestamp and the body."""
     secret = hook.secret()
     if not secret:
         return False
@@ -99,7 +99,7 @@ def _is_signed(hook: Hook, at: str, body: bytes, signature: str) -> bool:
 
 
 def _is_new(event: str, signature: str) -> bool:
-    """Whether neither its name nor its signature was heard before. The name itself is not signed."""
+    """Return whether neither its ID nor its signature has been seen before. The ID itself is not signed."""
     HookEvent.objects.filter(at__lt=timezone.now() - KEPT).delete()
     digest = hashlib.sha256(signature.encode()).hexdigest()
     name = hashlib.sha256(event.encode()).hexdigest() if event else digest
@@ -112,7 +112,7 @@ def _is_new(event: str, signature: str) -> bool:
 
 
 def _ask_soon(hook: Hook, body: bytes) -> None:
-    """Bring the next question forward: about the study that is named, or about all of the account's."""
+    """Bring the next sync forward, for the study that is named or for all of the account's studies."""
     try:
         told = json.loads(body)
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
-"""The keys with which Prolific signs the links of its workers.
+"""The keys with which Prolific signs participants' links.
 
-Source: docs.prolific.com, "Retrieve JSON Web Key Set": to be kept and asked for again at least daily.
+Source: docs.prolific.com, "Retrieve JSON Web Key Set": to be cached and fetched again at least daily.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from recruiters.keys import read_key
 
 PATH = "/.well-known/study/jwks.json"
 PATIENCE = httpx2.Timeout(4.0, connect=3.0)
-"""Somebody waits for their page meanwhile."""
+"""Short time-outs, because a participant is waiting for a page."""
 FRESH = timedelta(hours=12)
 ASKED_AGAIN = timedelta(seconds=20)
-"""How long nobody asks again: links with invented keys must not turn into calls of Prolific."""
+"""Minimum time between two fetches, so that links with invented keys do not flood Prolific with calls."""
 
 
 class NoKeys(Exception):
-    """No key is known, and Prolific does not tell them at the moment."""
+    """No key is known, and Prolific does not provide any at the moment."""
 
 
 def key_called(kid: str, *, interface: str) -> Any | None:
-    """The public key of this name; None where Prolific has none of it.
+    """Return the public key with this ID; None if Prolific has no such key.
 
-    Keys are asked for when they are old or this one is not among them; when Prolific does not answer,
-    those from before stay good.
+    Keys are fetched when they are old or this one is not among them; if Prolific does not respond, the previous keys
+    remain valid.
 
     Args:
-        interface: the address of the account's interface.
+        interface: the address of the account's API.
 
     Raises:
         NoKeys
@@ -55,7 +55,7 @@ def key_called(kid: str, *, interface: str) -> Any | None:
 
 
 def _may_ask(known: KeySet) -> bool:
-    """Whether it is our turn to ask: one process does, and none for a while after that."""
+    """Return whether this process may fetch now: only one does, and then none for a while."""
     now = timezone.now()
     mine = KeySet.objects.filter(pk=known.pk, asked_at=known.asked_at)
     if known.asked_at is not None and known.asked_at > now - ASKED_AGAIN:

@@ -1,4 +1,4 @@
-"""Prolific, as the accounts' pages and the sweep know it."""
+"""Prolific as a kind of marketplace, for the accounts' pages and the sweep."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check(account: Account) -> str:
-    """Whether the token is good and what can be spent; nobody is named. Raises MarketplaceError."""
+    """Return a message on whether the token is valid and what can be spent, naming no one. Raise MarketplaceError."""
     from marketplaces.prolific.client import client_of, text_of
 
     client = client_of(account)
@@ -32,7 +32,7 @@ def check(account: Account) -> str:
 
 
 def sync(recruitment: Recruitment) -> None:
-    """Bring what Prolific says of a study's workers here. Raises MarketplaceError."""
+    """Fetch and store what Prolific reports about a study's participants. Raise MarketplaceError."""
     from marketplaces.prolific.syncing import sync as bring
 
     bring(recruitment)

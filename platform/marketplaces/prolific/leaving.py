@@ -1,4 +1,4 @@
-"""How people go back to Prolific."""
+"""How participants return to Prolific."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from studies.models import Cell
 
 @farewells.register
 def to_prolific(enrolment: Enrolment) -> Farewell | None:
-    """The button that tells Prolific how it ended, and the code for those whose button fails."""
+    """Return the button that reports the ending to Prolific, and the code in case the button fails."""
     identity = Identity.objects.filter(enrolment=enrolment, recruiter=KIND).first()
     if identity is None:
         return None

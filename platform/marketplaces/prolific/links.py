@@ -1,8 +1,8 @@
-"""Who comes by a link of Prolific's.
+"""Participants who arrive by a link from Prolific.
 
-`?PROLIFIC_PID=&STUDY_ID=&SESSION_ID=`, and in signed links beside them `prolific_token`, a JSON Web Token
-(RS256) whose claim `prolific` says the same. Source: docs.prolific.com, "Retrieve JSON Web Key Set";
-what is not written there (which of its spellings `aud` has) is taken as any of a few exact ones.
+The link has `?PROLIFIC_PID=&STUDY_ID=&SESSION_ID=`; signed links add `prolific_token`, a JSON Web Token (RS256) whose
+claim `prolific` says the same. Source: docs.prolific.com, "Retrieve JSON Web Key Set". The form of `aud` is not
+documented; a few exact forms are accepted.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ _LONGEST_TOKEN = 6000
 
 
 class NotRecruiting(EntryRefused):
-    """Nobody has published this study on Prolific."""
+    """The study has not been published on Prolific."""
 
     title = gettext_lazy("This study is not on Prolific")
 
 
 class Forged(ForgedLink):
-    """A new link from Prolific may do."""
+    """A new link from Prolific may work."""
 
     try_again = True
 
 
 class Incomplete(IncompleteLink):
-    """A whole link from Prolific may do."""
+    """A complete link from Prolific may work."""
 
     try_again = True
 
 
 class CannotBeChecked(EntryRefused):
-    """Prolific's keys cannot be had: the link may be good."""
+    """Prolific's keys are unavailable: the link may be valid."""
 
     status = 503
     title = gettext_lazy("Your link can't be checked at the moment")
@@ -63,7 +63,7 @@ class CannotBeChecked(EntryRefused):
 
 
 def arrive(study: str, link: Mapping[str, str]) -> Arrival:
-    """Who comes; anyone who only looks while the study is a draft at Prolific, previews.
+    """Return who arrived; anyone who opens the link while the study is a draft on Prolific gets a preview.
 
     Raises:
         Incomplete, Forged, Expired, NotRecruiting, CannotBeChecked
@@ -88,7 +88,7 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
 
 
 def _ids(link: Mapping[str, str], claims: Mapping[str, Any]) -> tuple[str, ...]:
-    """Worker, study and submission: from the link, where it has them; the signed ones must be the same."""
+    """Return participant, study and submission from the link or the signed claims; they must agree where both exist."""
     signed = claims.get("prolific", {})
     found = []
     for name in NAMES:
@@ -106,7 +106,7 @@ def _ids(link: Mapping[str, str], claims: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _claims(token: str, publication: Publication) -> dict[str, Any]:
-    """What Prolific signed."""
+    """Return the claims that Prolific signed."""
     forged = _("Prolific did not sign this link, or it was changed. Please open the study from Prolific.")
     try:
         head = jwt.get_unverified_header(token) if len(token) <= _LONGEST_TOKEN else {}
@@ -153,7 +153,7 @@ class Expired(ExpiredLink):
 
 
 def _is_for_us(audience: Any, address: str) -> bool:
-    """Whether a token was made for this address: its host, its origin, or itself with whatever parameters."""
+    """Return whether a token was issued for this address: its host, its origin, or its URL with any parameters."""
     ours = urlsplit(address)
     for one in audience if isinstance(audience, list) else [audience]:
         if not isinstance(one, str):
@@ -168,7 +168,7 @@ def _is_for_us(audience: Any, address: str) -> bool:
 
 
 def _is_draft(publication: Publication) -> bool:
-    """Whether Prolific has not published it yet; asked where it was a draft when last heard of."""
+    """Return whether it is still a draft on Prolific; if it was one when last checked, check again."""
     if publication.status != Publication.Status.UNPUBLISHED:
         return False
     now = timezone.now()
