@@ -1,4 +1,4 @@
-"""What a study is at Prolific, and what Prolific says of its people. Nobody's identifiers are in these tables."""
+"""What Prolific reports about a study and its participants. These tables contain no participant's identifiers."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ PRODUCTION_PAGES = "https://app.prolific.com"
 
 
 class Publication(models.Model):
-    """A study as it is offered on Prolific."""
+    """A study as offered on Prolific."""
 
     class Status(models.TextChoices):
-        """Prolific's own, and two for the time before it has the study."""
+        """Prolific's own statuses, and two for the time before it has the study."""
 
         MAKING = "MAKING", _("being made")
         UNCERTAIN = "UNCERTAIN", _("perhaps made")
@@ -81,7 +81,7 @@ class Publication(models.Model):
 
     @property
     def is_there(self) -> bool:
-        """Whether Prolific has it, as far as is known."""
+        """Whether Prolific has the study, as far as is known."""
         return bool(self.prolific_id)
 
     @property
@@ -94,7 +94,7 @@ class Publication(models.Model):
 
     @property
     def pages(self) -> str:
-        """Where its workers' pages are."""
+        """The address of the pages that participants see on Prolific."""
         if not self.rehearsed:
             return PRODUCTION_PAGES
         found = urlsplit(self.account.base_address)
@@ -102,7 +102,7 @@ class Publication(models.Model):
 
 
 class Authenticity(models.TextChoices):
-    """What Prolific's authenticity check said of somebody's free texts."""
+    """Result of Prolific's authenticity check of a participant's free texts."""
 
     HIGH = "high", _("high")
     MIXED = "mixed", _("mixed")
@@ -111,7 +111,7 @@ class Authenticity(models.TextChoices):
 
 
 class Submission(models.Model):
-    """What Prolific last said of one worker's submission."""
+    """What Prolific last reported about one participant's submission."""
 
     publication = models.ForeignKey(Publication, models.CASCADE, related_name="submissions")
     fingerprint = models.CharField(max_length=64, help_text=_("of its identifier at Prolific"))
@@ -139,9 +139,9 @@ class Submission(models.Model):
 
 
 class BonusOrder(models.Model):
-    """A bonus on its way, so that it is told to Prolific once and never again.
+    """A bonus being paid; it ensures that Prolific is asked to pay only once.
 
-    `told_at` is written before Prolific is told to pay, `taken_at` after it has said yes.
+    `told_at` is set before Prolific is asked to pay, `taken_at` after it has accepted.
     """
 
     uid = models.UUIDField(unique=True)
@@ -163,7 +163,7 @@ _HOOKS = b"parley: secrets of Prolific's webhooks"
 
 
 class Hook(models.Model):
-    """That Prolific tells the events of one workspace to us."""
+    """A subscription to the events of one Prolific workspace."""
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     account = models.ForeignKey(Account, models.CASCADE, related_name="prolific_hooks")
@@ -181,17 +181,17 @@ class Hook(models.Model):
 
     @sensitive_variables()
     def keep_secret(self, secret: str) -> None:
-        """Keep what Prolific signs with, encrypted."""
+        """Store the secret that Prolific signs with, encrypted."""
         self.sealed_secret = sealing.seal(secret, purpose=_HOOKS)
 
     @sensitive_variables()
     def secret(self) -> str | None:
-        """What Prolific signs with; None where it can no longer be read."""
+        """Return the secret that Prolific signs with; None if it can no longer be decrypted."""
         return sealing.unseal(self.sealed_secret, purpose=_HOOKS) if self.sealed_secret else None
 
 
 class HookEvent(models.Model):
-    """An event that was heard: digests of its name and its signature, so that it counts once."""
+    """An event that was received: digests of its ID and its signature, so that it counts once."""
 
     name = models.CharField(max_length=64, unique=True)
     signature = models.CharField(max_length=64, unique=True)
@@ -206,7 +206,7 @@ class HookEvent(models.Model):
 
 
 class KeySet(models.Model):
-    """The keys with which Prolific (or a stand-in) signs links, as last heard."""
+    """The keys with which Prolific (or a stand-in) signs links, as last fetched."""
 
     address = models.URLField(max_length=200, unique=True)
     keys = models.JSONField(default=list)

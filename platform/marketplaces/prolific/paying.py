@@ -1,7 +1,7 @@
-"""Paying the people of one study through Prolific: the base by approving the submission, and bonuses.
+"""Pay the participants of one study through Prolific: base pay by approving the submission, and bonuses.
 
-Prolific pays a bonus as often as it is told to. So that it is told is written down before, and an order
-that was told once is never told again by this code, no matter who asks.
+Prolific pays a bonus every time it is asked to. The request is therefore recorded before it is sent, and this code
+never sends it a second time, no matter who asks.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ STATUSES = {
     "REJECTED": AssignmentStatus.REJECTED,
     "SCREENED OUT": AssignmentStatus.REJECTED,
 }
-"""By Prolific's status. Who was screened out there was paid there by Prolific and cannot be approved."""
+"""Assignment statuses by Prolific's status. Screened-out participants were paid by Prolific and cannot be approved."""
 
 
 def spelled(status: Any) -> str:
-    """A status of Prolific's, whose words are separated by spaces, dashes or underscores."""
+    """Return a status from Prolific, with words separated by spaces, dashes or underscores, in one spelling."""
     return str(status).upper().replace("_", " ").replace("-", " ")
 
 
 def participant_of(told: Mapping[str, Any]) -> Any:
-    """Return the worker of a submission, whose name differs between a list and a single submission."""
+    """Return the participant of a submission; the key differs between lists and single submissions."""
     return told.get("participant_id") or told.get("participant")
 
 
@@ -79,10 +79,10 @@ class ProlificPayer:
         return status
 
     def prepare(self, order: Order) -> str:
-        """A bonus is set up once; the same reference is given to anyone who asks again.
+        """Set up a bonus once; return the same reference to every later caller.
 
-        An order that was told is only prepared again after a person has said that it was not paid. It is set
-        up again then, unless Prolific shows the bonus after all.
+        If Prolific was already asked to pay an order, it is prepared again only after a person has said that it was not
+        paid. It is then set up again, unless Prolific shows the bonus after all.
         """
         if order.reason == "base" or self._wrong(order):
             return ""
@@ -101,7 +101,7 @@ class ProlificPayer:
         if kept is None:
             made, _new = BonusOrder.objects.get_or_create(uid=order.uid, defaults=fields)
             return made.reference
-        # Only the order that was looked at: one that somebody else has set up and told since stays told.
+        # Only the order that was read: if another process has set it up and asked Prolific to pay it, that stands.
         BonusOrder.objects.filter(pk=kept.pk, told_at=kept.told_at, reference=kept.reference).update(**fields)
         return BonusOrder.objects.get(pk=kept.pk).reference
 
@@ -144,10 +144,10 @@ class ProlificPayer:
         }
 
     def prepare_all(self, orders: Sequence[Order]) -> Mapping[UUID, str]:
-        """Base pay needs no preparation. Bonuses get one reference together, which only all of them can be paid by.
+        """Give all bonuses one shared reference, which can only pay all of them; base pay needs no preparation.
 
-        Left out are orders that Prolific was told before (`prepare` looks at each of them), a second one for the same
-        submission, and all of them if Prolific refuses one.
+        The result leaves out orders that Prolific was asked to pay before (`prepare` looks at each of them), a second
+        order for the same submission, and all of them if Prolific refuses one.
         """
         fit = [order for order in orders if not self._wrong(order)]
         if not fit or fit[0].reason == "base":
@@ -178,7 +178,7 @@ class ProlificPayer:
         return self._approve_all(orders) if orders[0].reason == "base" else self._pay_bonuses(orders)
 
     def _approve_all(self, orders: Sequence[Order]) -> Mapping[UUID, Answer]:
-        """Approving twice pays once, so whatever becomes of it can be looked up and asked for again."""
+        """Approve submissions. Approving twice pays once, so an unclear outcome is looked up and requested again."""
         try:
             with _reaching(refused=False):
                 self._client().approve_all([_session(order) for order in orders])
@@ -204,10 +204,10 @@ class ProlificPayer:
         BonusOrder.objects.filter(reference=reference).update(taken_at=timezone.now())
         return {uid: Answer(Outcome.SENT, _("Prolific pays it within minutes.")) for uid in uids}
 
-    # ---- the base ------------------------------------------------------------------------------------
+    # ---- base pay ------------------------------------------------------------------------------------
 
     def _approve(self, order: Order) -> Answer:
-        """Approving twice pays once: where Prolific refuses, what it says of the submission counts."""
+        """Approve a submission. Approving twice pays once: if Prolific refuses, the submission's status counts."""
         try:
             with _reaching(refused=False):
                 self._client().approve(_session(order))
@@ -256,10 +256,10 @@ class ProlificPayer:
             _("Prolific was told to pay, its answer was lost, and it shows no bonus. Please check there yourself."),
         )
 
-    # ---- what both need ------------------------------------------------------------------------------
+    # ---- shared by base pay and bonuses --------------------------------------------------------------
 
     def _wrong(self, order: Order) -> str:
-        """Why Prolific must not be asked at all; empty where it may."""
+        """Return why Prolific must not be asked to pay this order; empty if it may be."""
         if order.currency != self._publication.currency:
             return _("The study was published in {currency}.").format(currency=self._publication.currency)
         if order.reason == "base" and order.amount != self._publication.reward:
@@ -269,7 +269,7 @@ class ProlificPayer:
         return ""
 
     def _submission(self, order: Order) -> dict[str, Any]:
-        """What Prolific says about an order's submission: as `read` found it, else now."""
+        """Return what Prolific says about an order's submission: as `read` found it, otherwise as of now."""
         return self._read.get(_session(order)) or self._client().submission(_session(order))
 
     def _client(self) -> Client:
@@ -277,9 +277,9 @@ class ProlificPayer:
 
 
 def _told_together(reference: str, uids: Sequence[UUID]) -> bool:
-    """Write down that Prolific is told to pay this reference; False, and nothing is written, unless it pays just these.
+    """Record that Prolific is asked to pay this reference, if it pays exactly these; return whether it was recorded.
 
-    An order that was set up alone in the meantime has another reference, so that the count is short.
+    An order that was set up alone in the meantime has another reference, so the count would be too low.
     """
     with transaction.atomic():
         told = BonusOrder.objects.filter(reference=reference, shared_by=len(uids), uid__in=uids, told_at=None)
@@ -290,7 +290,7 @@ def _told_together(reference: str, uids: Sequence[UUID]) -> bool:
 
 
 class _reaching:
-    """Within it, what goes wrong with Prolific is `Unreachable`; refusals too, unless they are told apart."""
+    """A context in which Prolific's errors become `Unreachable`; so do refusals, unless `refused` is False."""
 
     def __init__(self, *, refused: bool = True) -> None:
         self._refused = refused
@@ -309,7 +309,7 @@ def _session(order: Order) -> str:
 
 
 def _bonuses(found: dict[str, Any]) -> list[int]:
-    """The bonuses of a submission, in hundredths."""
+    """Return the bonuses of a submission, in hundredths."""
     paid = found.get("bonus_payments") or []
     return [round(one) for one in paid if isinstance(one, int | float)] if isinstance(paid, list) else []
 
@@ -319,7 +319,7 @@ def _short(status: Any) -> str:
 
 
 def payer_of(study: str) -> ProlificPayer:
-    """The payer of the study with this short name. Raises Unreachable where it was never published."""
+    """Return the payer of the study with this short name. Raise Unreachable if it was never published."""
     publication = _publication_of(study)
     if publication is None:
         raise Unreachable(_("The study is not on Prolific."))
@@ -327,7 +327,7 @@ def payer_of(study: str) -> ProlificPayer:
 
 
 def account_of(study: str) -> Account | None:
-    """Whose money pays the people of the study with this short name."""
+    """Return the account that pays the participants of the study with this short name."""
     publication = _publication_of(study)
     return publication.account if publication is not None else None
 

@@ -1,7 +1,7 @@
-"""Offering a study on Prolific: a draft there, then published, paused, opened again, stopped, with more places.
+"""Offer a study on Prolific: create a draft, publish, pause, resume and stop it, and add places.
 
-Making a study is no idempotent call. So its name within Prolific is kept here first; when the answer is
-lost, a study of that name is looked for before another is made.
+Creating a study twice makes two studies. Its internal name is therefore stored here first; if the response is lost, a
+study with that name is looked for before another is created.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ from studies.models import Placement, Study, Version
 
 PARAMETERS = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 TREATMENT = "t"
-"""The field of an address that leads to one treatment; its values cannot be guessed, since no signature covers them."""
+"""The URL parameter that selects a treatment; its values cannot be guessed, since no signature covers them."""
 DEVICES = ("desktop", "tablet", "mobile")
 MAKING_TAKES = timedelta(minutes=1)
-"""Longer than Prolific is waited for."""
+"""Time after which a draft is no longer being created: longer than the wait for Prolific's responses."""
 MORE_TIME = 2
-"""Times the study's own limit after which Prolific may end a submission."""
+"""Prolific's time limit for a submission as a multiple of the estimated minutes, if the study's own is not longer."""
 LONGEST_ID, MOST_PLACES, HIGHEST_FEE_RATE = 40, 10**6, 99
-"""What Prolific may answer at most; beyond it, the answer is nonsense."""
+"""Upper limits for values in Prolific's responses; anything beyond them is invalid."""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """What workers are offered, as the researcher typed it."""
+    """What participants are offered, as the researcher entered it."""
 
     name: str
     description: str
@@ -70,8 +70,8 @@ class Price:
     """What a publication would cost now.
 
     Attributes:
-        total: all places with Prolific's fees and taxes.
-        bonuses: the same for the bonuses, if all earn the announced average; beside `total`.
+        total: all places including Prolific's fees and taxes.
+        bonuses: likewise for the bonuses, if all earn the announced average; not included in `total`.
         hourly: reward per hour at the estimated time, without bonuses.
     """
 
@@ -87,14 +87,14 @@ class Price:
 
 
 def open_places(version: Version) -> int:
-    """How many places of a version nobody holds."""
+    """Return how many places of a version nobody holds."""
     wanted = sum(cell.places for cell in version.cells.all())
     held = Placement.objects.filter(cell__version=version, released_at=None).count()
     return max(0, wanted - held)
 
 
 def refuse_unready(study: Study) -> tuple[Version, Account]:
-    """The version and account to publish with.
+    """Return the version and account to publish with.
 
     Raises:
         NotPossible
@@ -115,14 +115,14 @@ def refuse_unready(study: Study) -> tuple[Version, Account]:
 
 
 def make_draft(study: Study, offer: Offer, *, address: str) -> Publication:
-    """Make the study at Prolific, as a draft that nobody sees yet.
+    """Create the study on Prolific, as a draft that nobody sees yet.
 
     Args:
-        address: of the study's door, as workers' browsers reach it.
+        address: of the study's entry page, as participants' browsers reach it.
 
     Raises:
         NotPossible
-        MarketplaceError: the publication is kept as uncertain where it may have been made; `find_again` looks for it.
+        MarketplaceError: the publication is kept as uncertain if it may have been created; `find_again` looks for it.
     """
     version, account = refuse_unready(study)
     rule = version.pay()
@@ -186,7 +186,7 @@ def make_draft(study: Study, offer: Offer, *, address: str) -> Publication:
 
 
 def purse_of(client: Client, project: str) -> tuple[str, str]:
-    """The workspace that pays and its currency.
+    """Return the workspace that pays and its currency.
 
     Raises:
         NotPossible, MarketplaceError
@@ -199,7 +199,7 @@ def purse_of(client: Client, project: str) -> tuple[str, str]:
 
 
 def fields_of(publication: Publication, version: Version) -> dict[str, Any]:
-    """The study as Prolific is told it."""
+    """Return the study's fields as sent to Prolific."""
     minutes = version.content["timers"]["minutes"]
     told: dict[str, Any] = {
         "name": publication.name,
@@ -226,7 +226,7 @@ def fields_of(publication: Publication, version: Version) -> dict[str, Any]:
 
 
 def _addresses(publication: Publication, version: Version) -> list[dict[str, Any]]:
-    """Prolific's Taskflow: an address for each treatment, and how many people it is for."""
+    """Return the addresses for Prolific's Taskflow: one for each treatment, and how many participants it is for."""
     places = {cell.number: cell.places for cell in version.cells.all()}
     return [
         {"external_url": f"{publication.address}{PARAMETERS}&{TREATMENT}={key}", "total_allocation": places[number]}
@@ -235,7 +235,7 @@ def _addresses(publication: Publication, version: Version) -> list[dict[str, Any
 
 
 def _refuse_screen_out(offer: Offer, rule: PayRule) -> None:
-    """Refuse a payment for screening out that would be paid twice, or that Prolific does not take."""
+    """Refuse a screen-out payment that would be paid twice, or that Prolific does not accept."""
     if offer.screen_out is None:
         return
     if codes.pays(State.SCREENED_OUT, rule):
@@ -245,13 +245,13 @@ def _refuse_screen_out(offer: Offer, rule: PayRule) -> None:
 
 
 def find_again(publication: Publication) -> bool:
-    """Look for the study whose making was never answered; where there is none, forget it, so that it can be made.
+    """Look for the study whose creation was never confirmed; if there is none, forget it so that it can be created.
 
-    Returns whether it was found.
+    Return whether it was found.
 
     Raises:
-        NotPossible: it is being made at this moment.
-        MarketplaceError: nothing is known yet.
+        NotPossible: it is being created at this moment.
+        MarketplaceError: the outcome is still unknown.
     """
     making = publication.status == Publication.Status.MAKING
     if making and publication.made_at > timezone.now() - MAKING_TAKES:
@@ -265,7 +265,7 @@ def find_again(publication: Publication) -> bool:
 
 
 def note(publication: Publication, found: Mapping[str, Any]) -> None:
-    """Keep what Prolific says of the study."""
+    """Store what Prolific reports about the study."""
     status, key = str(found["status"]).upper().replace("_", " "), text_of(found, "id")
     if len(key) > LONGEST_ID or publication.prolific_id not in ("", key):
         nonsense()
@@ -281,7 +281,7 @@ def note(publication: Publication, found: Mapping[str, Any]) -> None:
 
 
 def _fee_rate(publication: Publication, found: Mapping[str, Any]) -> Decimal:
-    """Fees and taxes per unit of reward, from what all places cost; what was known before where it is not told."""
+    """Return fees and taxes per unit of reward, from the total cost; the previous rate if Prolific reports no cost."""
     rewards = publication.reward * publication.places
     if not isinstance(found.get("total_cost"), int | float) or rewards <= 0:
         return publication.fee_rate
@@ -292,7 +292,7 @@ def _fee_rate(publication: Publication, found: Mapping[str, Any]) -> Decimal:
 
 
 def price_of(publication: Publication) -> Price:
-    """What publishing it costs, and what there is; nothing of it is kept. Raises MarketplaceError."""
+    """Return what publishing costs, and the balance; nothing is stored. Raise MarketplaceError."""
     client = client_of(publication.account)
     found = client.study(publication.prolific_id)
     fee_rate = _fee_rate(publication, found)
@@ -309,11 +309,11 @@ def price_of(publication: Publication) -> Price:
 
 
 def publish(publication: Publication) -> None:
-    """Let workers see it.
+    """Publish the study, so that participants see it.
 
     Raises:
         NotPossible
-        MarketplaceError: where the answer was lost, `refresh` tells what happened to it.
+        MarketplaceError: if the response was lost, `refresh` shows the outcome.
     """
     _version, account = refuse_unready(publication.study)
     if account.pk != publication.account_id:
@@ -322,17 +322,17 @@ def publish(publication: Publication) -> None:
 
 
 def pause(publication: Publication) -> None:
-    """Admit no new participants. Raises MarketplaceError."""
+    """Admit no new participants. Raise MarketplaceError."""
     _turn(publication, "PAUSE")
 
 
 def resume(publication: Publication) -> None:
-    """Let people in again. Raises MarketplaceError."""
+    """Admit new participants again. Raise MarketplaceError."""
     _turn(publication, "START")
 
 
 def stop(publication: Publication) -> None:
-    """End it for good. Raises MarketplaceError."""
+    """End recruitment for good. Raise MarketplaceError."""
     _turn(publication, "STOP")
 
 
@@ -345,7 +345,7 @@ _DONE = {
 
 
 def _turn(publication: Publication, action: str) -> None:
-    """Ask for it; where the answer was lost or it is refused, what Prolific says it is counts."""
+    """Request the action; if the response is lost or a refusal, the status that Prolific reports counts."""
     client = client_of(publication.account)
     try:
         note(publication, client.transition_study(publication.prolific_id, action))
@@ -356,12 +356,12 @@ def _turn(publication: Publication, action: str) -> None:
 
 
 def refresh(publication: Publication) -> None:
-    """Ask what the study is now. Raises MarketplaceError."""
+    """Fetch the study's current status. Raise MarketplaceError."""
     note(publication, client_of(publication.account).study(publication.prolific_id))
 
 
 def set_places(publication: Publication, places: int) -> None:
-    """Offer so many places in all; saying it twice changes nothing.
+    """Set the total number of places offered; repeating this changes nothing.
 
     Raises:
         NotPossible, MarketplaceError
@@ -377,10 +377,10 @@ def set_places(publication: Publication, places: int) -> None:
 
 
 def forget(publication: Publication) -> None:
-    """Forget a draft that was deleted at Prolific, so that another can be made.
+    """Forget a draft that was deleted on Prolific, so that another can be created.
 
     Raises:
-        NotPossible: it is still there.
+        NotPossible: it still exists.
         MarketplaceError
     """
     try:

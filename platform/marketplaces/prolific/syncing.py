@@ -1,4 +1,4 @@
-"""Bringing what Prolific says of a study and its workers here, and giving back the places of those who left."""
+"""Sync what Prolific reports about a study and its participants, and release the places of those who left."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RETURNED, TIMED_OUT, REJECTED, SCREENED_OUT = "RETURNED", "TIMED OUT", "REJECTED
 
 
 def sync(recruitment: Recruitment) -> None:
-    """Ask about one study. Raises MarketplaceError; what was brought before it stays."""
+    """Sync one study. Raise MarketplaceError; what was stored before the error remains."""
     publication = (
         Publication.objects.select_related("account", "study")
         .filter(study=recruitment.study_id)
@@ -57,12 +57,12 @@ def sync(recruitment: Recruitment) -> None:
 
 
 def fingerprint(session: str) -> str:
-    """A name for a submission that tells nobody which it is."""
+    """Return a name for a submission that does not reveal which one it is."""
     return salted_hmac(_SALT, session, algorithm="sha256").hexdigest()
 
 
 class _Noted:
-    """What is here already of a publication's submissions, read at once: most of what is told is no news."""
+    """What is already stored about a publication's submissions, read at once because most reports contain no news."""
 
     def __init__(self, publication: Publication) -> None:
         self._publication = publication
@@ -74,7 +74,7 @@ class _Noted:
         }
 
     def has(self, told: Mapping[str, Any]) -> bool:
-        """Whether nothing would be changed by what is told of one submission."""
+        """Return whether this report about one submission would change nothing."""
         session, status = text_of(told, "id"), spelled(text_of(told, "status"))
         row = self._rows.get(fingerprint(session))
         if row is None:
@@ -85,7 +85,7 @@ class _Noted:
 
 
 def _said(publication: Publication, told: Mapping[str, Any]) -> dict[str, Any]:
-    """What is kept of what Prolific says of a submission."""
+    """Return what is stored of Prolific's report about a submission."""
     flag = authenticity.told_of(told)
     return {
         **({"authenticity": flag} if flag else {}),
@@ -97,9 +97,9 @@ def _said(publication: Publication, told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _bring(publication: Publication, told: Mapping[str, Any]) -> None:
-    """Keep what is said of one submission; end the enrolment of anyone who returned it or ran out of time.
+    """Store a report about one submission; end the enrolment if the participant returned it or ran out of time.
 
-    What is owed follows a rejection.
+    The amounts owed follow a rejection.
     """
     session, status = text_of(told, "id"), spelled(text_of(told, "status"))
     participant = participant_of(told)
@@ -134,7 +134,7 @@ def _bring(publication: Publication, told: Mapping[str, Any]) -> None:
 
 
 def _keep_screen_out_pay(publication: Publication, enrolment: Enrolment) -> None:
-    """What Prolific has paid by itself stands in the ledger, as paid elsewhere; once."""
+    """Record a screen-out payment by Prolific in the ledger as paid elsewhere, once."""
     if publication.screen_out_reward is None:
         return
     keep_paid_elsewhere(
@@ -149,12 +149,12 @@ def _keep_screen_out_pay(publication: Publication, enrolment: Enrolment) -> None
 
 @receiver(post_delete, sender=Identity)
 def part(sender: type[Identity], instance: Identity, **_signal: Any) -> None:
-    """Nothing leads from a submission to somebody who was erased."""
+    """Remove the link from a submission to a participant whose data were erased."""
     Submission.objects.filter(enrolment=instance.enrolment_id).update(enrolment=None)
 
 
 def _end(enrolment: Enrolment, status: str) -> None:
-    """Returned places are free again; who ran out of time there may finish a game they are playing now."""
+    """End an enrolment that ended on Prolific; after a time-out there, a game in progress may be finished."""
     if status == RETURNED:
         ending = State.RETURNED
     elif status == TIMED_OUT and not enrolment.recently_seen():

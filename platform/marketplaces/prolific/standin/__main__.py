@@ -1,4 +1,4 @@
-"""Serves the stand-in for Prolific on 127.0.0.1, for rehearsing a study without people and money.
+"""Serve the stand-in for Prolific on 127.0.0.1, for rehearsing a study without people or money.
 
 Usage: python -m marketplaces.prolific.standin
            [--port N] [--currency USD] [--balance UNITS] [--misbehave KIND[:PATTERN]]
@@ -39,7 +39,7 @@ def _options() -> argparse.Namespace:
 
 
 def serve(options: argparse.Namespace) -> StandIn:
-    """A stand-in server on the wanted port or the next one that is free; raises OSError where none is."""
+    """Return a stand-in server on the requested port or the next free one; raise OSError if none is free."""
     for port in range(options.port, options.port + TRIED):
         try:
             return StandIn(port=port, currency=options.currency, balance=options.balance * 100)

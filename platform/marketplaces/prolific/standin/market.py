@@ -1,4 +1,4 @@
-"""What the stand-in knows: one researcher's workspace, studies, workers, submissions, and the money."""
+"""The stand-in's data: one researcher's workspace, studies, participants, submissions, and the money."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from jwt.algorithms import RSAAlgorithm
 
 ISSUER = "https://www.prolific.com"
 LINK_LIVES = 600
-"""Seconds that a signed link is good for."""
+"""Seconds for which a signed link is valid."""
 FEES, TAX = Decimal(1) / 3, Decimal("0.2")
 LEAST_REWARD = 10
 CODE_TYPES = {
@@ -41,7 +41,7 @@ REJECTIONS = {
 }  # fmt: skip
 SHORTEST_REJECTION = 100
 MOST_AT_ONCE = 200
-"""Submissions in one request that pays or approves many."""
+"""Maximum number of submissions in one request that pays or approves many."""
 GONE = {"RETURNED", "TIMED-OUT", "REJECTED", "SCREENED OUT"}
 EVENT_TYPES = ("submission.status.change", "study.status.change", "study.progress.change")
 _REQUIRED = ("name", "description", "external_study_url", "prolific_id_option", "completion_codes",
@@ -50,7 +50,7 @@ _MAY_CHANGE_WHEN_PUBLISHED = {"total_available_places", "internal_name", "descri
 
 
 class Refusal(Exception):
-    """What the interface answers instead: a status, a title and a detail."""
+    """An error response of the API: a status, a title and a detail."""
 
     def __init__(self, status: int, title: str, detail: Any = "") -> None:
         super().__init__(title)
@@ -58,7 +58,7 @@ class Refusal(Exception):
 
 
 def new_id() -> str:
-    """24 hexadecimal digits, as Prolific's identifiers are."""
+    """Return 24 hexadecimal digits, like Prolific's identifiers."""
     return secrets.token_hex(12)
 
 
@@ -67,14 +67,14 @@ def now() -> str:
 
 
 def with_fees(amount: int) -> int:
-    """An amount in cents with Prolific's fees and taxes."""
+    """Return an amount in cents including Prolific's fees and taxes."""
     total = Decimal(amount) * (1 + FEES * (1 + TAX))
     return int(total.quantize(Decimal(1), rounding=ROUND_HALF_UP))
 
 
 @dataclass
 class Key:
-    """A key that links are signed with."""
+    """A key that signs links."""
 
     kid: str = field(default_factory=lambda: secrets.token_hex(8))
     private: rsa.RSAPrivateKey = field(default_factory=lambda: rsa.generate_private_key(65537, 2048))
@@ -86,7 +86,7 @@ class Key:
 
 @cache
 def first_key() -> Key:
-    """The key that links are signed with at first; made once, since making one takes a while."""
+    """Return the first key that signs links; created only once, since that takes a while."""
     return Key()
 
 
@@ -103,9 +103,9 @@ class Submission:
     return_reasons: list[str] = field(default_factory=list)
     bonuses: list[int] = field(default_factory=list)
     address: str = ""
-    """Of its treatment, in a study with several addresses."""
+    """Address of its treatment, in a study with several addresses."""
     authenticity: str | None = None
-    """Result of the authenticity check; None where the interface reports none, as its documentation says."""
+    """Result of the authenticity check; None if the API reports none, as its documentation says."""
 
 
 @dataclass
@@ -119,7 +119,7 @@ class BulkBonus:
 
 @dataclass
 class Event:
-    """One event, as it is sent: signed over the time and the body."""
+    """One event as it is sent, with a signature over the time and the body."""
 
     target: str
     body: bytes
@@ -139,7 +139,7 @@ class Event:
 
 
 class Market:
-    """Everything there is, behind one lock. Amounts are cents."""
+    """All of the stand-in's data, behind one lock. Amounts are in cents."""
 
     def __init__(
         self,
@@ -159,10 +159,10 @@ class Market:
         self.bulks: dict[str, BulkBonus] = {}
         self.key = first_key()
         self.paid: list[tuple[str, str, int]] = []
-        """(submission, "reward" or "bonus", cents) in the order of paying."""
+        """(submission, "reward" or "bonus", cents) in the order of payment."""
         self.pays_late = False
         self.pays_screen_outs = pays_screen_outs
-        """Whether the workspace has the fixed payment for who is screened out."""
+        """Whether the workspace has the fixed payment for screened-out participants."""
         self.pays_parts = pays_parts
         """Whether the workspace has dynamic payment."""
         self.hook_secret = ""
@@ -226,7 +226,7 @@ class Market:
         return self.pays_screen_outs and whole and 0 < reward < fields["reward"]
 
     def shown(self, study: dict[str, Any]) -> dict[str, Any]:
-        """A study as the interface shows it."""
+        """Return a study as the API shows it."""
         total = with_fees(study["reward"]) * study["total_available_places"]
         return {
             **study,
@@ -281,10 +281,10 @@ class Market:
     def _taken(self, study: str) -> int:
         return sum(one.study == study and one.status not in GONE for one in self.submissions.values())
 
-    # ---- workers -------------------------------------------------------------------------------------
+    # ---- participants --------------------------------------------------------------------------------
 
     def start(self, study: str, participant: str) -> str:
-        """A worker takes a place; where they are sent. One who has begun is sent there again."""
+        """Take a place for a participant, unless they have one already; return the address they are sent to."""
         with self.lock:
             found = self.study(study)
             mine = [one for one in self.submissions.values() if (one.study, one.participant) == (study, participant)]
@@ -300,14 +300,14 @@ class Market:
             return self.link(going)
 
     def _address_for(self, study: Mapping[str, Any]) -> str:
-        """Of the addresses of a Taskflow study, the one with the most places left; "" where there is one for all."""
+        """Return the address of a Taskflow study with the most places left; "" if one address serves all."""
         taken = Counter(one.address for one in self.submissions.values() if one.status not in GONE)
         there = study.get("access_details") or []
         left = {one["external_url"]: one["total_allocation"] - taken[one["external_url"]] for one in there}
         return max(left, key=left.__getitem__) if left else ""
 
     def link(self, submission: Submission, **claims: Any) -> str:
-        """The study's address for one worker, signed where the study wants that; `claims` replace the true ones."""
+        """Return the study's address for one participant, signed if required; `claims` override the real ones."""
         study = self.studies[submission.study]
         ids = {"PROLIFIC_PID": submission.participant, "STUDY_ID": submission.study, "SESSION_ID": submission.id}
         address = submission.address or study["external_study_url"]
@@ -320,7 +320,7 @@ class Market:
         return urlunsplit(found._replace(query=query))
 
     def signed(self, submission: Submission, *, key: Key | None = None, **claims: Any) -> str:
-        """The token of a signed link; `claims` replace the true ones."""
+        """Return the token of a signed link; `claims` override the real ones."""
         found = urlsplit(self.studies[submission.study]["external_study_url"])
         began = int(time.time())
         told = {
@@ -341,7 +341,7 @@ class Market:
         return jwt.encode(told, signer.private, algorithm="RS256", headers={"kid": signer.kid})
 
     def complete(self, submission: str, code: str) -> Submission:
-        """The worker comes back with a code, or with NOCODE."""
+        """Complete a submission with the code that the participant entered, or NOCODE."""
         with self.lock:
             found = self.submission(submission)
             if found.status not in ("ACTIVE", "RESERVED"):
@@ -370,7 +370,7 @@ class Market:
         return done >= study["total_available_places"]
 
     def give_back(self, submission: str) -> None:
-        """The worker returns their place."""
+        """Give the participant's place back."""
         with self.lock:
             found = self.submission(submission)
             if found.status in ("RESERVED", "ACTIVE", "AWAITING REVIEW"):
@@ -378,14 +378,14 @@ class Market:
                 self.tell(found)
 
     def time_out(self, submission: str) -> None:
-        """Prolific ends a submission that took too long."""
+        """End a submission that took too long, as Prolific does."""
         with self.lock:
             found = self.submission(submission)
             if found.status in ("RESERVED", "ACTIVE"):
                 found.status = "TIMED-OUT"
 
     def of(self, study: str, participant: str) -> Submission:
-        """A worker's latest submission in a study; raises Refusal without one."""
+        """Return a participant's latest submission in a study; raise Refusal if there is none."""
         mine = [one for one in self.submissions.values() if (one.study, one.participant) == (study, participant)]
         if not mine:
             raise Refusal(404, "Not found")
@@ -415,7 +415,7 @@ class Market:
         return found
 
     def tell(self, submission: Submission) -> None:
-        """Note an event for each subscription to changes of submissions."""
+        """Record an event for each subscription to changes of submissions."""
         for hook in self.hooks.values():
             if hook["is_enabled"] and hook["event_type"] == "submission.status.change":
                 told = {
@@ -432,7 +432,7 @@ class Market:
         return self.submissions[submission]
 
     def judge(self, submission: str, order: Mapping[str, Any]) -> Submission:
-        """Approve or reject."""
+        """Approve or reject a submission."""
         found, action = self.submission(submission), order.get("action")
         if action == "COMPLETE":
             return self._complete_partly(found, order)
@@ -467,7 +467,7 @@ class Market:
         return found
 
     def ask_return(self, submission: str, order: Mapping[str, Any]) -> Submission:
-        """Ask the worker to return their place."""
+        """Ask the participant to return their place."""
         found, reasons = self.submission(submission), order.get("request_return_reasons")
         if not isinstance(reasons, list) or not reasons or not all(isinstance(one, str) and one for one in reasons):
             raise Refusal(400, "Validation error", {"request_return_reasons": ["This field is required."]})
@@ -491,7 +491,7 @@ class Market:
         self.paid.append((found.id, "reward", self.studies[found.study]["reward"]))
 
     def set_up_bonuses(self, order: Mapping[str, Any]) -> dict[str, Any]:
-        """Prepare bonuses from lines of "submission or worker, amount in units"."""
+        """Prepare bonuses from lines of "submission or participant, amount in units"."""
         study = self.study(str(order.get("study_id")))
         payments = []
         for line in str(order.get("csv_bonuses", "")).split("\n"):
@@ -516,7 +516,7 @@ class Market:
                 "total_amount": amount + fees + tax}  # fmt: skip
 
     def pay_bonuses(self, bulk: str) -> None:
-        """Pay what was prepared, again each time it is called."""
+        """Pay what was prepared; each call pays again."""
         if bulk not in self.bulks:
             raise Refusal(404, "Not found")
         found = self.bulks[bulk]
@@ -527,7 +527,7 @@ class Market:
             self.pay_what_is_owed()
 
     def pay_what_is_owed(self) -> None:
-        """What was ordered reaches the workers."""
+        """Carry out all outstanding payments and approvals."""
         with self.lock:
             for found in self._to_approve:
                 if found.status == "AWAITING REVIEW":

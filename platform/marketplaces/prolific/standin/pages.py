@@ -1,4 +1,4 @@
-"""What a worker sees at the stand-in."""
+"""The stand-in's pages for participants."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _frame(body: str) -> str:
 
 
 def studies(market: Market, worker: str) -> str:
-    """The studies that this worker can take part in, and their places in those they began."""
+    """Return the page of studies that this participant can take part in, and of those they have begun."""
     shown = []
     for study in market.studies.values():
         if study["status"] == "UNPUBLISHED":
@@ -51,7 +51,7 @@ def _study(study: dict, mine: Submission | None) -> str:
 
 
 def done(submission: Submission | None) -> str:
-    """What somebody sees who came back with a code."""
+    """Return the page for a participant who came back with a code."""
     if submission is None:
         return refused("You have no place in a study.")
     says = "Please return your place." if submission.return_requested else "Your submission was noted."

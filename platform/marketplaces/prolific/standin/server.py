@@ -1,4 +1,4 @@
-"""The stand-in over HTTP, on 127.0.0.1: interface, published keys and workers' pages."""
+"""The stand-in over HTTP, on 127.0.0.1: API, published keys and participants' pages."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _COOKIE = "worker"
 
 @dataclass
 class Misbehaviour:
-    """What goes wrong with calls whose "METHOD /path" matches `on`, the next `times` times.
+    """A fault in the next `times` calls whose "METHOD /path" matches `on`.
 
-    Kinds: "drop" and "error" (500) befall a call before it is taken, "drop_after" and "error_after" after it
-    has taken effect; "slow" waits `seconds` before it is taken; "nonsense" answers no JSON, without effect;
-    "throttle" answers 429.
+    Kinds: "drop" and "error" (500) hit a call before it takes effect, "drop_after" and "error_after" afterwards;
+    "slow" waits `seconds` before the call takes effect; "nonsense" returns something other than JSON, without effect;
+    "throttle" returns 429.
     """
 
     kind: str
@@ -44,7 +44,7 @@ class Misbehaviour:
 
 @dataclass(frozen=True)
 class Call:
-    """One call of the interface, as it came."""
+    """One API call as it arrived."""
 
     method: str
     path: str
@@ -55,7 +55,7 @@ class StandIn:
     """Serves a `Market`; a context manager.
 
     Args:
-        port: 0 for any that is free.
+        port: 0 for any free port.
     """
 
     def __init__(self, *, port: int = 0, **market: Any) -> None:
@@ -96,7 +96,7 @@ class StandIn:
         self.misbehaviours.clear()
 
     def deliver(self) -> None:
-        """Send what happened to anyone who subscribed, once and beside everything else; what is lost is lost."""
+        """Send new events to their subscribers, once and in the background; undelivered events are lost."""
         with self.market.lock:
             events, self.market.events = self.market.events, []
         if events:
@@ -118,7 +118,7 @@ def _send_all(events: list[Event]) -> None:
 
 
 class _Drop(Exception):
-    """Hang up without an answer."""
+    """Hang up without a response."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -126,7 +126,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *_args: Any) -> None:
-        """Nothing: addresses carry workers' identifiers."""
+        """Log nothing: addresses contain participants' identifiers."""
 
     def do_GET(self) -> None:
         self._take()
@@ -150,7 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
         except BrokenPipeError:
             pass
 
-    # ---- the interface -------------------------------------------------------------------------------
+    # ---- the API -------------------------------------------------------------------------------------
 
     def _interface(self) -> None:
         call = f"{self.command} {self.where}"
@@ -225,7 +225,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    # ---- what a worker sees --------------------------------------------------------------------------
+    # ---- participants' pages -------------------------------------------------------------------------
 
     def _page(self) -> None:
         market = self.standin.market
@@ -257,7 +257,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._html(pages.refused("There is no such page."), status=404)
 
     def _going(self, worker: str) -> Submission | None:
-        """The submission that the worker is about to end: the latest that is not."""
+        """Return the submission that the participant would end: the latest unfinished one, otherwise the latest."""
         mine = [one for one in self.standin.market.submissions.values() if one.participant == worker]
         return next((one for one in reversed(mine) if one.status in ("ACTIVE", "RESERVED")), mine[-1] if mine else None)
 
