@@ -32,7 +32,7 @@ LOCAL_ASKING = {
     "call_seconds": 60.0,
     "limit_seconds": 180.0,
 }
-"""A model this small needs many tries and few numbers to name; a scripted player is its fallback."""
+"""Settings for a very small model: more tries, fewer values to name per move; its fallback is a scripted player."""
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ def _entry_kind(enrolment: Enrolment) -> str | None:
 
 
 def _as_shown(enrolment: Enrolment, reason: str) -> str:
-    """Return the reason as shown to the participant: pay for waiting is a bonus with a name of its own."""
+    """Return the reason as shown to the participant: pay for waiting is a bonus with its own name."""
     return "waiting" if reason == "bonus" and enrolment.state == State.NO_PARTNER else reason
 
 

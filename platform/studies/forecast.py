@@ -227,7 +227,7 @@ def _pay_of(study: Study) -> PayRule | None:
 
 
 def _spread(things: Sequence[T], most: int) -> list[T]:
-    """Return at most `most` of the things, evenly spread over all."""
+    """Return at most `most` of the items, evenly spread over all."""
     if len(things) <= most:
         return list(things)
     return [things[i * len(things) // most] for i in range(most)]

@@ -92,7 +92,7 @@ class Varied:
 
 
 def written(field: Field, values: Any) -> str:
-    """Return values as one would type them."""
+    """Return values as a researcher would type them."""
     return ", ".join(_written(field, value) for value in values)
 
 

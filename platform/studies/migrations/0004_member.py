@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 
 def creators_own(apps, schema_editor):
-    """Whoever made one that is there already owns it."""
+    """Make the creators of existing studies their owners."""
     member = apps.get_model("studies", "Member")
     made = apps.get_model("studies", "Study").objects.filter(created_by__isnull=False)
     member.objects.bulk_create(

@@ -1,6 +1,6 @@
-"""Agents are labelled, line-ups say who takes which seat, and a placement which seat is a person's.
+"""Label agents, let line-ups say who takes which seat, and record the participant's seat in placements.
 
-Versions are never changed: `studies.formats` reads those that were launched before.
+Versions are never changed: `studies.formats` reads those launched earlier.
 """
 
 from django.db import migrations, models

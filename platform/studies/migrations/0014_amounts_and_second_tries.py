@@ -25,7 +25,7 @@ class Migration(migrations.Migration):
             name='report_seconds',
             field=models.PositiveIntegerField(default=60, help_text='Seconds that a turn waits longer, once, when somebody opens “Report a problem” during it.', verbose_name='pause for a report'),
         ),
-        # Studies made before said dollars; new ones say points.
+        # Existing studies use dollars; new ones use points.
         migrations.AlterField(
             model_name="study",
             name="amounts",

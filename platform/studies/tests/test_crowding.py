@@ -50,7 +50,7 @@ def test_lab_codes_are_exempt_from_the_limit() -> None:
 
 @pytest.mark.parametrize("repeat", ["with the cookie", "without it"])
 def test_a_repeated_join_leads_to_the_same_enrolment(repeat: str) -> None:
-    """The browser sends the form again; without the cookie, as the answer that set it never came."""
+    """The browser submits the form again; without the cookie, as if the response that set it had been lost."""
     launched(entry=Study.Entry.OPEN)
     browser = Client()
     form = form_of(browser)

@@ -32,7 +32,7 @@ def test_demo_has_every_game_and_is_idempotent(settings, tmp_path):
 
 
 def test_negotiation_demo_has_gains_from_trade(settings, tmp_path, client):
-    """In the demo and in the form of a new study."""
+    """The defaults allow gains both in the demo and in the form for a new study."""
     settings.DATA_DIR = tmp_path
     create_demo()
     worth = [study.configured().config for study in Study.objects.filter(game="negotiation")]

@@ -152,7 +152,7 @@ def test_every_field_belongs_to_a_step(client, boss, game):
     assert shown == set(form.fields)
 
 
-# ---- while one types -------------------------------------------------------------------------------------
+# ---- live updates ----------------------------------------------------------------------------------------
 
 
 def test_outlook_counts_cells_and_matches_and_saves_nothing(client, boss):

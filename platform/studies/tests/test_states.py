@@ -68,7 +68,7 @@ def wait_for_the_opponent(visitor: Visitor) -> None:
 
 
 def end_as(state: State) -> Callable[[Visitor], object]:
-    """For endings of groups see test_together.py and matches/tests/test_groups.py."""
+    """Return a step that ends the enrolment in this state. Group endings: test_together, matches/tests/test_groups."""
 
     def ended(visitor: Visitor) -> None:
         visitor.walk_to("match")
@@ -100,7 +100,7 @@ REACH: dict[State, Callable[[Visitor], object]] = {
     State.NO_PARTNER: end_as(State.NO_PARTNER),
     State.REPLACED: end_as(State.REPLACED),
 }
-"""What brings somebody into each state."""
+"""How a participant gets into each state."""
 
 
 def brought_to(state: State, **fields: object) -> Visitor:

@@ -41,7 +41,7 @@ def boss(client: Client) -> User:
 
 @pytest.fixture
 def match(boss: User) -> Match:
-    """A match with two offers by a participant, the first with a message and rejected."""
+    """Return a match with two offers by a participant, the first with a message and rejected."""
     person = building.complete(building.new_study(), worker="A1WORKERID", messages=[EVIL])
     return building.match_of(person)
 
@@ -59,7 +59,7 @@ def kept_call(match: Match, answering: int, **record) -> None:
     Call.objects.filter(pk=Call.objects.latest("pk").pk).update(answering=answering, cost=Decimal("0.0021"))
 
 
-# ---- walking ---------------------------------------------------------------------------------------------
+# ---- stepping through a match ----------------------------------------------------------------------------
 
 
 def test_steps_can_be_browsed(client, match):
@@ -103,7 +103,7 @@ def test_long_match_costs_no_more_than_a_short_one(client, boss):
     assert long.events.count() > 200
     for number in (5, 50):
         kept_call(long, number, messages=[{"role": "user", "content": f"asked at {number}"}], answer="{}")
-    MEMORY.expire()  # or it depends on the time whether a page reads the endpoints
+    MEMORY.expire()  # otherwise timing decides whether a page reads the endpoints
     with CaptureQueriesContext(connection) as for_short:
         page_of(client, short, step=3)
     MEMORY.expire()
@@ -114,11 +114,11 @@ def test_long_match_costs_no_more_than_a_short_one(client, boss):
     assert "asked at 5<" not in page
 
 
-# ---- what was seen ---------------------------------------------------------------------------------------
+# ---- what the roles saw ----------------------------------------------------------------------------------
 
 
 def test_roles_are_shown_their_own_screens(client, match):
-    """It is the players' own page, rendered from the same view of the same moment."""
+    """Screens look like the players' own page, rendered from the same view of the same moment."""
     for event in match.events.exclude(kind="start"):
         for side, until in (("before", event.number - 1), ("after", event.number)):
             play = play_until(match, until)
@@ -221,7 +221,7 @@ def test_timings_and_how_answers_appear_are_shown(client, match):
         assert words in page
 
 
-# ---- who may ---------------------------------------------------------------------------------------------
+# ---- permissions -----------------------------------------------------------------------------------------
 
 
 def test_transcript_shows_no_identity(client, match):

@@ -35,7 +35,7 @@ HIDDEN = ["17,123", "18,456", "19,789", "6,660", "7,380", "8,220"]
 
 @pytest.fixture
 def match() -> Match:
-    """A match of a participant and two scripts before the first bid."""
+    """Return a match of a participant and two scripts before the first bid."""
     study = building.new_study(
         game="item_auction", config=AUCTION, roles=["p1"], agents={"script:rule": {"spec": "script:rule", "delay": 60}}
     )
@@ -59,7 +59,7 @@ def bid(match: Match, role: str, amount: int | None) -> None:
     building.move(match, role, {"bid": amount})
 
 
-# ---- who may ---------------------------------------------------------------------------------------------
+# ---- permissions -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["watch", "watch_now"])
@@ -134,7 +134,7 @@ def test_players_notice_no_spectators(
     assert [list(rows.order_by("pk").values()) for rows in (Match.objects.all(), Seat.objects.all())] == before
 
 
-# ---- where one finds it --------------------------------------------------------------------------------------
+# ---- links to the page ---------------------------------------------------------------------------------------
 
 
 def test_monitor_links_to_waiting_matches(client: Client, match: Match):

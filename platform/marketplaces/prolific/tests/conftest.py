@@ -1,4 +1,4 @@
-"""A study, an account and a stand-in for Prolific that know each other."""
+"""Connected fixtures: a study, an account and a stand-in for Prolific."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def desk(study: Any, standin: Any) -> Any:
 
 @pytest.fixture
 def sign_in(desk: Any, account: Any) -> Any:
-    """A client of somebody with a part in the study and one in the account."""
+    """Return a function that signs in a user with one role in the study and one in the account."""
 
     from django.contrib.auth.models import User
     from django.test import Client

@@ -1,4 +1,4 @@
-"""What a researcher does with a study on the stand-in, and the workers who come from there."""
+"""What a researcher does with a study on the stand-in, and the participants who arrive from there."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DOOR = "http://testserver/join/splitting/"
 
 @dataclass
 class Worker:
-    """Somebody at the stand-in."""
+    """A participant at the stand-in."""
 
     desk: Desk
     participant: str
@@ -32,7 +32,7 @@ class Worker:
 
     @property
     def link(self) -> str:
-        """The path and query of their link, made again."""
+        """Return the path and query of their link, newly created."""
         return self.desk.standin.market.link(self.submission).removeprefix("http://testserver")
 
     def open(self) -> HttpResponse:
@@ -40,7 +40,7 @@ class Worker:
 
     @property
     def person(self) -> Enrolment:
-        """Who they are here."""
+        """Return their enrolment here."""
         return Enrolment.objects.get(identity__worker=self.participant, identity__study=self.desk.study.slug)
 
     def arrive(self) -> Enrolment:
@@ -49,7 +49,7 @@ class Worker:
         return self.person
 
     def finish(self, *, rightly: bool = True) -> Enrolment:
-        """From the link to the last page here."""
+        """Go from the link to the last page here."""
         person = self.arrive()
         building.consent(person)
         building.read_instructions(person)
@@ -58,12 +58,12 @@ class Worker:
         return self.person
 
     def submit(self, which: str = "completed") -> None:
-        """Back at the stand-in with one of the study's codes, or any other."""
+        """Submit at the stand-in with one of the study's codes, or any other."""
         codes = self.desk.publication.codes
         self.desk.standin.market.complete(self.submission.id, codes.get(which, which))
 
     def order(self, reason: str, amount: str | None = None) -> Order:
-        """What the ledger would have paid."""
+        """Return the order that the ledger would have paid."""
         row = self.person.ledger.get(reason=reason)
         return Order(
             uid=row.uid,
@@ -76,7 +76,7 @@ class Worker:
 
 
 class Desk:
-    """What a researcher does, and the workers who come."""
+    """What a researcher does, and the participants who arrive."""
 
     def __init__(self, study: Study, standin: StandIn) -> None:
         self.study, self.standin = study, standin

@@ -1,4 +1,4 @@
-"""A study that was made at Prolific itself becomes the study's here, or it is said what to change there."""
+"""A study created on Prolific itself is linked to the study here, or the researcher is told what to change there."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STUDY: dict[str, Any] = {
 
 
 def made(desk, **fields: Any) -> str:
-    """A study that somebody made at Prolific; its identifier."""
+    """Create a study as on Prolific itself; return its ID."""
     found: str = desk.standin.market.create({**STUDY, **fields})["id"]
     return found
 

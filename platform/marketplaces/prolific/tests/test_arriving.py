@@ -1,4 +1,4 @@
-"""Who is let in by a link of Prolific's, and what everybody else is told."""
+"""Who is admitted by a link from Prolific, and what everyone else is told."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ DOOR = "/join/splitting/"
 
 
 def opening(worker, **changed: str | None) -> HttpResponse:
-    """The page behind the worker's link with some of its parameters changed or (None) taken away."""
+    """Return the page behind the participant's link with some parameters changed or (None) removed."""
     found = {**dict(parse_qsl(urlsplit(worker.link).query)), **changed}
     return Client().get(f"{DOOR}?{urlencode({name: value for name, value in found.items() if value is not None})}")
 
 
 def signed_otherwise(worker, **claims) -> HttpResponse:
-    """The page behind a link whose signed claims, or the key they are signed with, differ from the true ones."""
+    """Return the page behind a link whose signed claims, or the key that signs them, differ from the real ones."""
     return opening(worker, prolific_token=worker.desk.standin.market.signed(worker.submission, **claims))
 
 
 def refused(response: HttpResponse, status: int, says: str) -> None:
-    """Not let in, told why, with nothing written."""
+    """Check that the participant was refused with the reason, and that nothing was stored."""
     assert response.status_code == status, text_of(response)
     assert says in text_of(response)
     assert not Enrolment.objects.exists() and not Identity.objects.exists()
@@ -193,7 +193,7 @@ def test_invented_key_names_do_not_turn_into_calls_of_prolific(desk):
     assert KeySet.objects.get().asked_at == asked
 
 
-# ---- before it is published -----------------------------------------------------------------------
+# ---- before publication ----------------------------------------------------------------------------
 
 
 def test_while_it_is_a_draft_there_a_link_only_previews(desk):
@@ -222,7 +222,7 @@ def test_a_study_that_is_not_on_prolific_says_so(desk):
     refused(Client().get(DOOR, {"PROLIFIC_PID": new_id()}), 403, "not on Prolific")
 
 
-# ---- the second time ------------------------------------------------------------------------------
+# ---- arriving again --------------------------------------------------------------------------------
 
 
 def test_a_second_game_within_the_rest_is_told_when(desk):

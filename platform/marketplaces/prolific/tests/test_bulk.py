@@ -27,7 +27,7 @@ STEPS = {
 
 @pytest.fixture
 def workers(desk, monkeypatch):
-    """Three people who finished and submitted; three are enough to be paid together here."""
+    """Three participants who finished and submitted; here, three are enough to be paid in one request."""
     monkeypatch.setattr(paying, "BULK_FROM", 3)
     desk.publish()
     found = [desk.worker() for _each in range(3)]
@@ -38,7 +38,7 @@ def workers(desk, monkeypatch):
 
 
 def payments(desk) -> Counter[tuple[str, str]]:
-    """How often each submission was paid for what."""
+    """Return how often each submission received each kind of payment."""
     return Counter((who, what) for who, what, _cents in desk.standin.market.paid)
 
 
@@ -98,7 +98,7 @@ def test_lost_answer_pays_nobody_twice(desk, workers, step, kind):
 
 
 class Killed(BaseException):
-    """The process ends here."""
+    """The process has been killed."""
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -139,7 +139,7 @@ def test_approvals_that_take_their_time_are_looked_up(desk, workers):
 
 def test_one_bonus_that_prolific_refuses_does_not_stop_the_others(desk, workers):
     approve_due(desk)
-    LedgerRow.objects.filter(reason="bonus").update(state="due")  # approved below, after the base
+    LedgerRow.objects.filter(reason="bonus").update(state="due")  # approved below, after base pay
     for _round in range(3):
         sweep()
     workers[0].submission.status = "RETURNED"
@@ -176,7 +176,7 @@ def test_bonus_that_another_process_took_over_is_not_paid_with_the_group(desk, w
     references = payer.prepare_all(orders)
     assert len(set(references.values())) == 1
     other = ProlificPayer(desk.publication)
-    assert other.pay(orders[0]).outcome == "sent"  # alone, by a reference of its own
+    assert other.pay(orders[0]).outcome == "sent"  # paid alone, under its own reference
     assert payer.pay_all(orders) == {}
     assert [payer.pay(order).outcome for order in orders] == ["confirmed", "sent", "sent"]
     assert [what for _who, what, _cents in desk.standin.market.paid] == ["bonus"] * 3

@@ -1,4 +1,4 @@
-"""Whatever the API's address returns is an answer or a MarketplaceError, within seconds."""
+"""Whatever the API's address returns becomes a result or a MarketplaceError, within seconds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from marketplaces.prolific.client import Client, NotSent, Unclear
 
 
 class _Odd(BaseHTTPRequestHandler):
-    """By the last part of the path: "redirect", "huge", "slow" and so on."""
+    """Responds according to the last part of the path: "redirect", "huge", "slow" and so on."""
 
     def do_GET(self) -> None:
         how = self.path.strip("/").split("/")[-1]
@@ -29,7 +29,7 @@ class _Odd(BaseHTTPRequestHandler):
         for piece in _pieces(how):
             try:
                 self.wfile.write(piece)
-            except OSError:  # nobody waits any more
+            except OSError:  # the client has hung up
                 return
 
     def log_message(self, *_arguments: object) -> None: ...

@@ -1,4 +1,4 @@
-"""Rejecting a submission, or asking for it back: told to Prolific once, and the ledger follows."""
+"""Rejecting a submission, or asking for its return: Prolific is told once, and the ledger follows."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ ASKING = "request-return"
 
 
 def ask(desk) -> None:
-    """Ask about the study, as the sweep does."""
+    """Sync the study, as the sweep does."""
     Recruitment.objects.update(next_at=timezone.now())
     syncing.sync(Recruitment.objects.select_related("account", "study").get())
 
 
 @pytest.fixture
 def done(desk):
-    """Somebody who finished here and handed in there, of whom Prolific was heard."""
+    """A participant who finished here and submitted there, and whose submission has been synced."""
     desk.publish()
     worker = desk.worker()
     worker.finish()

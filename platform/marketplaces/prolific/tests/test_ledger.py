@@ -1,4 +1,4 @@
-"""The ledger pays through Prolific: whatever fails at whichever step, nobody is paid twice or forgotten."""
+"""The ledger pays through Prolific: whatever fails at any step, nobody is paid twice or forgotten."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ STEPS = {
 }
 KINDS = ("drop", "drop_after", "error", "error_after", "nonsense", "throttle")
 NOBODY_KNOWS = {("paying", "drop"), ("paying", "error"), ("paying", "nonsense")}
-"""Where the order was not taken and the answer does not tell: a person must look."""
+"""Cases in which the order was not accepted and the response does not say so: a person must check."""
 STILL_OPEN = ("approved", "sent")
 
 
 def pay_all(desk) -> dict[str, LedgerRow]:
-    """Approve what is due and let the sweep work as if a long time passed; the rows by reason."""
+    """Approve what is due, run the sweep as if much time had passed, and return the rows by reason."""
     due = LedgerRow.objects.filter(study=desk.study.slug, state__in=("due", "failed"))
     deciding.approve(study=desk.study.slug, rows=list(due.values_list("pk", flat=True)), who=None)
     for _round in range(12):
@@ -39,7 +39,7 @@ def pay_all(desk) -> dict[str, LedgerRow]:
 
 
 def paid(desk) -> Counter[str]:
-    """How often a worker was paid for what."""
+    """Return how often each kind of payment was made."""
     return Counter(what for _who, what, _cents in desk.standin.market.paid)
 
 

@@ -1,4 +1,4 @@
-"""What researchers do with a study on Prolific in the admin, and what each of them may not."""
+"""What researchers can do with a study on Prolific in the admin, and what each role may not do."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def owner(sign_in) -> Client:
 
 
 def said(response) -> str:
-    """What the page that one is led to says."""
+    """Return the text of the page after a redirect."""
     return text_of(response)
 
 

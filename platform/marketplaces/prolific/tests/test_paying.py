@@ -1,4 +1,4 @@
-"""Nobody is paid twice, nobody else's submission is paid, and what is unknown is reported as unclear."""
+"""Nobody is paid twice, nobody else's submission is paid, and unknown outcomes are reported as unclear."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def payer(desk):
 
 @pytest.fixture
 def done(desk, payer):
-    """Somebody who finished here and there."""
+    """A participant who finished here and there."""
     worker = desk.worker()
     worker.finish()
     worker.submit()
@@ -38,7 +38,7 @@ def done(desk, payer):
 
 
 def paid(desk, worker, reason: str) -> list[int]:
-    """What a worker was paid for `reason`, in cents."""
+    """Return what a participant was paid for `reason`, in cents."""
     name = "reward" if reason == "base" else reason
     return [cents for who, what, cents in desk.standin.market.paid if who == worker.submission.id and what == name]
 
@@ -128,7 +128,7 @@ def test_a_bonus_that_was_taken_and_that_a_person_found_unpaid_is_set_up_anew(de
     market.pays_late = True
     first = payer.prepare(bonus)
     assert payer.pay(bonus).outcome == Outcome.SENT
-    market._owed.clear()  # what was taken comes to nothing
+    market._owed.clear()  # the accepted order is never paid
     market.pays_late = False
     assert payer.prepare(bonus) != first
     assert payer.pay(bonus).outcome == Outcome.SENT

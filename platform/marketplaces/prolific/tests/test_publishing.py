@@ -1,4 +1,4 @@
-"""A study goes to Prolific once, whatever happens to the answers, and says there what it says here."""
+"""A study is created on Prolific once, whatever happens to the responses, and says the same there as here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stand-in: workers' pages, its own refusals, and how it is started."""
+"""The stand-in: participants' pages, its own refusals, and how it is started."""
 
 from __future__ import annotations
 

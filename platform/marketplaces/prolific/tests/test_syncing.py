@@ -1,4 +1,4 @@
-"""What Prolific says of its workers comes here; where both say different things, the researcher is told."""
+"""What Prolific reports about its participants is stored here; researchers are told about discrepancies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 
 def ask(desk) -> Recruitment:
-    """Ask about the study, as the sweep does."""
+    """Sync the study, as the sweep does."""
     Recruitment.objects.update(next_at=timezone.now())
     recruitment = Recruitment.objects.select_related("account", "study").get()
     assert syncing.sync(recruitment)
@@ -34,7 +34,7 @@ def ask(desk) -> Recruitment:
 
 
 def said(desk) -> dict[str, str]:
-    """The differences, by who they are about."""
+    """Return the discrepancies by the participant they concern."""
     return {one.who: one.what for one in differences(desk.publication)}
 
 

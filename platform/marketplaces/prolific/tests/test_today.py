@@ -1,4 +1,4 @@
-"""Webhooks, screening out with pay, partial approval, filters and authenticity flags."""
+"""Webhooks, paid screen-outs, partial approval, filters and authenticity flags."""
 
 from __future__ import annotations
 
@@ -176,13 +176,13 @@ class TestScreenedOut:
 
 
 class TestDynamicPayment:
-    """A part of the reward for somebody who ended early, where the workspace has it."""
+    """A part of the reward for a participant who ended early, if the workspace supports it."""
 
     HOW = {"percent": 25, "message": "For the time that you spent."}
 
     @pytest.fixture
     def early(self, desk):
-        """Somebody who left here and has not submitted on Prolific."""
+        """A participant who left here and has not submitted on Prolific."""
         desk.publish(parts=True)
         worker = desk.worker()
         person = worker.arrive()
