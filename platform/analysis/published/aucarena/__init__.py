@@ -1,4 +1,4 @@
-"""AucArena (section 4, appendix B): its tables and figures from a dataset of auctions of several items."""
+"""Tables and figures of AucArena (section 4, appendix B) from a dataset of multi-item auctions."""
 
 from analysis.published.aucarena import bidding, results
 from analysis.published.aucarena.measures import corrected_failure_rate, increments

@@ -1,4 +1,4 @@
-"""How models plan, bid and keep track (sections 4.2 and 4.3; figures 3 to 13; appendix B)."""
+"""How models plan, bid and track the state (sections 4.2 and 4.3; figures 3 to 13; appendix B)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from analysis.data import Data
 
 EDGES = (0.0, 10.0, 11.0, 15.0, 20.0, float("inf"))
-"""The paper names five classes of increments and prints two; percent."""
+"""Edges of the increment classes, in percent. The paper names five classes and prints two."""
 MOST_DRAWS = 300
 """Largest number of bootstrap draws for rank correlations."""
 FAITHFUL: Mapping[str, str] = {
@@ -36,7 +36,7 @@ INTERVAL = (number("low", "Low"), number("high", "High"))
 
 
 def errors(data: Data, options: Options) -> Result:
-    """Corrected failure rates of bids and of beliefs."""
+    """Return corrected failure rates of bids and beliefs."""
     kinds = ("belief_claims", "belief_errors_budget", "belief_errors_own", "belief_errors_others")
     rows = bidders(data, ["bids", "withdrawals", *(k for k in kinds if data.has("seats", k))])
     refused = _refused(data)
@@ -75,7 +75,7 @@ def errors(data: Data, options: Options) -> Result:
 
 
 def _refused(data: Data) -> dict[tuple[str, str], int]:
-    """Refused tries before bids and withdrawals, by (match, role)."""
+    """Return the number of refused attempts before bids and withdrawals, by (match, role)."""
     if not data.has("decisions", "match", "role", "move", "refused"):
         return {}
     moves = data.table("decisions", ["match", "role", "move", "refused"])
@@ -88,7 +88,7 @@ def _refused(data: Data) -> dict[tuple[str, str], int]:
 
 
 def priorities(data: Data, options: Options) -> Result:
-    """Mean priority of every item in the plan before each item."""
+    """Return the mean priority of every item in the plan made before each item."""
     plans = _plans(data)
     if not len(plans):
         raise SkippedError("No bidder made a plan.")
@@ -132,7 +132,7 @@ def _plans(data: Data) -> pd.DataFrame:
 
 
 def steps(plans: pd.DataFrame, places: Mapping[str, int]) -> Iterator[tuple[int, int, float]]:
-    """(step, item, priority) of one bidder: what holds before each item; what a plan leaves out keeps its priority."""
+    """Yield (step, item, priority) for one bidder before each item; an item missing from a plan keeps its priority."""
     by_step: dict[int, dict[str, float]] = {}
     for step, words in zip(plans["round"], plans["move_priorities"], strict=True):
         by_step.setdefault(int(step), {}).update(json.loads(words))
@@ -149,7 +149,7 @@ PAIRS = (("priority_initial", "bids"), ("priority_initial", "won"), ("priority_c
 
 
 def faithful(data: Data, options: Options) -> Result:
-    """Rank correlations of priorities with bids made and items won."""
+    """Return rank correlations of priorities with bids made and items won."""
     items = data.table("rounds", [*OF_ITEMS, "bids", "priority_initial", "priority_current"])
     items["won"] = (items["winner"] == items["role"]).astype(float)
     rows = with_setting(data, items)
@@ -179,7 +179,7 @@ def faithful(data: Data, options: Options) -> Result:
 
 
 def correlation(rows: pd.DataFrame, priority: str, behavior: str, options: Options) -> dict[str, Any]:
-    """Spearman over all items, a percentile bootstrap by auction, and the mean of the auctions' own values."""
+    """Return Spearman's correlation over all items, its bootstrap interval by auction, and the mean within auctions."""
     found = spearman(rows[priority].tolist(), rows[behavior].tolist())
     each = [
         value for _key, own in rows.groupby(["match", "role"])
@@ -206,7 +206,7 @@ def _faithful(player: str) -> str | None:
 
 
 def increments(data: Data, options: Options) -> Result:
-    """Bid increments in classes, by both bases."""
+    """Return bid increments by class, on both bases."""
     rows = pace(data)
     if not len(rows):
         raise SkippedError("Nobody bid.")
@@ -241,9 +241,9 @@ def _class(low: float, high: float) -> str:
 
 
 def pace(data: Data) -> pd.DataFrame:
-    """One row per bid: percent above the bidder's own preceding bid, and above the standing bid before the round.
+    """Return one row per bid: percent above the bidder's previous bid, and above the standing bid before the round.
 
-    Where there is none, over the start price in force. All bids of a round are sealed.
+    Without such a bid, the base is the start price in force. All bids of a round are sealed.
     """
     import pandas as pd
 
@@ -279,7 +279,7 @@ def pace(data: Data) -> pd.DataFrame:
 
 
 def niches(data: Data, options: Options) -> Result:
-    """Winning bids by objective and budget."""
+    """Return winning bids by objective and budget."""
     import numpy as np
     from scipy.stats import gaussian_kde, ks_2samp
 
@@ -322,7 +322,7 @@ def niches(data: Data, options: Options) -> Result:
 
 
 def _densities(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Histogram steps as dashes and kernels as lines, a panel per budget."""
+    """Return a chart with histogram steps as dashes and kernel densities as lines, one panel per budget."""
     made = [{**row, "what": f"{row['objective']}: {part}", "value": row[key]}
             for part, key in (("kernel", "kernel"), ("histogram", "density")) for row in rows
             if row[key] is not None]  # fmt: skip
@@ -331,7 +331,7 @@ def _densities(rows: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def behaviour(data: Data, options: Options) -> Result:
-    """Profit per item won and number of bids, by start price, order and budget."""
+    """Return profit per item won and number of bids, by start price, order and budget."""
     items = data.table("rounds", [*OF_ITEMS, "bids", "payoff"])
     rows = with_setting(data, items)
     made = []

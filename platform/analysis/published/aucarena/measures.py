@@ -12,10 +12,10 @@ def corrected_failure_rate(failures: int, correct: int) -> float | None:
 
 
 def increments(bids: Sequence[tuple[Hashable, float]], start: float) -> dict[str, Any]:
-    """Percent by which each bid exceeds the bidder's own preceding bid, and the standing one, on one item.
+    """Return by what percentage each bid on one item exceeds the bidder's previous bid and the standing bid.
 
     Args:
-        bids: (bidder, amount) in order; where there is no preceding bid, the start price counts.
+        bids: (bidder, amount) in order; without a previous bid, the start price is used.
 
     Returns:
         own and standing, in percent, one value per bid.

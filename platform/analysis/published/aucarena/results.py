@@ -1,4 +1,4 @@
-"""Who wins, and how robust that is (sections 4.1 and 4.2; figures 2 and 7; table 2)."""
+"""Who wins, and how robust the result is (sections 4.1 and 4.2; figures 2 and 7; table 2)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from analysis.data import Data
 
 ORDERS_DRAWN, MOST_UPDATES = 100, 6_000
-"""Number of orders in which the auctions are rated again; fewer for many auctions."""
+"""Orders in which the auctions are rated again, and the largest number of updates; fewer orders for many auctions."""
 HUMAN_TABLE: Mapping[tuple[str, str], str] = {
     ("human", "random"): "7237.5, 3.8", ("human", "ascending"): "10862.5, 3.8", ("human", "descending"): "10025, 5",
     ("gpt-4-turbo", "random"): "8712.5, 5", ("gpt-4-turbo", "ascending"): "7525, 5",
     ("gpt-4-turbo", "descending"): "8287.5, 4.3", ("gpt-3.5", "random"): "3325, 1",
     ("gpt-3.5", "ascending"): "2875, 1.3", ("gpt-3.5", "descending"): "950, .5",
 }  # fmt: skip
-"""Table 2: profit and items; four auctions each."""
+"""Profit and items from table 2; four auctions each."""
 
 
 def skill(data: Data, options: Options) -> Result:
-    """Ratings per setting, and their mean over other orders of the auctions."""
+    """Return ratings per setting, and their mean over other orders of the auctions."""
     rows = bidders(data, ["profit"])
     made, numbers, warnings = [], {}, []
     for setting in settings(rows):
@@ -54,7 +54,7 @@ def skill(data: Data, options: Options) -> Result:
 
 
 def over_orders(matches: Sequence[Mapping[str, float]], seed: int) -> dict[str, float]:
-    """Each player's μ, averaged over shuffled orders of the auctions."""
+    """Return each player's μ, averaged over shuffled orders of the auctions."""
     import numpy as np
 
     rng = np.random.default_rng(seed)
@@ -67,7 +67,7 @@ def over_orders(matches: Sequence[Mapping[str, float]], seed: int) -> dict[str, 
 
 
 def human(data: Data, options: Options) -> Result:
-    """Mean profit and items by bidder and order of sale."""
+    """Return mean profit and items by bidder and order of sale."""
     rows = bidders(data, ["profit", "items"])
     made, numbers = [], {}
     for (order, player), own in rows.groupby(["order", "player"]):
@@ -94,7 +94,7 @@ def _published(player: str, order: str) -> str | None:
 
 
 def robustness(data: Data, options: Options) -> Result:
-    """Whether bidders rank alike across settings; and who pays more than an item is worth."""
+    """Return whether bidders' ranks agree across settings, and who pays more than an item is worth."""
     rows = bidders(data, ["profit"])
     rated = [trueskill(scored(rows[rows["setting"] == setting])) for setting in settings(rows)]
     everywhere = sorted(set.intersection(*({*one} for one in rated)))
@@ -120,7 +120,7 @@ def robustness(data: Data, options: Options) -> Result:
 
 
 def concordance(scores: Sequence[Sequence[float]]) -> dict[str, Any]:
-    """Kendall's W of several rankings of the same players, corrected for ties; 1 is full agreement."""
+    """Return Kendall's W for several rankings of the same players, corrected for ties; 1 is full agreement."""
     from scipy.stats import rankdata
 
     m, n = len(scores), len(scores[0]) if scores else 0

@@ -1,4 +1,4 @@
-"""One row per auction and bidder, with the setting: budget and order of sale."""
+"""One row per auction and bidder with its setting: budget and order of sale."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OF_ITEMS = ["match", "round", "role", "item", "start_price", "winner", "price"]
 
 
 def bidders(data: Data, columns: Sequence[str]) -> pd.DataFrame:
-    """match, role, player, setting, budget, order, at (place in time), and these columns of seats.csv."""
+    """Return match, role, player, setting, budget, order, at (position in time) and the given columns of seats.csv."""
     if missing := [name for name in columns if not data.has("seats", name)]:
         raise SkippedError(f"The table seats has no column {', '.join(missing)}.")
     rows = data.table("seats", [*dict.fromkeys(["match", "role", *columns])])
@@ -30,7 +30,7 @@ def bidders(data: Data, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def with_setting(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows with `match` and `role`, and who played, the setting, and the auction's place in time."""
+    """Return rows that have `match` and `role` with the player, setting and the auction's position in time added."""
     rows = rows.copy()
     rows["player"] = with_who(data, rows)
     extra = [name for name in ("started_at", "config_objectives", "config_players") if data.has("matches", name)]
@@ -48,7 +48,7 @@ def with_setting(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def settings(rows: pd.DataFrame) -> list[str]:
-    """Settings by budget, then by order."""
+    """Return settings sorted by budget, then by order."""
 
     def place(setting: str) -> tuple[float, int, str]:
         budget, order = setting.split(", ", 1)
@@ -58,7 +58,7 @@ def settings(rows: pd.DataFrame) -> list[str]:
 
 
 def scored(rows: pd.DataFrame) -> list[dict[str, float]]:
-    """Player → mean profit over its seats, auction by auction in order of time."""
+    """Return {player: mean profit over its seats} for each auction, in chronological order."""
     means = rows.groupby(["at", "player"], sort=True)["profit"].mean()
     found: dict[Any, dict[str, float]] = {}
     for (at, player), value in means.items():
@@ -67,7 +67,7 @@ def scored(rows: pd.DataFrame) -> list[dict[str, float]]:
 
 
 def objective(row: Mapping[str, Any]) -> str:
-    """The bidder's objective in this auction; profit where none was given."""
+    """Return the bidder's objective in this auction, or profit if none was given."""
     given = row.get("config_objectives")
     listed = json.loads(given) if isinstance(given, str) else None
     place = int(str(row["role"]).removeprefix("p")) - 1

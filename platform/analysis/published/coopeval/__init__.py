@@ -1,4 +1,4 @@
-"""CoopEval: its tables and figures from datasets of social dilemmas under cooperation mechanisms."""
+"""Tables and figures of CoopEval from datasets of social dilemmas under cooperation mechanisms."""
 
 from analysis.published.coopeval import payoffs, play
 from analysis.published.coopeval.measures import design_quality, discounted

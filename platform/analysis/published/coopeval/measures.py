@@ -1,4 +1,4 @@
-"""CoopEval: discounted payoffs, and whether a contract or mediator makes cooperation hold (sections 3 and 4)."""
+"""CoopEval: discounted payoffs, and whether a contract or mediator sustains cooperation (sections 3 and 4)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Profile = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Published:
-    """A published base game by the letters of its actions.
+    """A published base game, with actions named by letters.
 
     Attributes:
-        actions: letters in order of A0, A1, …; the same for every seat.
+        actions: letters of A0, A1, …, in that order; the same for every seat.
         cooperate: the cooperative letter.
-        points: every seat's points in a profile.
+        points: every seat's points in each profile.
     """
 
     seats: int
@@ -57,7 +57,7 @@ CODES = {f"A{number}": number for number in range(10)}
 
 
 def discounted(payoffs: Sequence[float], delta: float) -> float | None:
-    """Σ w_t·payoff_t with w_t = (1-δ)δ^t, and δ^(T-1) for the last round; None without rounds."""
+    """Return Σ w_t·payoff_t with w_t = (1-δ)δ^t, and δ^(T-1) for the last round; None without rounds."""
     if not payoffs:
         return None
     last = len(payoffs) - 1
@@ -67,12 +67,12 @@ def discounted(payoffs: Sequence[float], delta: float) -> float | None:
 def design_quality(
     game: str, contract: Mapping[str, float] | None = None, mediator: Mapping[Any, str] | None = None
 ) -> dict[str, Any]:
-    """Whether cooperation is an equilibrium (ns) and weakly dominant for all (wd) under a contract or a mediator.
+    """Return whether cooperation is an equilibrium (ns) and weakly dominant for all (wd) under a contract or mediator.
 
     Args:
         game: key of a published base game.
-        contract: what playing an action earns, by letter (or A0, A1, …); actions left out earn 0.
-        mediator: the action that delegators play, by their number.
+        contract: payment for each action, by letter (or A0, A1, …); missing actions earn 0.
+        mediator: the action played for delegators, by the number of delegators.
     """
     if game not in GAMES:
         return {"ns": None, "wd": None, "note": f"{game} has no cooperative outcome to judge by"}

@@ -1,4 +1,4 @@
-"""Which mechanism works, who gains from whom, and the effects of selection (tables; figures 3, 19 to 38)."""
+"""Which mechanism works, who gains from whom, and the effects of selection (tables; figures 3 and 19 to 38)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ UNIT = "Normalised: 0 is the payoff in equilibrium, 1 that when all cooperate."
 
 
 def scores(run: Tournament) -> dict[str, dict[str, float]]:
-    """By agent and for all agents: normalised mean and, where there is a tensor, fitness after the dynamics."""
+    """Return normalised means by agent and overall and, if there is a tensor, fitness after the dynamics."""
     found: dict[str, dict[str, float]] = {}
     means = run.means()
     for label, value in means.items():
@@ -70,7 +70,7 @@ def scores(run: Tournament) -> dict[str, dict[str, float]]:
 
 
 def collected(runs: Sequence[Tournament], what: str) -> dict[tuple[str, str], dict[tuple[str, int], float]]:
-    """(mechanism, agent) → (game, run) → score."""
+    """Return {(mechanism, agent): {(game, run): score}}."""
     found: dict[tuple[str, str], dict[tuple[str, int], float]] = {}
     for run in runs:
         for label, score in scores(run).items():
@@ -80,7 +80,7 @@ def collected(runs: Sequence[Tournament], what: str) -> dict[tuple[str, str], di
 
 
 def payoffs(data: Data, options: Options) -> Result:
-    """Mean and fitness by mechanism, per game and over all games."""
+    """Return mean and fitness by mechanism, per game and over all games."""
     runs = tournaments(data)
     mean, fitness = collected(runs, "mean"), collected(runs, "fitness")
     if not mean:
@@ -162,7 +162,7 @@ def payoffs(data: Data, options: Options) -> Result:
 
 
 def _apart(runs: Sequence[Tournament]) -> list[str]:
-    """Return warnings of base games without references, and of tournaments in which not all agents met."""
+    """Return warnings about base games without references and tournaments in which some agents never met."""
     games = {said(run.game) for run in runs if normalised(0, run.game) is None}
     warnings = [f"Without reference payoffs, not in these scores: {', '.join(sorted(games))}."] if games else []
     left = sum(run.tensor() is None and "reputation" not in run.mechanism for run in runs)
@@ -174,7 +174,7 @@ def _apart(runs: Sequence[Tournament]) -> list[str]:
 
 
 def ranking(data: Data, options: Options) -> Result:
-    """Mechanisms by their mean, with the ranks' bootstrap intervals."""
+    """Return mechanisms ranked by their mean, with bootstrap intervals of the ranks."""
     values = {m: own for (m, label), own in collected(tournaments(data), "mean").items() if label == AVERAGE}
     if len(values) < 2:
         raise SkippedError("There is only one mechanism; analyse the datasets of several together.")
@@ -228,7 +228,7 @@ PLACES: Mapping[str, int] = {
 
 
 def drawn_ranks(values: Mapping[str, Mapping[tuple[str, int], float]], options: Options) -> dict[str, Any]:
-    """Percentiles of each mechanism's rank over draws of games, and of runs within each drawn game."""
+    """Return percentiles of each mechanism's rank over draws of games, and of runs within each drawn game."""
     import numpy as np
 
     rng = np.random.default_rng(options.seed)
@@ -260,7 +260,7 @@ def drawn_ranks(values: Mapping[str, Mapping[tuple[str, int], float]], options: 
 
 
 def pooled(runs: Sequence[Tournament]) -> list[Tournament]:
-    """Return all runs of each base game and mechanism in which all agents met; run 0."""
+    """Return, as run 0, all runs of each base game and mechanism pooled if all agents met in them."""
     groups: dict[tuple[str, str], list[Any]] = {}
     for run in runs:
         groups.setdefault((run.mechanism, run.game), []).extend(run.outcomes)
@@ -272,7 +272,7 @@ def pooled(runs: Sequence[Tournament]) -> list[Tournament]:
 
 
 def meta_games(data: Data, options: Options) -> Result:
-    """Own and other's payoff of every combination of agents."""
+    """Return the own and the other's payoff for every combination of agents."""
     made, figures = [], []
     for one in pooled(tournaments(data)):
         U, types = one.tensor(), one.types
@@ -334,7 +334,7 @@ def meta_games(data: Data, options: Options) -> Result:
 
 
 def dynamics(data: Data, options: Options) -> Result:
-    """Population and fitness, step by step."""
+    """Return population and fitness, step by step."""
     made, ends = [], []
     for one in pooled(tournaments(data)):
         where = f"{said(one.game)}, {said(one.mechanism)}"
@@ -421,7 +421,7 @@ def dynamics(data: Data, options: Options) -> Result:
 
 
 def shown_steps(length: int) -> list[int]:
-    """Steps at about equal distances on a logarithmic axis, the first and the last among them."""
+    """Return steps at roughly equal distances on a logarithmic axis, including the first and the last."""
     last = length - 1
     places = {round((last + 1) ** (part / SHOWN_STEPS)) - 1 for part in range(SHOWN_STEPS + 1)}
     return sorted({0, last, *(place for place in places if 0 <= place <= last)})
@@ -431,7 +431,7 @@ def shown_steps(length: int) -> list[int]:
 
 
 def deviation(data: Data, options: Options) -> Result:
-    """Ranks of deviation ratings."""
+    """Return ranks by deviation rating."""
     ranks: dict[tuple[str, str], dict[tuple[str, int], float]] = {}
     ratings: dict[tuple[str, str], dict[tuple[str, int], float]] = {}
     for run in tournaments(data):
@@ -488,7 +488,7 @@ def deviation(data: Data, options: Options) -> Result:
 
 
 def rank_best_first(ratings: Sequence[float]) -> list[float]:
-    """Ranks from 1 for the highest rating, ties averaged, after rounding to 1e-9."""
+    """Return ranks from 1 for the highest rating after rounding to 1e-9, with ties averaged."""
     rounded = [round(rating, 9) for rating in ratings]
     return [
         1 + sum(other > own for other in rounded) + (sum(other == own for other in rounded) - 1) / 2 for own in rounded

@@ -31,11 +31,11 @@ PUBLISHED_DESIGNS: Mapping[tuple[str, str], str] = {
     ("mediation", "ns"): "95.8, 95.8, 97.2, 75.0, 27.8, 61.1",
     ("contract", "ns"): "91.7, 91.7, 87.5, 91.7, 65.3, 59.7",
 }
-"""Figure 18, percent: Claude, Gemini-R, Gemini-B, GPT-5.2, GPT-4o, Qwen."""
+"""Percentages in figure 18: Claude, Gemini-R, Gemini-B, GPT-5.2, GPT-4o, Qwen."""
 
 
 def moves(data: Data, phase: str) -> pd.DataFrame:
-    """Moves of a phase, read: match, role, round, move, player, repetition, base game, mechanism."""
+    """Return the parsed moves of a phase: match, role, round, move, player, repetition, base game, mechanism."""
     rows = data.table("decisions", DECISIONS)
     rows = rows[rows["phase"] == phase].reset_index(drop=True)
     rows["move"] = [json.loads(words) if isinstance(words, str) else {} for words in rows["move"]]
@@ -43,7 +43,7 @@ def moves(data: Data, phase: str) -> pd.DataFrame:
 
 
 def placed(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows with `match` and `role`, and who played, in which base game, mechanism and run."""
+    """Return rows that have `match` and `role` with the player, base game, mechanism and run added."""
     rows = rows.copy()
     rows["player"] = with_who(data, rows)
     about = data.table("matches", ABOUT).set_index("match")
@@ -59,7 +59,7 @@ def _groups(rows: pd.DataFrame, *keys: str) -> Any:
 
 
 def actions(data: Data, options: Options) -> Result:
-    """Mean stated probability of each action, and realised shares."""
+    """Return the mean stated probability of each action, and realised shares."""
     acts = moves(data, "act")
     if not len(acts):
         raise SkippedError("The decisions have no phase “act”.")
@@ -122,14 +122,14 @@ def actions(data: Data, options: Options) -> Result:
 
 
 def probabilities(move: Mapping[str, Any]) -> dict[str, float]:
-    """Stated probability by action."""
+    """Return the stated probability of each action."""
     if isinstance(move.get("percentages"), Mapping):
         return {name: value / 100 for name, value in move["percentages"].items()}
     return {str(move["action"]): 1.0} if "action" in move else {}
 
 
 def reactions(data: Data, options: Options) -> Result:
-    """Realised actions given what co-players played in the round before."""
+    """Return realised actions given the co-players' actions in the previous round."""
     columns = ["match", "round", "role", "group", "action"]
     rows = placed(data, data.table("rounds", columns))
     rows = rows[rows["mechanism"].isin(["repetition", *REPUTATION])]
@@ -188,9 +188,9 @@ def reactions(data: Data, options: Options) -> Result:
 
 
 def reacted(rows: pd.DataFrame) -> Counter[tuple[str, str, str, str, str]]:
-    """How often: (mechanism, game, player, co-player's previous action, own action).
+    """Count each (mechanism, game, player, co-player's previous action, own action).
 
-    The previous action is that of each present co-player in the round before, no matter who their co-players were.
+    The previous action is that of each current co-player in the previous round, regardless of their co-players then.
     """
     found: Counter[tuple[str, str, str, str, str]] = Counter()
     ordered = rows.sort_values(["match", "round"], kind="stable").to_dict("records")
@@ -211,7 +211,7 @@ def reacted(rows: pd.DataFrame) -> Counter[tuple[str, str, str, str, str]]:
 
 
 def votes(data: Data, options: Options) -> Result:
-    """Approvals, signatures and delegation."""
+    """Return approvals, signatures and delegation."""
     rows = data.table("matches", [*ABOUT, "winner_approvals", "contract_active", "delegation_rate"])
     rows = rows[rows["config_mechanism"].isin(["mediation", "contract"])]
     if not len(rows):
@@ -310,7 +310,7 @@ def _with_errors(name: str, title: str, rows: Sequence[Mapping[str, Any]], y: st
 
 
 def _over_runs(values: Mapping[tuple[str, str], Mapping[Any, Sequence[float]]]) -> list[dict[str, Any]]:
-    """(mechanism, player) → run → values as rows with the mean of the runs' means."""
+    """Return rows with the mean of the runs' means, from {(mechanism, player): {run: values}}."""
     return [
         {"mechanism": said(mechanism), "player": player, **spread([sum(own) / len(own) for own in runs.values()])}
         for (mechanism, player), runs in sorted(values.items())
@@ -426,13 +426,13 @@ PUBLISHED_REASONS: Mapping[str, float] = {
     "strategic_influence": 0.491,
     "uncertainty": 0.327,
 }
-"""Of 38,350 reasonings."""
+"""Published shares of 38,350 reasonings."""
 LABELS_FILE = "labels.csv"
 PREFIX = "label_"
 
 
 def reasons(data: Data, options: Options) -> Result:
-    """Share of reasonings with each label."""
+    """Return the share of reasonings with each label."""
     rows = labelled(data)
     rows["game"] = [said(name) for name in rows["game"]]
     rows["mechanism"] = [said(name) for name in rows["mechanism"]]
@@ -497,7 +497,7 @@ def reasons(data: Data, options: Options) -> Result:
 
 
 def labelled(data: Data) -> pd.DataFrame:
-    """The judged reasonings of the dataset's matches, with the labels as true and false."""
+    """Return the judged reasonings of the dataset's matches, with labels as true and false."""
     import pandas as pd
 
     found: list[dict[str, Any]] = []

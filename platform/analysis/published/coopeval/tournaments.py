@@ -40,7 +40,7 @@ REFERENCES: Mapping[str, tuple[float, float]] = {
     "travelers_dilemma": (2, 5),
     "trust": (4, 10),
 }
-"""Payoffs in equilibrium and when all cooperate, which are 0 and 1 when normalised."""
+"""Payoffs in equilibrium and under full cooperation, normalised to 0 and 1."""
 REPUTATION = ("reputation_first_order", "reputation_higher_order")
 MOST_SEATS = 4
 
@@ -50,7 +50,7 @@ class Tournament:
     """One complete run: matches of a base game under a mechanism.
 
     Attributes:
-        outcomes: per match, the types in its seats and their payoffs.
+        outcomes: for each match, the types in its seats and their payoffs.
     """
 
     mechanism: str
@@ -60,18 +60,18 @@ class Tournament:
 
     @property
     def types(self) -> list[str]:
-        """The agents that played, by name."""
+        """Return the names of the agents that played."""
         return sorted({label for seated, _points in self.outcomes for label in seated})
 
     def tensor(self) -> Any | None:
-        """U[own, other, …]; None for reputation, and where types have not all met."""
+        """Return U[own, other, …]; None for reputation, and if some types never met."""
         seats = {len(seated) for seated, _points in self.outcomes}
         if self.mechanism in REPUTATION or len(seats) != 1 or max(seats) > MOST_SEATS or max(seats) < 2:
             return None
         return meta_game(self.outcomes, self.types)
 
     def means(self) -> dict[str, float]:
-        """Each type's mean payoff: against the uniform population where there is a tensor, else over its seats."""
+        """Return each type's mean payoff: against the uniform population if there is a tensor, else over its seats."""
         U = self.tensor()
         if U is not None:
             return {label: float(U[at].mean()) for at, label in enumerate(self.types)}
@@ -83,7 +83,7 @@ class Tournament:
 
 
 def tournaments(data: Data) -> list[Tournament]:
-    """Every run of every base game and mechanism, in the order of the paper."""
+    """Return every run of every base game and mechanism, in the paper's order."""
     roles = [role for role in data.roles if data.has("matches", f"payoffs_{role}")]
     rows = data.table(
         "matches",
@@ -113,7 +113,7 @@ def _place(name: str, known: Iterable[str]) -> tuple[int, str]:
 
 
 def normalised(value: float, game: str) -> float | None:
-    """0 for the payoff in equilibrium, 1 for that when all cooperate; None where the game has no references."""
+    """Return 0 for the equilibrium payoff and 1 for full cooperation; None if the game has no references."""
     if game not in REFERENCES:
         return None
     low, high = REFERENCES[game]
@@ -121,7 +121,7 @@ def normalised(value: float, game: str) -> float | None:
 
 
 def spread(values: Sequence[float]) -> dict[str, Any]:
-    """Mean and standard error (n-1)."""
+    """Return mean and standard error (n-1)."""
     if not values:
         return {"estimate": None, "se": None, "n": 0}
     se = stdev(values) / len(values) ** 0.5 if len(values) > 1 else None
@@ -129,7 +129,7 @@ def spread(values: Sequence[float]) -> dict[str, Any]:
 
 
 def over_runs_then_games(values: Mapping[tuple[str, int], float]) -> dict[str, Any]:
-    """The mean over runs of each game, then mean and standard error over the games. Keys: (game, run)."""
+    """Return mean and standard error over games of each game's mean over runs. Keys: (game, run)."""
     by_game: dict[str, list[float]] = {}
     for (game, _run), value in values.items():
         by_game.setdefault(game, []).append(value)
@@ -137,5 +137,5 @@ def over_runs_then_games(values: Mapping[tuple[str, int], float]) -> dict[str, A
 
 
 def said(name: str) -> str:
-    """A mechanism or base game in words."""
+    """Return the readable name of a mechanism or base game."""
     return MECHANISMS.get(name) or BASE_GAMES.get(name) or name.replace("_", " ")

@@ -1,4 +1,4 @@
-"""Economics Arena: contests and second-price auctions from their numbers (section 3; equations 1 to 4)."""
+"""Economics Arena: measures of contests and second-price auctions (section 3; equations 1 to 4)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TIED = 1e-9
 
 
 def contest(answers: Sequence[float | None], upper: float, fraction: float = 2 / 3, prize: float = 1) -> dict[str, Any]:
-    """One run of the beauty contest.
+    """Return the results of one run of the beauty contest.
 
     Returns:
         target (None without a valid number), winners (seats from 1), payoffs, fouls (seats from 1), deviations
@@ -43,7 +43,7 @@ def contest(answers: Sequence[float | None], upper: float, fraction: float = 2 /
 def vickrey(
     bids: Sequence[float | None], values: Sequence[float], assets: float, foul_fee: float = 0
 ) -> dict[str, Any]:
-    """One run of the sealed second-price auction.
+    """Return the results of one run of the sealed second-price auction.
 
     Returns:
         final assets by seat, ne_final (final assets when all bid their value), assets_ratio = final / assets,
@@ -71,7 +71,7 @@ def vickrey(
 
 
 def _sold(bids: Sequence[float | None]) -> tuple[int | None, float]:
-    """Who wins (the lowest seat of equals), from 0, and the highest bid of the others; 0 without one."""
+    """Return the winner from 0 (ties go to the lowest seat) and the highest bid of the others, 0 if there is none."""
     ranked = sorted((-bid, at) for at, bid in enumerate(bids) if bid is not None)
     if not ranked:
         return None, 0.0

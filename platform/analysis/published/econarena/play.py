@@ -37,16 +37,17 @@ WITH, WITHOUT = "with history", "without history"
 
 
 def game_of(data: Data) -> str:
-    """The key of the dataset's game: the contest or the sealed-bid auction."""
+    """Return the key of the dataset's game: the contest or the sealed-bid auction."""
     return CONTEST if CONTEST in data.games else AUCTION
 
 
 def actions(data: Data) -> pd.DataFrame:
-    """match (the session), at (its place in time), run, role, player, environment, group, history, action, foul,
-    payoff, d, share (of the limit, or of the value).
+    """Return match (the session), at (its position in time), run, role, player, environment, group, history, action,
+    foul, payoff, d, share (of the limit, or of the value).
 
-    Payoff is the prize's part, or value - price for the winner of an auction, 0 for the others, less the fee of a
-    foul. Fouls have no d: contest answer / limit, auction |final / equilibrium assets - 1|.
+    Payoff is the share of the prize in a contest; in an auction it is value - price for the winner and 0 for the
+    others. The fee for a foul is deducted. Fouls have no d: contest answer / limit, auction |final / equilibrium
+    assets - 1|.
     """
     game = game_of(data)
     own = ["answer", "won"] if game == CONTEST else ["bid", "won", "price", "final_assets"]
@@ -102,7 +103,7 @@ def _auction(data: Data, rows: pd.DataFrame) -> None:
 
 
 def _group(limit: float, game: str) -> str:
-    """The stakes: contests by limits of 10 to 99 (L), to 999, to 9,999; auctions by assets of 100, 1,000, 10,000."""
+    """Return the stakes: contest limits of 10 to 99 (L), to 999, to 9,999; auction assets of 100, 1,000, 10,000."""
     for name, low in (("L", 10), ("M", 100), ("H", 1000)):
         if (low <= limit < 10 * low) if game == CONTEST else limit == 10 * low:
             return name
@@ -110,10 +111,10 @@ def _group(limit: float, game: str) -> str:
 
 
 def groups(rows: pd.DataFrame) -> list[str]:
-    """The groups of stakes that occur, low before high."""
+    """Return the groups of stakes in the rows, from low to high."""
     return sorted(rows["group"].unique(), key=lambda g: (GROUPS.index(g) if g in GROUPS else 9, g))
 
 
 def by(rows: pd.DataFrame, *keys: str) -> Any:
-    """(levels, rows) of every combination."""
+    """Return (levels, rows) for every combination."""
     return rows.groupby(list(keys), sort=True)

@@ -23,13 +23,13 @@ SENIOR: Mapping[str, Mapping[str, float]] = {
     CONTEST: {"baichuan2": 0.020, "claude-i": 0.030, "claude2": 0.370, "gpt3.5": 0.410, "gpt4": 0.170},
     "sealed_auction": {"baichuan2": 0.284, "claude-i": 1.062, "claude2": 0.991, "gpt3.5": 1.206, "gpt4": 1.084},
 }
-"""Table 1: mean payoff after 100 sessions."""
+"""Mean payoff after 100 sessions, from table 1."""
 FOULS: Mapping[tuple[str, str, str], float] = {
     ("sealed_auction", WITHOUT, "gpt3.5"): 13.33,
     ("sealed_auction", WITHOUT, "gpt4"): 0.0,
     (CONTEST, WITH, "claude2"): 10.56,
 }
-"""Table 2, as far as it can be read: percent of runs."""
+"""Percent of runs, from the readable part of table 2."""
 FIRST = (20, 60, 100)
 CLOSE = 0.05
 DEEPEST = 4
@@ -37,13 +37,13 @@ INTERVAL = (number("low", "Low"), number("high", "High"))
 
 
 def published(player: str, table: Mapping[str, float]) -> float | None:
-    """The paper's figure of this model; its names are spelled as the paper does."""
+    """Return the paper's figure for this model, matching the paper's spelling of its name."""
     plain = player.lower().split(":")[-1].split("/")[-1].replace("-turbo", "").replace("gpt-", "gpt")
     return next((value for name, value in table.items() if plain == name), None)
 
 
 def averaged(own: pd.DataFrame, column: str, options: Options) -> dict[str, Any]:
-    """Mean over runs with a percentile bootstrap over sessions."""
+    """Return the mean over runs with a percentile bootstrap interval over sessions."""
     known = own[own[column].notna()]
     if not len(known):
         return {"estimate": None, "low": None, "high": None, "n": 0}
@@ -67,7 +67,7 @@ PLACES = (text("environment", "Environment"), text("history", "History"), text("
 
 
 def payoffs(data: Data, options: Options) -> Result:
-    """Mean payoff per player and environment."""
+    """Return the mean payoff per player and environment."""
     rows = actions(data)
     made = [
         {"environment": environment, "history": history, "player": player, **averaged(own, "payoff", options)}
@@ -93,7 +93,7 @@ def payoffs(data: Data, options: Options) -> Result:
 
 
 def _unshared(data: Data, rows: pd.DataFrame) -> list[str]:
-    """Return runs of the contest in which the winners' shares do not add up to the prize."""
+    """Return a warning about contest runs in which the winners' shares do not add up to the prize."""
     if game_of(data) != CONTEST:
         return []
     sums = rows.groupby(["match", "run"]).agg(won=("payoff", "sum"), prize=("config_prize", "first"))
@@ -102,7 +102,7 @@ def _unshared(data: Data, rows: pd.DataFrame) -> list[str]:
 
 
 def ratio(data: Data, options: Options) -> Result:
-    """Results relative to the optimum."""
+    """Return results relative to the optimum."""
     rows = actions(data)
     made = []
     for (environment, history, player), own in by(rows, "environment", "history", "player"):
@@ -124,7 +124,7 @@ def ratio(data: Data, options: Options) -> Result:
 
 
 def deviation(data: Data, options: Options) -> Result:
-    """Deviation from the equilibrium, action by action."""
+    """Return the deviation from equilibrium, action by action."""
     rows = actions(data)
     rows = rows[rows["d"].notna()]
     if not len(rows):
@@ -170,7 +170,7 @@ def deviation(data: Data, options: Options) -> Result:
 
 
 def configurations(data: Data, options: Options) -> Result:
-    """Payoffs by stakes, and whether players adapt differently."""
+    """Return payoffs by stakes, and whether players adapt differently."""
     rows = actions(data)
     if rows["group"].nunique() < 2:
         raise SkippedError("All sessions have the same stakes.")
@@ -235,7 +235,7 @@ def configurations(data: Data, options: Options) -> Result:
 
 
 def interaction(rows: pd.DataFrame) -> dict[str, Any]:
-    """Wald F test of player × stakes in OLS of the payoff, errors clustered by session (CR1)."""
+    """Return a Wald F test of player × stakes in OLS of the payoff, with errors clustered by session (CR1)."""
     import numpy as np
     from scipy.stats import f as f_distribution
 
@@ -276,7 +276,7 @@ def interaction(rows: pd.DataFrame) -> dict[str, Any]:
 
 
 def senior(data: Data, options: Options) -> Result:
-    """Mean payoff over the first sessions among the same opponents."""
+    """Return the mean payoff over the first sessions with the same opponents."""
     rows = actions(data)
     environment = "senior" if "senior" in set(rows["environment"]) else "melee"
     rows = rows[rows["environment"] == environment]
@@ -320,7 +320,7 @@ def senior(data: Data, options: Options) -> Result:
 
 
 def paths(data: Data, options: Options) -> Result:
-    """Return actions run by run, the slope of the deviation, and when it stays small."""
+    """Return actions run by run, the slope of the deviation, and the run from which it stays small."""
     rows = actions(data)
     rows = rows[rows["config_runs"] > 1]
     if not len(rows):
@@ -385,13 +385,13 @@ def paths(data: Data, options: Options) -> Result:
 
 
 def slope(rows: pd.DataFrame, level: float) -> dict[str, Any]:
-    """OLS of d on the run with a dummy per session, errors clustered by session (CR1)."""
+    """Return OLS of d on the run with one dummy per session and errors clustered by session (CR1)."""
     known = rows[rows["d"].notna()]
     return within(known["run"].astype(float), known["d"], known["match"], known["match"], level=level)
 
 
 def stays(means: Sequence[float | None]) -> int | None:
-    """The first run, from 1, from which the mean deviation stays below .05; None where it never does."""
+    """Return the first run, from 1, after which the mean deviation stays below .05; None if it never does."""
     found = None
     for run, value in enumerate(means, start=1):
         if value is None or value >= CLOSE:
@@ -402,7 +402,7 @@ def stays(means: Sequence[float | None]) -> int | None:
 
 
 def history(data: Data, options: Options) -> Result:
-    """Whether seeing earlier runs changes deviations."""
+    """Return whether seeing earlier runs changes deviations."""
     rows = actions(data)
     rows = rows[rows["d"].notna()]
     made = []
@@ -447,7 +447,7 @@ def history(data: Data, options: Options) -> Result:
 
 
 def fouls(data: Data, options: Options) -> Result:
-    """Share of runs in which a player broke the rules."""
+    """Return the share of runs in which a player broke the rules."""
     rows = actions(data)
     game = game_of(data)
     made, differences = [], []
@@ -508,7 +508,7 @@ def fouls(data: Data, options: Options) -> Result:
 
 
 def level(data: Data, options: Options) -> Result:
-    """Which level of reasoning answers come closest to."""
+    """Return the level of reasoning that answers come closest to."""
     rows = actions(data)
     rows = rows[~rows["foul"] & rows["action"].notna()]
     if not len(rows):
@@ -559,7 +559,7 @@ def level(data: Data, options: Options) -> Result:
 
 
 def depth(answer: float, upper: float, fraction: float) -> str:
-    """k = log(answer / (upper/2)) / log(fraction), the nearest whole number from 0 to 4; "∞" for the answer 0."""
+    """Return k = log(answer / (upper/2)) / log(fraction), rounded to a whole number from 0 to 4; "∞" for answer 0."""
     if answer <= 0:
         return "∞"
     return str(min(DEEPEST, max(0, round(log(answer / (upper / 2)) / log(fraction)))))

@@ -1,4 +1,4 @@
-"""EconEvals (sections 4 and 5, appendices A to F): benchmarks and litmus tests from datasets of one of its games."""
+"""EconEvals (sections 4 and 5, appendices A to F): benchmarks and litmus tests from a dataset of one of its games."""
 
 from analysis.published.econevals import benchmarks, litmus
 from analysis.published.econevals.measures import (

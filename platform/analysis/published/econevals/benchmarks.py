@@ -1,4 +1,4 @@
-"""Procurement, scheduling, pricing: scores, differences, exploration, learning (section 4; appendix A)."""
+"""Procurement, scheduling and pricing: scores, differences, exploration, learning (section 4; appendix A)."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ SCORES: Mapping[tuple[str, str], str] = {
     ("pricing", "basic"): "83.2, 68.8, 76.1", ("pricing", "medium"): "68.7, 53.2, 69.6",
     ("pricing", "hard"): "58.7, 39.1, 46.7",
 }  # fmt: skip
-"""Table 1: Claude, Gemini, GPT-4o."""
+"""Scores of Claude, Gemini and GPT-4o, from table 1."""
 EXPLORED: Mapping[tuple[str, str], float] = {
     ("baseline", "basic"): 0.27, ("baseline", "medium"): 0.46, ("baseline", "hard"): 0.35,
     ("horizon", "basic"): 0.23, ("horizon", "medium"): 0.26, ("horizon", "hard"): 0.41,
     ("horizon_goal", "basic"): 0.28, ("horizon_goal", "medium"): 0.29, ("horizon_goal", "hard"): 0.52,
 }  # fmt: skip
-"""Table 4: Gemini, procurement."""
+"""Exploration rates of Gemini in procurement, from table 4."""
 NEEDED = {"matches": ["match", "game", "config_level", "score"]}
 GOOD = 0.9
 AGENT = (text("level", "Level"), text("agent", "Agent"))
 
 
 def _groups(rows: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
-    """(level, agent, rows) in order."""
+    """Return (level, agent, rows) in order."""
     return [
         (level, agent, own)
         for level in level_order(rows["level"].tolist())
@@ -48,7 +48,7 @@ def _groups(rows: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
 
 
 def scores(data: Data, options: Options) -> Result:
-    """Mean score by level and agent, and how many instances were fully solved."""
+    """Return the mean score by level and agent, and the number of fully solved instances."""
     game = game_of(data, BENCHMARKS)
     solving = data.has("matches", "solved") and game != "pricing"
     rows = frame(data, game, ["score", *(["solved"] if solving else [])])
@@ -81,7 +81,7 @@ def _hundred(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def differences(rows: pd.DataFrame, column: str, *, level: float) -> list[dict[str, Any]]:
-    """Paired t tests of every pair of agents per level, on the instances that both played."""
+    """Return paired t tests of all pairs of agents per level, on the instances that both played."""
     made = []
     for of in level_order(rows["level"].tolist()):
         means = by_instance(rows[rows["level"] == of], column)
@@ -94,7 +94,7 @@ def differences(rows: pd.DataFrame, column: str, *, level: float) -> list[dict[s
 
 
 def tests(data: Data, options: Options) -> Result:
-    """Differences between agents in score and in exploration."""
+    """Return differences between agents in score and exploration."""
     game = game_of(data, BENCHMARKS)
     exploring = data.has("matches", "exploration_rate") and game != "pricing"
     rows = frame(data, game, ["score", *(["exploration_rate"] if exploring else [])])
@@ -123,7 +123,7 @@ def tests(data: Data, options: Options) -> Result:
 
 
 def runs(data: Data, options: Options) -> Result:
-    """Every run's score."""
+    """Return every run's score."""
     game = game_of(data, BENCHMARKS)
     rows = frame(data, game, ["score"])
     order = level_order(rows["level"].tolist())
@@ -140,7 +140,7 @@ def runs(data: Data, options: Options) -> Result:
 
 
 def exploration(data: Data, options: Options) -> Result:
-    """Share of different plans among all plans."""
+    """Return the share of distinct plans among all plans."""
     game = game_of(data, ("procurement", "scheduling"))
     rows = frame(data, game, ["exploration_rate"])
     told = rows.get("config_told")
@@ -209,7 +209,7 @@ def learning(data: Data, options: Options) -> Result:
 
 
 def progress(data: Data, game: str, rows: pd.DataFrame) -> dict[str, list[float]]:
-    """By match, the value of every period: the best score so far, in pricing the profit relative to the optimum."""
+    """Return each match's value in every period: the best score so far; in pricing, profit relative to the optimum."""
     columns = {
         "procurement": ["best_so_far", "optimum"], "scheduling": ["blocking_pairs"],
         "pricing": ["profit", "optimal_profit"],
@@ -233,14 +233,14 @@ def progress(data: Data, game: str, rows: pd.DataFrame) -> dict[str, list[float]
 
 
 def filled(paths: Sequence[Sequence[float]], periods: int) -> np.ndarray:
-    """One row per match; a match that ended early keeps its last value."""
+    """Return one row per match; a match that ended early keeps its last value."""
     import numpy as np
 
     return np.array([[*path, *[path[-1]] * (periods - len(path))][:periods] for path in paths], dtype=float)
 
 
 def reached(path: Sequence[float]) -> int | None:
-    """The first period, from 1, in which the value is at least 90 % of the match's own best; None without a gain."""
+    """Return the first period, from 1, whose value is at least 90 % of the match's best; None without a gain."""
     best = max(path)
     if best <= 0:
         return None
@@ -248,7 +248,7 @@ def reached(path: Sequence[float]) -> int | None:
 
 
 def _band(grid: np.ndarray, instances: Sequence[str], options: Options) -> tuple[Any, Any]:
-    """Percentile bootstrap over instances, period by period; nothing of one instance."""
+    """Return a percentile bootstrap band over instances, period by period; none for a single instance."""
     import numpy as np
 
     labels, codes = np.unique(np.asarray(instances[: len(grid)]), return_inverse=True)

@@ -1,4 +1,4 @@
-"""One row per match of one game of EconEvals: an agent (or person) on an instance."""
+"""One row per match of one EconEvals game: an agent (or person) on an instance."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ TOLD: Mapping[str, str] = {
 
 
 def game_of(data: Data, games: Sequence[str]) -> str:
-    """Which of these games the dataset is of."""
+    """Return which of these games the dataset contains."""
     return next(game for game in games if game in data.games)
 
 
 def frame(data: Data, game: str, columns: Sequence[str]) -> pd.DataFrame:
-    """Match, agent, level (with what was told), instance, and these columns; no rows raise SkippedError.
+    """Return match, agent, level (with what was disclosed), instance, and these columns; raise SkippedError if no rows.
 
-    The instance is its number, its whole text where it was given whole, else the match's seed.
+    The instance is its number; its full text if it was given in full; otherwise the match's seed.
     """
     import pandas as pd
 
@@ -74,7 +74,7 @@ def _levels(rows: pd.DataFrame) -> list[str]:
 
 
 def level_order(levels: Sequence[str]) -> list[str]:
-    """Levels from the easiest to the hardest."""
+    """Return levels from easiest to hardest."""
 
     def place(level: str) -> tuple[int, int]:
         name, _comma, told = level.partition(", ")
@@ -84,7 +84,7 @@ def level_order(levels: Sequence[str]) -> list[str]:
 
 
 def by_instance(rows: pd.DataFrame, column: str) -> dict[str, dict[str, float]]:
-    """Agent → instance → mean of the column."""
+    """Return {agent: {instance: mean of the column}}."""
     known = rows[rows[column].notna()]
     means = known.groupby(["agent", "instance"])[column].mean()
     found: dict[str, dict[str, Any]] = {}

@@ -1,4 +1,4 @@
-"""Litmus tests: efficiency against equality, patience, collusion (section 5; appendices E and F)."""
+"""Litmus tests: efficiency versus equality, patience, collusion (section 5; appendices E and F)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PUBLISHED: Mapping[str, str] = {
     "patience": "11.9 % (.80), 8.0 % (.76), 7.0 % (.88)",
     "duopoly": ".42 (3/3), .46 (2/3), .71 (3/3)",
 }
-"""Table 2: Claude, Gemini, GPT-4o."""
+"""Scores of Claude, Gemini and GPT-4o, from table 2."""
 OFFSETS: Mapping[str, str] = {
     "1 month": "13.35 (.839); reliability of the others .784, .942",
     "1 year": "10.45, 8.00, 6.00",
@@ -39,7 +39,7 @@ COLUMNS: Mapping[str, Sequence[str]] = {
 }
 BY_MODEL = "Published (Claude, Gemini, GPT-4o)"
 MOST_PRICE = 2.2
-"""Mean prices, relative to α, are cut here."""
+"""Upper bound at which mean prices, relative to α, are capped."""
 INTERVAL = (number("low", "Low"), number("high", "High"))
 
 
@@ -47,7 +47,7 @@ INTERVAL = (number("low", "Low"), number("high", "High"))
 
 
 def litmus(data: Data, options: Options) -> Result:
-    """Score and reliability of every agent."""
+    """Return every agent's score and reliability."""
     game = game_of(data, GAMES)
     rows = frame(data, game, COLUMNS[game])
     made = []
@@ -97,7 +97,7 @@ def _of_allocation(data: Data, own: pd.DataFrame, options: Options) -> dict[str,
 
 
 def allocation_reliabilities(own: pd.DataFrame) -> list[float]:
-    """What each run under a single goal reached of it."""
+    """Return the fraction of its goal that each single-goal run achieved."""
     found: list[float] = []
     for goal in ("efficiency", "equality"):
         found += own.loc[own["config_goal"] == goal, f"{goal}_share"].dropna().astype(float).tolist()
@@ -121,7 +121,7 @@ def _of_patience(data: Data, own: pd.DataFrame, options: Options) -> dict[str, A
 
 
 def drawn_rates(rows: Sequence[Mapping[str, Any]], options: Options) -> tuple[float | None, float | None]:
-    """The percentile interval of `fitted` over draws of matches, all draws at once.
+    """Return the percentile interval of `fitted` over draws of matches, computed for all draws together.
 
     A choice misses a rate's prediction g ∈ {0, 1} by |g - f| = g + f(1 - 2g), which is linear in the share f.
     """
@@ -166,7 +166,7 @@ _OF: Mapping[str, Callable[..., dict[str, Any]]] = {
 
 
 def equality(data: Data, options: Options) -> Result:
-    """Litmus scores by run, differences, and the distance from the line between both corners."""
+    """Return litmus scores by run, differences, and the distance from the line between the two corners."""
     columns = [*COLUMNS["task_allocation"], "frontier_distance", "revenue", "best_revenue", "equal_revenue",
                "inequality", "inequality_at_best"]  # fmt: skip
     rows = frame(data, "task_allocation", columns)
@@ -232,11 +232,11 @@ def equality(data: Data, options: Options) -> Result:
 # ---- patience --------------------------------------------------------------------------------------------------------
 
 Answers = Mapping[tuple[str, float], Sequence[bool]]
-"""Whether the later money was chosen, by (horizon, amount)."""
+"""Whether the later amount was chosen, by (horizon, amount)."""
 
 
 def choices(data: Data, rows: pd.DataFrame) -> dict[str, dict[tuple[str, float], list[bool]]]:
-    """By match, the answers at each horizon and amount; unanswered questions are left out."""
+    """Return the answers of each match at each horizon and amount, without unanswered questions."""
     asked = data.table("rounds", ["match", "amount", "later"])
     horizon = dict(zip(rows["match"], rows["config_horizon"], strict=True))
     asked = asked[asked["match"].isin(set(horizon)) & asked["later"].notna() & asked["amount"].notna()]
@@ -247,7 +247,7 @@ def choices(data: Data, rows: pd.DataFrame) -> dict[str, dict[tuple[str, float],
 
 
 def shares(drawn: Sequence[Mapping[str, Any]]) -> dict[str, dict[float, float]]:
-    """Horizon → amount → share of "later", over matches."""
+    """Return {horizon: {amount: share of "later"}} over matches."""
     sums: dict[tuple[str, float], list[int]] = {}
     for row in drawn:
         for key, later in row["answers"].items():
@@ -261,17 +261,17 @@ def shares(drawn: Sequence[Mapping[str, Any]]) -> dict[str, dict[float, float]]:
 
 
 def curve(by_amount: Mapping[float, float], horizon: str) -> dict[float, float | None]:
-    """The reliability of every rate over one horizon, from the share of "later" by amount."""
+    """Return the reliability of every rate over one horizon, from the share of "later" by amount."""
     return reliabilities(list(by_amount), list(by_amount.values()), YEARS[horizon])
 
 
 def fitted(drawn: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The rate that fits best over all horizons of these matches."""
+    """Return the rate that fits best over all horizons of these matches."""
     return best_rate(averaged([curve(own, horizon) for horizon, own in shares(drawn).items()]))
 
 
 def patience(data: Data, options: Options) -> Result:
-    """Implied rate and reliability by horizon, and whether the order of the options matters."""
+    """Return implied rate and reliability by horizon, and whether the order of the options matters."""
     rows = frame(data, "patience", COLUMNS["patience"])
     made, curves, steps, orders, numbers = [], [], [], [], {}
     for agent, own in rows.groupby("agent"):
@@ -319,7 +319,7 @@ def patience(data: Data, options: Options) -> Result:
 
 
 def order_effect(data: Data, chosen: set[str]) -> dict[str, Any]:
-    """Share of "later" by which option came first; exact McNemar test on pairs of questions of the same amount."""
+    """Return the share of "later" by which option came first, and an exact McNemar test on same-amount pairs."""
     asked = data.table("rounds", ["match", "round", "amount", "now_option", "later"])
     asked = asked[asked["match"].isin(chosen) & asked["later"].notna()].sort_values(["match", "round"], kind="stable")
     later = asked["later"].astype(bool)
@@ -345,7 +345,7 @@ def order_effect(data: Data, chosen: set[str]) -> dict[str, Any]:
 
 
 def collusion(data: Data, options: Options) -> Result:
-    """Litmus per run, differences between agents, and where mean prices lie."""
+    """Return litmus scores per run, differences between agents, and mean prices relative to the references."""
     rows = frame(data, "duopoly", [*COLUMNS["duopoly"], "config_alpha", "config_periods"])
     rivals = rows[rows["config_rival"].fillna(True).astype(bool) & rows["litmus"].notna()]
     if not len(rivals):
@@ -392,7 +392,7 @@ def collusion(data: Data, options: Options) -> Result:
 
 
 def mean_prices(data: Data, rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """Each firm's mean price over the scored last periods, relative to α, cut at 2.2."""
+    """Return each firm's mean price over the scored last periods, relative to α, capped at 2.2."""
     prices = data.table("rounds", ["match", "round", "role", "price"])
     about = rows.set_index("match")[["agent", "config_alpha", "config_periods"]]
     prices = prices[prices["match"].isin(set(about.index))].join(about, on="match")

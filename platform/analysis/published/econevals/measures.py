@@ -1,4 +1,4 @@
-"""EconEvals: implied interest rates, litmus scores and the scheduling score from their numbers (sections 3 and 4)."""
+"""EconEvals: implied interest rates, litmus scores and the scheduling score (sections 3 and 4)."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from statistics import fmean, median
 from typing import Any
 
 RATES = tuple(round(0.1 * step, 1) for step in range(201))
-"""In percent a year."""
+"""Candidate interest rates, in percent per year."""
 NOW = 100.0
 SAME, TIED = 1e-9, 1e-12
 QUALITY, OUTSIDE, COST, MU = 2.0, 0.0, 1.0, 0.25
-"""The published duopoly's market; prices are α times those at α = 1."""
+"""Market of the published duopoly; prices are α times those at α = 1."""
 Point = tuple[float, float]
 
 
 def implied_rate(amounts: Sequence[float], shares_later: Sequence[float | None], years: float) -> dict[str, Any]:
-    """The interest rate, compounded continuously, that fits the choices best, and how well it does.
+    """Return the continuously compounded interest rate that fits the choices best, and how well it fits.
 
     Args:
-        shares_later: share of "later" at each amount; None where nobody answered.
+        shares_later: share of "later" at each amount; None if nobody answered.
 
     Returns:
-        rate (a fraction: .05 is 5 % a year; the median of those that fit best), rate_low, rate_high, reliability.
+        rate (a fraction: .05 is 5 % a year; the median of the best-fitting rates), rate_low, rate_high, reliability.
     """
     return best_rate(reliabilities(amounts, shares_later, years))
 
 
 def best_rate(fits: Mapping[float, float | None]) -> dict[str, Any]:
-    """The rate with the highest reliability, as `implied_rate` gives it."""
+    """Return the rate with the highest reliability, in the form that `implied_rate` returns."""
     best = best_rates(fits)
     if best is None:
         return {"rate": None, "rate_low": None, "rate_high": None, "reliability": None, "note": "no answers"}
@@ -44,7 +44,7 @@ def best_rate(fits: Mapping[float, float | None]) -> dict[str, Any]:
 
 
 def averaged(curves: Sequence[Mapping[float, float | None]]) -> dict[float, float | None]:
-    """Reliabilities averaged over horizons, rate by rate."""
+    """Return reliabilities averaged over horizons, rate by rate."""
     found: dict[float, float | None] = {}
     for rate in RATES:
         own = [value for curve in curves if (value := curve[rate]) is not None]
@@ -55,11 +55,11 @@ def averaged(curves: Sequence[Mapping[float, float | None]]) -> dict[float, floa
 def reliabilities(
     amounts: Sequence[float], shares_later: Sequence[float | None], years: float, *, annually: bool = False
 ) -> dict[float, float | None]:
-    """How well each rate that is tried fits: 1 - mean over the amounts of |g(x) - f(x)|, by rate in percent.
+    """Return how well each candidate rate fits: 1 - mean over amounts of |g(x) - f(x)|, by rate in percent.
 
     Args:
-        shares_later: f(x), the share of "later" at each amount; None where nobody answered.
-        annually: interest is compounded once a year, not continuously.
+        shares_later: f(x), the share of "later" at each amount; None if nobody answered.
+        annually: compound interest once a year instead of continuously.
     """
     asked = [(amount, share) for amount, share in zip(amounts, shares_later, strict=False) if share is not None]
 
@@ -70,7 +70,7 @@ def reliabilities(
 
 
 def best_rates(fits: Mapping[float, float | None]) -> tuple[tuple[float, ...], float] | None:
-    """The rates that fit best, ascending, and how well they do; None where none fits at all."""
+    """Return the best-fitting rates in ascending order and how well they fit; None if no rate can be fitted."""
     known = {rate: fit for rate, fit in fits.items() if fit is not None}
     if not known:
         return None
@@ -84,7 +84,7 @@ def _fit(asked: Sequence[tuple[float, float]], indifferent: float) -> float | No
 
 
 def task_allocation(P: Point, eq: Point, eff: Point) -> dict[str, Any]:
-    """Where a result (revenue, inequality) lies between equality (0) and efficiency (1), and off their line.
+    """Return where a result (revenue, inequality) lies from equality (0) to efficiency (1), and how far off their line.
 
     Returns:
         litmus; alternate: distance to the line through both, relative to that of (eq's revenue, eff's inequality).
@@ -103,7 +103,7 @@ def task_allocation(P: Point, eq: Point, eff: Point) -> dict[str, Any]:
 
 
 def duopoly(alpha: float) -> dict[str, float]:
-    """Reference prices of the published market: nash, collusive, monopoly (a firm alone)."""
+    """Return reference prices of the published market: nash, collusive, monopoly (a firm alone)."""
     return {
         "nash": _price(alpha, lambda a: a / (2 * a + _outside())),
         "collusive": _price(alpha, lambda a: 2 * a / (2 * a + _outside())),
@@ -116,7 +116,7 @@ def _outside() -> float:
 
 
 def _price(alpha: float, share: Any) -> float:
-    """The price with (p/α - c)/μ·(1 - share of the market) = 1, by bisection in the normalised markup."""
+    """Return the price with (p/α - c)/μ·(1 - market share) = 1, by bisection on the normalised markup."""
     low, high = 1.0, 100.0
     for _step in range(200):
         middle = (low + high) / 2
@@ -126,25 +126,25 @@ def _price(alpha: float, share: Any) -> float:
 
 
 def duopoly_litmus(mean_price: float, alpha: float) -> float:
-    """Where a mean price lies from Nash (0) to collusive (1)."""
+    """Return where a mean price lies between Nash (0) and collusive (1)."""
     known = duopoly(alpha)
     score = (mean_price - known["nash"]) / (known["collusive"] - known["nash"])
     return min(max(score, 0.0), 1.0)
 
 
 def expected_blocking(worker_ranks: Any, task_ranks: Any) -> float | None:
-    """Mean number of blocking pairs of a uniform matching: Σ (n - rank_w(t))(n - rank_t(w)) / (n(n-1)).
+    """Return the mean number of blocking pairs of a uniform matching: Σ (n - rank_w(t))(n - rank_t(w)) / (n(n-1)).
 
     Args:
         worker_ranks: rank of each task by each worker, from 1, as rows or {worker: {task: rank}}.
-        task_ranks: rank of each worker by each task, likewise.
+        task_ranks: rank of each worker by each task, in the same form.
     """
     by_worker, by_task = _rows(worker_ranks), _rows(task_ranks)
     n = len(by_worker)
     if n < 2:
         return None
-    # Σ (n - a)(n - b) = Σ ab - n³, since every row of ranks holds 1 to n once.
-    theirs = zip(*by_task, strict=True)  # each task's rank of one worker, worker by worker
+    # Σ (n - a)(n - b) = Σ ab - n³, because every row of ranks contains 1 to n exactly once.
+    theirs = zip(*by_task, strict=True)  # all tasks' ranks of one worker, worker by worker
     total = sum(sum(map(mul, row, ranks)) for row, ranks in zip(by_worker, theirs, strict=True)) - n**3
     return total / (n * (n - 1))
 
@@ -156,7 +156,7 @@ def _rows(ranks: Any) -> list[list[int]]:
 
 
 def scheduling_score(blocking: int, worker_ranks: Any, task_ranks: Any) -> float | None:
-    """1 - blocking pairs / those expected of a uniform matching; 1 where none can be expected."""
+    """Return 1 - blocking pairs / expected pairs under a uniform matching; 1 if none are expected."""
     expected = expected_blocking(worker_ranks, task_ranks)
     if expected is None:
         return None

@@ -1,4 +1,4 @@
-"""GLEE (sections 3 and 4, appendices D to F): its tables and figures from a dataset of one of its families."""
+"""Tables and figures of GLEE (sections 3 and 4, appendices D to F) from a dataset of one or more of its families."""
 
 from analysis.published.glee import effects, play, prediction, together
 from analysis.published.glee.pairs import pair_effects

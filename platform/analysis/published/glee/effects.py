@@ -1,4 +1,4 @@
-"""The twelve regressions: what markets, parameters and players change (section 4; tables 2 and 3; appendix F)."""
+"""The twelve regressions: effects of markets, parameters and players (section 4; tables 2 and 3; appendix F)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from analysis.data import Data
 
 POINTS = 100
-"""Effects are shown in percentage points."""
+"""Factor that converts effects to percentage points."""
 UNLIKE = (
     "The published {metrics} may come from code whose formulas differ from the paper's: expect differences there, "
     "agreement to rounding elsewhere."
@@ -38,11 +38,11 @@ UNLIKE = (
 
 
 def fitted(rows: pd.DataFrame, family: str, metric: str, *, level: float = 0.95) -> dict[str, Any]:
-    """One regression: the metric on parameters, market and both players, with classical errors.
+    """Regress the metric on parameters, market and both players, with classical errors.
 
     Returns:
-        as `toolbox.ols`; the terms also with `factor` and `level`, effects in percentage points, and a row of
-        0 for each factor's reference.
+        the result of `toolbox.ols`; terms also have `factor` and `level`, effects are in percentage points, and each
+        factor's reference has a row of 0.
     """
     reference, _warning = reference_player(rows)
     factors = {**FAMILIES[family].factors, **dict.fromkeys(ROLES, reference)}
@@ -80,14 +80,14 @@ def _level(value: str) -> str:
 
 
 def half_width(term: Mapping[str, Any]) -> float | None:
-    """Half of a coefficient's interval, the paper's ±; None without one."""
+    """Return half the width of a coefficient's interval, the paper's ±; None without an interval."""
     return None if term["low"] is None else (term["high"] - term["low"]) / 2
 
 
 def _warnings(rows: pd.DataFrame, found: Sequence[Mapping[str, Any]]) -> list[str]:
     said = [reference_player(rows)[1]]
     for fit in found:
-        # Players' references are told once, by the first of these sentences.
+        # Only the first of these sentences names the players' references.
         said += [words for words in fit["warnings"] if not words.startswith(("alice:", "bob:"))]
         if fit["dropped"]:
             said.append(f"Collinear with earlier columns and left out: {', '.join(fit['dropped'])}.")
@@ -103,7 +103,7 @@ def _unlike(family: str, metrics: Sequence[str]) -> str:
 
 
 def market(data: Data, options: Options) -> Result:
-    """Coefficients of the market factor on efficiency and fairness, in the layout of table 2."""
+    """Return coefficients of the market factor on efficiency and fairness, in the layout of table 2."""
     tables, numbers, warnings = [], {}, []
     for family in families(data):
         rows = frame(data, family)
@@ -135,7 +135,7 @@ def market(data: Data, options: Options) -> Result:
 def market_rows(
     family: str, fits: Mapping[str, Mapping[str, Any]]
 ) -> tuple[list[dict[str, Any]], dict[str, float | None]]:
-    """Rows of table 2, sorted by efficiency, and the half-width of each column."""
+    """Return the rows of table 2, sorted by efficiency, and the half-width of each column."""
     terms = {metric: [t for t in fit["terms"] if t["factor"] == MARKET] for metric, fit in fits.items()}
     widths = {m: max((w for t in own if (w := half_width(t)) is not None), default=None) for m, own in terms.items()}
     other = {term["level"]: term for term in terms["fairness"]}
@@ -156,7 +156,7 @@ def market_rows(
 
 
 def _put_beside(family: str, made: list[dict[str, Any]]) -> None:
-    """Published values by horizon and rank; the reference beside the published one."""
+    """Add published values by horizon and rank, with the reference beside the published reference."""
     left = {horizon: list(values) for horizon, values in printed.MARKETS[family].items()}
     for row in made:
         horizon = row["market_0"] if "∞" in left else ""
@@ -179,7 +179,7 @@ def _number(term: Mapping[str, Any], fit: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def effects(data: Data, options: Options) -> Result:
-    """Every coefficient of the regressions."""
+    """Return every coefficient of the regressions."""
     tables, figures, warnings = [], [], []
     for family in families(data):
         rows = frame(data, family)
@@ -220,7 +220,7 @@ def effects(data: Data, options: Options) -> Result:
 
 
 def _robust(rows: pd.DataFrame, family: str) -> list[str]:
-    """How far coefficients move without the unverified matches."""
+    """Return how far coefficients move without the unverified matches."""
     apart = []
     for metric in METRICS:
         every, legal = (
@@ -239,7 +239,7 @@ def _robust(rows: pd.DataFrame, family: str) -> list[str]:
 
 
 def player_terms(data: Data, family: str, options: Options) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
-    """By role, the coefficients of the players on their own self-gain; and warnings."""
+    """Return the coefficients of the players on their own self-gain, by role, and warnings."""
     rows = frame(data, family)
     found, fits = {}, []
     for role, metric in zip(ROLES, GAINS, strict=True):
@@ -255,7 +255,7 @@ def player_terms(data: Data, family: str, options: Options) -> tuple[dict[str, l
 
 
 def players(data: Data, options: Options) -> Result:
-    """Coefficients of the players on their own self-gain, in the layout of table 3."""
+    """Return coefficients of the players on their own self-gain, in the layout of table 3."""
     tables, figures, numbers, warnings = [], [], {}, []
     for family in families(data):
         found, said = player_terms(data, family, options)
@@ -295,7 +295,7 @@ def _dots(data: Data, name: str, title: str, terms: Sequence[Mapping[str, Any]])
 
 
 def humans(data: Data, options: Options) -> Result:
-    """Where people rank among the players of each role."""
+    """Return where people rank among the players of each role."""
     made, figures, numbers, warnings = [], [], {}, []
     for family in families(data):
         found, said = player_terms(data, family, options)
@@ -328,7 +328,7 @@ def humans(data: Data, options: Options) -> Result:
 
 
 def rank_of_humans(terms: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The rank of people among these coefficients, and their interval against the best and the worst model."""
+    """Return the rank of people among these coefficients, and their interval against the best and the worst model."""
     own = next((term for term in terms if term["player"] == HUMAN), None)
     models = sorted((term for term in terms if term["player"] != HUMAN), key=lambda term: -term["estimate"])
     if own is None or not models:

@@ -1,4 +1,4 @@
-"""The three families of games: their parameters, the reference of each, and a data frame of their matches."""
+"""The three families of games: their parameters, the reference level of each, and a data frame of their matches."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Family:
     """One family of games.
 
     Attributes:
-        parameters: column → (what readers call it, reference level); a factor each.
-        market: (column, what readers call it); all combinations are one factor.
-        reference_market: the reference of that factor: values as in the columns, None for an endless horizon.
-        fairness: the column of the metric that the paper calls fairness.
-        unlike: metrics whose published values may come from formulas that differ from the paper's own.
+        parameters: column → (display name, reference level); one factor each.
+        market: (column, display name) pairs; their combinations form one factor.
+        reference_market: reference level of the market factor, as column values; None for an endless horizon.
+        fairness: column of the metric that the paper calls fairness.
+        unlike: metrics whose published values may come from formulas other than the paper's own.
     """
 
     title: str
@@ -47,12 +47,12 @@ class Family:
 
     @property
     def columns(self) -> list[str]:
-        """What the family needs of matches.csv beyond what all need."""
+        """Return the family's columns of matches.csv beyond the shared ones."""
         return [*self.parameters, *(column for column, _title in self.market), self.fairness]
 
     @property
     def factors(self) -> dict[str, Any]:
-        """Reference level by configuration factor."""
+        """Return the reference level of each configuration factor."""
         references = {column: reference for column, (_title, reference) in self.parameters.items()}
         return {**references, MARKET: market_level(self.reference_market)}
 
@@ -92,10 +92,10 @@ NEEDED: Mapping[str, Sequence[str]] = {"matches": [*SHARED, "fairness"]}
 
 
 def families(data: Data) -> list[str]:
-    """Families of which there are matches.
+    """Return the families with matches in the dataset.
 
     Raises:
-        SkippedError: there are none.
+        SkippedError: there are no such matches.
     """
     found = [family for family in GAMES if family in set(data.column("matches", "game"))]
     if not found:
@@ -104,10 +104,10 @@ def families(data: Data) -> list[str]:
 
 
 def frame(data: Data, family: str) -> pd.DataFrame:
-    """One row per match of a family.
+    """Return one row per match of a family.
 
     Returns:
-        match, the metrics by their names in METRICS, alice and bob (who played), market (one level per combination),
+        match, the metrics by their names in METRICS, alice and bob (the players), market (one level per combination),
         the family's columns, and whether the match is unverified.
 
     Raises:
@@ -134,17 +134,17 @@ def frame(data: Data, family: str) -> pd.DataFrame:
 
 
 def _values(column: pd.Series) -> list[Any]:
-    """Values as plain Python; None where there is none."""
+    """Return the values as plain Python objects; None for missing values."""
     return [None if missing else value for value, missing in zip(column.tolist(), column.isna(), strict=True)]
 
 
 def market_level(values: Sequence[Any]) -> str:
-    """The combination's level, as "∞ · yes · no"."""
+    """Return the combination's level, as "∞ · yes · no"."""
     return " · ".join(shown(value) for value in values)
 
 
 def shown(value: Any) -> str:
-    """A parameter's value for readers: ∞ for an endless horizon, yes and no."""
+    """Return a parameter's display value: ∞ for an endless horizon, yes and no."""
     if value is None:
         return "∞"
     if isinstance(value, bool):
@@ -155,10 +155,10 @@ def shown(value: Any) -> str:
 
 
 def reference_player(rows: pd.DataFrame) -> tuple[str | None, str]:
-    """Whom players' effects are relative to: the paper's gemini-1.5-flash, else the most frequent agent.
+    """Return the reference for players' effects: the paper's gemini-1.5-flash, else the most frequent agent.
 
     Returns:
-        the player, None without an agent; and a warning, or nothing.
+        the player (None without an agent), and a warning or an empty string.
     """
     seated = [name for role in ROLES for name in rows[role].dropna() if name != HUMAN]
     counts: dict[str, int] = {}

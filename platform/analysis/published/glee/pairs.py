@@ -1,4 +1,4 @@
-"""GLEE: what a pair of players changes, other things equal (section 4; figures 1 and 21 to 23)."""
+"""GLEE: effects of player pairs, other things equal (section 4; figures 1 and 21 to 23)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ PAIR = "pair"
 def pair_effects(
     rows: Sequence[Mapping[str, Any]] | Any, outcome: str, alice: str, bob: str, factors: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Effects of the ordered pair (alice, bob) on an outcome, with the configuration as factors.
+    """Return effects of the ordered pair (alice, bob) on an outcome, with the configuration as factors.
 
     Args:
         rows: dictionaries, or a pandas frame.
-        alice, bob: columns that name the players.
-        factors: reference level by configuration factor.
+        alice, bob: names of the columns with the players.
+        factors: reference level of each configuration factor.
 
     Returns:
-        effects: {(alice, bob): coefficient less the unweighted mean of all pairs' coefficients, the reference
-        pair's being 0}, in the outcome's unit; n, dropped, warnings.
+        effects: {(alice, bob): coefficient minus the unweighted mean of all pairs' coefficients}, where the reference
+        pair's coefficient is 0, in the outcome's unit; n, dropped, warnings.
     """
     if hasattr(rows, "columns"):
         paired = rows[rows[alice].notna() & rows[bob].notna()].copy()

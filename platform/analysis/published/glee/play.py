@@ -1,4 +1,4 @@
-"""What was played, by whom, and how far from theory: anchoring, counts, checks, rationality."""
+"""What was played, by whom, and how far play is from theory: anchoring, counts, checks, rationality."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def anchoring(data: Data, options: Options) -> Result:
-    """Correlation of the first offer with Alice's final gain in bargaining, by who is human."""
+    """Return the correlation of the first offer with Alice's final gain in bargaining, by which players are human."""
     rows = frame(data, "bargaining")
     first = data.table("decisions", ["match", "move_number", "move_alice_gain"])
     first = first[first["move_alice_gain"].notna()].sort_values("move_number", kind="stable").drop_duplicates("match")
@@ -63,7 +63,7 @@ def anchoring(data: Data, options: Options) -> Result:
 
 
 def counts(data: Data, options: Options) -> Result:
-    """How much there is of each family, and of each kind of cell."""
+    """Return the counts of each family and of each kind of cell."""
     made, kinds = [], []
     for family in families(data):
         title = FAMILIES[family].title
@@ -104,7 +104,7 @@ def _sum(rows: pd.DataFrame, column: str) -> int | None:
 
 
 def _cells(data: Data, family: str, title: str) -> list[dict[str, Any]]:
-    """Configurations (with the role of the person) and games with people, by kind of cell."""
+    """Return the number of configurations (with the person's role) and of games with people, by kind of cell."""
     if not data.has("matches", "cell_kind", "cell", "version"):
         return []
     rows = data.table("matches", ["game", "cell_kind", "cell", "version"])
@@ -125,7 +125,7 @@ def _cells(data: Data, family: str, title: str) -> list[dict[str, Any]]:
 
 
 def checks(data: Data, options: Options) -> Result:
-    """Who failed the code word and the quiz."""
+    """Return who failed the code word and the quiz."""
     flags = ["check_code_word_passed", "check_quiz_passed"]
     rows = data.table("participants", flags)
     family = data.games[0] if len(data.games) == 1 else "all"
@@ -164,7 +164,7 @@ def _row(check: str, failed: int, n: int, among: str, published: str | None, opt
 
 
 def rationality(data: Data, options: Options) -> Result:
-    """Bargains against the equilibrium, prices against the values, trust against quality."""
+    """Compare bargains with the equilibrium, prices with the values, and trust with quality."""
     tables: list[Table] = []
     figures: list[Figure] = []
     numbers: dict[str, Any] = {}
@@ -183,7 +183,7 @@ Found = tuple[list[Table], list[Figure], dict[str, Any]]
 
 
 def _bargains(data: Data, rows: pd.DataFrame, options: Options) -> Found:
-    """How Alice's agreed share differs from her equilibrium share, by horizon and player."""
+    """Return how Alice's agreed share differs from her equilibrium share, by horizon and player."""
     if not data.has("matches", "alice_share"):
         raise SkippedError("The table matches has no column alice_share.")
     shares = data.table("matches", ["match", "alice_share"]).set_index("match")["alice_share"]
@@ -208,7 +208,7 @@ def _bargains(data: Data, rows: pd.DataFrame, options: Options) -> Found:
 
 
 def equilibrium_shares(rows: pd.DataFrame) -> list[float]:
-    """Alice's share by the equilibrium of each match's configuration; she proposes first."""
+    """Return Alice's equilibrium share under each match's configuration; she proposes first."""
     columns = (rows["config_delta_alice"], rows["config_delta_bob"], rows["config_rounds"])
     return [
         proposer_share(own, other, None if left != left or left is None else int(left))
@@ -217,12 +217,12 @@ def equilibrium_shares(rows: pd.DataFrame) -> list[float]:
 
 
 def density(name: str, title: str, values: list[float], x_title: str, marks: dict[str, float]) -> Figure:
-    """A histogram in 24 bins, with reference lines."""
+    """Return a histogram with 24 bins and reference lines."""
     return charts.histogram(name, title, values, x_title=x_title, bins=24, marks=marks)
 
 
 def _prices(data: Data, rows: pd.DataFrame, options: Options) -> Found:
-    """Where prices lie between the values: 0 is the seller's, 1 the buyer's."""
+    """Return where prices lie between the values: 0 is the seller's, 1 the buyer's."""
     if not data.has("matches", "price", "trade"):
         raise SkippedError("The table matches has no column price, trade.")
     own = data.table("matches", ["match", "price", "trade"]).set_index("match")
@@ -259,7 +259,7 @@ def _prices(data: Data, rows: pd.DataFrame, options: Options) -> Found:
 
 
 def _trust(data: Data, rows: pd.DataFrame, options: Options) -> Found:
-    """How often was bought what was of high and of low quality; and after each recommendation."""
+    """Return how often high- and low-quality products were bought, overall and after each recommendation."""
     made: list[dict[str, Any]] = []
     for kind, part in rows.groupby(["config_message_type", "config_buyer_type"]):
         where = " · ".join(words(value).replace("_", "-") for value in kind)
@@ -283,7 +283,7 @@ def _trust(data: Data, rows: pd.DataFrame, options: Options) -> Found:
 
 
 def _after_recommendations(data: Data, chosen: set[str], options: Options) -> list[dict[str, Any]]:
-    """Share bought after yes and after no, per match."""
+    """Return the share bought after yes and after no, per match."""
     moves = data.table("decisions", ["match", "move_number", "move_recommendation", "move_decision"])
     moves = moves[moves["match"].isin(chosen)].sort_values(["match", "move_number"], kind="stable")
     moves["said"] = moves.groupby("match")["move_recommendation"].shift(1)

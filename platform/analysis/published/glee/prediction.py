@@ -1,4 +1,4 @@
-"""Whether the linear model predicts as well as boosted trees (appendix F.3, table 9)."""
+"""Whether the linear model predicts as well as boosted trees do (appendix F.3, table 9)."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ TEST_SHARE = 0.2
 FEWEST = 10
 LARGE = 5_000
 TREE_SHUFFLES, TREE_SHUFFLES_OF_LARGE = 10, 3
-"""Fitting trees takes hundreds of times as long as solving for the linear model."""
+"""Numbers of shuffles for trees. Fitting trees takes hundreds of times as long as solving for the linear model."""
 TREES = {
     "histogram trees": ("sklearn.ensemble", "HistGradientBoostingRegressor", {"random_state": 0}),
     "XGBoost": ("xgboost", "XGBRegressor", {"random_state": 0}),
     "CatBoost": ("catboost", "CatBoostRegressor", {"random_seed": 0, "verbose": False}),
 }
-"""Boosted trees with their defaults, where they are installed."""
+"""Boosted trees with default settings, if installed."""
 
 
 def prediction(data: Data, options: Options) -> Result:
-    """Root mean squared errors on test matches, of the linear model and of boosted trees."""
+    """Return root mean squared errors of the linear model and of boosted trees on test matches."""
     import numpy as np
 
     made, numbers = [], {}
@@ -42,7 +42,7 @@ def prediction(data: Data, options: Options) -> Result:
         x = dummies(rows, [*FAMILIES[family].factors, *ROLES])
         y = rows[list(METRICS)].to_numpy(dtype=float)
         found: dict[int, dict[str, Any]] = {}
-        # Metrics that are known of the same matches are predicted together: they share every shuffle.
+        # Metrics available for the same matches are predicted together because they share every shuffle.
         for known in np.unique(~np.isnan(y), axis=1).T:
             own = [at for at in range(len(METRICS)) if (~np.isnan(y[:, at]) == known).all()]
             if known.sum() >= FEWEST:
@@ -67,7 +67,7 @@ def prediction(data: Data, options: Options) -> Result:
 
 
 def dummies(rows: pd.DataFrame, factors: list[str]) -> np.ndarray:
-    """A column per level of each factor but the first, as 0 and 1."""
+    """Return 0/1 columns for each factor's levels except the first."""
     import numpy as np
 
     columns = [np.ones(len(rows))]
@@ -78,13 +78,13 @@ def dummies(rows: pd.DataFrame, factors: list[str]) -> np.ndarray:
 
 
 def errors(x: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
-    """Errors of each model over shuffles 0, 1, …, for each column of y.
+    """Return errors of each model over shuffles 0, 1, …, for each column of y.
 
     Args:
-        x: a column of ones, then dummies; y: outcomes, a column each, none missing.
+        x: a column of ones, then dummies; y: outcomes, one column each, without missing values.
 
     Returns:
-        per outcome n, each model's mean error under the model's name, and the SD (n-1).
+        per outcome: n, each model's mean error under the model's name, and the SD (n-1).
     """
     import numpy as np
 
@@ -95,7 +95,7 @@ def errors(x: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
     for seed in range(SHUFFLES):
         train, test = split(len(y), seed)
         own, truth = x[test], y[test]
-        # The sums of the matches that fit are all sums less those of the test: few of the many rows are touched.
+        # The training sums are the total sums minus the test sums, so only a few of the many rows are touched.
         solution = np.linalg.lstsq(squares - own.T @ own, sums - own.T @ truth, rcond=1e-10)[0]
         found["linear"].append(rmse(own @ solution, truth))
         for name, make in models.items() if seed < for_trees else ():
@@ -111,10 +111,10 @@ def errors(x: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
 
 
 def _predicted(make: Callable[[], Any], x: np.ndarray, y: np.ndarray, test: np.ndarray) -> Any:
-    """Predictions of a model for the test matches; the mean where nothing tells matches apart.
+    """Return a model's predictions for the test matches, or the mean if no column distinguishes the matches.
 
-    The model has one thread: several of them wait for each other longer than they compute, above all on a busy
-    machine, and one gives the same bytes everywhere.
+    The model uses one thread: several threads spend more time waiting for each other than computing, especially on a
+    busy machine, and one thread gives the same bytes everywhere.
     """
     import numpy as np
     from threadpoolctl import threadpool_limits
@@ -127,7 +127,7 @@ def _predicted(make: Callable[[], Any], x: np.ndarray, y: np.ndarray, test: np.n
 
 
 def split(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to fit and rows to test, of a shuffle by this seed: the last fifth is the test."""
+    """Return the training rows and test rows of a shuffle with this seed: the last fifth is the test set."""
     import numpy as np
 
     order = np.random.default_rng(seed).permutation(n)
@@ -136,7 +136,7 @@ def split(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rmse(predicted: Any, truth: Any) -> Any:
-    """Root mean squared error; of matrices, a list with that of each column."""
+    """Return the root mean squared error; for matrices, a list with one value per column."""
     import numpy as np
 
     return np.sqrt(np.mean((np.asarray(predicted) - np.asarray(truth)) ** 2, axis=0)).tolist()

@@ -1,4 +1,4 @@
-"""Figures that the paper prints, to stand beside ours."""
+"""Figures printed in the paper, shown beside ours."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MARKETS: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]] = {
              (-24.7, -22.7)],
     },
 }  # fmt: skip
-"""Table 2: (efficiency, fairness) in percentage points by horizon, sorted by efficiency."""
+"""(efficiency, fairness) in percentage points by horizon, sorted by efficiency, from table 2."""
 
 _ORDER = [(family, role) for family in ("bargaining", "negotiation", "persuasion") for role in ("alice", "bob")]
 _PLAYERS: Mapping[str, Sequence[float]] = {
@@ -39,7 +39,7 @@ _PLAYERS: Mapping[str, Sequence[float]] = {
     "gemini-2.0-flash-lite": (-1.4, -0.3, 2.9, 2.9, 1.1, 9.7),
     "o3-mini": (-6.9, 1.4, 2.4, 3.8, 3.4, 24.2),
 }
-"""Table 3, in the order of `_ORDER`."""
+"""Coefficients from table 3, in the order of `_ORDER`."""
 _OF_HUMANS = (1.1, 1.0, 1.1, 1.1, 4.1, 8.9)
 _OF_MODELS = (0.7, 0.6, 0.6, 0.6, 2.4, 4.2)
 
@@ -62,14 +62,14 @@ PAIRS: Mapping[tuple[str, str], tuple[float, float]] = {
     ("negotiation", "fairness"): (-0.07, 0.02),
     ("persuasion", "fairness"): (-0.44, 0.28),
 }
-"""Figures 1 and 21 to 23: smallest and largest effect of a pair, as fractions."""
+"""Smallest and largest effect of a pair, as fractions, from figures 1 and 21 to 23."""
 
 EQUILIBRIA: Mapping[str, str] = {
     "bargaining": "claude-3-5-sonnet, claude-3-7-sonnet",
     "negotiation": "gemini-2.0-flash, gemini-1.5-pro; llama-3.1-405b, grok-2-1212",
     "persuasion": "gemini-1.5-pro, mistral-large-2411",
 }
-"""Footnote 13: Alice's choice, Bob's choice."""
+"""Alice's choice and Bob's choice, from footnote 13."""
 
 ANCHORING: Mapping[str, float] = {"human Bob": 0.63, "human Alice": 0.18}
 ERRORS: Mapping[tuple[str, str], float] = dict(
@@ -80,20 +80,20 @@ ERRORS: Mapping[tuple[str, str], float] = dict(
         strict=True,
     )
 )  # fmt: skip
-"""Table 9: root mean squared error of the linear model."""
+"""Root mean squared error of the linear model, from table 9."""
 
 COUNTS: Mapping[str, tuple[float, float, float, float]] = {
     "bargaining": (33_700, 92_800, 45_800, 1_140_000),
     "negotiation": (32_900, 92_300, 44_400, 1_690_000),
     "persuasion": (13_500, 402_000, 140_000, 6_950_000),
 }
-"""Table 6: games, decisions, messages, words."""
+"""Numbers of games, decisions, messages and words, from table 6."""
 CELLS: Mapping[tuple[str, str], tuple[int, int]] = {
     ("bargaining", "main"): (2, 50), ("negotiation", "main"): (2, 50), ("persuasion", "main"): (3, 30),
     ("bargaining", "variant"): (40, 25), ("negotiation", "variant"): (22, 25), ("persuasion", "variant"): (30, 8),
     ("bargaining", "random"): (36, 15), ("negotiation", "random"): (36, 15), ("persuasion", "random"): (24, 5),
 }  # fmt: skip
-"""Table 7: configurations, and games with people in each."""
+"""Numbers of configurations and of games with people in each, from table 7."""
 CHECKS: Mapping[str, str] = {
     "code_word": "412/4,652 = 8.9 %",
     "bargaining": "499 = 22.7 %",
@@ -102,11 +102,11 @@ CHECKS: Mapping[str, str] = {
     "all": "835/4,240 = 19.7 %",
     "either": "1,247 = 26.8 %",
 }
-"""Appendix E.3: who failed."""
+"""Who failed, from appendix E.3."""
 
 
 def player(name: str, family: str, role: str) -> str | None:
-    """The row of table 3 of this player, as "1.4 ± 0.7"; None for others."""
+    """Return this player's entry in table 3, as "1.4 ± 0.7"; None for other players."""
     key = name.replace("/", ":").split(":")[-1]
     if key not in _PLAYERS:
         return None

@@ -1,4 +1,4 @@
-"""What theory predicts for GLEE's games."""
+"""Theoretical predictions for GLEE's games."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from functools import lru_cache
 
 
 def proposer_share(own: float, other: float, left: int | None) -> float:
-    """The share of the money that the proposer keeps in the equilibrium of alternating offers.
+    """Return the share of the money that the proposer keeps in the equilibrium of alternating offers.
 
     Args:
-        own, other: discount factors of the proposer and of the one who answers.
-        left: rounds that can still be played, this one included; None for an infinite horizon.
+        own, other: discount factors of the proposer and of the responder.
+        left: rounds that can still be played, including this one; None for an infinite horizon.
 
-    Infinite: (1-δ_other)/(1-δ_own·δ_other), one half when both are 1 (Rubinstein 1982). Finite: by
-    backward induction from the last round, whose proposer keeps all.
+    Infinite: (1-δ_other)/(1-δ_own·δ_other), one half if both are 1 (Rubinstein 1982). Finite: backward
+    induction from the last round, whose proposer keeps everything.
     """
     if left is None:
         return 0.5 if own == other == 1 else (1 - other) / (1 - own * other)
@@ -22,7 +22,7 @@ def proposer_share(own: float, other: float, left: int | None) -> float:
 
 @lru_cache(maxsize=4096)
 def _finite_share(own: float, other: float, left: int) -> float:
-    """Backward induction: the player who answers must be offered what proposing next is worth to them now."""
+    """Return the share by backward induction: the responder must be offered what proposing next is worth to them."""
     first_keeps, second_keeps = 1.0, 1.0
     for _remaining in range(left - 1):
         first_keeps, second_keeps = 1 - other * second_keeps, 1 - own * first_keeps

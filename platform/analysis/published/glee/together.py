@@ -1,4 +1,4 @@
-"""Who plays with whom: effects of pairs, the same model on both sides, and the choice of a model as a game."""
+"""Who plays with whom: effects of pairs, the same model on both sides, and choosing a model as a game."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from analysis.data import Data
 
 LARGE = 5_000
-"""Of more matches the bootstrap makes `FEWER` draws: each is a regression with a term per pair."""
+"""Number of matches above which the bootstrap makes `FEWER` draws: each is a regression with one term per pair."""
 FEWER = 300
 Effects = Mapping[tuple[str, str], float]
 
 
 def of_agents(data: Data, family: str) -> pd.DataFrame:
-    """The family's matches between agents."""
+    """Return the family's matches between agents."""
     rows = frame(data, family)
     rows = rows[(rows["alice"] != HUMAN) & (rows["bob"] != HUMAN)].reset_index(drop=True)
     if rows[["alice", "bob"]].drop_duplicates().shape[0] < 2:
@@ -38,7 +38,7 @@ def of_agents(data: Data, family: str) -> pd.DataFrame:
 
 
 def pairs(data: Data, options: Options) -> Result:
-    """The effect of each pair on each metric, relative to the mean over pairs."""
+    """Return the effect of each pair on each metric, relative to the mean over pairs."""
     tables, figures, numbers, warnings = [], [], {}, []
     for family in families(data):
         rows = of_agents(data, family)
@@ -93,7 +93,7 @@ def _named(row: Mapping[str, Any]) -> str:
 
 
 def same_model(data: Data, options: Options) -> Result:
-    """Whether pairs of a model with itself differ from the others."""
+    """Return whether pairs of a model with itself differ from the others."""
     made, numbers = [], {}
     for family in families(data):
         rows = of_agents(data, family)
@@ -114,7 +114,7 @@ def same_model(data: Data, options: Options) -> Result:
 
 
 def with_itself(effects: Effects, *, level: float = 0.95) -> dict[str, Any]:
-    """OLS of the pairs' effects on dummies of both sides and `same`: the difference of the diagonal from the rest."""
+    """Regress the pairs' effects on dummies of both sides and `same`: the difference of the diagonal from the rest."""
     rows = [{"alice": a, "bob": b, "same": int(a == b), "effect": value} for (a, b), value in effects.items()]
     fit = ols(rows, "effect", {"alice": None, "bob": None, "same": 0}, level=level)
     term = next((t for t in fit["terms"] if t["term"] == "same=1"), {})
@@ -130,7 +130,7 @@ def with_itself(effects: Effects, *, level: float = 0.95) -> dict[str, Any]:
 
 
 def meta_game(data: Data, options: Options) -> Result:
-    """Pure equilibria of the game in which both sides choose their model."""
+    """Return the pure equilibria of the game in which both sides choose their model."""
     made, numbers, warnings = [], {}, []
     for family in families(data):
         rows = of_agents(data, family)
@@ -168,7 +168,7 @@ def meta_game(data: Data, options: Options) -> Result:
 
 
 def equilibria(alice: Effects, bob: Effects) -> list[tuple[str, str]]:
-    """Pure equilibria of complete tables of effects on both sides' gains."""
+    """Return the pure equilibria, given complete tables of effects on both sides' gains."""
     rows, columns = (sorted({pair[at] for pair in alice}) for at in (0, 1))
     own = [[alice[a, b] for b in columns] for a in rows]
     other = [[bob[a, b] for b in columns] for a in rows]
@@ -178,9 +178,9 @@ def equilibria(alice: Effects, bob: Effects) -> list[tuple[str, str]]:
 def drawn_equilibria(
     rows: pd.DataFrame, factors: Sequence[str], *, draws: int, seed: int
 ) -> tuple[Counter[tuple[str, str]], int]:
-    """How often each pair is an equilibrium over bootstrap draws of matches, and how many draws count.
+    """Return how often each pair is an equilibrium over bootstrap draws of matches, and how many draws count.
 
-    A draw's regression is solved from the sums of its matches' dummies, which are kept sparse.
+    A draw's regression is solved from the sums of its matches' dummies, which are stored as a sparse matrix.
     """
     import numpy as np
     from scipy.sparse import csr_array
@@ -216,7 +216,7 @@ def drawn_equilibria(
 
 
 def _solved(x: Any, y: np.ndarray, times: np.ndarray) -> Any:
-    """Least squares with these weights; the smallest solution where a level was not drawn."""
+    """Return least-squares coefficients with these weights; the minimum-norm solution if a level was not drawn."""
     import numpy as np
 
     weighted = x.multiply(times[:, None]).tocsr()
