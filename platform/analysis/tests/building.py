@@ -1,4 +1,4 @@
-"""Small datasets made by hand, in the form in which the exporter writes them."""
+"""Small handmade datasets in the form that the exporter writes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ TIMES = ("_at", "at")
 
 
 def dataset(folder: Path, tables: Mapping[str, Rows], *, formats: Sequence[str] = ("csv",), **manifest: Any) -> Path:
-    """Write tables, their codebook and a manifest that fits them.
+    """Write tables, their codebook and a matching manifest.
 
     Args:
-        tables: rows by table; kinds follow from the values. A table without rows may be {column: kind} instead.
-        manifest: what else the manifest says, such as flow or demonstration.
+        tables: rows by table; kinds follow from the values. A table without rows can be {column: kind} instead.
+        manifest: additional manifest entries, such as flow or demonstration.
     """
     folder.mkdir(parents=True, exist_ok=True)
     kinds = {name: _kinds(rows) for name, rows in tables.items()}
@@ -38,7 +38,7 @@ def dataset(folder: Path, tables: Mapping[str, Rows], *, formats: Sequence[str] 
 
 
 def sealed(folder: Path, **manifest: Any) -> Path:
-    """Write the manifest of the files that are there."""
+    """Write a manifest of the existing files."""
     files = {
         path.name: {"sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "bytes": path.stat().st_size}
         for path in sorted(folder.iterdir())
@@ -62,7 +62,7 @@ def sealed(folder: Path, **manifest: Any) -> Path:
 
 
 def match(number: int, **more: Any) -> dict[str, Any]:
-    """A row of matches.csv between two agents; `more` changes or adds columns."""
+    """Return a row of matches.csv between two agents; `more` changes or adds columns."""
     return {
         "match": f"m{number:06}", "game": "toy", "version": 1, "cell": 1, "cell_kind": None, "unverified": None,
         "decisions": 2, "messages": 0, "player_alice": "script:a", "player_bob": "script:b", "participant_alice": None,

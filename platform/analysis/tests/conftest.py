@@ -1,4 +1,4 @@
-"""Datasets that several tests read; made once, never to be changed."""
+"""Datasets shared by several tests: built once, never modified."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GAMES = (
 
 @pytest.fixture(scope="session")
 def people(tmp_path_factory, django_db_setup, django_db_blocker) -> Iterator[Path]:
-    """Twelve people in two cells, eight of them in the dataset."""
+    """Yield a dataset of a study with twelve people in two cells; eight of them are in the dataset."""
     from django.db import transaction
 
     from analysis.tests.worlds import of_people
@@ -28,7 +28,7 @@ def people(tmp_path_factory, django_db_setup, django_db_blocker) -> Iterator[Pat
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory, django_db_setup, django_db_blocker):
-    """game → a dataset of four matches between two scripts, made when it is first asked for."""
+    """Return a function from a game to a dataset of four matches between two scripts, built on first request."""
     from django.db import transaction
 
     from analysis.tests.worlds import of_game

@@ -1,4 +1,4 @@
-"""AucArena's analyses on auctions whose results are known by hand."""
+"""AucArena's analyses on auctions with results known by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLAYERS = {"p1": "human", "p2": "openai:gpt-4-turbo", "p3": "script:rule"}
 
 @pytest.fixture
 def auctions(tmp_path):
-    """Three auctions of two items at start price 1,000, true value 2,000; p1 plans the second item first."""
+    """Three auctions of two items with start price 1,000 and true value 2,000; p1 plans the second item first."""
     matches, seats, rounds, moves = [], [], [], []
 
     def moved(match, at, role, item, phase, move, refused=0):
@@ -79,7 +79,7 @@ def test_people_stand_beside_the_published_table(auctions):
 
 def test_failure_rates_count_refused_tries_and_wrong_states(auctions):
     table = auctions.run("aucarena.errors", draws=20).tables["rates"].frame.set_index(["kind", "player"])
-    # Two refused tries in each of three auctions; three bids and a withdrawal each.
+    # Two refused attempts in each of three auctions, and three bids and one withdrawal each.
     assert table.loc[("bids", "human"), "estimate"] == pytest.approx(6 / (6 + 12))
     own = table.loc[("beliefs: own profit and items", "human")]
     assert (own["failures"], own["correct"], own["estimate"]) == (3, 6, pytest.approx(1 / 3))
@@ -115,7 +115,7 @@ def test_bids_of_a_round_are_sealed(auctions):
 
 def test_objectives_and_their_prices(auctions):
     table = auctions.run("aucarena.niches").tables["distance"].frame.set_index("budget")
-    # Every item of the bidder after items costs 2,100, every other 1,100: the distributions do not overlap.
+    # Each item costs 2,100 if the bidder who maximises items wins it, else 1,100: the distributions do not overlap.
     assert table.loc["20000", "estimate"] == 1
     items = auctions.run("aucarena.behaviour").tables["items"].frame
     ruled = items[(items["player"] == "script:rule") & (items["setting"] == "20000, random")].iloc[0]

@@ -1,4 +1,4 @@
-"""What happens to input that is not as it should be: section by section, one sentence and an exit code."""
+"""How invalid input is reported: one sentence per section, and an exit code."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def good(tmp_path) -> Path:
 
 @pytest.fixture
 def analyse(monkeypatch, capsys):
-    """The command with these words: (exit code, what it said on standard error)."""
+    """Return a function that runs the command with given arguments: (exit code, text on standard error)."""
 
     def run(*words: object) -> tuple[int, str]:
         monkeypatch.setattr(sys, "argv", ["analysis", *map(str, words)])

@@ -1,4 +1,4 @@
-"""Figures: what is drawn, and what a reader could misread."""
+"""Figures: what they show, and what readers could misread."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from analysis.tests.building import dataset, match
 
 
 def texts(figure) -> list[str]:
-    """What is written in the drawing."""
+    """Return all text in the drawing."""
     return re.findall(r"<text[^>]*>([^<]+)</text>", figure.svg())
 
 

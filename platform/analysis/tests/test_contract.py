@@ -1,4 +1,4 @@
-"""What every analysis promises, on every kind of dataset: it ends, and what it finds can be written and read."""
+"""What every analysis promises on every kind of dataset: it finishes, and its results can be written and read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OF_MATCHES = ("seats", "rounds", "decisions", "messages", "llm_calls", "tool_cal
 
 
 def cut(source, target, *, matches: int):
-    """The dataset with its first matches only, and what belongs to them."""
+    """Copy the dataset with only its first matches and the rows that belong to them."""
     target.mkdir()
     kept = pd.read_csv(source / "matches.csv", dtype=str).head(matches)
     for path in sorted(source.glob("*.csv")):
@@ -44,7 +44,7 @@ def cut(source, target, *, matches: int):
 
 
 def check_contract(folder, chosen=None, *, draw: bool = False) -> dict[str, str]:
-    """Run analyses (all unless `chosen`) on the dataset; return the status by analysis."""
+    """Run analyses (all, or those in `chosen`) on the dataset; return the status of each analysis."""
     data = load(folder)
     found = [outcome(analysis, data, QUICK) for analysis in chosen or analyses()]
     assert [f"{one.analysis.id}: {one.reason}" for one in found if one.status == "failed"] == []

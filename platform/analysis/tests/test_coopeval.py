@@ -1,4 +1,4 @@
-"""CoopEval's analyses on tournaments whose results are known by hand."""
+"""CoopEval's analyses on tournaments with results known by hand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AGENTS = {"C": "openai:kind", "D": "openai:hard"}
 
 
 def tournament(mechanism="none", runs=1, game="prisoners_dilemma", **more):
-    """Everybody against everybody, C always cooperates and D never does; with their rounds."""
+    """Everyone plays everyone, with rounds: C always cooperates and D never does."""
     matches, rounds = [], []
     for run, (one, other) in product(range(1, runs + 1), product("CD", repeat=2)):
         name = f"{mechanism}-{game}-{run}-{one}{other}"
@@ -45,7 +45,7 @@ DECIDED = {"match": "text", "role": "text", "round": "number", "phase": "text", 
 def test_means_are_against_the_uniform_population_and_fitness_is_after_selection(tmp_path):
     found = opened(tmp_path / "d", tournament()).run("coopeval.payoffs")
     rows = found.tables["aggregate"].frame.set_index("agent")
-    # kind: (2 + 0)/2 = 1, normalised 0; hard: (3 + 1)/2 = 2, normalised 1. Selection leaves hard alone: 1 point.
+    # kind: (2 + 0)/2 = 1, normalised 0; hard: (3 + 1)/2 = 2, normalised 1. Selection leaves only hard: 1 point.
     assert rows["mean"].to_dict() == {"openai:kind": 0, "openai:hard": 1, "all agents": 0.5}
     assert rows.loc["all agents", "fitness"] == pytest.approx(0, abs=1e-4)
     assert rows.loc["all agents", "published_mean"] == ".072 ± .015"
@@ -90,7 +90,7 @@ def test_selection_ends_with_who_gains(tmp_path):
 def test_ratings_become_ranks_with_the_best_first(tmp_path):
     assert rank_best_first([-0.5, -0.5 + 1e-12, 0.0]) == [2.5, 2.5, 1]
     rows = opened(tmp_path / "d", tournament()).run("coopeval.deviation").tables["ranks"].frame.set_index("agent")
-    # Deviating to hard gains nothing where both play it, to kind it loses a point.
+    # Deviating to hard gains nothing if both play it; deviating to kind loses a point.
     assert rows["estimate"].to_dict() == {"openai:hard": 1, "openai:kind": 2}
     assert rows["rating"].to_dict() == {"openai:hard": pytest.approx(0, abs=1e-6), "openai:kind": pytest.approx(-1)}
 
@@ -109,7 +109,7 @@ def test_stated_probabilities_appear_next_to_actions(tmp_path):
 
 def test_reactions_follow_the_co_players_last_action(tmp_path):
     matches, rounds = tournament("repetition")
-    name = matches[1]["match"]  # kind against hard; in the second round kind defects
+    name = matches[1]["match"]  # kind against hard; kind defects in the second round
     rounds += [{"match": name, "round": 2, "role": role, "group": 1, "action": "A1", "delegated": None, "points": 1}
                for role in ("p1", "p2")]  # fmt: skip
     table = opened(tmp_path / "d", (matches, rounds)).run("coopeval.reactions").tables["reactions"].frame
@@ -119,7 +119,7 @@ def test_reactions_follow_the_co_players_last_action(tmp_path):
 
 @pytest.fixture
 def contracts(tmp_path):
-    """Matches with a contract: kind pays defection a fine, hard proposes nothing; hard never approves nor signs."""
+    """Matches with a contract: kind fines defection, hard proposes nothing; hard never approves or signs."""
     part = tournament("contract", runs=2, winner_approvals=1, contract_active=False)
     part[0][0]["contract_active"] = True
     moves = []
@@ -135,9 +135,9 @@ def contracts(tmp_path):
 
 def test_votes_and_signatures(contracts):
     found = contracts.run("coopeval.votes").tables
-    assert found["adopted"].frame["estimate"].tolist() == [0.125]  # one of four matches of the first run, none later
+    assert found["adopted"].frame["estimate"].tolist() == [0.125]  # one of four matches in the first run, none later
     assert found["signing"].frame.set_index("player")["estimate"].to_dict() == {"openai:hard": 0, "openai:kind": 1}
-    # Each proposal is judged by both seats: kind approves all, so that everybody's share is what kinds there are.
+    # Both seats judge each proposal: kind approves all, so everyone's share equals the share of kinds.
     approvals = found["approvals"].frame.set_index("player")["estimate"].to_dict()
     assert approvals == {"openai:hard": 0.25, "openai:kind": 0.75}
 

@@ -1,4 +1,4 @@
-"""On simulated data whose effects are known, intervals cover the truth and tests err as often as they say."""
+"""On simulated data with known effects, intervals cover the truth and tests have their nominal error rates."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from analysis import toolbox
 
 DATASETS = 1000
 NULLS = 4000
-"""Datasets without an effect: the share of small p-values then varies by less than 0.35 points."""
+"""Number of datasets without an effect: the share of small p-values then varies by less than 0.35 points."""
 EFFECTS = {"arm=b": 0.3, "arm=c": -0.2, "place=y": 0.5}
 pytestmark = pytest.mark.slow
 
 
 def design(rng: Generator, n: int = 120) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Two factors and the outcome's expectation."""
+    """Return two factors and the expected outcome."""
     arm, place = rng.choice(list("abc"), n), rng.choice(list("xy"), n)
     expected = 1 + 0.3 * (arm == "b") - 0.2 * (arm == "c") + 0.5 * (place == "y")
     return arm, place, expected
@@ -35,7 +35,7 @@ def classical(rng: Generator):
 
 
 def uneven(rng: Generator):
-    """HC1 is right in large samples only: 500 rows."""
+    """Return a regression on 500 rows, because HC1 is correct in large samples only."""
     arm, place, expected = design(rng, 500)
     spread = np.where(arm == "b", 2.0, 0.7)
     data = rows(arm=arm, place=place, y=expected + spread * rng.normal(size=len(arm)))
@@ -43,7 +43,7 @@ def uneven(rng: Generator):
 
 
 def clustered(rng: Generator):
-    """Sixty people with four matches each; every arm is one of a person's matches by chance."""
+    """Return a regression on sixty people with four matches each; each match's arm is random."""
     arm, place, expected = design(rng, 240)
     person = np.repeat(np.arange(60), 4)
     data = rows(

@@ -1,4 +1,4 @@
-"""Economics Arena's analyses on sessions whose results are known by hand."""
+"""Economics Arena's analyses on sessions with results known by hand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PLAYERS = {"p1": "openai:gpt-4", "p2": "openai:gpt-3.5-turbo"}
 
 
 def sessions(folder, answers, *, upper=100, environment="melee", runs=1, depth_of=0, first=0):
-    """Contests of two: `answers` has, per session, the answers of each run; the lower one wins."""
+    """Write contests of two: `answers` has the answers of each run by session; the lower answer wins."""
     matches, rounds = [], []
     for at, session in enumerate(answers):
         match = f"{environment}{first + at:03}"
@@ -63,13 +63,13 @@ def test_levels_of_reasoning():
 
 
 def test_the_sums_of_prizes_are_watched(tmp_path):
-    data = load(sessions(tmp_path / "d", [[(10, 10)]]))  # both are given the whole prize
+    data = load(sessions(tmp_path / "d", [[(10, 10)]]))  # both receive the whole prize
     warned = data.run("econarena.payoffs", draws=20).result.warnings
     assert warned[0] == "In 1 runs the winners' shares do not add up to the prize."
 
 
 def test_learning_is_the_slope_within_sessions(tmp_path):
-    # gpt-4: d falls by .1 a run in one session, by .2 in the other.
+    # gpt-4: d falls by .1 per run in one session and by .2 in the other.
     answers = [[(50, 20), (40, 20), (30, 20)], [(50, 20), (30, 20), (10, 20)]]
     data = load(sessions(tmp_path / "d", answers, environment="melee-history", runs=3, depth_of=3))
     found = data.run("econarena.paths")

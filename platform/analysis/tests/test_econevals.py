@@ -1,4 +1,4 @@
-"""EconEvals' analyses on datasets whose results are known by hand."""
+"""EconEvals' analyses on datasets with results known by hand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def opened(folder, matches, **tables):
 
 @pytest.fixture
 def bought(tmp_path):
-    """Two agents on the same three instances, differences .1, .2, .3; a third on another."""
+    """Two agents on the same three instances with differences .1, .2, .3; a third agent on another instance."""
     scores = {"a": (0.9, 0.8, 1.0), "b": (0.8, 0.6, 0.7)}
     rows = [
         match(10 * at + seed, "procurement", agent, config_level="basic", config_told="baseline",

@@ -1,4 +1,4 @@
-"""Reading datasets, finding analyses, and one of them from end to end."""
+"""Reading datasets, finding analyses, and running one of them from start to finish."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from analysis.tests.building import dataset, match
 
 @pytest.fixture
 def toy(tmp_path):
-    """Two configurations, people against a script; efficiency is .5 in one round and .7 in ten."""
+    """Two configurations with people against a script; efficiency is .5 with one round and .7 with ten."""
     rows = [
         match(
             number,

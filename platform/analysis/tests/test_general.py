@@ -1,4 +1,4 @@
-"""The general analyses on small data whose results can be computed by hand."""
+"""The general analyses on small datasets with results computable by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ QUICK = {"draws": 50}
 
 @pytest.fixture
 def of(tmp_path):
-    """A dataset of these tables, read."""
+    """Return a function that writes a dataset with these tables and reads it."""
 
     def made(manifest=None, **tables):
         return load(dataset(tmp_path / "data", tables, **(manifest or {})))

@@ -1,4 +1,4 @@
-"""GLEE's analyses on datasets whose effects are known by hand."""
+"""GLEE's analyses on datasets with effects known by hand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PEOPLE = ("participant_alice", "participant_bob")
 
 
 def bargains(players=(FLASH, OTHER, HUMAN), **effects):
-    """Every market and pair of players but two people, with an efficiency that is a sum of effects."""
+    """Every market and pair of players except two people, with efficiency as a sum of effects."""
     rows = []
     for rounds, told, words, alice, bob in product((12, None), (True, False), (True, False), players, players):
         if (alice, bob) == (HUMAN, HUMAN):
@@ -74,7 +74,7 @@ def test_markets_have_the_papers_layout_and_figures(played):
     rows = played.run("glee.market").tables["bargaining"].frame.to_dict("records")
     best, reference = rows[0], next(row for row in rows if row["reference"])
     assert [best[f"market_{at}"] for at in range(3)] == ["12", "no", "no"]
-    # 10 points for the horizon, 2 for the information; the interaction is a market of its own.
+    # 10 points for the horizon, 2 for the information; their interaction is a market of its own.
     assert best["efficiency"] == pytest.approx(12)
     by = {tuple(row[f"market_{at}"] for at in range(3)): row["efficiency"] for row in rows}
     assert by["12", "yes", "yes"] == pytest.approx(10 - 5 + 4)
@@ -129,7 +129,7 @@ def test_stable_choices_of_models(tmp_path):
     bob = {("a", "x"): 1, ("a", "y"): 0, ("b", "x"): 0, ("b", "y"): 2}
     assert equilibria(alice, bob) == [("a", "x"), ("b", "y")]
     rows = bargains((FLASH, OTHER))
-    for row in rows:  # Alice gains most with gpt-4o, Bob then does best with gpt-4o as well
+    for row in rows:  # Alice gains most with gpt-4o, and Bob's best reply is gpt-4o too
         row["bob_self_gain"] = 0.5 + 0.1 * (row["player_bob"] == OTHER) + 0.01 * (row["match"][-1] in "13579")
     found = load(dataset(tmp_path / "d", {"matches": rows})).run("glee.meta_game", draws=20)
     [row] = found.tables["equilibria"].frame.to_dict("records")

@@ -1,4 +1,4 @@
-"""The example notebook runs from its first cell to its last."""
+"""The example notebook runs from start to finish."""
 
 from __future__ import annotations
 

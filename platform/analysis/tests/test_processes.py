@@ -1,4 +1,4 @@
-"""Two processes find and write what one does."""
+"""Two processes find and write the same as one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ assert [one.analysis.id for one in found] == {NAMES}
 
 
 def ignored(done: int, at: int) -> None:
-    """Nobody follows the progress."""
+    """Ignore the progress."""
 
 
 def contents(folder: Path) -> dict[str, bytes]:

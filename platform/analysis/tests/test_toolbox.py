@@ -1,4 +1,4 @@
-"""The toolbox against the specification's micro-cases, and against libraries on random data."""
+"""The toolbox compared with the specification's small cases, and with libraries on random data."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_a_copy_of_a_type_is_rated_like_it_and_changes_no_other_rating():
 
 
 def test_ratings_of_three_seats_are_the_gains_at_the_only_equilibrium():
-    # Public goods: not contributing (1) is worth half a point more whatever the others do.
+    # Public goods: not contributing (1) gains half a point regardless of the others.
     payoffs = [[[0.5 * (3 - a - b - c) + a for c in (0, 1)] for b in (0, 1)] for a in (0, 1)]
     near(toolbox.deviation_ratings(payoffs), -0.5, 0)
 
@@ -197,7 +197,7 @@ def test_pairs_are_compared_with_the_mean_over_pairs():
     near((found["x", "x"], found["z", "z"]), -0.1, 0.3)
 
 
-# ---- against libraries ---------------------------------------------------------------------------
+# ---- compared with libraries ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,6 +1,6 @@
-"""Datasets as they come about: people and scripts play through the services, and the exporter writes.
+"""Realistic datasets: people and scripts play through the services, and the exporter writes the files.
 
-They need the platform and a database, so that nothing here is imported before Django is set up.
+They need the platform and a database, so nothing here is imported before Django is set up.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BEFORE = [
 def of_game(
     key: str, folder: Path, *, matches: int = 4, configs: Sequence[Mapping[str, Any]] = ({},), seed: int = 1
 ) -> Path:
-    """A collection of matches between two scripts of the game in every order; each configuration in turn."""
+    """Write a collection of matches between two of its scripts in every order, cycling configurations."""
     from django.utils import timezone
 
     from collecting.models import Collection, Item
@@ -66,7 +66,7 @@ def of_game(
 
 
 def of_people(folder: Path, *, people: int = 12, seed: int = 1) -> Path:
-    """A study of two cells in which people bargain with a script; some leave, and some are called for by models."""
+    """Write a study with two cells in which people bargain with a script; some leave, and matches have model calls."""
     from exports.dataset import export
     from exports.tests import building
     from participants import services

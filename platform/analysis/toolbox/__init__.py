@@ -1,8 +1,8 @@
-"""Statistics under fixed names, for notebooks and analyses.
+"""Statistics under stable names, for notebooks and analyses.
 
-Inputs are plain sequences or lists of dictionaries. None is a missing value; pairs with one are dropped. Every
-function returns a dictionary; what is not defined is None, with a `note` that says why: never NaN, and never an
-exception because of data.
+Inputs are plain sequences or lists of dictionaries. None is a missing value; pairs with a missing value are dropped.
+Every function returns a dictionary. Undefined results are None, with a `note` that explains why: never NaN, and
+never an exception because of data.
 """
 
 from analysis.toolbox.agreement import kappa

@@ -1,4 +1,4 @@
-"""How far two judges agree beyond chance."""
+"""Agreement between two judges beyond chance."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from analysis.toolbox.numbers import Result, undefined
 
 
 def kappa(a: Sequence[Hashable | None], b: Sequence[Hashable | None]) -> Result:
-    """Cohen's κ of two judges' labels of the same cases, (p_o - p_e) / (1 - p_e) (Cohen 1960).
+    """Return Cohen's κ for two judges' labels of the same cases, (p_o - p_e) / (1 - p_e) (Cohen 1960).
 
     Returns:
-        estimate, agreement (p_o), expected (p_e), n. No estimate where both gave one and the same label throughout.
+        estimate, agreement (p_o), expected (p_e), n. No estimate if both judges gave every case the same label.
     """
     pairs = [(x, y) for x, y in zip(a, b, strict=False) if x is not None and y is not None]
     if not pairs:

@@ -1,4 +1,4 @@
-"""Correlations, tables of counts, and differences between groups in standard deviations."""
+"""Correlations, contingency tables, and standardised differences between groups."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from statistics import NormalDist, fmean, variance
 from analysis.toolbox.numbers import Result, Value, known, known_pairs, undefined
 
 FEWEST_FOR_INTERVAL = 4
-"""Fisher's z has the standard error 1/√(n-3)."""
+"""Fewest pairs for an interval: Fisher's z has the standard error 1/√(n-3)."""
 
 
 def pearson(x: Sequence[Value], y: Sequence[Value], *, level: float = 0.95) -> Result:
-    """Pearson's correlation with its test and Fisher's z interval."""
+    """Return Pearson's correlation with its test and Fisher's z interval."""
     a, b = known_pairs(x, y)
     if note := _unfit(a, b):
         return undefined("estimate low high p", note, n=len(a))
@@ -29,7 +29,7 @@ def pearson(x: Sequence[Value], y: Sequence[Value], *, level: float = 0.95) -> R
 
 
 def spearman(x: Sequence[Value], y: Sequence[Value]) -> Result:
-    """Spearman's rank correlation, ties at their average rank, with its t test."""
+    """Return Spearman's rank correlation, with ties at their average rank, and its t test."""
     a, b = known_pairs(x, y)
     if note := _unfit(a, b):
         return undefined("estimate p", note, n=len(a))
@@ -40,7 +40,7 @@ def spearman(x: Sequence[Value], y: Sequence[Value]) -> Result:
 
 
 def _unfit(a: Sequence[float], b: Sequence[float]) -> str:
-    """Why a correlation is not defined; empty where it is."""
+    """Return why a correlation is undefined; empty if it is defined."""
     if len(a) < 3:
         return "fewer than three pairs"
     if len(set(a)) == 1 or len(set(b)) == 1:
@@ -49,7 +49,7 @@ def _unfit(a: Sequence[float], b: Sequence[float]) -> str:
 
 
 def correlation_difference(r1: float | None, n1: int, r2: float | None, n2: int) -> Result:
-    """Whether two independent correlations differ: z of Fisher's transforms, two-sided."""
+    """Test whether two independent correlations differ: two-sided z test of Fisher's transforms."""
     if r1 is None or r2 is None or abs(r1) >= 1 or abs(r2) >= 1 or min(n1, n2) <= 3:
         return undefined("z p", "a correlation is missing, ±1, or of three pairs or fewer")
     z = (atanh(r1) - atanh(r2)) / sqrt(1 / (n1 - 3) + 1 / (n2 - 3))
@@ -57,7 +57,7 @@ def correlation_difference(r1: float | None, n1: int, r2: float | None, n2: int)
 
 
 def balance(table: Sequence[Sequence[int]]) -> Result:
-    """χ² of a table of counts (no continuity correction), with Cramér's V (no bias correction)."""
+    """Return χ² of a table of counts (no continuity correction), with Cramér's V (no bias correction)."""
     rows = [list(row) for row in table if sum(row) > 0]
     columns = [column for column in zip(*rows, strict=True) if sum(column) > 0]
     if len(rows) < 2 or len(columns) < 2:
@@ -78,7 +78,7 @@ def balance(table: Sequence[Sequence[int]]) -> Result:
 
 
 def smd(a: Sequence[Value], b: Sequence[Value]) -> Result:
-    """Standardised mean difference: (mean a - mean b) / √((var a + var b)/2), variances with n-1."""
+    """Return the standardised mean difference: (mean a - mean b) / √((var a + var b)/2), variances with n-1."""
     x, y = known(a), known(b)
     if len(x) < 2 or len(y) < 2:
         return undefined("estimate", "fewer than two values in a group", n=len(x) + len(y))

@@ -14,7 +14,7 @@ LEVEL = 0.95
 
 
 def proportion(successes: int, n: int, *, level: float = LEVEL) -> Result:
-    """A share with Wilson's interval (Wilson 1927)."""
+    """Return a share with Wilson's interval (Wilson 1927)."""
     if n <= 0:
         return undefined("estimate low high", "no observations", n=n)
     share, z = successes / n, NormalDist().inv_cdf((1 + level) / 2)
@@ -25,7 +25,7 @@ def proportion(successes: int, n: int, *, level: float = LEVEL) -> Result:
 
 
 def proportion_difference(k1: int, n1: int, k2: int, n2: int, *, level: float = LEVEL) -> Result:
-    """Share 1 less share 2 with Newcombe's hybrid score interval, and Fisher's exact test."""
+    """Return share 1 minus share 2 with Newcombe's hybrid score interval, and Fisher's exact test."""
     if n1 <= 0 or n2 <= 0:
         return undefined("estimate low high p", "a group has no observations", n=n1 + n2)
     from scipy.stats import fisher_exact
@@ -39,10 +39,10 @@ def proportion_difference(k1: int, n1: int, k2: int, n2: int, *, level: float = 
 
 
 def mean(values: Sequence[Value], clusters: Sequence[Hashable] | None = None, *, level: float = LEVEL) -> Result:
-    """A mean with its standard error and t interval (n-1 degrees of freedom).
+    """Return a mean with its standard error and t interval (n-1 degrees of freedom).
 
     Args:
-        clusters: per value what it belongs to; errors are then cluster-robust (CR1), with G-1 degrees of freedom.
+        clusters: each value's cluster; errors are then cluster-robust (CR1), with G-1 degrees of freedom.
     """
     if clusters is None:
         kept = known(values)
@@ -69,9 +69,9 @@ def mean(values: Sequence[Value], clusters: Sequence[Hashable] | None = None, *,
 
 
 def mean_from_sums(n: int, total: float, squares: float, *, level: float = LEVEL) -> Result:
-    """A mean with its standard error and t interval, from the number of values, their sum and their sum of squares.
+    """Return a mean with its standard error and t interval, given the number, sum and sum of squares of the values.
 
-    Needs no library; the mean of kept sums costs the same however many values there are.
+    This needs no library, and with stored sums it costs the same for any number of values.
     """
     if n <= 0:
         return undefined("estimate se low high", "no observations", n=n)
@@ -90,7 +90,7 @@ def _t(level: float, df: float) -> float:
 
 
 def paired(a: Sequence[Value], b: Sequence[Value], *, level: float = LEVEL) -> Result:
-    """Mean of a less mean of b over pairs, with the paired t test."""
+    """Return the mean of a minus the mean of b over pairs, with the paired t test."""
     x, y = known_pairs(a, b)
     n = len(x)
     if n < 2:
@@ -100,7 +100,7 @@ def paired(a: Sequence[Value], b: Sequence[Value], *, level: float = LEVEL) -> R
 
 
 def welch(a: Sequence[Value], b: Sequence[Value], *, level: float = LEVEL) -> Result:
-    """Mean of a less mean of b, with Welch's t test for unequal variances."""
+    """Return the mean of a minus the mean of b, with Welch's t test for unequal variances."""
     x, y = known(a), known(b)
     if len(x) < 2 or len(y) < 2:
         return undefined("estimate low high t df p", "fewer than two values in a group", n=len(x) + len(y))
@@ -113,7 +113,7 @@ def welch(a: Sequence[Value], b: Sequence[Value], *, level: float = LEVEL) -> Re
 
 
 def _tested(difference: float, se: float, df: float, n: int, level: float) -> dict[str, Any]:
-    """A difference with its interval and two-sided t test."""
+    """Return a difference with its interval and two-sided t test."""
     if se == 0:
         return undefined("low high t df p", "no variation", estimate=difference, n=n)
     from scipy.stats import t

@@ -11,22 +11,22 @@ from typing import Any
 from analysis.toolbox.numbers import Result
 
 SMALLEST = 1e-6
-"""Types with a smaller share no longer count in the stopping rule."""
+"""Share below which types no longer count in the stopping rule."""
 TIED = 1e-9
 TIGHT = 1e-7
 
 
 def meta_game(outcomes: Iterable[tuple[Sequence[str], Sequence[float]]], types: Sequence[str]) -> Any | None:
-    """The mean payoffs of a tournament as a symmetric game between types, U[own, other, …] (CoopEval, section 4).
+    """Return a tournament's mean payoffs as a symmetric game between types, U[own, other, …] (CoopEval, section 4).
 
-    Repetitions of the same types in the same seats are averaged first, then the orders in which the types sat.
+    Repetitions of the same types in the same seats are averaged first, then the orders in which the types were seated.
 
     Args:
-        outcomes: per match the types in its seats and their payoffs; all with the same number of seats.
-        types: every type that occurs, in the order wanted.
+        outcomes: for each match, the types in its seats and their payoffs; all with the same number of seats.
+        types: every type that occurs, in the desired order.
 
     Returns:
-        an array with one dimension per seat; None without matches, and where some types have not met.
+        an array with one dimension per seat; None if there are no matches or if some types have not met.
     """
     import numpy as np
 
@@ -51,7 +51,7 @@ def meta_game(outcomes: Iterable[tuple[Sequence[str], Sequence[float]]], types: 
 
 
 def replicator(U: Sequence[Any], eta: float = 0.1, steps: int = 1000, tolerance: float = 1e-6) -> Result:
-    """Discrete replicator dynamics x_i ← x_i·exp(η(f_i - f̄))/Z from the uniform population.
+    """Run discrete replicator dynamics x_i ← x_i·exp(η(f_i - f̄))/Z from the uniform population.
 
     Args:
         U: payoffs U[own, other, …] of a symmetric game; f_i is the mean against co-players drawn from x.
@@ -72,7 +72,7 @@ def replicator(U: Sequence[Any], eta: float = 0.1, steps: int = 1000, tolerance:
 def replicator_path(
     U: Sequence[Any], eta: float = 0.1, steps: int = 1000, tolerance: float = 1e-6
 ) -> Iterator[tuple[Any, Any]]:
-    """(population, fitness), as arrays by type, before the first step of the dynamics and after each one."""
+    """Yield (population, fitness), as arrays by type, before the first step of the dynamics and after each step."""
     import numpy as np
 
     payoffs = np.asarray(U, dtype=float)
@@ -95,7 +95,7 @@ def _fitness(payoffs: Any, x: Any) -> Any:
 
 
 def pure_nash(A: Sequence[Sequence[float]], B: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
-    """(row, column) of the pure equilibria of a bimatrix game, from 0; gains within 1e-9 are ties."""
+    """Return the pure equilibria of a bimatrix game as (row, column) from 0; gains within 1e-9 are ties."""
     rows, columns = len(A), len(A[0])
     return [
         (i, j)
@@ -106,7 +106,7 @@ def pure_nash(A: Sequence[Sequence[float]], B: Sequence[Sequence[float]]) -> lis
 
 
 def deviation_ratings(U: Sequence[Any]) -> list[float]:
-    """The lexicographic minimum of deviation gains over joint distributions (Marris et al. 2025).
+    """Return the lexicographic minimum of deviation gains over joint distributions (Marris et al. 2025).
 
     Over distributions σ of profiles with the same gains for every seat, minimise the largest gain of deviating to a
     fixed strategy, Σ σ(a)[U(s, a₋) - U(a)]; fix the strategies whose gain equals the optimum in *every* optimal σ;
@@ -119,7 +119,7 @@ def deviation_ratings(U: Sequence[Any]) -> list[float]:
 
     payoffs = np.asarray(U, dtype=float)
     strategies = len(payoffs)
-    # By symmetry σ can be taken symmetric: a profile up to order, each order equally likely, and seat 1 deviates.
+    # By symmetry, σ can be taken as symmetric: one profile stands for all its orders, equally likely; seat 1 deviates.
     profiles = list(combinations_with_replacement(range(strategies), payoffs.ndim))
     gains = np.array([[_mean_gain(payoffs, profile, s) for profile in profiles] for s in range(strategies)])
     scale = max(1.0, float(np.abs(gains).max()))  # the solver's tolerances are absolute
@@ -135,13 +135,13 @@ def deviation_ratings(U: Sequence[Any]) -> list[float]:
 
 
 def _mean_gain(payoffs: Any, profile: tuple[int, ...], s: int) -> float:
-    """What seat 1 gains by playing s instead, over all orders of the profile."""
+    """Return what seat 1 gains by playing s instead, over all orders of the profile."""
     orders = set(permutations(profile))
     return float(sum(payoffs[(s, *order[1:])] - payoffs[order] for order in orders) / len(orders))
 
 
 def _minimise(gains: Any, free: list[int], fixed: dict[int, float], ceiling: float | None, target: int | None) -> float:
-    """The smallest possible largest gain of the free strategies; or, below a ceiling, of one strategy alone."""
+    """Return the smallest possible maximum gain of the free strategies or, below a ceiling, of one strategy alone."""
     import highspy
     import numpy as np
 

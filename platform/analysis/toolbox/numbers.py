@@ -1,4 +1,4 @@
-"""Numbers that may be missing: what is kept, and how an undefined result is said."""
+"""Possibly missing numbers: which ones are kept, and how undefined results are reported."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Result = dict[str, Any]
 
 
 def known(values: Iterable[Value]) -> list[float]:
-    """The finite numbers among the values, as floats."""
+    """Return the finite numbers among the values, as floats."""
     return [float(value) for value in values if _is_number(value)]
 
 
 def known_pairs(a: Sequence[Value], b: Sequence[Value]) -> tuple[list[float], list[float]]:
-    """Pairs of which neither is missing; what is longer is cut."""
+    """Return the pairs without missing values; the longer sequence is cut."""
     pairs = [(float(x), float(y)) for x, y in zip(a, b, strict=False) if _is_number(x) and _is_number(y)]  # type: ignore[arg-type]
     return [x for x, _y in pairs], [y for _x, y in pairs]
 
@@ -29,10 +29,10 @@ def _is_number(value: object) -> bool:
 
 
 def finite(value: object) -> float | None:
-    """A float, or None for what is no finite number."""
+    """Return a float, or None if the value is not a finite number."""
     return float(value) if _is_number(value) else None  # type: ignore[arg-type]
 
 
 def undefined(keys: str, note: str, **given: Any) -> Result:
-    """A result whose `keys` have no value, and why."""
+    """Return a result whose `keys` have no value, and the reason."""
     return {**dict.fromkeys(keys.split()), **given, "note": note}

@@ -1,4 +1,4 @@
-"""Skill ratings from scores of matches: Plackett–Luce (openskill) and TrueSkill, where it is installed."""
+"""Skill ratings from match scores: Plackett–Luce (openskill) and, if it is installed, TrueSkill."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BETA, TAU, DRAW = 25 / 6, 25 / 300, 0.10
 
 
 def plackett_luce(matches: Sequence[Scores]) -> dict[str, Result]:
-    """Ratings by openskill's Plackett–Luce model, match by match in order; equal scores are a draw.
+    """Return ratings by openskill's Plackett–Luce model, match by match in order; equal scores are a draw.
 
     Returns:
         mu and sigma by player.
@@ -31,10 +31,10 @@ def plackett_luce(matches: Sequence[Scores]) -> dict[str, Result]:
 
 
 def trueskill(matches: Sequence[Scores]) -> dict[str, Result]:
-    """Ratings by TrueSkill (μ 25, σ 25/3, β 25/6, τ 25/300, draw 10 %), match by match in order.
+    """Return ratings by TrueSkill (μ 25, σ 25/3, β 25/6, τ 25/300, draw 10 %), match by match in order.
 
-    Its licence restricts commercial use: an optional extra. Where it is not installed the ratings are those of
-    `plackett_luce`, each with a note.
+    TrueSkill is an optional extra because its licence restricts commercial use. If it is not installed, the ratings
+    are those of `plackett_luce`, each with a note.
     """
     try:
         from trueskill import TrueSkill

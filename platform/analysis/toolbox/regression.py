@@ -10,9 +10,9 @@ from analysis.toolbox.numbers import Result, finite, undefined
 Row = Mapping[str, Any]
 Covariance = Literal["classical", "HC1"]
 COLLINEAR = 1e-9
-"""A column whose part that earlier ones do not explain is this small, relative to its norm, is dropped."""
+"""Threshold for dropping a column: the norm of its part not explained by earlier ones, relative to its own norm."""
 CLEAR = 1e-4
-"""A part this large is no rounding error of the correlations, so that the slower check is not needed."""
+"""Size from which a part cannot be a rounding error of the correlations, so the slower check is not needed."""
 MISSING = float("nan")
 
 
@@ -25,12 +25,12 @@ def ols(
     *,
     level: float = 0.95,
 ) -> Result:
-    """Ordinary least squares of an outcome on factors as dummies, with an intercept.
+    """Return ordinary least squares of an outcome on factors as dummies, with an intercept.
 
     Args:
         rows: dictionaries, or a pandas frame.
-        factors: reference level by factor; where it does not occur, the most frequent level takes its place.
-        clusters: the column whose values belong together: CR1 errors, G-1 degrees of freedom.
+        factors: reference level of each factor; if it does not occur, the most frequent level replaces it.
+        clusters: column that identifies each row's cluster: CR1 errors, G-1 degrees of freedom.
 
     Returns:
         terms: list of {term: "Intercept" or "name=level", estimate, se, low, high, p}; df, r2, n, dropped
@@ -69,7 +69,7 @@ def ols(
 
 
 def _column(rows: Any, name: str) -> Sequence[Any]:
-    """One column of rows, or of a data frame."""
+    """Return one column of the rows or data frame."""
     if hasattr(rows, "columns"):
         values = rows[name]
         return values.astype("object").where(values.notna(), None).tolist()  # type: ignore[no-any-return]
@@ -77,7 +77,7 @@ def _column(rows: Any, name: str) -> Sequence[Any]:
 
 
 def _coded(values: Sequence[Any]) -> tuple[Any, list[Any]]:
-    """The place of each value among the distinct ones, -1 where it is missing; and these in order of appearance."""
+    """Return each value's index among the distinct values (-1 if missing), and these in order of appearance."""
     import numpy as np
 
     places: dict[Any, int] = {}
@@ -86,14 +86,14 @@ def _coded(values: Sequence[Any]) -> tuple[Any, list[Any]]:
 
 
 def _order(level: Any) -> tuple[int, Any, str]:
-    """Numbers by value, then the rest by their text."""
+    """Return a sort key: numbers by value, then everything else by its text."""
     if isinstance(level, int | float) and not isinstance(level, bool):
         return (0, level, "")
     return (1, 0, str(level))
 
 
 def _independent(x: Any, names: list[str]) -> tuple[Any, list[str], list[str]]:
-    """The columns that earlier ones do not explain, and the names of the others."""
+    """Return the columns not explained by earlier ones, and the names of the others."""
     import numpy as np
 
     norms = np.maximum(np.linalg.norm(x, axis=0), 1e-300)
@@ -117,7 +117,7 @@ def _independent(x: Any, names: list[str]) -> tuple[Any, list[str], list[str]]:
 
 
 def _surely_independent(x: Any, norms: Any) -> bool:
-    """Whether every column has a clear part of its own, by the Cholesky factor of the columns' correlations."""
+    """Return whether every column has a clear part of its own, by the Cholesky factor of the columns' correlations."""
     import numpy as np
 
     try:
@@ -168,7 +168,7 @@ def _fitted(
 
 
 def _covariance(x: Any, residuals: Any, inverse: Any, groups: Any, covariance: Covariance) -> tuple[Any, int, str]:
-    """The estimates' covariance with its degrees of freedom; None and why where it has none."""
+    """Return the estimates' covariance and its degrees of freedom, or None and the reason why there is none."""
     import numpy as np
 
     n, k = x.shape

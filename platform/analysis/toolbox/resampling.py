@@ -19,12 +19,12 @@ def bootstrap(
     *,
     level: float = 0.95,
 ) -> Result:
-    """A statistic of a list of rows, with the percentile interval over draws of whole clusters.
+    """Return a statistic of a list of rows, with the percentile interval over draws of whole clusters.
 
     Clusters are sorted by their label; each draw takes `rng.integers(0, G, size=G)` of them.
 
     Args:
-        cluster: the column that says what a row belongs to.
+        cluster: the column with each row's cluster.
     """
     import numpy as np
 
@@ -57,7 +57,7 @@ def bootstrap_ratio(
     *,
     level: float = 0.95,
 ) -> dict[str, Any]:
-    """Σ above / Σ below with the interval that `bootstrap` would give, all draws at once; a mean where `below` is 1."""
+    """Return Σ above / Σ below with the interval of `bootstrap`, all draws together; a mean if `below` is 1."""
     import numpy as np
 
     total, n = float(np.sum(below)), len(above)

@@ -1,4 +1,4 @@
-"""Several tests at once."""
+"""Adjustment for multiple tests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def holm(p: Sequence[float | None]) -> list[float | None]:
-    """Holm-adjusted p-values in the order given; missing ones stay missing and do not count."""
+    """Return Holm-adjusted p-values in the given order; missing ones stay missing and do not count."""
     ordered = sorted((value, at) for at, value in enumerate(p) if value is not None)
     adjusted: list[float | None] = [None] * len(p)
     highest = 0.0

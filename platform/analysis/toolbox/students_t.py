@@ -1,4 +1,4 @@
-"""Quantiles of Student's t without a library, for the server's live figures."""
+"""Quantiles of Student's t without a library, for the server's live statistics."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from math import cos, pi, sin, sqrt, tan
 from statistics import NormalDist
 
 MANY = 200
-"""Degrees of freedom from which the expansion around the normal quantile is exact to ten digits."""
+"""Degrees of freedom from which the expansion around the normal quantile is accurate to ten digits."""
 
 
 @lru_cache(maxsize=1024)
 def two_sided(level: float, df: int) -> float:
-    """The t that a share `level` of a t-distributed variable does not exceed in absolute value.
+    """Return the t that a t-distributed variable does not exceed in absolute value with probability `level`.
 
     Source: Abramowitz & Stegun, 26.7.3 and 26.7.4 (finite sums), 26.7.5 (expansion).
     """
@@ -26,7 +26,7 @@ def two_sided(level: float, df: int) -> float:
 
 
 def _within(angle: float, df: int) -> float:
-    """P(|T| ≤ √df·tan(angle))."""
+    """Return P(|T| ≤ √df·tan(angle))."""
     odd, square = df % 2, cos(angle) ** 2
     term = cos(angle) if odd else 1.0
     total = term if df > 1 else 0.0

@@ -1,4 +1,4 @@
-"""How long answers take, with those that never came counted as censored."""
+"""How long answers take, with missing answers treated as censored."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from analysis.toolbox.numbers import Result, known_pairs, undefined
 
 
 def survival(seconds: Sequence[float | None], answered: Sequence[bool | None]) -> Result:
-    """Kaplan–Meier: the share still unanswered after each distinct time.
+    """Return the Kaplan–Meier estimate: the share still unanswered after each distinct time.
 
     Args:
-        answered: whether the answer came at that time; False: nobody had answered by then.
+        answered: True if the answer came at that time, False if there was no answer by then.
     """
     times, came = known_pairs(seconds, answered)
     kept = [(time, bool(done)) for time, done in zip(times, came, strict=True) if time >= 0]
