@@ -1,4 +1,4 @@
-"""Packing and downloading a dataset as one zip."""
+"""Packing a dataset into a single zip and downloading it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BLOCK = 256 * 1024
 _FOLDERS = "parley-dataset-"
 """Prefix of the temporary folders."""
 _LEFT_BEHIND = 24 * 3600
-"""Seconds after which such a folder was left by a process that was killed."""
+"""Age in seconds from which such a folder must come from a killed process."""
 
 
 def packed(
@@ -36,13 +36,13 @@ def packed(
     excluded: bool = False,
     tell: Callable[[Progress], None] = lambda progress: None,
 ) -> tuple[BinaryIO, Manifest]:
-    """The dataset as a zip in a nameless temporary file, which anyone who sends it closes.
+    """Return the dataset as a zip in a nameless temporary file; the sender closes it.
 
     Args:
-        excluded, tell: as `export`.
+        excluded, tell: as for `export`.
 
     Raises:
-        ExportError: as `export`.
+        ExportError: as for `export`.
     """
     _clear_up()
     pack = tempfile.TemporaryFile()  # noqa: SIM115
@@ -96,7 +96,7 @@ def _pieces(pack: BinaryIO) -> Iterator[bytes]:
 
 
 async def _pieces_async(pack: BinaryIO) -> AsyncIterator[bytes]:
-    """The same for the event loop of the web server, which would otherwise gather everything first."""
+    """Yield the same pieces for the web server's event loop, which would otherwise collect everything first."""
     try:
         while block := await sync_to_async(pack.read, thread_sensitive=False)(_BLOCK):
             yield block

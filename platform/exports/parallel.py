@@ -1,4 +1,4 @@
-"""Work on many small things in several processes, with results in order and memory bounded."""
+"""Work on many small things in several processes, with results in order and bounded memory."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 CHUNK = 50
-"""Things that travel to a process together."""
+"""Number of things sent to a process at once."""
 WORTHWHILE = 500
-"""Fewer things than this are done sooner than processes have started."""
+"""Number of things below which the work finishes sooner than processes can start."""
 START = Callable[..., None]
-"""What a process does before its first work; a module's function."""
+"""Function that a process calls before its first work; it must be a module-level function."""
 AHEAD = 3
-"""Chunks per process that are under way or done and not yet asked for."""
+"""Chunks per process that are in progress, or done and not yet consumed."""
 WAITING = 2
-"""Chunks that each other process has before it while the asking process works too."""
+"""Chunks queued for each other process while the calling process works too."""
 HELD = 24
-"""Chunks that are then under way or done and not yet asked for: more than are done while processes start."""
+"""Most chunks then in progress, or done and not yet consumed: more than are done while processes start."""
 
 
 def in_order(
@@ -40,18 +40,18 @@ def in_order(
     helping: bool = False,
     waiting: int = WAITING,
 ) -> Iterator[R]:
-    """`work` of each thing, in order.
+    """Yield the result of `work` for each thing, in order.
 
     Args:
-        work: a module's function; it raises nothing that is to be survived.
-        things: what to work on, taken as they are needed.
+        work: a module-level function; exceptions that it raises are not handled.
+        things: what to work on, taken as needed.
         processes: None: one per core if there are enough things; 1: in this process.
-        chunk: things that travel to a process together.
-        worthwhile: how many things are enough.
+        chunk: number of things sent to a process at once.
+        worthwhile: number of things that is enough.
         start: called with `given` in each new process.
-        helping: this process is one of them, for askers that have nothing else to do: one process fewer is started,
+        helping: whether this process works too, for callers that have nothing else to do: one process fewer is started,
             and work begins before the others are ready.
-        waiting: chunks that each other process then has before it; 1 where there is one for each.
+        waiting: chunks then queued for each other process; 1 if there is one for each.
     """
     things = iter(things)
     number = processes if processes is not None else os.cpu_count() or 1
@@ -66,7 +66,7 @@ def in_order(
         things = chain(first, things)
     chunks = iter(lambda: list(islice(things, chunk)), [])
     others = number - 1 if helping else number
-    # Spawned and not forked: a fork would share this process's database connections and locks.
+    # Spawned, not forked: a fork would share this process's database connections and locks.
     spawned = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(others, mp_context=spawned, initializer=start, initargs=given)
     try:
@@ -81,19 +81,19 @@ def in_order(
 def _waited_for(
     work: Callable[[T], R], chunks: Iterator[list[T]], pool: ProcessPoolExecutor, ahead: int
 ) -> Iterator[R]:
-    """Results of what other processes do, which have `ahead` chunks before them."""
+    """Yield the results of other processes, which have `ahead` chunks queued."""
     pending: deque[tuple[list[T], Future[list[R]] | None]] = deque()
     pending += ((chunk, _submit(pool, work, chunk)) for chunk in islice(chunks, ahead))
     while pending:
         chunk, future = pending.popleft()
         done = _result(future)
-        # The next chunk goes out before these results do, so that no process waits for the consumer.
+        # Submit the next chunk before yielding these results, so that no process waits for the consumer.
         pending += ((following, _submit(pool, work, following)) for following in islice(chunks, 1))
         yield from map(work, chunk) if done is None else done
 
 
 def _helped(work: Callable[[T], R], chunks: Iterator[list[T]], pool: ProcessPoolExecutor, ahead: int) -> Iterator[R]:
-    """Results of what other processes do, which have `ahead` chunks before them, and this one meanwhile."""
+    """Yield the results of other processes, which have `ahead` chunks queued, and of this one meanwhile."""
     pending: deque[tuple[list[T], Future[list[R]] | None]] = deque()
     while True:
         busy = sum(future is not None and not future.done() for _chunk, future in pending)
@@ -119,7 +119,7 @@ def _submit(pool: ProcessPoolExecutor, work: Callable[[T], R], chunk: list[T]) -
 
 
 def _result(future: Future[list[R]] | None) -> list[R] | None:
-    """None where a process was killed or could not start: its work is then done by the one who asks."""
+    """Return the results; None if a process was killed or could not start: the caller then does its work."""
     try:
         return future.result() if future else None
     except BrokenProcessPool:

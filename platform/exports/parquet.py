@@ -1,6 +1,6 @@
 """Tables as Parquet: the columns of the CSV files with real types, in row groups of bounded size.
 
-Arrow is loaded only by who writes or reads such a file.
+Arrow is loaded only when such a file is written or read.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 ENDING = ".parquet"
 GROUP_ROWS, GROUP_BYTES = 65_536, 16 * 1024 * 1024
-"""A row group is written when it has so many rows or bytes."""
+"""Rows or bytes at which a row group is written."""
 BATCH_ROWS, BATCH_TEXT = 2000, 4 * 1024 * 1024
-"""Rows are turned into columns when there are so many, or so many characters in them."""
+"""Rows, or characters in them, at which rows are turned into columns."""
 
 
 def file_of(table: Table) -> str:
-    """The Parquet file of a table."""
+    """Return the name of a table's Parquet file."""
     return f"{table.name}{ENDING}"
 
 
 def schema_of(table: Table) -> pa.Schema:
-    """Names, types and meanings of a table's columns; every column may have empty cells."""
+    """Return the names, types and meanings of a table's columns; every column may have empty cells."""
     import pyarrow as pa
 
     types: Mapping[Kind, pa.DataType] = {
@@ -105,14 +105,14 @@ _AS_IT_IS: Mapping[str, frozenset[type]] = {
     "boolean": frozenset({bool, NoneType}),
     "time": frozenset({NoneType}),
 }
-"""Types whose values a column holds as they are: most are, and calling something for each costs more than the rest."""
+"""Types whose values a column stores unchanged: most are, and calling a function for each would cost the most."""
 
 
 def converted(column: Column, values: Sequence[Any]) -> list[Any]:
-    """Values as the column's type holds them.
+    """Return values in the column's type.
 
     Raises:
-        OddValue: one is of another type.
+        OddValue: a value is of another type.
     """
     convert = _CONVERTED.get(column.kind, _text)
     try:
@@ -134,7 +134,7 @@ def _fits(convert: Callable[[Any], Any], value: Any) -> bool:
 
 
 def batch_of(table: Table, rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
-    """Rows of values as columns."""
+    """Return rows of values as columns."""
     import pyarrow as pa
 
     columns = zip(*rows, strict=True) if rows else ((),) * len(table.columns)
@@ -186,7 +186,7 @@ class ParquetRows:
 
 
 class JoinedParquet:
-    """A Parquet file that grows by streams of Arrow batches."""
+    """A Parquet file to which streams of Arrow batches are added."""
 
     def __init__(self, file: HashedFile, table: Table):
         self._file = file
@@ -221,14 +221,14 @@ class JoinedParquet:
 
     @cached_property
     def _writer(self) -> Any:
-        """Made when it is first needed: other processes start meanwhile."""
+        """Writer, created on first use because other processes start meanwhile."""
         import pyarrow.parquet as pq
 
         return pq.ParquetWriter(_Sink(self._file), schema_of(self._table), compression="zstd", use_dictionary=True)
 
 
 class _Sink:
-    """A hashed file as something that Arrow writes into."""
+    """A hashed file that Arrow can write to."""
 
     closed = False
 
@@ -268,21 +268,21 @@ def write_whole(target: Folder, table: Table, rows: Iterable[Any]) -> None:
 
 
 def errors() -> tuple[type[Exception], ...]:
-    """What reading a damaged file may raise."""
+    """Return the exceptions that reading a damaged file may raise."""
     import pyarrow as pa
 
     return (pa.ArrowException,)
 
 
 def columns_in(path: Path) -> list[str]:
-    """The names of a file's columns."""
+    """Return the names of a file's columns."""
     import pyarrow.parquet as pq
 
     return list(pq.read_schema(path).names)
 
 
 def rows_in(path: Path) -> Iterator[tuple[Any, ...]]:
-    """The rows of a file, in portions that memory does not notice."""
+    """Yield the rows of a file, in batches too small to affect memory."""
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as opened:

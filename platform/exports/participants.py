@@ -1,7 +1,7 @@
-"""The participants of a study and their matches, read from the database as of one moment.
+"""The participants of a study and their matches, read from the database as of a cut-off.
 
-What has ended never changes, so everything that ended before the cut-off is read as it was then, how
-long the reading may take; what ended later counts as still under way.
+Anything that has ended never changes, so everything that ended before the cut-off is read as it was then, however
+long reading takes. Anything that ended later counts as still in progress.
 """
 
 from __future__ import annotations
@@ -42,33 +42,33 @@ from studies.models import Cell, Placement
 CHUNK = 50
 HUMAN = "human"
 CHECKS_OF_STEPS = {"instructions": "code_word", "quiz": "quiz"}
-"""Which check a kind of step makes."""
+"""The check made by each kind of step."""
 
 
 NOBODYS = Scrubber(strangers=True)
-"""Of matches whose people, if any, are not known by name."""
+"""Scrubber for matches without people, or whose people are not known by name."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What is read: a study or collection, up to when, and the columns of its games."""
+    """What to read: a study or collection, the cut-off, and the columns of its games."""
 
     source: Source
     cutoff: datetime
     shape: Shape
     excluded: bool = False
-    """Whether the matches and answers of excluded people are written too, flagged."""
+    """Whether the matches and answers of excluded people are also written, with a flag."""
 
     @property
     def demonstration(self) -> bool:
-        """Whether the study is itself a demonstration."""
+        """Whether the study itself is a demonstration."""
         return self.source.demonstration
 
     def placements(self, *, logs: bool = True) -> QuerySet[Placement]:
-        """Who had been placed by the cut-off, in the order of their coming, with all that a `Way` reads.
+        """Return the placements made by the cut-off in order of arrival, with everything that a `Participant` reads.
 
         Args:
-            logs: with the events of their matches, which may also be given to a `Way` apart.
+            logs: include the events of their matches, which can also be passed to a `Participant` separately.
         """
         if not isinstance(self.source, StudySource):
             return Placement.objects.none()
@@ -80,17 +80,17 @@ class Reading:
         )
 
     def expected_matches(self) -> int:
-        """How many matches there are to look at, in the dataset or not."""
+        """Return the number of matches to look at, whether in the dataset or not."""
         if isinstance(self.source, StudySource):
             theirs = Seat.objects.filter(enrolment__placement__cell__version__study=self.source.study)
             return theirs.filter(enrolment__placement__placed_at__lte=self.cutoff).values("match").distinct().count()
         return int(self.source.collection.planned)
 
     def participants(self, *, first: int | None = None, last: int | None = None) -> Iterator[Participant]:
-        """Every participant who had been placed by the cut-off, in the order of their coming.
+        """Yield every participant placed by the cut-off, in order of arrival.
 
         Args:
-            first, last: only placements with keys from and to here.
+            first, last: only placements with keys in this range, both ends included.
         """
         wanted = self.placements(logs=False)
         if last is not None:
@@ -103,7 +103,7 @@ class Reading:
                 yield Participant(self, placement, logs)
             after = placements[-1].pk
             del placements, placement, logs
-            gc.collect()  # rows and their relations point at each other, so nothing else frees them soon
+            gc.collect()  # rows and their relations refer to each other, so nothing else frees them soon
 
 
 def _related(*, logs: bool) -> list[str | Prefetch]:
@@ -128,10 +128,10 @@ def _related(*, logs: bool) -> list[str | Prefetch]:
 
 
 class Participant:
-    """One participant's enrolment in the study, as it stood at the cut-off.
+    """One participant's enrolment in the study, as of the cut-off.
 
     Args:
-        logs: of the matches by key; None: they are asked of each match.
+        logs: logs of the matches by key; if None, each match is queried for its log.
     """
 
     def __init__(self, reading: Reading, placement: Placement, logs: Mapping[int, list[Logged]] | None = None):
@@ -155,7 +155,7 @@ class Participant:
 
     @cached_property
     def answers(self) -> dict[str, dict[str, Any]]:
-        """What was answered in each survey, free text scrubbed like a match's; nothing of who is not in the dataset."""
+        """Answers to each survey, with free text scrubbed as in matches; empty if the person is not in the dataset."""
         if not self.in_dataset and not self.reading.excluded:
             return {}
         person = self.enrolment
@@ -181,7 +181,7 @@ class Participant:
 
     @cached_property
     def owed(self) -> dict[str, int] | None:
-        """Whole cents by reason: what the ledger holds; outside real studies, what it would. None while under way."""
+        """Whole cents by reason: the ledger's or, outside real studies, what it would hold. None while in progress."""
         if self.ended_at is None:
             return None
         if self.cell.version.content["purpose"] == Match.Purpose.STUDY:
@@ -193,7 +193,7 @@ class Participant:
 
     @cached_property
     def matches(self) -> list[Played]:
-        """The matches that this person sat in, in order."""
+        """Matches in which this person had a seat, in order."""
         cell, logs = self.cell, self.logs
         whole = bool(cell.version.content["checks"].get("whole_groups"))
         place = Place(version=cell.version.number, cell=cell.number, kind=cut(cell.kind), whole_groups=whole)
@@ -204,21 +204,21 @@ class Participant:
 
     @cached_property
     def in_dataset(self) -> bool:
-        """Whether a match is in the dataset in which nothing speaks against this person's seat."""
+        """Whether the dataset has a match in which nothing excludes this person's seat."""
         return any(not match.reasons and not match.reasons_of(self.enrolment) for match in self.matches)
 
     def role_in(self, played: Played | None) -> str:
-        """The seat that the person had in one of their matches; without one the seat that was kept for them."""
+        """Return the person's seat in one of their matches or, without a match, the seat reserved for them."""
         return self.placement.role if played is None else played.role_of(self.enrolment)
 
     @cached_property
     def person(self) -> str:
-        """The pseudonym of the first participation, in whichever study, that the recruiter knows as this person's."""
+        """Pseudonym of the first participation in any study that the recruiter attributes to this person."""
         return self._participations[0]
 
     @property
     def participations_before(self) -> int:
-        """In how many studies, or how often in this one, the person had taken part when this enrolment began."""
+        """How often the person had taken part in any study, including this one, when this enrolment began."""
         return self._participations[1]
 
     @cached_property
@@ -232,13 +232,13 @@ class Participant:
 
     @cached_property
     def reasons(self) -> tuple[str, ...]:
-        """Why nothing of this person is in the dataset; empty when something is."""
+        """Reasons why the dataset has nothing of this person; empty if it has something."""
         if self.in_dataset:
             return ()
         reasons = set(gate.participant_reasons(self.facts))
         for match in self.matches:
             of_match = {*match.reasons, *match.reasons_of(self.enrolment)}
-            # That the game has no result only repeats what ended the enrolment, where that is known.
+            # If the reason why the enrolment ended is known, a game without a result only repeats it.
             reasons |= of_match - {"match_not_finished"} if reasons else of_match
         return gate.ordered(reasons)
 
@@ -248,7 +248,7 @@ class Participant:
         return gate.stage(self.facts, finished=finished, in_dataset=self.in_dataset)
 
     def seconds(self, kind: str) -> float | None:
-        """Seconds between showing and answering the steps of this kind; None when none was answered."""
+        """Return the seconds between showing and answering steps of this kind; None if none was answered."""
         spent = [
             (visit.answered_at - visit.shown_at).total_seconds()
             for visit in self.enrolment.visits.all()
@@ -259,17 +259,17 @@ class Participant:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a match belongs in its source.
+    """The position of a match in its source.
 
     Attributes:
-        cell: in collections the number of the configuration.
-        session: which match of the enrolment it was.
-        repetition: how often a collection had wanted its configuration and line-up before, and once more.
-        environment: the rule that made a collection's line-up.
-        name: of an imported game, at its source.
-        unverified: why an imported game is not one that our rules allow; empty where it is.
+        cell: in collections, the number of the configuration.
+        session: the position of the match within the enrolment, counted from the first.
+        repetition: number of earlier items of a collection with this configuration and line-up, plus one.
+        environment: the rule behind a collection's line-up.
+        name: the name of an imported game at its source.
+        unverified: why an imported game breaks our rules; empty if it does not.
         names: display names of people in an imported game.
-        whole_groups: one person who is excluded excludes the match.
+        whole_groups: whether excluding one person excludes the match.
     """
 
     version: int
@@ -285,7 +285,7 @@ class Place:
 
 
 class Seated(NamedTuple):
-    """A seat of a match without people, at a tenth of the cost of the model's object."""
+    """A seat of a match without people, at a tenth of the cost of the model object."""
 
     role: str
     agent: str
@@ -298,11 +298,11 @@ class Seated(NamedTuple):
 
 
 class Played:
-    """One match with its log, scrubbed of what tells who its people are.
+    """One match with its log, scrubbed of everything that identifies its people.
 
     Args:
-        log: its events in order; None: they are asked of the match.
-        seats: who sat where; None: the match is asked.
+        log: the match's events in order; if None, the match is queried.
+        seats: the seats and who sat in them; if None, the match is queried.
     """
 
     def __init__(
@@ -332,9 +332,9 @@ class Played:
 
     @cached_property
     def reasons(self) -> tuple[str, ...]:
-        """Why this match is not in the dataset; empty when it is.
+        """Reasons why this match is not in the dataset; empty if it is.
 
-        One of its people is enough, unless its study keeps whole groups only.
+        One person in the dataset is enough to include the match, unless the study keeps whole groups only.
         """
         played_for_agents = frozenset(
             by for role, movers in self._moved_for.items() if self.seats[role].enrolment is None for by in movers
@@ -349,23 +349,23 @@ class Played:
         return gate.ordered(reasons)
 
     def role_of(self, person: Enrolment) -> str:
-        """The seat that this person has or had in the match."""
+        """Return the seat that this person has or had in the match."""
         return next(role for role, seat in self.seats.items() if seat.enrolment == person)
 
     def reasons_of(self, person: Enrolment) -> frozenset[str]:
-        """Why this person's seat is not in the dataset, as far as it lies in their own enrolment and moves."""
+        """Return why this person's seat is not in the dataset, considering only their own enrolment and moves."""
         role = self.role_of(person)
         return gate.participant_reasons(facts_of(person, self.reading.cutoff)) | gate.substitutes(self._moved_for[role])
 
     def seat_reasons(self, role: str) -> tuple[str, ...]:
-        """Why a seat is not in the dataset; empty when it is."""
+        """Return why a seat is not in the dataset; empty if it is."""
         person = self.seats[role].enrolment
         own = frozenset() if person is None else self.reasons_of(person)
         return gate.ordered({*self.reasons, *own})
 
     @cached_property
     def _moved_for(self) -> Mapping[str, frozenset[str]]:
-        """Who made moves in each role's place that are no data; nobody where the match has no result."""
+        """Who made moves in each role's place that are not data; empty if the match has no result."""
         movers: dict[str, set[str]] = {role: set() for role in self.seats}
         for event in self._rows if self.finished else ():
             if by := event.data.get("by"):
@@ -377,7 +377,7 @@ class Played:
         }
 
     def told(self, role: str) -> Mapping[str, Any]:
-        """What the person in this seat was told about the other players: {told, words, at}; empty of an agent."""
+        """Return what this seat's person was told about the other players: {told, words, at}; empty for an agent."""
         person = self.seats[role].enrolment
         if person is None or not (said := disclosure.recorded(person)):
             return {}
@@ -386,7 +386,7 @@ class Played:
 
     @property
     def written(self) -> bool:
-        """Whether the dataset holds this match, in it or flagged as excluded."""
+        """Whether the dataset holds this match, as included or flagged as excluded."""
         return not self.reasons or (self.reading.excluded and self.over)
 
     @cached_property
@@ -396,14 +396,14 @@ class Played:
 
     @cached_property
     def ended_how(self) -> str:
-        """How it ended by its rules, or the state that ended it early."""
+        """How the match ended under its rules, or the state that ended it early."""
         if not self.finished:
             return str(self.match.ending)
         return self.game.ended_how(self._moves) or "finished"
 
     @cached_property
     def game(self) -> Game[Any, Any]:
-        """The game as it was configured."""
+        """The game with its configuration."""
         return configure(registry.get(self.match.game), self.match.config)
 
     @property
@@ -417,19 +417,19 @@ class Played:
 
     @cached_property
     def records(self) -> list[dict[str, Any]]:
-        """The game's rows of this match, free text scrubbed; none of a match without a result."""
+        """The game's rows of this match, with free text scrubbed; none if the match has no result."""
         if type(self.game).records is Game.records or not self.finished:
             return []
         state = restore(self.game, self.match.snapshot).state
         return [{name: self._said(value) for name, value in row.items()} for row in self.game.records(state)]
 
     def _said(self, value: Any) -> Any:
-        """A value of a record, scrubbed where it is neither a number nor the name of a seat."""
+        """Return a record's value, scrubbed unless it is a number or the name of a seat."""
         return value if not isinstance(value, str) or value in self.seats else self.scrubber.text(value)
 
     @cached_property
     def attempts(self) -> Mapping[int, int]:
-        """By the number of a move's event: answers of its model that were no legal move."""
+        """Number of illegal answers by the model before each move, by the number of the move's event."""
         if not self.reading.source.asks_models:
             return {}
         found: dict[int, int] = {}
@@ -442,7 +442,7 @@ class Played:
         return found
 
     def reported_by(self, person: Enrolment) -> bool:
-        """Whether this person's turn in the reading is the one at which the match is written."""
+        """Return whether the match is written when the reading reaches this person."""
         return person.pk == min(other.pk for other in self.people)
 
     @cached_property
@@ -451,7 +451,7 @@ class Played:
 
     @cached_property
     def scrubber(self) -> Scrubber:
-        """Cuts out names, identifiers and, where somebody wrote them, the hidden code words."""
+        """Scrubber that removes names, identifiers and, if someone wrote them, the hidden code words."""
         if not self.people and not self.place.names:
             return NOBODYS
         own_words = [text for event in self._rows if event.kind == "move" for text in texts_in(event.data["move"])]
@@ -465,12 +465,12 @@ class Played:
 
     @cached_property
     def unverified(self) -> str | None:
-        """Why an imported game is not one that our rules allow, names and identifiers replaced."""
+        """Why an imported game breaks our rules, with names and identifiers replaced."""
         return self.scrubber.text(self.place.unverified) or None
 
     @cached_property
     def events(self) -> list[dict[str, Any]]:
-        """The log in the flat form of files, free text scrubbed."""
+        """The log in the flat form used in files, with free text scrubbed."""
         moves = {decision.row.number: {"move": decision.move} for decision in self.decisions}
         return [
             {"number": event.number, "kind": event.kind, **event.data, **moves.get(event.number, {})}
@@ -478,7 +478,7 @@ class Played:
         ]
 
     def left_open(self, role: str) -> float | None:
-        """Seconds for which the turn was open that ended the match early; None where it was not this role's."""
+        """Return how many seconds the turn that ended the match early was open; None if it was another role's."""
         end = self._rows[-1] if self._rows else None
         if end is None or end.kind != "abandoned" or end.data.get("role") != role:
             return None
@@ -486,15 +486,15 @@ class Played:
         return round((end.at - since).total_seconds(), 3) if since else None
 
     def player(self, role: str) -> str:
-        """ "human", or the agent's specification."""
+        """Return "human" or the agent's specification."""
         return self.seats[role].agent or HUMAN
 
     def label(self, role: str) -> str:
-        """ "human", or what the study or collection calls the agent."""
+        """Return "human" or the study's or collection's label for the agent."""
         return self.seats[role].label or self.player(role)
 
     def agent_hash(self, role: str) -> str | None:
-        """12 hexadecimal digits over everything that changes the agent's behaviour; None for a person."""
+        """Return 12 hexadecimal digits that hash everything that changes the agent's behaviour; None for a person."""
         seat = self.seats[role]
         return _hash_of(seat.agent, seat.delay, compact_json(seat.settings or {})) if seat.agent else None
 
@@ -504,12 +504,12 @@ class Played:
 
     @property
     def started_at(self) -> datetime | None:
-        """When the match was opened; not known of imported ones."""
+        """When the match was opened; unknown for imported matches."""
         return None if self.imported else self.match.started_at
 
     @property
     def ended_at(self) -> datetime | None:
-        """When its last move was made; not known of imported ones."""
+        """When the last move was made; unknown for imported matches."""
         return None if self.imported else self.match.ended_at
 
     @cached_property
@@ -523,7 +523,7 @@ class Played:
 
     @cached_property
     def messages(self) -> list[Decision]:
-        """The decisions that carried a message."""
+        """Decisions that carried a message."""
         return [decision for decision in self.decisions if decision.message is not None]
 
 
@@ -549,35 +549,35 @@ class Decision:
 
     @property
     def phase(self) -> str | None:
-        """What the game calls this part of the round."""
+        """The game's name for this part of the round."""
         return self.match.stages[self.move_number - 1][1]
 
     @property
     def refused(self) -> int | None:
-        """Attempts before this move that were refused; not known of imported matches."""
+        """Number of refused attempts before this move; unknown for imported matches."""
         if self.match.imported:
             return None
         return self.row.refused + self.match.attempts.get(self.row.number, 0)
 
     @property
     def answered(self) -> bool:
-        """Whether somebody answered: the seat's player or a substitute, and not the clock."""
+        """Whether someone answered: the seat's player or a substitute, not the clock."""
         return self.by != "clock"
 
     @property
     def answered_at(self) -> datetime | None:
-        """When the move was taken; not known of imported matches."""
+        """When the move was made; unknown for imported matches."""
         return None if self.match.imported else self.row.at
 
     @property
     def seconds(self) -> float | None:
-        """From when the question was on the screen (for agents: from when it was put) to the answer."""
+        """Seconds from showing the question (for agents: from asking it) to the answer."""
         since = self.row.shown_at or self.row.asked_at
         return round((self.row.at - since).total_seconds(), 3) if since else None
 
 
 def facts_of(enrolment: Enrolment, cutoff: datetime) -> gate.ParticipantFacts:
-    """What the gate must know of a participant."""
+    """Return what the gate must know about a participant."""
     ended_since = enrolment.ended and _by(enrolment.ended_at, cutoff) is None
     steps = {step["kind"]: step for step in enrolment.steps}
     asked = {CHECKS_OF_STEPS[kind] for kind in steps if kind in CHECKS_OF_STEPS}
@@ -602,14 +602,14 @@ def _by(moment: datetime | None, cutoff: datetime) -> datetime | None:
 
 
 def _answer(kind: str, answer: Any, scrubber: Scrubber) -> Any:
-    """An answer as it leaves: what somebody wrote scrubbed; what was chosen in the codebook's words."""
+    """Return an answer as exported: free text scrubbed, choices in the codebook's words."""
     if not isinstance(answer, str):
         return answer
     return scrubber.text(answer) if kind == "text" else cut(answer)
 
 
 def _identifiers(person: Enrolment) -> list[str]:
-    """Everything by which the recruiter or this site knows a person; none of it may leave."""
+    """Return everything that identifies a person to the recruiter or this site; none of it may be exported."""
     known = [person.token, person.completion_code, person.return_to, person.return_to.rpartition("/")[2]]
     identity: Identity | None = getattr(person, "identity", None)
     if identity is not None:

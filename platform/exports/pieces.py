@@ -1,4 +1,4 @@
-"""Files in pieces: each portion of a dataset writes its own, and they are put together in order."""
+"""Files in pieces: each portion of a dataset writes its own pieces, which are joined in order."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Pieces:
     """What one portion writes.
 
     Attributes:
-        folder: of the pieces.
-        target: the dataset's own folder, for files that belong to one match alone.
+        folder: folder of the pieces.
+        target: the dataset's own folder, for files that belong to a single match.
     """
 
     def __init__(self, folder: Path, target: Path):
@@ -27,7 +27,7 @@ class Pieces:
         self._open: list[BinaryIO] = []
 
     def open(self, name: str) -> BinaryIO:
-        """Begin this portion's piece of the file `name`; it is closed with all others."""
+        """Open this portion's piece of the file `name`; it is closed with all others."""
         opened = (self.folder / name).open("wb")
         self._open.append(opened)
         self.rows[name] = 0
@@ -40,7 +40,7 @@ class Pieces:
 
 
 class Joined(Protocol):
-    """A file of the dataset that grows by pieces, in order."""
+    """A file of the dataset to which pieces are added in order."""
 
     def add(self, piece: Path, rows: int) -> None: ...
 
@@ -49,7 +49,7 @@ class Joined(Protocol):
 
 @dataclass
 class JoinedText:
-    """Pieces one after the other, below the header that the file has already."""
+    """Pieces one after another, below the header that is already in the file."""
 
     file: HashedFile
 
@@ -60,7 +60,7 @@ class JoinedText:
         self.file.rows = (self.file.rows or 0) + rows
 
     def close(self) -> None:
-        """The folder closes the file."""
+        """Do nothing: the folder closes the file."""
 
 
 def join(folder: Path, rows: Mapping[str, int], files: Mapping[str, Joined]) -> None:

@@ -1,4 +1,4 @@
-"""Portions of a dataset, each written by one process, and all of them in order."""
+"""Portions of a dataset: one process writes each portion, and they are joined in order."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from opponents.models import Call
 from studies.models import Placement
 
 PEOPLE, MATCHES = 200, 250
-"""Of a study or of a collection, in one portion."""
+"""Number of people of a study, or of matches of a collection, in one portion."""
 WORTHWHILE = 5
-"""Fewer portions than this are written sooner than processes have started."""
+"""Number of portions below which writing finishes sooner than processes can start."""
 SHAPE = "shape"
-"""What a job's folder holds beside the portions' own: the shape, found out once for all processes."""
+"""Name of the shape's file in a job's folder, beside the portions: determined once for all processes."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """Which dataset is written, where to, and where pieces of it lie on the way."""
+    """The dataset to write, its target folder, and the folder for intermediate pieces."""
 
     model: str
     pk: int
@@ -54,7 +54,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Portion:
-    """The people (by key of placement) or matches (by number) of a job from `first` to `last`."""
+    """The people (by placement key) or matches (by number) of a job from `first` to `last`."""
 
     job: Job
     number: int
@@ -64,7 +64,7 @@ class Portion:
 
 @dataclass(frozen=True)
 class Written:
-    """A portion's pieces, with the rows in each, and whom and what it counted."""
+    """A portion's pieces, the rows in each, and the people and matches it counted."""
 
     folder: Path
     rows: Mapping[str, int]
@@ -72,20 +72,20 @@ class Written:
 
 
 def reading_of(made: Any, cutoff: datetime, shape: Shape | None = None, *, excluded: bool = False) -> Reading:
-    """What there is to write, as of `cutoff`; `shape`: where it is known already; `excluded`: those too, flagged."""
+    """Return what to write as of `cutoff`; `shape`: if already known; `excluded`: also excluded data, flagged."""
     source = made if isinstance(made, StudySource | CollectionSource) else sources.of(made)
     shape = shape or of_configurations(source.configurations())
     return Reading(source=source, cutoff=cutoff, shape=shape, excluded=excluded)
 
 
 def tables_for(reading: Reading) -> Tables:
-    """The dataset's tables by name."""
+    """Return the dataset's tables by name."""
     source = reading.source
     return tables_of.tables(reading.shape, steps=source.steps(), checks=source.checks(), questions=source.questions())
 
 
 def job_of(reading: Reading, formats: tuple[str, ...], *, target: Path, scratch: Path) -> Job:
-    """The job of writing what is read."""
+    """Return the job that writes this reading."""
     made = reading.source.made
     return Job(made._meta.label, made.pk, reading.cutoff, formats, target, scratch, reading.excluded)
 
@@ -93,14 +93,14 @@ def job_of(reading: Reading, formats: tuple[str, ...], *, target: Path, scratch:
 def written_portions(
     job: Job, reading: Reading, *, processes: int | None = None, helping: bool = False
 ) -> Iterator[Written]:
-    """Write a job's portions, on every core if there are enough, and give them in order.
+    """Write a job's portions, on every core if there are enough portions, and yield them in order.
 
     Args:
-        processes: None: as many as there are cores and work for; 1: in this process.
-        helping: this process is one of them.
+        processes: None: as many as the cores and the work allow; 1: in this process.
+        helping: whether this process is one of them.
     """
     if connection.in_atomic_block:
-        processes = 1  # other processes would not see what this transaction has written
+        processes = 1  # other processes cannot see what this transaction has written
     _prepared(job, reading)
     (job.scratch / SHAPE).write_bytes(pickle.dumps(reading.shape))
     database = connections["default"].settings_dict["NAME"]
@@ -139,7 +139,7 @@ _last: dict[Job, tuple[Reading, Tables]] = {}
 
 
 def _prepared(job: Job, reading: Reading | None = None) -> tuple[Reading, Tables]:
-    """What all portions of a job read and write, made once in each process."""
+    """Return what all portions of a job read and write, built once in each process."""
     if (known := _last.get(job)) is None:
         if reading is None:
             shape = pickle.loads((job.scratch / SHAPE).read_bytes())
@@ -152,7 +152,7 @@ def _prepared(job: Job, reading: Reading | None = None) -> tuple[Reading, Tables
 
 
 def write(portion: Portion) -> Written:
-    """Write one portion; anyone who is asked twice for the same writes the same."""
+    """Write one portion. Writing the same portion again gives the same result."""
     job = portion.job
     reading, tables = _prepared(job)
     folder = job.scratch / f"{portion.number}"
@@ -169,7 +169,7 @@ def write(portion: Portion) -> Written:
 
 
 class _Pass:
-    """One pass over people and matches that fills every table and every other file at once."""
+    """One pass over people and matches that fills all tables and all other files at once."""
 
     def __init__(self, sinks: list[Sink], tables: Tables):
         self._sinks = sinks
@@ -212,7 +212,7 @@ class _Pass:
                 self._seen(played, flow)
 
     def _seen(self, match: Played, flow: gate.Flow) -> None:
-        """A match that was begun: written, or only what it cost."""
+        """Write a match that has begun, or only its costs."""
         flow.count_cell(match.place.version, match.place.cell, "matches")
         if match.reasons:
             self._excluded_calls(match)

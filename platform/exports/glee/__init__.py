@@ -1,5 +1,5 @@
-"""Games in the layout in which GLEE's data are published: read, played again under our rules, and written.
+"""Games in GLEE's published layout: read, played again under our rules, and written.
 
-`reading.read_tree` reads a tree, `playing.outcome` plays one game again, `writing.written` is the reverse.
+`reading.read_tree` reads a tree, `playing.outcome` plays one game again, and `writing.written` does the reverse.
 Nothing here needs Django or a database.
 """

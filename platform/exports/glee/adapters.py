@@ -1,4 +1,4 @@
-"""What a family brings so that its published games can be read and written."""
+"""What a family provides so that its published games can be read and written."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Config = Mapping[str, Json]
 
 @dataclass(frozen=True)
 class Reading:
-    """What a table says.
+    """The contents of a table.
 
     Attributes:
         moves: (role, move), in order.
-        config: configuration keys that only the table tells.
-        remarks: what our rules do not know, as sentences.
+        config: configuration keys that only the table contains.
+        remarks: what our rules do not cover, as sentences.
     """
 
     moves: Moves
@@ -34,12 +34,12 @@ class Adapter:
 
     Attributes:
         family: key of the game.
-        needed: columns without which a table cannot be read.
+        needed: columns required to read a table.
         config: game_args → our configuration keys.
-        read: (rows, configuration) → what was played.
+        read: (rows, configuration) → the moves played.
         game_args: our configuration → game_args.
-        columns: (configuration, moves) → the table's columns, in the order in which they are written.
-        write: (configuration, moves) → the table's rows, cells as text; words as they were said.
+        columns: (configuration, moves) → the table's columns, in the order of writing.
+        write: (configuration, moves) → the table's rows, with cells as text and words as said.
     """
 
     family: str

@@ -1,7 +1,7 @@
-"""Tables of families in which the players take turns to offer: one row per offer, one per answer.
+"""Tables of families in which players alternate offers: one row per offer, one per answer.
 
-Who moves follows from the round and from whose turn it is; the player column may hold the name that
-a person goes by and is not asked.
+The mover follows from the round and the turn. The player column may hold a person's chosen name and
+is not used.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ def read(
     offer: Callable[[Row], dict[str, Json]],
     decisions: Mapping[str, str],
 ) -> Reading:
-    """Rows as moves.
+    """Return rows as moves.
 
     Args:
-        rows: of one game, in order.
-        offer_columns: filled in an offer's row and empty in an answer's.
-        offer: an offer's row as a move, without its message.
-        decisions: lower-case text → the answer that it is.
+        rows: rows of one game, in order.
+        offer_columns: columns filled in an offer's row and empty in an answer's.
+        offer: returns an offer's row as a move, without its message.
+        decisions: lower-case text → the answer it stands for.
 
     Raises:
-        UnreadableGame: a row that is not what is due.
+        UnreadableGame: a row is not the expected one.
     """
     moves: list[tuple[Role, MoveData]] = []
     remarks: list[str] = []
@@ -55,19 +55,19 @@ def read(
 
 
 def mover(turn: int) -> Role:
-    """Who makes move `turn`, from 0: alice offers in odd rounds and answers in even ones."""
+    """Return who makes move `turn`, from 0: alice offers in odd rounds and answers in even ones."""
     return ALICE if turn % 4 in (0, 3) else BOB
 
 
 def write(
     moves: Moves, offer: Callable[[MoveData], dict[str, str]], decision: Callable[[Role, str], str]
 ) -> list[dict[str, str]]:
-    """Moves as rows.
+    """Return moves as rows.
 
     Args:
-        moves: of one game, in order.
-        offer: an offer's own cells.
-        decision: (role, answer) → how the layout calls it.
+        moves: moves of one game, in order.
+        offer: returns an offer's own cells.
+        decision: (role, answer) → the layout's name for it.
     """
     lines = []
     for turn, (role, move) in enumerate(moves):
@@ -81,5 +81,5 @@ def write(
 
 
 def with_words(config: Mapping[str, Json], moves: Moves) -> bool:
-    """Whether the table needs a column for messages."""
+    """Return whether the table needs a column for messages."""
     return config["messages_allowed"] is not False or any(move.get("message") for _role, move in moves)

@@ -1,4 +1,4 @@
-"""Values of config.json, as their writers put them down: 12, 12.0 or "12"."""
+"""Values of config.json in any of their spellings: 12, 12.0 or "12"."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from games.interface import Json
 from games.words import gettext as _
 
 LONGEST_KNOWN = 20
-"""More rounds than this mean that the players were told of no end (25 and 99 occur)."""
+"""Number of rounds above which players were not told of an end (25 and 99 occur)."""
 
 _TRUTHS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
 
@@ -26,15 +26,15 @@ class Arguments:
     player_2: Mapping[str, Json]
 
     def number(self, key: str) -> int | float:
-        """A number, whole where it is written so.
+        """Return a number, as an integer if it is written as one.
 
         Raises:
-            UnreadableGame: naming the key.
+            UnreadableGame: with the name of the key.
         """
         return _number(key, self._value(key))
 
     def whole(self, key: str) -> int:
-        """A whole number."""
+        """Return a whole number."""
         number = self.number(key)
         if number != int(number):
             raise UnreadableGame(
@@ -43,7 +43,7 @@ class Arguments:
         return int(number)
 
     def truth(self, key: str) -> bool:
-        """Yes or no."""
+        """Return yes or no as a boolean."""
         value = self._value(key)
         truth = _TRUTHS.get(str(value).strip().lower())
         if truth is None:
@@ -53,16 +53,16 @@ class Arguments:
         return truth
 
     def word(self, key: str) -> str:
-        """A word, in lower case."""
+        """Return a word in lower case."""
         return str(self._value(key)).strip().lower()
 
     def horizon(self, key: str) -> dict[str, Json]:
-        """`rounds` and `cap`: more rounds than `LONGEST_KNOWN` are an end that nobody was told of."""
+        """Return `rounds` and `cap`; more rounds than `LONGEST_KNOWN` mean an end that players were not told of."""
         rounds = self.whole(key)
         return {"rounds": None, "cap": rounds} if rounds > LONGEST_KNOWN else {"rounds": rounds}
 
     def discount(self, player: int) -> int | float:
-        """A player's discount factor: in game_args, or in older files in the player's own arguments."""
+        """Return a player's discount factor, from game_args or, in older files, from the player's own arguments."""
         key = f"delta_{player}"
         if key in self.game:
             return self.number(key)
@@ -96,7 +96,7 @@ def _number(key: str, value: Any) -> int | float:
 
 
 def most_rounds(rounds: int | None, cap: int) -> int:
-    """How a horizon is written: an unknown one as more rounds than `LONGEST_KNOWN`."""
+    """Return how a horizon is written: an unknown one as more rounds than `LONGEST_KNOWN`."""
     if rounds is not None:
         return rounds
     return cap if cap > LONGEST_KNOWN else 99

@@ -1,4 +1,4 @@
-"""Cells of game.csv: empty cells, numbers, words and decisions, as their many writers put them down."""
+"""Cells of game.csv: empty cells, numbers, words and decisions, in the spellings of many writers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from exports.glee.errors import UnreadableGame
 from games.words import gettext as _
 
 BLANKS = frozenset({"", "None", "nan", "NaN"})
-"""How an empty cell may be written."""
+"""Spellings of an empty cell."""
 
 MARK = "'"
-"""Stands before words that a spreadsheet would take for a formula, or a reader for an empty cell."""
+"""Prefix for words that a spreadsheet would take for a formula, or a reader for an empty cell."""
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class Row:
     """One row of game.csv.
 
     Attributes:
-        number: as a spreadsheet counts it; the header is row 1.
+        number: row number in a spreadsheet; the header is row 1.
         cells: text by column.
-        marked: whether words carry `MARK` where they need it.
+        marked: whether words carry `MARK` if they need it.
     """
 
     number: int
@@ -34,11 +34,11 @@ class Row:
     marked: bool = False
 
     def has(self, column: str) -> bool:
-        """Whether there is anything in the cell."""
+        """Return whether the cell has any content."""
         return self.cells.get(column, "").strip() not in BLANKS
 
     def amount(self, column: str) -> float:
-        """A finite number, however it is written: 40, 40.0, 4e1.
+        """Return a finite number in any spelling: 40, 40.0, 4e1.
 
         Raises:
             UnreadableGame: the cell is empty or holds something else.
@@ -54,17 +54,17 @@ class Row:
         return amount
 
     def words(self, column: str) -> str | None:
-        """Free text exactly as it was said; None where the cell is empty."""
+        """Return free text exactly as said; None if the cell is empty."""
         cell = self.cells.get(column, "")
         if self.marked and cell.startswith(MARK):
             return cell[len(MARK) :]
         return None if cell in BLANKS else cell
 
     def choice(self, column: str, choices: Mapping[str, str]) -> str:
-        """What the cell means, by `choices` (lower-case text → meaning).
+        """Return what the cell means according to `choices` (lower-case text → meaning).
 
         Raises:
-            UnreadableGame: it is none of them.
+            UnreadableGame: the cell is not one of them.
         """
         cell = self.cells.get(column, "")
         meaning = choices.get(cell.strip().lower())
@@ -77,7 +77,7 @@ class Row:
         return meaning
 
     def is_round(self, expected: int) -> None:
-        """Demand that the row belongs to round `expected`.
+        """Check that the row belongs to round `expected`.
 
         Raises:
             UnreadableGame: rows are missing or out of order.
@@ -95,10 +95,10 @@ class Row:
 
 
 def rows(text: str, needed: Iterable[str], *, marked: bool) -> list[Row]:
-    """The rows of game.csv in which there is anything.
+    """Return the non-empty rows of game.csv.
 
     Raises:
-        UnreadableGame: no table, or one without the columns `needed`.
+        UnreadableGame: there is no table, or it lacks some of the columns `needed`.
     """
     try:
         table = list(csv.reader(io.StringIO(text, newline="")))
@@ -118,7 +118,7 @@ def rows(text: str, needed: Iterable[str], *, marked: bool) -> list[Row]:
 
 
 def table(columns: Sequence[str], lines: Iterable[Mapping[str, str]]) -> str:
-    """game.csv of `lines`, with `columns` in this order; absent cells are empty."""
+    """Return `lines` as game.csv, with `columns` in this order; missing cells are empty."""
     buffer = io.StringIO(newline="")
     writer = csv.DictWriter(buffer, columns, restval="", extrasaction="ignore")
     writer.writeheader()
@@ -127,12 +127,12 @@ def table(columns: Sequence[str], lines: Iterable[Mapping[str, str]]) -> str:
 
 
 def needs_mark(words: str) -> bool:
-    """Whether words would be read as something else: a formula, an empty cell, or as marked."""
+    """Return whether words would be misread: as a formula, an empty cell or marked words."""
     return words in BLANKS - {""} or words.startswith(MARK) or csvsafe.begins_a_formula(words)
 
 
 def with_mark(words: str) -> str:
-    """Words as a cell of a table whose words are marked."""
+    """Return words as a cell of a table with marked words."""
     return MARK + words if needs_mark(words) else words
 
 

@@ -1,7 +1,7 @@
-"""What stops a published game from being read."""
+"""Errors in reading a published game."""
 
 from __future__ import annotations
 
 
 class UnreadableGame(ValueError):
-    """A game that cannot be read; its text says what to mend, for the researcher who has the files."""
+    """A game that cannot be read; the text tells the researcher who has the files what to fix."""

@@ -1,4 +1,4 @@
-"""The families that can be read and written; one more is one more file and one more line."""
+"""The families that can be read and written; adding one takes one file and one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where games lie in the published layout: `<root>/<family>/<c1>/<c2>/<c3>/<game id>/`.
+"""Paths of games in the published layout: `<root>/<family>/<c1>/<c2>/<c3>/<game id>/`.
 
 c1, c2 and c3 are the first three characters of the game's id, which keeps folders small.
 """
@@ -19,15 +19,15 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def is_id(text: str) -> bool:
-    """Whether this can name a game's folder."""
+    """Return whether this text can name a game's folder."""
     return _ID.fullmatch(text) is not None
 
 
 def folder_of(family: str, game_id: str) -> PurePosixPath:
-    """Where a game belongs, below the root.
+    """Return a game's folder, relative to the root.
 
     Raises:
-        ValueError: an id that cannot name a folder.
+        ValueError: the id cannot name a folder.
     """
     if not is_id(game_id):
         raise ValueError(f"not the name of a folder: {game_id!r}")
@@ -35,13 +35,13 @@ def folder_of(family: str, game_id: str) -> PurePosixPath:
 
 
 def game_folders(root: str | os.PathLike[str]) -> Iterator[Path]:
-    """The folders of games below `root`, at any depth, in the order of their names, found as they are asked for.
+    """Yield the folders of games below `root`, at any depth, in order of their names, searching lazily.
 
-    A folder with any of a game's files is a game's, complete or not: what is missing is for the reader
-    to say. Links to folders are not followed.
+    A folder with any of a game's files counts as a game, complete or not: the reader reports what is
+    missing. Links to folders are not followed.
 
     Raises:
-        OSError: `root` is no folder that can be read.
+        OSError: `root` is not a readable folder.
     """
     with os.scandir(root) as entries:
         listed = sorted(entries, key=lambda entry: entry.name)

@@ -1,4 +1,4 @@
-"""Negotiation in the published layout: Jhon is the outside party at whom a player who walks away trades."""
+"""Negotiation in the published layout: Jhon is the outside party with whom a player who walks away trades."""
 
 from __future__ import annotations
 

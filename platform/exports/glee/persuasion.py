@@ -1,4 +1,4 @@
-"""Persuasion in the published layout: three rows a round, what Nature drew, what Alice said, what the buyer did."""
+"""Persuasion in the published layout: three rows per round with Nature's draw, Alice's words and the buyer's choice."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from games.interface import Json, MoveData, Role
 from games.words import gettext as _
 
 SILENCE = "…"
-"""What stands for words that were not said: our seller must say something, and theirs need not."""
+"""Placeholder for missing words: our seller must say something; the published one need not."""
 
 _QUALITIES = {"high-quality": "high", "low-quality": "low", "high": "high", "low": "low"}
 _YES_NO = {"yes": "yes", "no": "no"}
@@ -33,10 +33,10 @@ def config(args: Arguments) -> dict[str, Json]:
 
 
 def read(rows: Sequence[Row], config: Config) -> Reading:
-    """Moves, and the qualities that were drawn.
+    """Return moves, and the qualities that were drawn.
 
     Raises:
-        UnreadableGame: a row that is not what is due, or fewer rounds than the configuration has.
+        UnreadableGame: a row is not the expected one, or there are fewer rounds than in the configuration.
     """
     moves: list[tuple[Role, MoveData]] = []
     qualities: list[str] = []
@@ -100,10 +100,10 @@ def columns(config: Config, moves: Moves) -> tuple[str, ...]:
 
 
 def write(config: Config, moves: Moves) -> list[dict[str, str]]:
-    """Rows of the rounds played.
+    """Return rows of the rounds played.
 
     Raises:
-        ValueError: the configuration's `qualities` do not tell what was drawn in each of them.
+        ValueError: the configuration's `qualities` do not give the draw of each round.
     """
     if len(config["qualities"] or ()) < len(moves) // 2:
         raise ValueError("qualities: fewer than there are rounds")

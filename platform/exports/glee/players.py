@@ -1,4 +1,4 @@
-"""Who played: people, models, and the names that people went by."""
+"""The players: people, models, and the names that people chose."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from games.words import gettext as _
 
 HUMAN = "human"
 PERSON, OPPONENT = "otree", "otree_LLM"
-"""What people, and the model that they met, are called in games with people."""
+"""Types of people, and of the models they met, in games with people."""
 OPPONENT_MODEL = "gemini-1.5-flash"
 
 _ROLE_NAMES = frozenset({"", "alice", "bob", "nature", "buyer", "the buyer", "seller", "the seller", "none", "nan"})
 
 
 def player(config: Mapping[str, Json], number: int, ours: Json = None) -> str:
-    """Who plays: "human", or a model's name.
+    """Return the player: "human" or a model's name.
 
     Args:
         config: the whole config.json.
         number: 1 or 2.
-        ours: the name under `parley`, which goes before all others.
+        ours: the name under `parley`, which takes precedence.
 
     Raises:
-        UnreadableGame: config.json names neither a type nor a model.
+        UnreadableGame: config.json gives neither a type nor a model.
     """
     said = [_text(arguments(config, number).get("model_name")), _text(config.get(f"player_{number}_type"))]
     if _text(ours):
@@ -43,24 +43,24 @@ def player(config: Mapping[str, Json], number: int, ours: Json = None) -> str:
 
 
 def arguments(config: Mapping[str, Json], number: int) -> Mapping[str, Json]:
-    """A player's own arguments; empty where there are none."""
+    """Return a player's own arguments; empty if there are none."""
     own = config.get(f"player_{number}_args")
     return own if isinstance(own, Mapping) else {}
 
 
 def names(config: Mapping[str, Json], player_cells: Iterable[str]) -> tuple[str, ...]:
-    """What people called themselves: public names and player cells that are not a role's own name."""
+    """Return names that people chose: public names, and player cells that are not a role's own name."""
     found = [_text(arguments(config, number).get("public_name")) for number in (1, 2)]
     found += map(_text, player_cells)
     return tuple(dict.fromkeys(name for name in found if name.lower() not in _ROLE_NAMES))
 
 
 def as_written(name: str, title: str) -> tuple[str, dict[str, Json]]:
-    """A player as config.json has it: type and arguments.
+    """Return a player in the form of config.json: type and arguments.
 
     Args:
         name: "human" or a model's name.
-        title: what the others call the player: Alice or Bob.
+        title: the name that the others use for the player: Alice or Bob.
     """
     if name == HUMAN:
         return PERSON, {"public_name": title, "model_name": PERSON}
@@ -68,5 +68,5 @@ def as_written(name: str, title: str) -> tuple[str, dict[str, Json]]:
 
 
 def _text(value: Json) -> str:
-    """A string without what no database keeps: zero characters and halves of characters."""
+    """Return a string without characters that no database stores: null characters and lone surrogates."""
     return value.encode("utf-8", "replace").decode().replace("\x00", "").strip() if isinstance(value, str) else ""

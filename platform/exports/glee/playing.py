@@ -16,20 +16,20 @@ from games.play import configure, record_moves
 from games.words import gettext as _
 
 SEED = 0
-"""Random seed of every game that is played again: what was drawn is in its configuration."""
+"""Random seed of every game that is played again; its configuration already contains all draws."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A published game as a log of ours, with the results that the paper's formulas give.
+    """A published game as one of our logs, with the results of the paper's formulas.
 
     Attributes:
-        game: as it was read; its configuration with every key.
-        seed: of the log.
+        game: the game as read, with every key in its configuration.
+        seed: seed of the log.
         events: the log.
         payoffs: in the game's money, by role.
-        metrics: results, as the game has them.
-        unverified: the first thing our rules would not have allowed; None where all is legal.
+        metrics: results by the game's own names.
+        unverified: the first thing that our rules would not have allowed; None if all is legal.
     """
 
     game: PublishedGame
@@ -40,7 +40,7 @@ class Outcome:
     unverified: str | None
 
     def as_line(self) -> dict[str, Json]:
-        """The game in one JSON object, without what was said and without anybody's name."""
+        """Return the game as one JSON object, without messages and names."""
         return {
             "game_id": self.game.game_id,
             "family": self.game.family,
@@ -55,10 +55,10 @@ class Outcome:
 def outcome(game: PublishedGame) -> Outcome:
     """Play `game` again.
 
-    A move beyond a limit of ours (a sum missed, a message too long) is kept as it stands.
+    A move beyond one of our limits (a wrong sum, a message that is too long) is kept as it is.
 
     Raises:
-        UnreadableGame: a configuration that no game has, a move out of turn, or a game that is not over.
+        UnreadableGame: the configuration is invalid, a move is out of turn, or the game is not over.
     """
     if game.family not in registry.keys():
         raise UnreadableGame(_("There is no game “{family}” here.").format(family=game.family))

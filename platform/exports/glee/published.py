@@ -1,4 +1,4 @@
-"""A published game as we understand it."""
+"""A published game in our terms."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from games.interface import Json, MoveData, Role
 
 ALICE, BOB = "alice", "bob"
 ROLES: tuple[Role, Role] = (ALICE, BOB)
-"""Player 1 and player 2 of every family."""
+"""Player 1 and player 2 in every family."""
 
 
 @dataclass(frozen=True)
 class PublishedGame:
-    """One game: who played what, and every move.
+    """One game: its players and all moves.
 
     Attributes:
         game_id: the name of its folder.
         family: key of the game, "bargaining".
-        config: our configuration keys; missing ones have their defaults. Persuasion has the qualities drawn.
+        config: our configuration keys; missing keys have their defaults. Persuasion has the qualities drawn.
         players: "human" or a model's name, by role.
         moves: (role, move) in the order in which they were made.
-        names: what people called themselves, to be cut out of everything that is exported.
-        remarks: what the files say and our rules do not know; a game with remarks cannot be verified.
+        names: names that people chose, to be removed from all exports.
+        remarks: what the files contain and our rules do not cover; a game with remarks cannot be verified.
     """
 
     game_id: str

@@ -1,8 +1,8 @@
-"""Published games, read: one folder, or a whole tree on all cores.
+"""Published games, read from one folder or, on all cores, from a whole tree.
 
-config.json comes in two generations: older ones keep the discount factors with the players. What the
-layout cannot hold is kept in game_args under `parley`, where `writing` put it: {"config": our keys
-that differ from what the layout says, "players": names that differ, "defused": words are marked}.
+config.json comes in two generations: older ones keep the discount factors with the players. Anything that
+the layout cannot hold is in game_args under `parley`, where `writing` put it: {"config": our keys that
+differ from the layout, "players": names that differ, "defused": words are marked}.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Unreadable:
     """A game that could not be read.
 
     Attributes:
-        path: its folder, relative to the root.
-        reason: what to mend, as a sentence.
+        path: path of its folder, relative to the root.
+        reason: what to fix, as a sentence.
     """
 
     path: str
@@ -40,14 +40,14 @@ class Unreadable:
 
 
 def read_tree(root: str | os.PathLike[str], *, processes: int | None = None) -> Iterator[Outcome | Unreadable]:
-    """Every game below `root`, read and played again, in the order of their folders.
+    """Yield every game below `root`, read and played again, in the order of the folders.
 
     Args:
-        root: the folder in which the families' folders are.
-        processes: how many to work with; None: one per core, and none besides this one for a few games.
+        root: the folder that contains the families' folders.
+        processes: number of processes; None: one per core, or only this one for a few games.
 
     Raises:
-        OSError: `root` is no folder that can be read.
+        OSError: `root` is not a readable folder.
     """
     os.scandir(root).close()
     folders = ((str(root), str(folder)) for folder in layout.game_folders(root))
@@ -63,10 +63,10 @@ def _outcome_of(where: tuple[str, str]) -> Outcome | Unreadable:
 
 
 def read_game(folder: str | os.PathLike[str]) -> PublishedGame:
-    """The game in `folder`.
+    """Return the game in `folder`.
 
     Raises:
-        UnreadableGame: with what to mend.
+        UnreadableGame: with what to fix.
     """
     folder = Path(folder)
     config, game = (_text(folder / name) for name in (layout.CONFIG, layout.GAME))
@@ -74,14 +74,14 @@ def read_game(folder: str | os.PathLike[str]) -> PublishedGame:
 
 
 def read(game_id: str, config_text: str, game_text: str, *, family: str | None = None) -> PublishedGame:
-    """The game that the texts of config.json and game.csv tell.
+    """Return the game in the texts of config.json and game.csv.
 
     Args:
         game_id: the name of the game's folder.
-        family: what to take it for where config.json has no game_type.
+        family: the family to assume if config.json has no game_type.
 
     Raises:
-        UnreadableGame: with what to mend.
+        UnreadableGame: with what to fix.
     """
     published = _object(config_text)
     family = str(published.get("game_type") or family or "").strip().lower()

@@ -1,7 +1,7 @@
-"""Made-up trees in the published layout, for tests, for measuring and for trying the import out.
+"""Synthetic trees in the published layout, for tests, for benchmarks and for trying out the import.
 
-Scripted players play; what varies is what varies in the published data: both generations of config.json,
-people and models, the order of columns, missing message columns, and how empty cells and numbers are written.
+Scripts play. The trees vary in the same ways as the published data: both generations of config.json, people
+and models, the order of columns, missing message columns, and the spelling of empty cells and numbers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from games.interface import Json
 from games.play import configure, script_move, start, submit
 
 PLAYS = 150
-"""Plays per family; a larger tree has them several times, under other ids and written otherwise."""
+"""Plays per family; a larger tree repeats them under other ids and in other spellings."""
 
 _MODELS = ("gpt-4o", "vertex_ai/gemini-1.5-flash", "xai/grok-2-1212", "mistral/large", "human")
 _NAMES = ("Maya", "Jürgen", "Ana Lucía", "李娜", "O'Neil")
@@ -37,14 +37,14 @@ def write_sample(
     """Write `games` games below `root`, and one more for each kind in `broken`.
 
     Args:
-        root: made if there is none.
-        games: how many whole ones.
+        root: created if missing.
+        games: number of complete games.
         seed: the same seed writes the same tree.
-        families: which; None: all that there are rules for.
+        families: families to write; None: all for which we have rules.
         broken: kinds of `BROKEN`.
 
     Returns:
-        kind by folder (relative to `root`) of the broken ones.
+        {folder (relative to `root`): kind} for the broken games.
     """
     rng = random.Random(seed)
     keys = [family for family in families or ADAPTERS if family in registry.keys()]
@@ -80,7 +80,7 @@ def _played(family: str, rng: random.Random) -> PublishedGame:
 
 
 def _varied(game: PublishedGame, rng: random.Random) -> writing.Written:
-    """The game's files, written in one of the ways in which published ones are."""
+    """Return the game's files in one of the variants found in published data."""
     people = rng.random() < 0.2
     person = rng.choice(ROLES)
     players = {role: rng.choice(_MODELS[:-1]) for role in ROLES}
@@ -107,7 +107,7 @@ def _varied(game: PublishedGame, rng: random.Random) -> writing.Written:
 
 
 def _rewritten(text: str, rng: random.Random, called: Mapping[str, str]) -> str:
-    """The table with another order of columns, other empty cells, other numbers, and people's own names."""
+    """Return the table with another order of columns, other empty cells and numbers, and people's chosen names."""
     header, *lines = csv.reader(io.StringIO(text, newline=""))
     order = list(range(len(header)))
     if rng.random() < 0.5:
@@ -125,7 +125,7 @@ def _rewritten(text: str, rng: random.Random, called: Mapping[str, str]) -> str:
     return buffer.getvalue()
 
 
-# ---- what can be wrong -------------------------------------------------------------------------
+# ---- ways to break a game ----------------------------------------------------------------------
 
 
 def _no_json(folder: Path) -> None:
@@ -193,4 +193,4 @@ BROKEN: Mapping[str, tuple[str, Callable[[Path], None]]] = {
     "wrong sum": ("bargaining", _wrong_sum),
     "long message": ("bargaining", _long_message),
 }
-"""Kinds of broken games: the family and what is done to a whole one. The last two can be read, but not verified."""
+"""Kinds of broken games: the family, and what breaks a complete game. The last two can be read but not verified."""

@@ -1,8 +1,8 @@
-"""Games written in the published layout, in the newer generation of config.json.
+"""Writing games in the published layout, in the newer generation of config.json.
 
-Reading them gives the same configuration, players, moves and results. What the layout cannot hold is kept
-in game_args under `parley`; see `reading`. The one difference: persuasion's `qualities` come back as they
-were drawn, where the configuration had left them to chance.
+Reading them gives the same configuration, players, moves and results. Anything that the layout cannot hold is
+kept in game_args under `parley`; see `reading`. The one difference: persuasion's `qualities` come back as
+drawn if the configuration had left them to chance.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ class Written:
     """A game's files.
 
     Attributes:
-        folder: where they belong, below the root.
-        files: texts by name, to be written in UTF-8 and with the line ends that they have.
+        folder: the files' folder, relative to the root.
+        files: texts by file name, to be written in UTF-8 with unchanged line endings.
     """
 
     folder: PurePosixPath
     files: Mapping[str, str]
 
     def save(self, root: Path) -> Path:
-        """Write the files below `root`; returns their folder."""
+        """Write the files below `root` and return their folder."""
         folder = root / self.folder
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in self.files.items():
@@ -47,12 +47,12 @@ class Written:
 def from_log(
     game_id: str, family: str, config: Mapping[str, Json], players: Mapping[Role, str], events: Iterable[Event]
 ) -> PublishedGame:
-    """A match's log as a published game.
+    """Return a match's log as a published game.
 
     Args:
-        game_id: letters, digits, ".", "_" and "-"; the name of the game's folder.
+        game_id: name of the game's folder: letters, digits, ".", "_" and "-".
         family: key of the game.
-        config: our configuration keys; missing ones have their defaults.
+        config: our configuration keys; missing keys have their defaults.
         players: "human" or a model's name, by role.
         events: the whole log.
     """
@@ -65,12 +65,12 @@ def from_log(
 
 
 def written(game: PublishedGame) -> Written:
-    """The files of `game`, which is over.
+    """Return the files of a finished `game`.
 
     Raises:
         KeyError: the layout has no such family.
-        ValueError: an id that cannot name a folder, or a persuasion that does not tell what was drawn.
-        BadConfig: a configuration that no game has.
+        ValueError: the id cannot name a folder, or a persuasion game does not give its draws.
+        BadConfig: the configuration is invalid.
     """
     adapter = ADAPTERS[game.family]
     config = configure(registry.get(game.family), game.config).config.model_dump(mode="json")
@@ -104,7 +104,7 @@ def written(game: PublishedGame) -> Written:
 
 
 def _lost(game: PublishedGame, config: Mapping[str, Json], game_args: Mapping[str, Json]) -> dict[str, Json]:
-    """Keys of `config` that reading `game_args` and the table would not give back."""
+    """Return the keys of `config` that reading `game_args` and the table would not restore."""
     told = ADAPTERS[game.family].config(Arguments(game_args, {}, {}))
     if "qualities" in config:
         rounds = sum("decision" in move for _role, move in game.moves)

@@ -20,12 +20,12 @@ MEANINGS: Mapping[str, str] = {
     checklist.FILE: checklist.MEANING,
     checklist.DATA_FILE: checklist.MEANING_OF_DATA,
 }
-"""Return each file's description, for the README."""
+"""Each file's description, for the README."""
 FILES = tuple(name.removesuffix("/") for name in MEANINGS)
 
 
 def write(target: Folder, described: Described, *, cutoff: datetime) -> None:
-    """Write every description; Croissant comes last, as it lists the others with their hashes."""
+    """Write all descriptions; Croissant comes last because it lists the others with their hashes."""
     used = models_used(described.source, cutoff)
     target.write(psych_ds.LISTING, psych_ds.lay_out(target.path, described))
     target.write(datacite.FILE, _json(datacite.datacite(described)))

@@ -246,7 +246,7 @@ def _settings(use: ModelUse) -> str:
 
 
 def _agents(contents: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """The models among the frozen agents of all versions, by label, as their latest version has them."""
+    """Return the models among the frozen agents of all versions, by label, as in their latest version."""
     found: dict[str, Mapping[str, Any]] = {}
     for content in contents:
         for label, agent in (content.get("agents") or {}).items():

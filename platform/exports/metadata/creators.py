@@ -1,4 +1,4 @@
-"""Authors as researchers write them in one line, taken apart for catalogues."""
+"""Splitting a researcher's one-line list of authors for catalogues."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ORCID = re.compile(r"\(?\s*(?:https?://orcid\.org/)?(\d{4}-\d{4}-\d{4}-\d{3}[\d
 
 @dataclass(frozen=True)
 class Creator:
-    """One author. `given` and `family` are empty where it is not said which name is which."""
+    """One author. `given` and `family` are empty if the text does not show which name is which."""
 
     name: str
     given: str = ""
@@ -23,7 +23,7 @@ class Creator:
 
 
 def creators_of(authors: str) -> list[Creator]:
-    """The authors of "Lovelace, Ada (0000-0002-1825-0097); Charles Babbage", in order."""
+    """Return the authors of "Lovelace, Ada (0000-0002-1825-0097); Charles Babbage", in order."""
     return [_creator(part) for part in authors.split(";") if part.strip()]
 
 

@@ -1,6 +1,6 @@
 """The dataset in Croissant 1.1 with its responsible-AI vocabulary (docs.mlcommons.org/croissant).
 
-It states what the data show; what only the authors know (biases, social impact) is left out, not guessed.
+It states what the data show; what only the authors know (biases, social impact) is omitted, not guessed.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _CONTEXT = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
-"""The specification's own context."""
+"""The context from the specification."""
 _ENCODINGS = {
     ".csv": "text/csv",
     ENDING: "application/vnd.apache.parquet",
@@ -70,13 +70,13 @@ _ENCODINGS = {
     ".svg": "image/svg+xml",
 }
 _TYPES = {"number": "sc:Float", "integer": "sc:Integer", "boolean": "sc:Boolean"}
-"""Everything else is text: times too, which are written in ISO 8601 and may be missing."""
+"""Column types; everything else is text, including times, which are in ISO 8601 and may be missing."""
 _KEYS = {"matches": "match", "participants": "participant"}
-"""Columns by which the rows of a table are named in the others."""
+"""Columns by which other tables refer to the rows of a table."""
 
 
 def croissant(described: Described) -> dict[str, Any]:
-    """The whole document."""
+    """Return the whole document."""
     said = described.publication
     licence = LICENCES.get(said["licence"])
     document: dict[str, Any] = {
@@ -153,7 +153,7 @@ def _field(table: Table, column: Column, file: str | None) -> dict[str, Any]:
 
 
 def _responsible(described: Described) -> dict[str, Any]:
-    """The responsible-AI part."""
+    """Return the responsible-AI part."""
     matches, people = described.flow["matches"], described.people
     kept_out = sum(matches["excluded"].values())
     limits = [

@@ -1,4 +1,4 @@
-"""What DataCite's catalogue asks of a dataset (schema 4.6, as JSON): for anyone who registers a DOI."""
+"""What DataCite's catalogue requires of a dataset (schema 4.6, as JSON), for registering a DOI."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from exports.metadata.licences import LICENCES
 FILE = "datacite.json"
 MEANING = "Creators, licence, DOI and the like, as DataCite asks for them (schema 4.6)."
 UNKNOWN = ":unav"
-"""DataCite's word for what is not known and may be later."""
+"""DataCite's code for a value that is unknown now and may become known."""
 
 
 def datacite(described: Described) -> dict[str, Any]:
-    """The document; creators and publisher that nobody has named are `UNKNOWN`, which DataCite requires."""
+    """Return the document; unnamed creators and publishers are `UNKNOWN`, as DataCite requires these fields."""
     licence = LICENCES.get(described.publication["licence"])
     own = " ".join(described.publication["licence"].split())
     rights: list[dict[str, str]] = []

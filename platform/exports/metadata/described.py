@@ -1,4 +1,4 @@
-"""The facts on which all descriptions of a dataset are based."""
+"""The facts behind all descriptions of a dataset."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from games import registry
 
 @dataclass(frozen=True)
 class Described:
-    """A dataset whose data are written.
+    """A dataset whose data have been written.
 
     Attributes:
-        source: what it is of.
-        publication: as the manifest has it (`readme.as_data`).
-        notice: whether it is a demonstration, in words.
+        source: the study or collection behind the dataset.
+        publication: in the manifest's form (`readme.as_data`).
+        notice: the demonstration notice, if it is a demonstration.
         cutoff: the dataset's cut-off, ISO 8601.
-        tables: every table that is described in the codebook.
-        files: those written so far, by name.
-        flow: how many came how far.
-        versions: of the study or collection.
-        excluded: whether what the gate kept out is in it too.
-        software: name, version and code revision of what wrote it.
+        tables: every table in the codebook.
+        files: the files written so far, by name.
+        flow: how many people or matches reached each stage.
+        versions: versions of the study or collection.
+        excluded: whether data excluded by the gate are included too.
+        software: name, version and code revision of the software that wrote it.
     """
 
     source: Source
@@ -57,7 +57,7 @@ class Described:
 
     @property
     def version(self) -> str:
-        """Of the study or collection, in the three numbers that some tools insist on."""
+        """Version of the study or collection, in the three-number form that some tools require."""
         return f"{max((version.number for version in self.versions), default=0)}.0.0"
 
     @property
@@ -90,11 +90,11 @@ class Described:
 
     @property
     def keywords(self) -> list[str]:
-        """Words to find it by."""
+        """Keywords for finding the dataset."""
         return [*self.games, "economic games", "language models", *(["human participants"] if self.people else [])]
 
     def file_of(self, table: Table) -> str | None:
-        """The file that holds a table, as CSV if there is one."""
+        """Return the file that holds a table, as CSV if available."""
         for name in (table.file, f"{table.name}{ENDING}"):
             if name in self.files:
                 return name

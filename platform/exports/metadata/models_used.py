@@ -1,4 +1,4 @@
-"""Language models behind a dataset, from the log of calls."""
+"""Language models used for a dataset, from the log of calls."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from exports.sources import Source, StudySource
 from opponents.models import Call
 
 _MOST = 20
-"""Largest number of different values listed."""
+"""Largest number of distinct values listed."""
 
 
 @dataclass(frozen=True)
 class ModelUse:
-    """How one model at one endpoint was used, up to the dataset's moment.
+    """How one model at one endpoint was used, up to the dataset's cut-off.
 
     Attributes:
-        answered_by: the names that its provider gave it, as they came.
-        parameters: the different sets of parameters that were sent, as JSON.
+        answered_by: the model names that its provider returned, unchanged.
+        parameters: the distinct sets of parameters sent, as JSON.
         structured: how a schema was enforced on answers.
         cost: US dollars; None if no price is known.
     """

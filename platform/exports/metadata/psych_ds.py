@@ -1,7 +1,7 @@
 """The dataset in the Psych-DS layout (psych-ds.github.io), in its own folder.
 
-The folder's tables are the CSV files beside it under names of its pattern, as links to the same bytes: they take no
-disk space. Records of model calls and tables about the dataset are left out.
+The folder's tables are links to the CSV files beside it, under names that follow its pattern: they take no disk
+space. Records of model calls and tables about the dataset are left out.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ _README = (
     "# {title}\n\n{description}\n\nThe whole dataset, with README, codebook and transcripts, is in the folder above.\n"
 )
 _MEASURED = ("matches", "seats", "rounds", "decisions", "messages", "participants", "signals", "behaviour")
-"""Tables of what people and models did. Where none is there as CSV, the flow stands in."""
+"""Tables of what people and models did. If none exists as CSV, the flow is used instead."""
 _STANDS_IN = "flow"
 _OTHERS = re.compile(r"[^a-zA-Z0-9]")
 
 
 def tables_in(files: Mapping[str, FileEntry]) -> list[str]:
-    """The tables that the folder holds, of a dataset with these files."""
+    """Return the tables that the folder holds for a dataset with these files."""
     measured = [table for table in _MEASURED if (entry := files.get(f"{table}.csv")) and entry.rows]
     return measured or [_STANDS_IN]
 
 
 def lay_out(folder: Path, described: Described) -> str:
-    """Make the folder within the dataset's own, and give the list of its files with their SHA-256.
+    """Create the folder within the dataset's own, and return the list of its files with their SHA-256.
 
-    Where the file system has no links, the tables are copies.
+    If the file system has no links, the tables are copied.
     """
     target = folder / TREE
     (target / "data").mkdir(parents=True)
@@ -68,7 +68,7 @@ def _link(original: Path, name: Path) -> None:
 
 
 def _description(described: Described) -> dict[str, Any]:
-    """The document at the root: schema.org's Dataset with every column."""
+    """Return the document at the root: schema.org's Dataset with every column."""
     said = described.publication
     licence = LICENCES.get(said["licence"])
     document: dict[str, Any] = {
@@ -95,7 +95,7 @@ def _person(name: str, given: str, family: str, orcid: str) -> dict[str, str]:
 
 
 def _variables(described: Described) -> Iterator[dict[str, str]]:
-    """Every column once; what it means in each table that has it."""
+    """Yield every column once, with its meaning in each table that has it."""
     shown = tables_in(described.files)
     found: dict[str, dict[str, list[str]]] = {}
     for table in described.tables:

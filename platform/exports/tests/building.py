@@ -1,4 +1,4 @@
-"""Real data for the tests, made the way people make it: through the services."""
+"""Real data for the tests, created through the services as in actual use."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FAIR = {"alice_gain": 5000, "bob_gain": 5000}
 
 
 def new_study(**fields: Any) -> Study:
-    """A launched bargaining study in which people play alice against a fair script."""
+    """Return a launched bargaining study in which people play alice against a fair script."""
     given = {
         "title": "Splitting money",
         "slug": "splitting",
@@ -43,19 +43,19 @@ def new_study(**fields: Any) -> Study:
 
 
 def launch_with(study: Study, **changes: Any) -> None:
-    """The study is changed and launched again."""
+    """Change the study and launch it again."""
     Study.objects.filter(pk=study.pk).update(**changes)
     study.refresh_from_db()
     launch(study)
 
 
 def arrive(study: Study, *, worker: str = "", proof: str = "", details: Mapping[str, str] | None = None) -> Enrolment:
-    """Somebody comes by a link of their own."""
+    """Let a participant arrive by a link of their own."""
     return enrol(study, Arrival("mturk", worker=worker, proof=proof or worker, details=details or {}))
 
 
 def answer(person: Enrolment, **data: str) -> Enrolment:
-    """The person sees the page where they stand, and answers it."""
+    """Show the participant their current page and answer it."""
     shown, _step = people.show_step(enrolment_id=person.pk)
     return people.answer_step(enrolment_id=person.pk, position=shown.position, data=data)
 
@@ -66,7 +66,7 @@ def consent(person: Enrolment, *, name: str = "Robin") -> Enrolment:
 
 
 def read_instructions(person: Enrolment, *, word: str | None = None) -> Enrolment:
-    """Type the word, or another one as often as it may be tried."""
+    """Type the code word, or a wrong one as often as allowed."""
     try:
         return answer(person, code_word=person.code_word if word is None else word)
     except StepRefused:
@@ -79,13 +79,13 @@ def match_of(person: Enrolment) -> Match:
 
 
 def move(match: Match, role: str, data: Mapping[str, Any], *, by: str | None = None) -> None:
-    """One move of anyone who plays `role`."""
+    """Make one move as any player of `role`."""
     match.refresh_from_db()
     services.submit_move(match_id=match.pk, role=role, move=data, answering=match.play().opened[role], by=by)
 
 
 def let_agent_answer(match: Match, role: str = "bob") -> None:
-    """The scripted agent moves as long as it is asked."""
+    """Let the scripted agent move as long as it is asked."""
     match.refresh_from_db()
     script = match.seats.get(role=role).agent.removeprefix("script:")
     while role in match.play().waiting_for():
@@ -94,7 +94,7 @@ def let_agent_answer(match: Match, role: str = "bob") -> None:
 
 
 def play(person: Enrolment, *, messages: Sequence[str] = (), by: str | None = None) -> Match:
-    """The person's offers, one per message and each refused by the agent, then a fair one that it takes."""
+    """Make the person's offers, one per message and each refused by the agent, then a fair one that it accepts."""
     match = match_of(person)
     for message in messages:
         move(match, "alice", {**OFFER, "message": message})
@@ -107,7 +107,7 @@ def play(person: Enrolment, *, messages: Sequence[str] = (), by: str | None = No
 
 
 def answer_quiz(person: Enrolment, *, rightly: bool = True) -> Enrolment:
-    answer(person)  # goes on from the finished match
+    answer(person)  # continue from the finished match
     person.refresh_from_db()
     about = person.steps[person.position]
     from games import play as playing
@@ -121,7 +121,7 @@ def answer_quiz(person: Enrolment, *, rightly: bool = True) -> Enrolment:
 
 
 def complete(study: Study, *, worker: str, name: str = "Robin", messages: Sequence[str] = (), **link: Any) -> Enrolment:
-    """Somebody who does everything rightly, from the link to the last page."""
+    """Let a participant do everything correctly, from the link to the last page."""
     person = arrive(study, worker=worker, **link)
     consent(person, name=name)
     read_instructions(person)
@@ -132,7 +132,7 @@ def complete(study: Study, *, worker: str, name: str = "Robin", messages: Sequen
 
 
 def keep_call(match: Match, **record: Any) -> None:
-    """A call of a model, as the worker keeps it."""
+    """Save a model call as the worker does."""
     given: dict[str, Any] = {
         "provider": "openai",
         "model": "m",

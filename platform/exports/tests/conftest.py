@@ -9,8 +9,8 @@ import pytest
 
 @pytest.fixture(scope="session")
 def finished_dataset(tmp_path_factory, django_db_setup, django_db_blocker) -> Iterator[Path]:
-    """A dataset of two matches in it and two participants who are not; never to be changed."""
-    # Models can be imported only once Django has been set up, which is after this file is read.
+    """A dataset with two matches, and two participants who are excluded; never modified."""
+    # Models can be imported only after Django has been set up, which happens after this file is read.
     from django.db import transaction
 
     from exports.dataset import export
@@ -37,5 +37,5 @@ def finished_dataset(tmp_path_factory, django_db_setup, django_db_blocker) -> It
 
 @pytest.fixture
 def dataset(finished_dataset: Path, tmp_path: Path) -> Path:
-    """A copy of that dataset which a test may spoil."""
+    """A copy of that dataset that a test may modify."""
     return Path(shutil.copytree(finished_dataset, tmp_path / "dataset"))

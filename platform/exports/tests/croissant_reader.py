@@ -1,6 +1,6 @@
-"""Reads a dataset by its croissant.json and tells as JSON what mlcroissant made of it.
+"""Read a dataset through its croissant.json and print as JSON what mlcroissant found.
 
-A process of its own: the library's logging closes the streams of anyone who imports it.
+This runs in a process of its own because the library's logging closes the streams of any importer.
 Usage: croissant_reader.py FILE
 """
 

@@ -1,4 +1,4 @@
-"""What a dataset says about itself: codebook, figure, README."""
+"""A dataset's description of itself: codebook, figure, README."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from opponents.agents import named
 from surveys.questions import Question
 
 UNITLESS = {"number", "time"}
-"""Kinds whose values mean nothing without a unit, or words that say what they are measured in."""
+"""Kinds whose values need a unit, or words that say what they measure."""
 SAID = ("authors", "licence", "citation", "doi", "description", "limitations")
 CHOSEN_BY_THE_GAME = ("config_", "move_")
 

@@ -1,4 +1,4 @@
-"""The dataset of a collection: every planned match is accounted for, and what is in it can be checked again."""
+"""The dataset of a collection: every planned match is accounted for, and its contents can be verified."""
 
 from __future__ import annotations
 

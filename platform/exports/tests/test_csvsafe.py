@@ -1,4 +1,4 @@
-"""Cells that no spreadsheet executes, and numbers that stay numbers."""
+"""Cells that no spreadsheet executes, and numbers that remain numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a researcher finds in the folder."""
+"""What a researcher finds in a dataset's folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who and what enters the dataset, and the sums that say so."""
+"""Which participants and matches enter the dataset, and the totals that show it."""
 
 from __future__ import annotations
 

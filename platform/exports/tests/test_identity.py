@@ -1,4 +1,4 @@
-"""Nothing by which a person is known stands in any byte of a dataset."""
+"""No byte of a dataset identifies a person."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ NAMES = st.from_regex(r"\A[A-ZÄÉŁ][a-zäéł]{2,9}( [A-ZÄÉŁ][a-zäéł]{2,
     lambda name: name.casefold() not in {"name", "identifier", "alice", "bob", "parley", "player", "bargaining"}
 )
 STRANGERS = ("someone.else@example.org", "203.0.113.77", "2001:db8::77aa", "sk-abcDEF1234567890abcd", "A9OTHERWORKER7")
-"""Of people and services that nobody here knows."""
+"""Data about people and services that no one here knows."""
 WORKERS = st.from_regex(r"\AA[A-Z0-9]{8,13}\Z")
 
 
 def everything_in(exported: Path) -> Iterator[tuple[str, bytes]]:
-    """Every file's bytes in lower case, and what the packed ones hold."""
+    """Yield every file's bytes in lower case, and the contents of packed files."""
     for path in exported.rglob("*"):
         if path.is_file():
             yield path.name, path.read_bytes().lower()
@@ -46,7 +46,7 @@ def everything_in(exported: Path) -> Iterator[tuple[str, bytes]]:
                 yield f"{path.name}, unpacked", repr(row).lower().encode()
 
 
-# Without shrinking: an example takes a second, and the first one that fails says enough.
+# No shrinking: each example takes a second, and the first failing one is informative enough.
 @settings(
     max_examples=examples(12),
     deadline=None,
@@ -109,7 +109,7 @@ def test_the_code_word_is_left_in_texts_of_matches_in_which_nobody_wrote_it(tmp_
 def test_a_name_that_is_a_game_word_does_not_break_the_replay(tmp_path):
     study = building.new_study()
     person = building.complete(study, worker="A1WORKER", messages=["please accept", "Accept " * 285])
-    # Entry refuses such names today; another game's players may have them.
+    # Entry now refuses such names, but another game's players may have them.
     type(person).objects.filter(pk=person.pk).update(display_name="Accept")
     export(study, tmp_path / "d")
     assert verify(tmp_path / "d") == []

@@ -1,4 +1,4 @@
-"""Published games in the database: kept beside our own, recomputed, exported, and imported again."""
+"""Published games in the database: stored separately from ours, recomputed, exported, and imported again."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ FAMILIES = ["bargaining", "negotiation", "persuasion"]
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory) -> Path:
-    """Sixty whole games, and one of every broken kind."""
+    """Sixty complete games, and one of every broken kind."""
     root = tmp_path_factory.mktemp("published")
     write_sample(root, 60, seed=4, broken=BROKEN)
     return root
 
 
 def lines(capsys, *arguments: str) -> tuple[list[dict[str, Any]], str]:
-    """What `import_glee` says on both streams."""
+    """Return what `import_glee` prints on both streams."""
     call_command("import_glee", *arguments)
     out, err = capsys.readouterr()
     return [json.loads(line) for line in out.splitlines()], err
 
 
 def results(games: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    """What must stay the same from one import to the next, whatever the games are called."""
+    """Return what must not change from one import to the next, whatever the games' names."""
     keys = ("family", "config", "payoffs", "metrics", "players", "unverified")
     return sorted((json.dumps([game[key] for key in keys], sort_keys=True),) for game in games)
 

@@ -1,4 +1,4 @@
-"""What a dataset says of itself to other tools, and that other tools read it."""
+"""A dataset's metadata for other tools, and that these tools can read it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PUBLISHED = {
 
 @pytest.fixture
 def dataset(db, tmp_path) -> Path:
-    """Of a study that one person completed, whose opponent is said to have asked a model once."""
+    """A dataset of a study that one person completed, with one recorded model call by the opponent."""
     study = building.new_study()
     person = building.complete(study, worker="A1WORKER", messages=["hello"])
     match = person.seats.get().match
@@ -78,7 +78,7 @@ def read_manifest(dataset: Path):
 
 
 def test_the_folder_for_psych_ds_keeps_its_rules(dataset):
-    """The rules of its validator 1.5, in short: names, a description of every column, and no column without one."""
+    """Its validator 1.5 requires, in short: valid names, and a description for every column and no others."""
     root = dataset / "psych-ds"
     described = read(dataset, "psych-ds/dataset_description.json")
     assert described["@context"] == "https://schema.org/" and described["@type"] == "Dataset"

@@ -1,4 +1,4 @@
-"""The wide form of oTree: its very header, its way of writing values, and nothing that tells who somebody is."""
+"""oTree's wide format: its exact header, its way of writing values, and nothing that identifies people."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _numbers = itertools.count()
 
 
 def exported(study, folder: Path) -> list[dict[str, str]]:
-    """The rows, of an export that verifies."""
+    """Export, verify and return the rows."""
     export(study, folder, ["csv", "jsonl", "otree"])
     assert verify(folder) == []
     return rows(folder, TABLE)
@@ -125,7 +125,7 @@ ENDINGS = ("completed", "failed_code_word", "failed_quiz", "withdrew", "under wa
 
 
 def go(study, ending: str, *, worker: str, name: str) -> Enrolment:
-    """Somebody's enrolment until it ends like this."""
+    """Return a participant's enrolment with this ending."""
     if ending == "completed":
         return building.complete(study, worker=worker, name=name, messages=[f"{name} here", f"=HYPERLINK({worker})"])
     person = building.arrive(study, worker=worker, proof=f"3ASSIGNMENT{worker}/{worker}")

@@ -1,4 +1,4 @@
-"""Several processes give what one would give, in order, whatever becomes of them."""
+"""Several processes give the same results as one, in order, even if processes die."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def doubled(number: int) -> int:
 
 
 def doubled_by_who_asks(number: int) -> int:
-    """Ends every other process at once."""
+    """Double the number in the calling process; kill every other process at once."""
     if multiprocessing.parent_process() is not None:
         os._exit(1)
     return 2 * number
@@ -44,5 +44,5 @@ def test_one_for_each_leaves_one_to_who_asks():
 
 
 def is_who_asks(_number: int) -> bool:
-    """Whether it is the asking process that works."""
+    """Return whether the calling process does the work."""
     return multiprocessing.parent_process() is None

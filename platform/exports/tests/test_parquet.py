@@ -1,4 +1,4 @@
-"""Parquet and CSV are two ways of writing the same values."""
+"""Parquet and CSV hold the same values."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ VALUES = st.fixed_dictionaries(
 
 
 def written(folder: Path, examples: Sequence[dict[str, Any]]) -> tuple[list[list[str]], list[tuple[Any, ...]]]:
-    """The examples as they come back from CSV and from Parquet."""
+    """Return the examples as read back from CSV and from Parquet."""
     with Folder(folder, names=[], overwrite=True) as target:
         target.open("made_up.csv", header=TABLE.header).write(TABLE.written(TABLE.values(row) for row in examples))
         parquet.write_whole(target, TABLE, examples)
@@ -79,7 +79,7 @@ def written(folder: Path, examples: Sequence[dict[str, Any]]) -> tuple[list[list
 
 
 def held(words: str) -> str:
-    """`words` as a file in UTF-8 holds them: half a surrogate pair is spelled out."""
+    """Return `words` as stored in a UTF-8 file: lone surrogates are spelled out."""
     return words.encode("utf-8", "backslashreplace").decode()
 
 
@@ -95,7 +95,7 @@ def test_every_column_holds_the_same_values_in_both(tmp_path_factory, given_rows
             original = given_row[kind]
             assert (value is None) == (original is None), "no value is told from an empty text"
             if kind in WORDS:
-                # Only CSV is defused, and there only what is words: a number among them stays a number.
+                # Only CSV is defused, and there only words: a number among them stays a number.
                 assert said == held(cell(original)), kind
                 assert value is None or value == held(plain(original)), kind
             elif kind == "number" and value is not None:

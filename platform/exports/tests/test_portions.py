@@ -1,4 +1,4 @@
-"""Several processes write and check what one would, in the same order."""
+"""Several processes write and check the same as one, in the same order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def small_portions(monkeypatch) -> None:
-    """Portions so small that these few matches make several."""
+    """Make portions so small that these few matches need several."""
     monkeypatch.setattr(portions, "PEOPLE", 2)
     monkeypatch.setattr(portions, "MATCHES", 5)
     monkeypatch.setattr(verify, "WORTHWHILE", 1)
@@ -44,7 +44,7 @@ def played() -> Collection:
 
 
 def hashes(folder: Path) -> Iterator[tuple[str, str]]:
-    """Of the files that hold data and not the moment at which they were written."""
+    """Yield the hashes of files that hold data, not those with the time of writing."""
     for path in sorted(filter(Path.is_file, folder.rglob("*"))):
         if path.name not in ("manifest.json", "README.md", "dataset_description.json", *metadata.FILES):
             yield path.name, hashlib.sha256(path.read_bytes()).hexdigest()

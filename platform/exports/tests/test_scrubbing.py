@@ -1,4 +1,4 @@
-"""What tells who somebody is does not leave, and nothing else is touched."""
+"""Anything that identifies people is removed, and nothing else is changed."""
 
 from __future__ import annotations
 

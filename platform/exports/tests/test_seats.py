@@ -1,4 +1,4 @@
-"""Matches of many seats in a dataset: a row per seat and per record of the game, and what was kept out, flagged."""
+"""Datasets of many-seat matches: one row per seat and per game record, and excluded data with a flag."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from opponents.agents import named
 from studies.models import Study
 
 EARLIER = {1: 1, 2: 1, 3: 1, 4: 2}
-"""Matches in the datasets `format_1` to `format_4`, each written by the last software that wrote its format."""
+"""Number of matches in `format_1` to `format_4`, each written by the last software that wrote its format."""
 
 
 def of_format(number: int) -> Path:
@@ -52,7 +52,7 @@ def test_a_changed_payoff_is_found_in_an_earlier_format(number, tmp_path):
 class TestManySeats:
     @pytest.fixture
     def contest(self) -> Study:
-        """Somebody plays three runs of a contest against four scripts."""
+        """Return a study in which a person plays three runs of a contest against four scripts."""
         study = building.new_study(
             slug="contest", game="beauty_contest", roles=["p1"], agents=named("script:random"), config={"runs": 3}
         )
@@ -97,7 +97,7 @@ class TestManySeats:
 class TestExcluded:
     @pytest.fixture
     def study(self) -> Study:
-        """One who did everything rightly, one who failed the quiz, one whose match was ended."""
+        """A study with one person who did everything correctly, one who failed the quiz, one whose match was ended."""
         study = building.new_study()
         building.complete(study, worker="A1", name="Maria")
         failed = building.arrive(study, worker="A2")

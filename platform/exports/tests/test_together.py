@@ -1,4 +1,4 @@
-"""People who played with each other in a dataset: one person's failed turn takes nobody else's data away."""
+"""People who played together in a dataset: one person's failed turn does not remove anyone else's data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
 
 def played(**fields: object) -> Study:
-    """Three people and a script have played a match in which the clock moved for the third person."""
+    """Return a study in which three people and a script played a match; the clock moved for the third person."""
     to = study(on_timeout="default", extension_seconds=0, **fields)
     enrolments = come(to, 3)
     play_all_but(Match.objects.get(), "p3")

@@ -1,4 +1,4 @@
-"""Whatever was changed after the export is found."""
+"""Any change after the export is detected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from games import registry
 
 
 def reseal(folder: Path) -> None:
-    """What a forger does: bring the manifest's hashes in line with the changed files."""
+    """Update the manifest's hashes to match the changed files, as a forger would."""
     listed = manifest.read((folder / manifest.FILE).read_text())
     files = {
         name: entry.model_copy(

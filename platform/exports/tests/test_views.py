@@ -1,4 +1,4 @@
-"""The page of datasets: who may do what on it, and what it shows."""
+"""The datasets page: who may do what on it, and what it shows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from studies.models import Study
 
 
 def researcher(thing: Study | Collection | None = None, role: Role = Role.EDITOR) -> User:
-    """Somebody of the staff, with a part in `thing`."""
+    """Return a staff user with a role in `thing`."""
     user = User.objects.create_user("researcher", password="long enough 123", is_staff=True)
     if thing is not None:
         give(thing, user=user, role=role, by=None)
@@ -53,7 +53,7 @@ def address(name: str, thing: Study | Collection, *more: object) -> str:
 
 
 def ready(study: Study | Collection, formats: tuple[str, ...] = ("csv", "jsonl")) -> Dataset:
-    """A dataset that the worker has written."""
+    """Return a dataset that the worker has written."""
     asked, _new = background.ask_for(study, formats)
     background.write(asked.pk)
     asked.refresh_from_db()
@@ -226,7 +226,7 @@ def test_a_collection_has_the_same_page(client, db):
     assert {"matches.csv", "manifest.json", "README.md", "flow.svg"} <= names
 
 
-# ---- what datasets say of themselves ---------------------------------------------------------------------
+# ---- datasets' descriptions of themselves ----------------------------------------------------------------
 
 SAID = {
     "title": "Who splits | how?",

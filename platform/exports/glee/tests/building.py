@@ -1,4 +1,4 @@
-"""Published games as texts, put together by hand so that a test says all that it depends on."""
+"""Published games as texts, built by hand so that each test shows everything it depends on."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ FAMILIES = ["bargaining", "negotiation", pytest.param("persuasion", marks=needs_
 
 
 def config(family, args=None, players=MODELS, **more):
-    """config.json, with some of its game_args changed."""
+    """Return config.json with some game_args changed."""
     return json.dumps({**players, "game_type": family, "game_args": ARGS[family] | (args or {}), **more})
 
 
 def read(family, table=None, args=None, players=MODELS):
-    """The family's example with another table, other game_args or other players."""
+    """Return the family's example with another table, other game_args or other players."""
     return reading.read("G1", config(family, args, players), TABLES[family] if table is None else table)

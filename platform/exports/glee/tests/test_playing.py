@@ -1,4 +1,4 @@
-"""Published games under our rules: results by the paper's formulas, and what breaks our rules is kept and named."""
+"""Published games under our rules: the paper's formulas give the results; rule violations are kept and reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What published files say, however they were written."""
+"""Reading published files in all their spellings."""
 
 from __future__ import annotations
 

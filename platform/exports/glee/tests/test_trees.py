@@ -1,4 +1,4 @@
-"""Trees of games: found at any depth, read in order and on all cores, broken ones named and the rest read."""
+"""Trees of games: found at any depth and read in order on all cores, with broken games reported and the rest read."""
 
 from __future__ import annotations
 

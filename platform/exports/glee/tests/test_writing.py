@@ -1,4 +1,4 @@
-"""What is written reads back the same: configuration, players, moves, payoffs and metrics, to the last digit."""
+"""Written games read back the same: configuration, players, moves, payoffs and metrics, to the last digit."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ NAMES = st.sampled_from(["human", "gpt-4o", "gemini-1.5-flash", "vertex_ai/x:y",
 
 
 def played(family, config, seed, script, words):
-    """A log of a random game in which the players say `words` by turns, where they may."""
+    """Return the log of a random game in which the players say `words` in turn if they may."""
     game = configure(registry.get(family), config)
     play, events = start(game, seed)
     log = list(events)
