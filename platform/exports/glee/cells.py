@@ -90,7 +90,7 @@ class Row:
             )
 
     def problem(self, what: str) -> UnreadableGame:
-        """The error that names this row."""
+        """Return the error that names this row."""
         return UnreadableGame(_("game.csv, row {number}: {what}.").format(number=self.number, what=what))
 
 
