@@ -1,7 +1,7 @@
-"""What a tournament of agents shows: the meta-game, how its types would spread, and how well each one does.
+"""The results of a tournament of agents: its meta-game, how the types would spread, and how well each one does.
 
-The meta-game's players choose types of agents instead of actions. Its payoffs are the means of the matches
-played, over repetitions and over the orders in which the types can be seated (CoopEval, section 4).
+In the meta-game, players choose types of agents instead of actions. Its payoffs are the mean payoffs of the
+matches, over repetitions and over the orders in which the types can be seated (CoopEval, section 4).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from games.words import number, percent
 
 Array = NDArray[np.float64]
 MOST_SEATS = 4
-"""Seats up to which a meta-game is made: a tensor has as many dimensions."""
+"""Maximum number of seats for which a meta-game is computed: its tensor has one dimension per seat."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Tournament:
     """The finished matches of one base game under one mechanism.
 
     Attributes:
-        mean_payoff, cooperation: by type, over its seats; cooperation is None where the game has none.
-        meta: points of one's own type (first dimension) among co-players of the others; None where types have not
-            all met, in reputation, and beyond `MOST_SEATS` seats.
-        path: each type's share of the population by step of the replicator dynamics, the first row before any.
-        score: the population-weighted payoff after the dynamics, normalised where the game has references.
+        mean_payoff, cooperation: by type, over its seats; cooperation is None if the game has no cooperative action.
+        meta: points of a type (first dimension) against its co-players' types (the others); None if some types have
+            never met, in reputation games, and above `MOST_SEATS` seats.
+        path: each type's share of the population at each step of the replicator dynamics; the first row is the start.
+        score: the population-weighted payoff after the dynamics, normalised if the game has reference payoffs.
     """
 
     types: tuple[str, ...]
@@ -49,12 +49,12 @@ class Tournament:
     score: float | None
 
     def matrix(self) -> Array | None:
-        """Points of the row's type where one co-player is of the column's, the other co-players being of any."""
+        """Return the row type's mean points if one co-player is of the column's type and the others of any type."""
         return None if self.meta is None else np.asarray(self.meta.mean(axis=tuple(range(2, self.meta.ndim))))
 
 
 def tournament(game: Any, matches: Sequence[Mapping[str, Any]]) -> Tournament:
-    """What the finished matches of one configured game come to.
+    """Return the results of the finished matches of one configured game.
 
     Args:
         game: the configured `SocialDilemma`.
@@ -93,17 +93,17 @@ def tournament(game: Any, matches: Sequence[Mapping[str, Any]]) -> Tournament:
     )
 
 
-# ---- as a collection's page shows it ------------------------------------------------------------------
+# ---- on a collection's page ---------------------------------------------------------------------------
 
 SHOWN_STEPS = 20
 
 
 def results(game_class: type[Any], matches: Iterable[Mapping[str, Any]]) -> list[Block]:
-    """The tournaments of a collection's finished matches, one per base game and mechanism, as blocks to read.
+    """Return blocks with the tournaments of a collection's finished matches, one per base game and mechanism.
 
     Args:
-        game_class: the game that the configurations are of.
-        matches: per match {config, agents, payoffs, records}, as `Game.carry` has them.
+        game_class: the game to which the configurations belong.
+        matches: per match {config, agents, payoffs, records}, as `Game.carry` receives them.
     """
     groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for match in matches:

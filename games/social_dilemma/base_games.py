@@ -1,4 +1,4 @@
-"""The dilemmas that are played: the six published games in normal form, and custom ones (CoopEval, table 1)."""
+"""The dilemmas: the six published games in normal form, and custom games (CoopEval, table 1)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Reference:
-    """Payoffs per seat to compare with: in Nash equilibrium, and when all cooperate."""
+    """Payoffs per seat for comparison: in Nash equilibrium, and if all cooperate."""
 
     nash: float
     cooperative: float
@@ -35,9 +35,9 @@ class BaseGame:
     """A game in normal form.
 
     Attributes:
-        actions: how many actions each seat has.
-        payoffs: points of every seat by profile of action numbers.
-        cooperate: each seat's cooperative action; None: the game has none.
+        actions: the number of actions of each seat.
+        payoffs: every seat's points, by profile of action numbers.
+        cooperate: each seat's cooperative action; None if the game has none.
         other: each seat's uncooperative action.
     """
 
@@ -52,20 +52,20 @@ class BaseGame:
         return len(self.actions)
 
     def profiles(self) -> list[Profile]:
-        """Every profile, the last seat's action varying fastest."""
+        """Return every profile; the last seat's action varies fastest."""
         return list(product(*map(range, self.actions)))
 
     def names(self, position: int) -> tuple[str, ...]:
-        """The actions of a position (from 0) as players read them: A0, A1, …"""
+        """Return the names of a position's actions (position from 0) as players see them: A0, A1, …"""
         return action_names(self.actions[position])
 
     def range(self, position: int) -> tuple[float, float]:
-        """The smallest and the largest payoff of a position."""
+        """Return the smallest and the largest payoff of a position."""
         own = [points[position] for points in self.payoffs.values()]
         return min(own), max(own)
 
     def deviations(self, profile: Profile) -> Iterator[tuple[int, int, float]]:
-        """(seat from 0, action, points gained) of everybody who alone would play something else."""
+        """Yield (seat from 0, action, points gained) for every deviation of a single seat from the profile."""
         for seat, most in enumerate(self.actions):
             for action in range(most):
                 if action != profile[seat]:
@@ -73,7 +73,7 @@ class BaseGame:
                     yield seat, action, self.payoffs[other][seat] - self.payoffs[profile][seat]
 
     def equilibria(self) -> list[Profile]:
-        """The Nash equilibria in pure strategies."""
+        """Return the Nash equilibria in pure strategies."""
         return [
             profile
             for profile in self.profiles()
@@ -81,13 +81,13 @@ class BaseGame:
         ]
 
     def largest(self) -> float:
-        """The largest absolute payoff of any seat."""
+        """Return the largest absolute payoff of any seat."""
         return max(abs(points) for profile in self.payoffs.values() for points in profile)
 
 
 @cache
 def action_names(actions: int) -> tuple[str, ...]:
-    """A0, A1, … for so many actions."""
+    """Return the names of this many actions: A0, A1, …"""
     return tuple(f"A{number}" for number in range(actions))
 
 
@@ -95,7 +95,7 @@ def action_names(actions: int) -> tuple[str, ...]:
 
 
 class References(BaseModel):
-    """Two payoffs that the normalised score compares with."""
+    """The two payoffs to which the normalised score refers."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -110,7 +110,7 @@ class References(BaseModel):
 
 
 class CustomGame(BaseModel):
-    """A custom base game: actions per seat, and points for every combination of actions."""
+    """A custom base game: the number of actions per seat, and points for every combination of actions."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -169,7 +169,7 @@ class CustomGame(BaseModel):
         return self
 
     def game(self) -> BaseGame:
-        """The game in normal form."""
+        """Return the game in normal form."""
         cooperate = self.cooperate
         if self.other is not None:
             other = self.other
@@ -190,7 +190,7 @@ class CustomGame(BaseModel):
 
 
 def profile_key(profile: Sequence[int]) -> str:
-    """How a custom game's table of points names a combination of actions."""
+    """Return the key of a combination of actions in a custom game's table of points."""
     return ",".join(map(str, profile))
 
 
@@ -206,7 +206,7 @@ def _two(table: Sequence[Sequence[tuple[float, float]]]) -> dict[Profile, tuple[
 
 
 def _public_goods() -> dict[Profile, tuple[float, ...]]:
-    """Three seats; every contribution is worth 1.5, shared by all; a seat that keeps gets 1 more."""
+    """Return a public goods game of three seats: all share every contribution of 1.5; a seat that keeps gets 1 more."""
     return {
         profile: tuple(1.5 * profile.count(0) / 3 + action for action in profile)
         for profile in product((0, 1), repeat=3)
@@ -214,7 +214,7 @@ def _public_goods() -> dict[Profile, tuple[float, ...]]:
 
 
 def _travelers() -> dict[Profile, tuple[float, ...]]:
-    """Claims of 2 to 5: both get the lower claim; the lower claimant gets 2 more, the other 2 less."""
+    """Return payoffs for claims of 2 to 5: both get the lower claim; its claimant gets 2 more, the other 2 less."""
 
     def points(one: int, other: int) -> tuple[float, float]:
         if one == other:

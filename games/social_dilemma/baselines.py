@@ -1,4 +1,4 @@
-"""Scripted players (CoopEval's types and two reciprocal ones). Each uses only what its seat may know."""
+"""Scripted players: CoopEval's types and two reciprocal ones. Each uses only what its seat may know."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def always_cooperate(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveData:
-    """Cooperates; proposes the standard design, approves and signs what is sound, delegates to mediators that do C."""
+    """Cooperate; propose the standard design, approve and sign sound designs, delegate to mediators that play C."""
     if state.stage != "act":
         return _well_meant(game, state, role)
     if game.mechanism == "mediation" and _mediator_cooperates(game, state):
@@ -25,7 +25,7 @@ def always_cooperate(game: SocialDilemma, state: Dilemma, role: Role, rng: Rando
 
 
 def always_defect(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveData:
-    """Never cooperates, proposes nothing that helps, approves nothing, never signs."""
+    """Never cooperate, propose nothing useful, approve nothing, never sign."""
     action = game.base.other[game.position(role)]
     match state.stage:
         case "propose" if game.mechanism == "mediation":
@@ -40,7 +40,7 @@ def always_defect(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) 
 
 
 def tit_for_tat(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveData:
-    """Cooperates first, then exactly if all present co-players did in the round before, as far as it is shown."""
+    """Cooperate first, then only if all current co-players did in the round before, as far as it is shown."""
     if not game.repeated:
         return always_cooperate(game, state, role, rng)
     shown = state.rounds[-1:] if game.config.history_depth else ()
@@ -48,7 +48,7 @@ def tit_for_tat(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) ->
 
 
 def grim(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveData:
-    """Cooperates until a present or past co-player was shown to it not to."""
+    """Cooperate until a current or earlier co-player is seen not to."""
     if not game.repeated:
         return always_cooperate(game, state, role, rng)
     depth = game.config.history_depth
@@ -62,7 +62,7 @@ def grim(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveDa
 
 
 def nash(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveData:
-    """Plays the equilibrium; cooperates or delegates exactly under a sound design."""
+    """Play the equilibrium; cooperate or delegate only under a sound design."""
     if state.stage != "act":
         return _well_meant(game, state, role)
     if game.config.base_game == "matching_pennies":
@@ -77,7 +77,7 @@ def nash(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveDa
 
 
 def random(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveData:
-    """Any legal move."""
+    """Make any legal move."""
     match state.stage:
         case "propose" if game.mechanism == "mediation":
             return {"mediator": {str(d): rng.choice(game.actions(role)) for d in range(1, game.base.seats + 1)}}
@@ -96,11 +96,11 @@ def random(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> Move
     return {"action": rng.choice(choices)}
 
 
-# ---- what they share ---------------------------------------------------------------------------
+# ---- shared by the scripts ---------------------------------------------------------------------
 
 
 def _well_meant(game: SocialDilemma, state: Dilemma, role: Role) -> MoveData:
-    """The standard design; approval and signature of what makes cooperating an equilibrium."""
+    """Propose the standard design; approve and sign designs that make cooperation an equilibrium."""
     position = game.position(role)
     match state.stage:
         case "propose" if game.mechanism == "mediation":
@@ -115,13 +115,13 @@ def _well_meant(game: SocialDilemma, state: Dilemma, role: Role) -> MoveData:
 
 
 def _mediator_cooperates(game: SocialDilemma, state: Dilemma) -> bool:
-    """Whether the chosen mediator plays C when all delegate."""
+    """Return whether the chosen mediator plays C if all delegate."""
     cooperate = game.base.cooperate
     return cooperate is not None and all(game.mediator(state)[game.base.seats] == action for action in cooperate)
 
 
 def _cooperative(game: SocialDilemma, role: Role) -> str:
-    """The role's cooperative action; the first one where the game has none."""
+    """Return the role's cooperative action, or its first action if the game has no cooperative one."""
     cooperate = game.base.cooperate
     return game.actions(role)[0 if cooperate is None else cooperate[game.position(role)]]
 
@@ -132,14 +132,14 @@ def _cooperate_if(game: SocialDilemma, role: Role, kind: bool) -> MoveData:
 
 
 def _act(game: SocialDilemma, role: Role, choice: str) -> MoveData:
-    """This choice for certain, in the form that the study asks for."""
+    """Return a move that makes this choice with certainty, in the form that the configuration requires."""
     if game.config.answer_with == "percentages":
         return {"percentages": {name: 100 if name == choice else 0 for name in game.choices(role)}}
     return {"action": choice}
 
 
 def _toss(game: SocialDilemma, role: Role, rng: Random) -> MoveData:
-    """Either of two actions with the same chance."""
+    """Return a move that chooses between two actions with equal probability."""
     if game.config.answer_with == "action":
         return {"action": rng.choice(game.actions(role))}
     return {"percentages": {**dict.fromkeys(game.choices(role), 0), **dict.fromkeys(game.actions(role), 50)}}
@@ -163,7 +163,7 @@ def _of(group: tuple[Role, ...], role: Role) -> tuple[Role, ...]:
 
 
 def _others(state: Dilemma, role: Role) -> tuple[Role, ...]:
-    """The role's present co-players."""
+    """Return the role's current co-players."""
     return _of(state.group(role), role)
 
 

@@ -111,5 +111,5 @@ class DilemmaConfig(Config):
                 )
 
     def base(self) -> BaseGame:
-        """The base game in normal form."""
+        """Return the base game in normal form."""
         return PUBLISHED[self.base_game] if self.custom_game is None else self.custom_game.game()

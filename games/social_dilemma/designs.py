@@ -1,7 +1,7 @@
-"""Contracts and mediators: what they make of a game, and whether they make cooperation hold.
+"""Contracts and mediators: how they change a game, and whether they sustain cooperation.
 
-A contract names one payment per action: playing the action gives its player that much, paid in equal parts by
-the others. A mediator names one action for every number of delegators, which all of them then play.
+A contract sets a payment for each action: a player who plays the action receives it, in equal parts from the
+others. A mediator sets an action for each number of delegators; all delegators then play it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Utility = Callable[[Profile], tuple[float, ...]]
 
 @dataclass(frozen=True)
 class Quality:
-    """Whether cooperation is a Nash equilibrium under a design, and weakly dominant for everybody."""
+    """Whether cooperation under a design is a Nash equilibrium, and weakly dominant for every seat."""
 
     nash: bool
     dominant: bool
@@ -32,7 +32,7 @@ UNSOUND = Quality(nash=False, dominant=False)
 
 
 def with_payments(base: BaseGame, contract: Contract, profile: Profile) -> tuple[float, ...]:
-    """The points of a profile under a contract that all have signed."""
+    """Return the points of a profile under a contract that all have signed."""
     paid = [contract[action] for action in profile]
     points = base.payoffs[profile]
     total = sum(paid)
@@ -41,7 +41,7 @@ def with_payments(base: BaseGame, contract: Contract, profile: Profile) -> tuple
 
 
 def resolved(base: BaseGame, mediator: Mediator, choices: Profile) -> Profile:
-    """The actions that are played when some seats delegate; delegating is each seat's last choice."""
+    """Return the actions played if some seats delegate; each seat's last choice is to delegate."""
     delegators = sum(choice == base.actions[seat] for seat, choice in enumerate(choices))
     return tuple(
         mediator[delegators] if choice == base.actions[seat] else choice for seat, choice in enumerate(choices)
@@ -49,14 +49,14 @@ def resolved(base: BaseGame, mediator: Mediator, choices: Profile) -> Profile:
 
 
 def quality_of_contract(base: BaseGame, contract: Contract) -> Quality:
-    """Whether all-C is an equilibrium, and C dominant, in the game with payments."""
+    """Return whether all-C is an equilibrium, and C weakly dominant, in the game with payments."""
     if base.cooperate is None:
         return UNSOUND
     return _contract_quality(_key(base), base.cooperate, tuple(sorted(contract.items())))
 
 
 def quality_of_mediator(base: BaseGame, mediator: Mediator) -> Quality:
-    """The same of delegating, in the game with delegation; not so unless the mediator plays C for all."""
+    """Return the same for delegating, in the game with delegation; `UNSOUND` unless the mediator plays C for all."""
     if base.cooperate is None or any(mediator[base.seats] != action for action in base.cooperate):
         return UNSOUND
     return _mediator_quality(_key(base), base.actions, tuple(sorted(mediator.items())))
@@ -66,7 +66,7 @@ _KNOWN: dict[tuple[object, ...], BaseGame] = {}
 
 
 def _key(base: BaseGame) -> tuple[object, ...]:
-    """What identifies the game's payoffs, hashable."""
+    """Return a hashable key that identifies the game's payoffs."""
     key = (base.actions, tuple(base.payoffs.values()))
     _KNOWN.setdefault(key, base)
     return key
@@ -86,7 +86,7 @@ def _mediator_quality(key: tuple[object, ...], chosen: Profile, mediator: tuple[
 
 
 def _quality(actions: Profile, chosen: Profile, utility: Utility) -> Quality:
-    """Whether the profile `chosen` is a Nash equilibrium, and each part of it weakly dominant."""
+    """Return whether the profile `chosen` is a Nash equilibrium, and each of its actions weakly dominant."""
     at_rest = utility(chosen)
     nash = all(
         utility(_with(chosen, seat, action))[seat] <= at_rest[seat] + TOLERANCE
@@ -106,7 +106,7 @@ def _deviations(actions: Profile, chosen: Profile) -> Iterator[tuple[int, int]]:
 
 
 def _dominates(actions: Profile, seat: int, better: int, worse: int, utility: Utility) -> bool:
-    """Whether `better` is never worse for the seat than `worse`, and better at least once."""
+    """Return whether `better` weakly dominates `worse` for the seat: never worse, and better at least once."""
     gains = [
         utility(_with(profile, seat, better))[seat] - utility(_with(profile, seat, worse))[seat]
         for profile in product(*(range(most) if other != seat else (0,) for other, most in enumerate(actions)))
@@ -119,13 +119,20 @@ def _with(profile: Profile, seat: int, action: int) -> Profile:
 
 
 def standard_mediator(base: BaseGame, position: int) -> Mediator:
-    """Cooperate where all delegate, else not, by the actions of the position (from 0) that proposes it."""
+    """Return a mediator that cooperates if all delegate, else plays the uncooperative action.
+
+    Args:
+        position: the base game's position, from 0, whose actions the mediator plays: the proposer's.
+    """
     cooperate = base.cooperate[position] if base.cooperate is not None else 0
     return {number: cooperate if number == base.seats else base.other[position] for number in range(1, base.seats + 1)}
 
 
 def standard_contract(base: BaseGame, position: int, bound: int) -> Contract:
-    """The smallest whole payment for cooperating, within the bound, that makes it dominant; all 0 without one."""
+    """Return a contract with the smallest whole payment, within the bound, that makes cooperating dominant.
+
+    All payments are 0 if there is no such payment.
+    """
     zeros = dict.fromkeys(range(max(base.actions)), 0)
     if base.cooperate is None:
         return zeros

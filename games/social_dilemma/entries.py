@@ -1,4 +1,4 @@
-"""A custom game, entered in a grid: a table of points per combination of actions, and what follows from them."""
+"""The grid in which a custom game is entered: a table of points per combination of actions, and its analysis."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from games.words import number
 
 SEATS = (2, 3)
 SIZES = range(2, 11)
-"""Players, and actions per player, for which there is a grid; larger games come from files, and are kept."""
+"""Maximum numbers of players and of actions per player in the grid; larger games come from files and are kept."""
 KEPT = "kept"
 MOST_LISTED = 4
 
 
 @dataclass
 class Read:
-    """What is typed so far: every part that can be read, and a sentence for every control that cannot."""
+    """What has been typed so far: every part that can be read, and a sentence for every control that cannot."""
 
     actions: tuple[int, ...]
     names: tuple[str, ...]
@@ -36,15 +36,15 @@ class Read:
     missing: dict[str, str] = field(default_factory=dict)
 
     def label(self, action: int) -> str:
-        """What the action is called."""
+        """Return the action's name."""
         return self.names[action] if action < len(self.names) and self.names[action] else f"A{action}"
 
     def shown(self, profile: Sequence[int]) -> str:
-        """A combination of actions in words."""
+        """Return a combination of actions in words."""
         return ", ".join(self.label(action) for action in profile)
 
     def game(self) -> BaseGame | None:
-        """The game, where all its points can be read."""
+        """Return the game if all its points can be read."""
         if self.missing or self.problems:
             return None
         chosen = [action for action in self.cooperate if action is not None]
@@ -54,10 +54,10 @@ class Read:
 
 
 def read(typed: Typed) -> Json:
-    """The custom game that was typed, as its configuration has it; None where no point was given.
+    """Return the custom game that was typed, as it is stored in the configuration; None if no points were entered.
 
     Raises:
-        BadEntry: naming every combination whose points are missing or no numbers.
+        BadEntry: names every combination whose points are missing or not numbers.
     """
     if typed.get(KEPT):
         return _kept(typed[KEPT])
@@ -116,7 +116,7 @@ def _action(text: str, most: int) -> int | None:
 
 
 def _number(text: str) -> float | None:
-    """The points that somebody typed; None where they are no number in the bounds."""
+    """Return the points that were typed; None if they are not a number within the bounds."""
     try:
         points = float(text.replace("−", "-"))
     except ValueError:
@@ -127,7 +127,7 @@ def _number(text: str) -> float | None:
 
 
 def control(profile: Sequence[int], seat: int) -> str:
-    """The name of the control with the points of a seat, from 1, in a combination of actions."""
+    """Return the name of the control for a seat's points (seat from 1) in a combination of actions."""
     return f"{profile_key(profile)}/{seat}"
 
 
@@ -145,7 +145,7 @@ def _points(found: Read, profile: Profile, seat: int, typed: Typed) -> float | N
 
 
 def _faults(found: Read) -> dict[str, str]:
-    """What is wrong with the actions and points that the measures compare with."""
+    """Return problems with the cooperative and uncooperative actions and the reference payoffs."""
     faults = {}
     for key, chosen, title in (
         ("cooperate1", found.cooperate, _("cooperative")),
@@ -170,7 +170,7 @@ def _faults(found: Read) -> dict[str, str]:
 
 
 def filled(value: Json) -> Typed:
-    """What stands in the controls for a custom game."""
+    """Return the text in the controls for a custom game."""
     if not isinstance(value, Mapping):
         return {"seats": str(SEATS[0])}
     actions = value["actions"]
@@ -191,11 +191,11 @@ def _written(points: float) -> str:
     return str(int(points)) if float(points).is_integer() else repr(points)
 
 
-# ---- what the template reads ---------------------------------------------------------------------------
+# ---- the template's variables --------------------------------------------------------------------------
 
 
 def shows(typed: Typed) -> Mapping[str, Any]:
-    """The grid and what follows from it; of a larger game only its size."""
+    """Return the grid and the game's analysis; for a game too large for the grid, only its size."""
     if typed.get(KEPT):
         try:
             actions = json.loads(typed[KEPT])["actions"]
@@ -233,7 +233,7 @@ def shows(typed: Typed) -> Mapping[str, Any]:
 
 
 def _layers(found: Read, typed: Typed) -> Iterator[dict[str, Any]]:
-    """A table per action of the third player: player 1 in rows, player 2 in columns."""
+    """Return one table per action of player 3, with player 1 in rows and player 2 in columns."""
     rows, columns, *third = found.actions
     for beyond in product(*map(range, third)):
         yield {
@@ -267,7 +267,7 @@ def _box(found: Read, profile: Profile, seat: int, typed: Typed) -> dict[str, An
 
 
 def _says(found: Read) -> Iterator[str]:
-    """Equilibria and the cooperative outcome, in sentences."""
+    """Return sentences on the equilibria and the cooperative outcome."""
     game = found.game()
     if game is None:
         return
@@ -298,7 +298,7 @@ def _says(found: Read) -> Iterator[str]:
 
 
 def _temptation(found: Read, game: BaseGame, cooperate: Profile) -> str:
-    """What leaving cooperation alone would gain, for whom it gains most."""
+    """Return a sentence on who gains most by not cooperating, and how much."""
     gains = [(gain, seat, action) for seat, action, gain in game.deviations(cooperate)]
     gain, seat, action = max(gains, key=lambda one: one[0])
     if gain <= TOLERANCE:

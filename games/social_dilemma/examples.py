@@ -1,4 +1,4 @@
-"""What the contract plays of the social dilemma."""
+"""The social dilemma's examples for the contract tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CUSTOM = {
 
 
 def reveals(game: Any, before: Any, moves: Mapping[Role, Any], after: Any, role: Role) -> bool:
-    """A new round shows whom the role meets in it."""
+    """Return whether a new round shows the role whom it meets."""
     return len(after.rounds) > len(before.rounds)
 
 

@@ -1,4 +1,4 @@
-"""What a judge is asked about the reasons that players give: which of fifteen kinds they are (CoopEval, section 5)."""
+"""The question to a judge about players' reasons: which of fifteen kinds they are (CoopEval, section 5)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ LABELS: Mapping[str, str] = {
     "legibility": "acts so that others can easily understand or predict it",
     "multidimensional": "weighs several aims that conflict with each other",
 }
-"""The labels that a justification may have, with what each means."""
+"""The labels that a justification may get, with the meaning of each."""
 
 QUESTION = (
     "A player in a game of strategy wrote down why it chose as it did. Say which of these descriptions fit the reasons "
     "that it gives. Choose every one that plainly fits, and none that you would have to guess; there may be none."
 )
-"""What the judge is asked before the labels and the text."""
+"""The question to the judge; the labels and the text follow it."""

@@ -1,4 +1,4 @@
-"""The moves of each turn, as models built for one base game."""
+"""The moves of each turn, as models built for a particular base game."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Mix(Move):
     percentages: Any
 
     def shares(self) -> dict[str, int]:
-        """Percentage by action."""
+        """Return the percentage of each action."""
         return dict(self.percentages.model_dump())
 
 
 class ProposeMediator(Move):
-    """A mediator: for every number of delegators, the action that it plays for all of them."""
+    """A mediator: for each number of delegators, the action that it plays for all of them."""
 
     mediator: Any
 
@@ -41,7 +41,7 @@ class ProposeMediator(Move):
 
 
 class ProposeContract(Move):
-    """A contract: one whole number per action, which playing it earns from the others."""
+    """A contract: for each action, a whole number that a player who plays it receives from the others."""
 
     contract: Any
 
@@ -55,7 +55,7 @@ class Approve(Move):
     approve: Any
 
     def votes(self) -> tuple[int, ...]:
-        """The numbers of the approved proposals."""
+        """Return the numbers of the approved proposals."""
         return tuple(int(name[1:]) for name, yes in self.approve.model_dump().items() if yes)
 
 

@@ -1,4 +1,4 @@
-"""CoopEval's tournaments: the first four base games under each mechanism, among all types of agents."""
+"""CoopEval's tournaments: the first four base games under each mechanism, with all types of agents."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SUMMARIES: Mapping[Mechanism, str] = {
 
 
 def _tournament(mechanism: Mechanism, agents: Sequence[str], seed: int) -> Iterator[Environment]:
-    """One collection: every base game with the full product of agents, or with one population of them all."""
+    """Return one collection: every base game with the full product of agents, or with one population of all of them."""
     config: dict[str, Json] = {"mechanism": mechanism, "answer_with": "percentages", "stopping": "published"}
     if mechanism in REPUTATION:
         config["population"] = len(agents)
@@ -109,4 +109,4 @@ DEMOS: Mapping[str, Mapping[str, Json]] = {
     "contract": {"mechanism": "contract", "base_game": "public_goods"},
     "reputation": {"mechanism": "reputation_first_order", "rounds": 4, "population": 3},
 }
-"""Beside the usual demonstration, which is of repetition."""
+"""Additional demonstrations; the usual one shows repetition."""

@@ -1,4 +1,4 @@
-"""The questions after the game: an outcome of the game, and one rule of the mechanism."""
+"""Questions about the game: one on its outcomes, one on a rule of the mechanism."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Source: CoopEval. Each mechanism is a sequence of turns in which all seats move at once and nobody sees another's
 move before all are in. Repetition and reputation play many rounds; reputation pairs the seats of a population again
-in each round. Mediation and contract let players design, choose and enter an arrangement before they act.
+in each round. In mediation and contract, players propose, choose and enter an arrangement before they act.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
 
     @cached_property
     def base(self) -> BaseGame:
-        """The base game in normal form."""
+        """Return the base game in normal form."""
         return self.config.base()
 
     @property
@@ -112,19 +112,19 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
 
     @property
     def in_population(self) -> bool:
-        """Whether seats meet different seats in every round."""
+        """Return whether seats meet different seats in every round."""
         return self.mechanism in REPUTATION
 
     def seats(self) -> int:
         return self.base.seats * (self.config.population if self.in_population else 1)
 
     def people(self) -> tuple[Role, ...]:
-        """Nobody if players are told a chance that is not actually drawn: people are never deceived."""
+        """Return no roles if the stated chance of another round is never drawn: people are never deceived."""
         deceived = self.repeated and self.config.stopping == "published"
         return () if deceived else self.roles()
 
     def kind(self, role: Role) -> str:
-        """Seats with the same position in the base game are interchangeable."""
+        """Return the position: seats with the same position in the base game are interchangeable."""
         return str(self.position(role) + 1)
 
     def role_title(self, role: Role) -> str:
@@ -141,7 +141,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
 
     @property
     def all_actions(self) -> tuple[str, ...]:
-        """The names of all roles' actions."""
+        """Return the names of all roles' actions."""
         return action_names(max(self.base.actions))
 
     def label(self, action: str) -> str:
@@ -159,7 +159,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
 
     @property
     def contract_bound(self) -> int:
-        """The largest payment that a contract can contain."""
+        """Return the largest payment that a contract can contain."""
         if self.config.contract_bound is not None:
             return self.config.contract_bound
         return max(1, floor(self.base.largest()))
@@ -176,9 +176,9 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return [(1 - delta) * delta**t for t in range(rounds - 1)] + [delta ** (rounds - 1)]
 
     def secrets(self, role: Role) -> frozenset[str]:
-        """When the match ends, as far as players are not told.
+        """Return the keys that determine when the match ends, if players are not told.
 
-        A schedule shows in every round whom a seat meets, and no more; tests compare schedules that begin alike.
+        In each round, a seat learns only whom it meets; tests compare schedules that begin alike.
         """
         hidden = {"stop_after"}
         if self.config.stopping == "published":
@@ -449,7 +449,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return [(turn // len(phases) + 1, phases[turn % len(phases)]) for turn in turns]
 
     def ended_how(self, moves: Sequence[tuple[Role, MoveData]]) -> str | None:
-        """How the match stopped, if it could stop at random."""
+        """Return how the match stopped; None if it could not stop at random."""
         if not self.repeated or self.config.stopping != "drawn":
             return None
         return "last round" if len(moves) >= self.seats() * self.last_round() else "stopped by chance"

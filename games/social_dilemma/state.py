@@ -1,4 +1,4 @@
-"""Where a match stands: rounds played, who meets whom, and the designs that were proposed and chosen."""
+"""The state of a match: rounds played, who meets whom, and the designs that were proposed and chosen."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from games.interface import Role
 
 Stage = Literal["propose", "approve", "sign", "act", "over"]
 Groups = tuple[tuple[Role, ...], ...]
-"""Who plays together, each group in order of position."""
+"""The seats that play together, each group in order of position."""
 Design = Mapping[str, str | int]
 """A proposal as it was made: {"1": "A1", …} by number of delegators, or {"A0": 3, …} by action."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """One round: who met whom, the action that each seat's move came to, and its points.
+    """One round: who met whom, the action that each seat's move resulted in, and its points.
 
-    `delegated` names those who let the mediator act.
+    `delegated` lists the seats that delegated to the mediator.
     """
 
     groups: Groups
@@ -28,18 +28,18 @@ class Round:
     delegated: tuple[Role, ...] = ()
 
     def group(self, role: Role) -> tuple[Role, ...]:
-        """Who played together with this role, itself included."""
+        """Return the members of this role's group, including itself."""
         return next(group for group in self.groups if role in group)
 
 
 @dataclass(frozen=True)
 class Dilemma:
-    """A match of a dilemma under one mechanism.
+    """The state of a dilemma under one mechanism.
 
     Attributes:
-        groups: of the round that is being played; of the last one when the match is over.
-        votes: per seat, the numbers of the proposals it approved.
-        winner: number of the seat whose proposal was chosen.
+        groups: those of the current round, or of the last one when the match is over.
+        votes: per seat, the numbers of the proposals that it approved.
+        winner: the number of the seat whose proposal was chosen.
         signed: per seat, whether it signed the chosen contract.
     """
 
@@ -52,5 +52,5 @@ class Dilemma:
     signed: Mapping[Role, bool] = field(default_factory=dict)
 
     def group(self, role: Role) -> tuple[Role, ...]:
-        """Whom this role plays with now, itself included."""
+        """Return the members of this role's current group, including itself."""
         return next(group for group in self.groups if role in group)

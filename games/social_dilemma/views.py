@@ -1,7 +1,7 @@
 """What each seat may know, as blocks: the points at stake, designs, and what is shown of earlier rounds.
 
-The history is cut here: only rounds inside the window, only matches that the mechanism shows, and never who
-meets whom before it happens.
+The history is limited here: it shows only rounds inside the window, only matches that the mechanism shows, and
+never who meets whom before it happens.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from games.social_dilemma.rules import SocialDilemma
 
 MOST_COLUMNS, MOST_SHORT = 4, 100
-"""Columns, and outcomes, of a table of points that is short enough to stay in view."""
+"""Maximum columns, and outcomes, of a table of points that stays in view."""
 DEPTH = 3
-"""How many matches deep a co-player's history goes in higher-order reputation (CoopEval, section 3)."""
+"""The maximum depth of a co-player's history in higher-order reputation (CoopEval, section 3)."""
 
 
 def view(game: SocialDilemma, state: Dilemma, role: Role) -> View:
@@ -319,7 +319,7 @@ def _who(game: SocialDilemma, of: Role, role: Role) -> str:
 
 @dataclass(frozen=True)
 class Meeting:
-    """A match that is shown: its round (from 1), who played what for how many points, and what led to it.
+    """A match that is shown: its round (from 1), each player's action and points, and the matches that led to it.
 
     `earlier` holds, in higher-order reputation, the other players' earlier matches inside the window.
     """
@@ -372,9 +372,9 @@ def _history(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
 
 
 def _rows(game: SocialDilemma, meetings: Sequence[Meeting], role: Role, title: str) -> list[tuple[Cell, ...]]:
-    """Return a row per player of each match, in parts: a seat's matches, then what its co-players had done before.
+    """Return a row per player of each match, in parts: a seat's matches, then its co-players' earlier matches.
 
-    What a player had done before a round is shown only once, where it is first reached and thus goes deepest.
+    A player's earlier matches are shown only once, where they are first reached and thus go deepest.
     """
     rows: list[tuple[Cell, ...]] = []
     told: set[tuple[Role, int]] = set()
