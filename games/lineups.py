@@ -1,6 +1,6 @@
 """Rules that make line-ups from a few agents, and a game's published collections.
 
-A line-up gives the agent of every seat, by the agent's label. A rule is plain data and never lists its
+A line-up names the agent in every seat, by its label. A rule is plain data and never stores its
 line-ups: the i-th one is computed from i, so a plan of a million matches takes a few lines.
 """
 
@@ -25,28 +25,28 @@ Rule = Literal["product", "combinations", "subsets", "each", "together", "popula
 
 
 class Lineups(BaseModel):
-    """Line-ups by a rule over a pool of agents, for the seats that are not fixed.
+    """The line-ups that a rule makes from a pool of agents, for the seats that are not fixed.
 
-    Rules, for k free seats (labels in the pool's order, the last seat varying fastest):
-        product: every ordered choice of k agents, repetitions included ("everybody against everybody").
-        combinations: every unordered choice of k agents, repetitions included; for interchangeable seats.
+    Rules, for k free seats (labels in the pool's order; the last seat varies fastest):
+        product: every ordered choice of k agents, with repetition ("everybody against everybody").
+        combinations: every unordered choice of k agents, with repetition; for interchangeable seats.
         subsets: every choice of k different agents, in the pool's order.
         each: one agent in all k seats, one line-up per agent.
-        together: one line-up, the whole pool in its order; as many agents as free seats.
-        population: one line-up of m·n seats in m groups of n positions, each agent once in every
+        together: one line-up, the whole pool in its order; needs as many agents as free seats.
+        population: one line-up of m·n seats in m groups of n positions, with each agent once in every
             position (seat j, from 0, has agent j div n); k must be a multiple of the pool's size m.
-        listed: the line-ups written by hand in `listed`.
+        listed: the line-ups given in `listed`.
 
     Attributes:
         rule: see above.
-        agents: the pool, each label once.
-        fixed: agents that keep their seats throughout; the rule fills the others.
-        same: False leaves out line-ups in which one agent has all free seats (product, combinations).
-        listed: complete line-ups, for the rule of that name.
-        rotate: in repetition r (from 0) each seat gets the agent that sits r seats after it, so that
-            over n repetitions everybody has every seat.
-        sample: play only so many of the line-ups, drawn without replacement; None plays all.
-        sample_seed: decides the drawing.
+        agents: the pool; each label occurs once.
+        fixed: agents that keep their seats throughout; the rule fills the other seats.
+        same: False leaves out line-ups in which one agent takes all free seats (product, combinations).
+        listed: complete line-ups, for the rule "listed".
+        rotate: in repetition r (from 0) each seat gets the agent that is r seats after it, so that
+            every agent takes every seat over n repetitions.
+        sample: the number of line-ups to play, drawn without replacement; None plays all.
+        sample_seed: the seed of that draw.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -61,10 +61,10 @@ class Lineups(BaseModel):
     sample_seed: int = 0
 
     def count(self, roles: Sequence[Role]) -> int:
-        """How many line-ups the rule makes for these seats.
+        """Return the number of line-ups that the rule makes for these seats.
 
         Raises:
-            BadLineup: the rule does not fit the seats; names what is missing or unknown.
+            BadLineup: the rule does not fit the seats; the message says what is missing or unknown.
         """
         self._refuse_unfit(roles)
         size = self._size(len(self._free(roles)))
@@ -73,7 +73,7 @@ class Lineups(BaseModel):
         return size if self.sample is None else min(size, self.sample)
 
     def at(self, index: int, roles: Sequence[Role], *, repetition: int = 0) -> Lineup:
-        """The line-up number `index` (from 0), as it sits in this repetition (from 0).
+        """Return line-up `index` (from 0), with its seats as in repetition `repetition` (from 0).
 
         Raises:
             BadLineup: the rule does not fit the seats.
@@ -84,7 +84,10 @@ class Lineups(BaseModel):
         return self.place(index, roles, repetition=repetition)
 
     def place(self, index: int, roles: Sequence[Role], *, repetition: int = 0) -> Lineup:
-        """`at` for seats that `count` has accepted, and an index below it: for plans that ask many times."""
+        """Return what `at` returns, without its checks; for plans that call it often.
+
+        The rule fits the seats (`count` accepted them), and the index is in range.
+        """
         free = self._free(roles)
         size = self._size(len(free))
         if self.sample is not None and self.sample < size:
@@ -99,11 +102,11 @@ class Lineups(BaseModel):
         return {role: lineup[sits] for role, sits in zip(roles, turned, strict=True)}
 
     def labels(self) -> tuple[str, ...]:
-        """Every agent that may be seated, each once."""
+        """Return every agent that may be seated, each once."""
         named = [*self.agents, *self.fixed.values(), *(label for one in self.listed for label in one.values())]
         return tuple(dict.fromkeys(named))
 
-    # ---- inside ------------------------------------------------------------------------------------
+    # ---- helpers -----------------------------------------------------------------------------------
 
     def _free(self, roles: Sequence[Role]) -> list[Role]:
         return [role for role in roles if role not in self.fixed]
@@ -153,7 +156,7 @@ class Lineups(BaseModel):
                 )
 
     def _size(self, free: int) -> int:
-        """How many line-ups there are before sampling."""
+        """Return the number of line-ups before sampling."""
         pool = len(self.agents)
         if self.rule == "listed":
             return len(self.listed)
@@ -170,7 +173,7 @@ class Lineups(BaseModel):
         return pool**free if self.rule == "product" else comb(pool + free - 1, free)
 
     def _choose(self, index: int, free: int) -> list[int]:
-        """The places in the pool of the agents in the free seats."""
+        """Return the positions in the pool of the agents in the free seats."""
         pool = len(self.agents)
         if self.rule == "each":
             return [index] * free
@@ -185,11 +188,11 @@ class Lineups(BaseModel):
                 index += alike <= index
         if self.rule == "product":
             return [index // pool ** (free - 1 - seat) % pool for seat in range(free)]
-        # A choice with repetitions is a choice of different things in which each step up was one more.
+        # Adding 0, 1, 2… to the sorted positions maps choices with repetition one-to-one to subsets.
         return [place - seat for seat, place in enumerate(_subset(index, pool + free - 1, free))]
 
     def _alike(self, free: int) -> Iterator[int]:
-        """The indexes of the line-ups of one agent alone, in order."""
+        """Return the indices of the line-ups in which one agent takes all free seats, in order."""
         pool, size = len(self.agents), self._with_same(free)
         for agent in range(pool):
             if self.rule == "product":
@@ -199,7 +202,7 @@ class Lineups(BaseModel):
 
 
 def _subset(index: int, pool: int, size: int) -> list[int]:
-    """The subset number `index` of 0…pool-1 with `size` members, in lexicographic order."""
+    """Return subset `index` of 0…pool-1 with `size` members, in lexicographic order."""
     chosen: list[int] = []
     first = 0
     for left in range(size, 0, -1):
@@ -212,9 +215,10 @@ def _subset(index: int, pool: int, size: int) -> list[int]:
 
 
 def _shuffled(index: int, size: int, seed: str) -> int:
-    """Where `index` goes in a permutation of 0…size-1 that follows from `seed`; no list is made.
+    """Return the image of `index` under a permutation of 0…size-1 determined by `seed`, without making a list.
 
-    A Feistel network over the smallest even number of bits that holds `size`, walked until it is inside.
+    This is a Feistel network over the smallest even number of bits that can hold `size`, applied until the result is
+    below `size`.
     """
     half = max(1, (max(size - 1, 1).bit_length() + 1) // 2)
     mask = (1 << half) - 1
@@ -232,13 +236,13 @@ def _shuffled(index: int, size: int, seed: str) -> int:
 
 @dataclass(frozen=True)
 class Asked:
-    """An agent of a preset: a model or script and how it is asked.
+    """An agent of a preset: a model or script, and how it is asked.
 
     Attributes:
         spec: "script:NAME", "ENDPOINT:MODEL", or a label that the researcher's collection defines.
-        settings: how it is asked, by name of the platform's agent settings, on top of the preset's own:
-            strategy, persona, temperature, tries_after_first, script (who moves in the end), …
-        delay: seconds that a script waits before it answers.
+        settings: how it is asked, by name of the platform's agent settings; these override the preset's own:
+            strategy, persona, temperature, tries_after_first, script (the fallback), …
+        delay: the seconds that a script waits before it answers.
     """
 
     spec: str
@@ -251,18 +255,18 @@ class Environment:
     """One collection of a preset: configurations × line-ups × repetitions.
 
     Attributes:
-        name: "melee", "rational", "self": names the collection after its preset, and is exported.
-        configurations: of the game; what is left out has its default.
-        lineups: who sits where. Labels that `agents` does not name are specifications themselves.
-        agents: agents asked in a way of their own, by label.
-        repetitions: matches per configuration and line-up.
-        cycle: so many configurations in a row are one treatment whose repetitions take them in turn:
-            repetition r has the one number r mod `cycle`. 50 sessions, each with a limit of its own, are
+        name: "melee", "rational", "self": part of the collection's name, after the preset's; exported.
+        configurations: the game's configurations; missing parameters have their defaults.
+        lineups: the agents' seats. Labels that are not in `agents` are specifications themselves.
+        agents: agents that are asked differently from the others, by label.
+        repetitions: the number of matches per configuration and line-up.
+        cycle: this many consecutive configurations form one treatment, and its repetitions take them in turn:
+            repetition r uses configuration r mod `cycle`. For example, 50 sessions with a limit each are
             50 configurations, cycle 50, repetitions 50.
-        seeds: "instance": from configuration and repetition, so that every line-up meets the same draws;
-            "match": from the match's number in the collection.
-        settings: for all agents of this collection, on top of the preset's.
-        title: what people read; made from preset and name where it is empty.
+        seeds: "instance": derived from configuration and repetition, so that every line-up gets the same draws;
+            "match": derived from the match's number in the collection.
+        settings: settings of all agents in this collection; they override the preset's.
+        title: the title shown to people; if empty, made from the preset's title and `name`.
     """
 
     name: str
@@ -278,15 +282,15 @@ class Environment:
 
 @dataclass(frozen=True)
 class CollectionPreset:
-    """A game's published collections: `PRESETS` in its `published.py` holds them by name.
+    """A game's published collections; `PRESETS` in its `published.py` lists them by name.
 
     Attributes:
-        title, summary, source: for the researcher who chooses one.
-        environments: (agents' specifications in the order named, seed) → the collections. Random draws of the
-            preset itself (drawn limits) comes from `Random(f"…/{seed}")`.
-        agents: how many agents have to be named at least; `most_agents`: at most, None for any number.
-        settings: how all models are asked, by name of the platform's agent settings; those of an
-            environment or agent go before. `script_counts` says that moves of the last resort `script`
+        title, summary, source: shown to researchers choosing a preset.
+        environments: (agents' specifications in the order given, seed) → the collections. Random draws of the
+            preset itself (such as drawn limits) come from `Random(f"…/{seed}")`.
+        agents: the minimum number of agents to name; `most_agents`: the maximum, None for any number.
+        settings: how all models are asked, by name of the platform's agent settings; the settings of an
+            environment or agent override them. `script_counts` says that moves of the fallback `script`
             are data and not a failure.
     """
 
@@ -299,10 +303,10 @@ class CollectionPreset:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def made(self, agents: Sequence[str], seed: int) -> list[Environment]:
-        """The collections for these agents.
+        """Return the collections for these agents.
 
         Raises:
-            BadLineup: too few or too many agents, or one twice.
+            BadLineup: there are too few or too many agents, or one is named twice.
         """
         if len(set(agents)) < len(agents):
             raise BadLineup(_("Agents: each must be listed only once."))
@@ -322,19 +326,19 @@ class CollectionPreset:
 
 
 AGENT, SECOND_AGENT = "agent", "second agent"
-"""In a ready study's line-ups: the agent that the researcher names, and the second one, or again the first."""
+"""In the line-ups of ready-made studies: the agents that the researcher names; the second defaults to the first."""
 
 
 @dataclass(frozen=True)
 class StudyPreset:
-    """A game's ready studies with people: `STUDIES` in its `published.py` holds them by name.
+    """A game's ready-made study with people; `STUDIES` in its `published.py` lists them by name.
 
     Attributes:
-        title, summary, source: for the researcher who chooses one.
-        tables: one draft study each, by name: who takes which seat. A seat is for a "person", for `AGENT` or for
-            `SECOND_AGENT`; "*" stands for all others.
-        config: what differs from the game's defaults.
-        minutes: that a person needs, with reading: base pay and announced average follow from it.
+        title, summary, source: shown to researchers choosing a study.
+        tables: one draft study per name, with the taker of each seat: "person", `AGENT` or
+            `SECOND_AGENT`; "*" stands for all other seats.
+        config: parameters that differ from the game's defaults.
+        minutes: the time a person needs, including reading; it determines base pay and the announced average.
         fields: other fields of the study, by name: turn_seconds, on_timeout, lobby_after, …
         settings: how models are asked, by name of the platform's agent settings.
     """

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 Amounts = Literal["points", "dollars"]
-"""How a game's own amounts are written; real money is written with its currency, by the platform alone."""
+"""How a game's own amounts are written; only the platform writes real money, with its currency."""
 
 
 def _as_it_is(sentence: str) -> str:
@@ -23,12 +23,12 @@ def translate_with(translate: Callable[[str], str]) -> None:
 
 
 def gettext(sentence: str) -> str:
-    """`sentence` in the reader's language; the name is the one message extractors look for."""
+    """Return `sentence` in the reader's language; message extractors look for this function's name."""
     return _translate(sentence)
 
 
 def money(amount: float, *, currency: str = "$") -> str:
-    """`amount` as people write it: thousands separated, cents only where there are any.
+    """Return `amount` as people write it: with thousands separators, and cents only if there are any.
 
     >>> money(10000), money(0.5), money(-3)
     ('$10,000', '$0.50', '-$3')
@@ -39,7 +39,7 @@ def money(amount: float, *, currency: str = "$") -> str:
 
 
 def points(amount: float) -> str:
-    """`amount` of a game as points, with at most two decimals, the word never on a line of its own.
+    """Return a game's `amount` in points, with at most two decimals and no line break before the unit.
 
     >>> points(10000), points(0.5), points(1)
     ('10,000\xa0points', '0.5\xa0points', '1\xa0point')
@@ -49,7 +49,7 @@ def points(amount: float) -> str:
 
 
 def plain_points(amount: float) -> str:
-    """The number in `points`: four digits where two decimals would not show it, a power of ten beyond 1e15."""
+    """Return the number for `points`: four digits if two decimals would show 0, a power of ten beyond 1e15."""
     if abs(amount) >= 1e15 or (0 < abs(amount) < 1 and abs(round(amount, 2) - amount) > 1e-9):
         return f"{amount:.4g}"
     shown = f"{amount:,.2f}".rstrip("0").rstrip(".")
@@ -62,17 +62,17 @@ def in_amounts(amount: float, amounts: Amounts) -> str:
 
 
 def percent(share: float) -> str:
-    """A share of one as a percentage without needless digits: 0.05 → "5%", 0.125 → "12.5%"."""
+    """Return a share of one as a percentage without needless digits: 0.05 → "5%", 0.125 → "12.5%"."""
     return f"{round(100 * share, 4):g}%"
 
 
 def number(value: float) -> str:
-    """A number without needless digits, thousands separated: 81.0 → "81", 1234.5 → "1,234.5"."""
+    """Return a number without needless digits, with thousands separators: 81.0 → "81", 1234.5 → "1,234.5"."""
     return f"{round(value, 4):,.10g}"
 
 
 def exact(value: float) -> str:
-    """A number with all its digits, nothing rounded: 20.0 → "20", 2/3 → "0.6666666666666666"."""
+    """Return a number with all its digits, unrounded: 20.0 → "20", 2/3 → "0.6666666666666666"."""
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
 
 

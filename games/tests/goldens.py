@@ -1,4 +1,4 @@
-"""Golden playthroughs of games whose seats move at once or are many: whole matches kept word for word."""
+"""Golden playthroughs of games with simultaneous moves or many seats: whole matches stored verbatim."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from games import registry
 
 
 def playthrough(key: str, match: Mapping[str, Any]) -> dict[str, Any]:
-    """What a match shows: its log, its result, and what the first two seats read before, in the middle and after.
+    """Return what a match shows: its log, its result, and the first two seats' texts before, during and after it.
 
     Args:
-        match: {config, seed, scripts: the scripted player of each seat, in order}.
+        match: {config, seed, scripts: each seat's script, in order}.
     """
     game = games.play.configure(registry.get(key), match["config"])
     scripts = dict(zip(game.roles(), match["scripts"], strict=True))
@@ -41,13 +41,13 @@ def playthrough(key: str, match: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def kept(folder: Path, name: str) -> dict[str, Any]:
-    """The playthrough that was kept under this name."""
+    """Return the playthrough stored under this name."""
     found: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     return found
 
 
 def write(folder: Path, key: str, matches: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write all playthroughs again: look at the difference, and raise `rules_version` if an old log would differ."""
+    """Write all playthroughs again: check the difference, and raise `rules_version` if an old log would differ."""
     folder.mkdir(exist_ok=True)
     for name, match in matches.items():
         text = json.dumps(playthrough(key, match), indent=1, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Economics Arena's collections and remarks, as the specification's tables have them."""
+"""Economics Arena's collections and remarks, as in the specification's tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def made(key: str, agents: list[str] = AGENTS, seed: int = 1) -> dict[str, Envir
 
 
 def matches(key: str, environment: Environment) -> int:
-    """How many matches the collection has."""
+    """Return the number of matches in the collection."""
     game = games.play.configure(registry.get(key), environment.configurations[0])
     treatments = len(environment.configurations) // environment.cycle
     return treatments * environment.lineups.count(game.roles()) * environment.repetitions

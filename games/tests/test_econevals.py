@@ -1,4 +1,4 @@
-"""What the environments of EconEvals refuse, and what their collections' pages say of matches that scripts played."""
+"""Refusals of EconEvals' environments, and the pages of their collections for matches that scripts played."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from games.play import configure, script_move, start, submit
 
 
 def match(key: str, config: dict, *scripts: str, seed: int = 1) -> dict:
-    """A finished match of scripts, one for each seat, as a collection's page has it."""
+    """Return a finished match of scripts, one per seat, as a collection's page receives it."""
     game = configure(registry.get(key), config)
     seats = dict(zip(game.roles(), scripts, strict=True))
     play, _events = start(game, seed)
@@ -65,7 +65,7 @@ def test_a_wrong_entry_is_named_and_nothing_else():
 
 
 def rows(key: str, matches: list[dict]) -> dict[str, list[tuple]]:
-    """The tables of the page, by title."""
+    """Return the page's tables by title."""
     analyses = grids.analyses(key)
     assert analyses is not None
     return {block.title: list(block.rows) for block in analyses.results(registry.get(key), matches)}

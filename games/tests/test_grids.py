@@ -1,4 +1,4 @@
-"""Grids and lists of configurations, and the published selection for people."""
+"""Grids and lists of configurations, and the published selections for people."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Hidden information in the configurations of the published tables, 384 + 576 + 360: both roles, several turns.
+"""Hidden information in the published tables' configurations (384 + 576 + 360): both roles, several turns.
 
-Every seventh configuration is looked at daily; with the slow tests, all are.
+Usual runs check every seventh configuration; runs with the slow tests check all.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from games.play import Play, applied, configure, learnt, start, submit
 
 FAMILIES = ("bargaining", "negotiation", "persuasion")
 PARTS = [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 7))]
-"""Seven divides no number of values in the tables, so that each part has all of them."""
+"""Seven parts of each table: 7 divides no parameter's number of values, so every part contains all of them."""
 MOVES = 5
-"""Turns that are looked at in each match: two rounds and the beginning of a third."""
+"""The number of turns checked in each match: two rounds and the beginning of a third."""
 
 
 def together(true: Play, shadow: Play, rng: Random) -> Iterator[tuple[Play, Play, tuple[Any, Any], Role | None]]:
-    """The two plays after each same move, with what each role was just told as (true, shadow)."""
+    """Yield the two plays after each identical move, with each role's latest notices as (true, shadow)."""
     yield true, shadow, ({}, {}), None
     for _number in range(MOVES):
         if true.over or shadow.over:
@@ -50,7 +50,7 @@ def together(true: Play, shadow: Play, rng: Random) -> Iterator[tuple[Play, Play
 
 
 def leaks(config: Mapping[str, Json], key: str, seed: int) -> list[str]:
-    """What a role can see of a parameter that it must not know."""
+    """Return what a role can see of a parameter that it must not know."""
     case = Case(registry.get(key), config, seed, examples_of(key))
     game = case.game
     found = []
@@ -91,7 +91,7 @@ def test_no_buyer_sees_a_quality_before_it_is_revealed(part):
 
 
 def test_the_comparison_can_fail():
-    """Under complete information a role does see the other's parameter."""
+    """Under complete information, a role sees the other's parameter."""
     config = {"complete_information": True}
     game = configure(registry.get("bargaining"), config)
     other = configure(registry.get("bargaining"), {**config, "delta_bob": 0.8})

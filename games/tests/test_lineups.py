@@ -1,4 +1,4 @@
-"""Line-ups: every rule against its definition, and the i-th line-up from i alone."""
+"""Line-ups: every rule against its definition, and computing the i-th line-up from i alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a match is played, as the kernel's specification."""
+"""Playing a match, against the kernel's specification."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def well(**config: Any) -> Any:
 
 
 class FirstCome(Guessing):
-    """Guessing in which the first answer closes the run."""
+    """A guessing game in which the first answer closes the run."""
 
     def turn(self, state: Any) -> Turn | None:
         turn = super().turn(state)
@@ -463,7 +463,7 @@ def test_a_log_that_was_changed_is_noticed(tamper):
 
 
 def _with(log: list[Event], kind: str, **data: Any) -> list[Event]:
-    """The log with other data in the first event of that kind."""
+    """Return the log with other data in the first event of this kind."""
     at = next(at for at, event in enumerate(log) if event.kind == kind)
     return [*log[:at], replace(log[at], data={**log[at].data, **data}), *log[at + 1 :]]
 
@@ -481,7 +481,7 @@ def test_a_snapshot_in_the_middle_of_a_sealed_turn_goes_on_the_same_way():
     assert submit(again, *DROPS[2]) == submit(play, *DROPS[2])
 
 
-# ---- what a role is told -----------------------------------------------------------------------
+# ---- what a role learns ------------------------------------------------------------------------
 
 
 def test_a_story_is_ones_own_moves_and_what_was_learnt_in_order():
@@ -543,7 +543,7 @@ def test_two_draws_of_one_name_in_one_step_are_a_mistake_of_the_game():
         start(configure(Twice, {}), 1)
 
 
-# ---- scripted players --------------------------------------------------------------------------
+# ---- scripts -----------------------------------------------------------------------------------
 
 
 def test_a_scripted_player_does_the_same_at_the_same_turn_and_something_else_at_the_next():

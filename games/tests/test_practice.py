@@ -1,4 +1,4 @@
-"""A practice period: on an instance of its own, counting for nothing, saying so, and marked in what is exported."""
+"""A practice period has its own instance, does not count, is labelled as practice, and is marked in exports."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def said(play, role) -> str:
 
 @GAMES
 def test_practice_leaves_no_trace_in_the_result(key):
-    """The same submissions give the same figures with and without a practice period before them."""
+    """The same submissions give the same figures with and without a practice period."""
     found = {}
     for practice in (False, True):
         (play, _events), role = play_of(key, practice=practice)

@@ -1,4 +1,4 @@
-"""Ratings rank agents by who scored more."""
+"""Ratings rank agents by their scores."""
 
 from __future__ import annotations
 

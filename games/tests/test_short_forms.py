@@ -1,4 +1,4 @@
-"""Every game's short forms: the fewest numbers that determine a move, and only legal moves come of them."""
+"""Every game's short forms: the fewest numbers that determine a move; they expand to legal moves only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CASES = [case for key in registry.keys() for case in examples.cases(key)]
 
 
 def short_forms(case: Case) -> list[tuple[Play, str, Form]]:
-    """Every moment at which a role of the case's match may fill in a short form."""
+    """Yield every moment at which a role in the case's match may fill in a short form."""
     return [
         (play, role, form)
         for play in case.walk().plays()
@@ -31,7 +31,7 @@ def short_forms(case: Case) -> list[tuple[Play, str, Form]]:
 
 
 def fillings(form: Form, rng: Random, most: int = 20) -> list[dict]:
-    """Filled-in short forms whose values the short form itself takes."""
+    """Yield filled-in short forms with values that the short form accepts."""
     properties = form.short.model_json_schema()["properties"]
     values = {name: [*_numbers(part, rng), 'Words, and "more" words', None] for name, part in properties.items()}
     legal = []

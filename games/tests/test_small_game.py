@@ -1,4 +1,4 @@
-"""The game of the tutorial "Your first game" is complete: as printed, it passes every check of the contract."""
+"""The game of the tutorial "Your first game" is complete: as printed, it passes every contract check."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAGE = ROOT / "docs" / "tutorials" / "first-game.md"
 
 
 def block(language: str) -> str:
-    """The first block of code of this language."""
+    """Return the first code block in this language."""
     return blocks(PAGE, language)[0].code
 
 

@@ -1,4 +1,4 @@
-"""Texts that researchers write: what they may do, and what would keep a page busy."""
+"""Researchers' texts: what they may contain, and how texts that would keep a page busy are stopped."""
 
 from __future__ import annotations
 

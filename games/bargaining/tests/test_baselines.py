@@ -30,7 +30,7 @@ def match(alice: str, bob: str, seed: int = 1, **config) -> games.play.Play:
 
 
 def start_of_round(game: Bargaining, number: int) -> games.play.Play:
-    """A play whose offers before round `number` were all rejected."""
+    """Return a play in which all offers before round `number` were rejected."""
     play, _events = games.play.start(game, 1)
     for _round in range(number - 1):
         for move in ({"alice_gain": 5000, "bob_gain": 5000}, {"decision": "reject"}):
@@ -39,7 +39,7 @@ def start_of_round(game: Bargaining, number: int) -> games.play.Play:
 
 
 def earned(play: games.play.Play, role: str, move: dict | None = None) -> float:
-    """The role's payoff when it makes `move` (or what the equilibrium says), and all else is the equilibrium."""
+    """Return the role's payoff if it makes `move` (None: the equilibrium's) and all other moves are in equilibrium."""
     while not play.over:
         (mover,) = play.waiting_for()
         play, _events = games.play.submit(play, mover, move or games.play.script_move(play, mover, "equilibrium"))

@@ -1,4 +1,4 @@
-"""Bargaining against its formulas (GLEE section 2.1), written here a second time."""
+"""Bargaining against its formulas (GLEE section 2.1), which are written out independently here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def bargaining(**config) -> Bargaining:
 
 
 def play_out(game: Bargaining, moves: list[dict]) -> games.play.Play:
-    """Play `moves`, each by the role that is asked."""
+    """Play `moves`, each by the role whose turn it is."""
     play, _events = games.play.start(game, 1)
     for move in moves:
         play, _events = games.play.submit(play, play.waiting_for()[0], move)
@@ -29,7 +29,7 @@ def play_out(game: Bargaining, moves: list[dict]) -> games.play.Play:
 
 
 def agreement_in_round(game: Bargaining, number: int, alice_gain: float) -> games.play.Play:
-    """Rejected offers until round `number`, whose offer is accepted."""
+    """Reject all offers before round `number` and accept that round's offer."""
     offer = {"alice_gain": alice_gain, "bob_gain": game.config.money - alice_gain}
     return play_out(game, [offer, {"decision": "reject"}] * (number - 1) + [offer, {"decision": "accept"}])
 

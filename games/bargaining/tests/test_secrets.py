@@ -1,4 +1,4 @@
-"""What a player may not know changes no byte of what it reads, is told, may do, or is asked."""
+"""What a player may not know changes no byte of its texts, notices, forms and questions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ILLEGAL = (
     {"cap": 1},
     {},
 )
-"""Moves to be refused; the reason is shown to the player."""
+"""Moves that are refused with a reason shown to the player."""
 
 
 def started(config: dict[str, Any], seed: int) -> games.play.Play:
@@ -33,7 +33,7 @@ def started(config: dict[str, Any], seed: int) -> games.play.Play:
 def everything(
     play: games.play.Play, role: Role, before: games.play.Play | None, last: tuple[Role, dict] | None
 ) -> str:
-    """All that `role` can be shown at this moment, what it was just told, and what its scripts would do."""
+    """Return all that `role` can be shown at this moment, its latest notices, and its scripts' moves."""
     game = play.game
     told = games.play.learnt(before, *last, play, role) if before and last else ()
     forms = [(form.name, form.title, form.help, form.model.model_json_schema()) for form in play.forms(role)]
@@ -54,7 +54,7 @@ def refusal(play: games.play.Play, role: Role, move: dict) -> str:
 
 
 def assert_alike(role: Role, seed: int, config: dict[str, Any], *variants: dict[str, Any]) -> None:
-    """Play one random match under each variant of `config`: `role` cannot tell at any moment which it is in."""
+    """Play one random match under each variant of `config`; `role` can never tell which variant it is in."""
     plays = [started({**config, **variant}, seed) for variant in variants]
     before: list[games.play.Play | None] = [None] * len(plays)
     last, rng = None, Random(seed)
@@ -68,7 +68,7 @@ def assert_alike(role: Role, seed: int, config: dict[str, Any], *variants: dict[
         before = list(plays)
         plays = [games.play.submit(play, *last)[0] for play in plays]
         if len({play.over for play in plays}) > 1:
-            return  # the cap of one of them is reached: that the game ends is no secret
+            return  # one of them has reached its last round: the end of the game is no secret
 
 
 @settings(deadline=None, max_examples=60)
@@ -109,7 +109,7 @@ def test_secrets_are_named():
 
 @pytest.mark.parametrize("role", ["alice", "bob"])
 def test_the_comparison_can_fail(role):
-    """Under complete information the other's factor shows."""
+    """Under complete information the other's discount factor is shown."""
     theirs = "delta_bob" if role == "alice" else "delta_alice"
     with pytest.raises(AssertionError):
         assert_alike(role, 1, {}, {theirs: 0.8}, {theirs: 0.95})

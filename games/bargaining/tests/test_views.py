@@ -1,4 +1,4 @@
-"""What the players read: each fact where it is needed, and enough of it to decide."""
+"""What players read: each fact where they need it, and enough facts to decide."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def shown(block: Block | None) -> dict[str, str]:
 
 
 def told(role: Role, *moves: dict[str, Any], **config) -> dict[str, Block]:
-    """What the last of `moves` told `role`."""
+    """Return what the last of `moves` told `role`."""
     before, after = played(*moves[:-1], **config), played(*moves, **config)
     return {block.key: block for block in games.play.learnt(before, before.waiting_for()[0], moves[-1], after, role)}
 
@@ -117,7 +117,7 @@ class TestChart:
 
 
 def start_of(game: Bargaining, number: int):
-    """The state at the beginning of round `number`."""
+    """Return the state at the beginning of round `number`."""
     play, _events = games.play.start(game, 1)
     for _round in range(number - 1):
         for move in (offer(5000), REJECT):
@@ -126,7 +126,7 @@ def start_of(game: Bargaining, number: int):
 
 
 class TestNotices:
-    """A conversation is made of these alone."""
+    """A conversation consists of these texts alone."""
 
     def test_an_offer_comes_with_its_worth_and_words(self):
         told_bob = told("bob", offer(6000), REJECT, offer(3000), REJECT, offer(7000, "Last word"))

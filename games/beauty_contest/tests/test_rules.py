@@ -1,4 +1,4 @@
-"""The beauty contest against its specification: worked cases, and that the prize is paid exactly."""
+"""The beauty contest against its specification: worked cases, and exact payment of the prize."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def contest(**config: Any) -> BeautyContest:
 
 
 def played(*runs: tuple[float | None, ...], **config: Any) -> Play:
-    """A contest whose seats name these numbers, run after run."""
+    """Return a contest whose seats choose these numbers, run after run."""
     play, _events = games.play.start(contest(players=len(runs[0]), runs=len(runs), **config), 1)
     for run in runs:
         for role, number in zip(play.game.roles(), run, strict=True):
@@ -126,7 +126,7 @@ class TestMoves:
 class TestHistory:
     @given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=5, max_size=5), st.integers(0, 6))
     def test_no_more_is_seen_than_its_depth(self, runs, depth):
-        """Other numbers in runs that have left the history change nothing that is seen."""
+        """Different numbers in runs that have left the history change nothing that is shown."""
         game = contest(players=2, runs=6, history_depth=depth)
         true, other = games.play.start(game, 1)[0], games.play.start(game, 1)[0]
         for at, run in enumerate(runs):

@@ -1,4 +1,4 @@
-"""The published market's reference prices, found here and by the analyses' own function."""
+"""The published market's reference prices, computed independently here and by the analyses' own function."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_reference_prices_are_those_of_the_analyses_to_nine_digits(alpha):
 @pytest.mark.parametrize("alpha", [0.001, 1.0, 1e4])
 @pytest.mark.parametrize("mu", [0.01, 0.25, 5.0])
 def test_they_fulfil_their_first_order_conditions_to_nine_digits(alpha, mu):
-    """m(1 - s) = 1 in equilibrium, m(1 - 2s) = 1 in collusion, m the normalised markup and s a firm's share."""
+    """With m the normalised markup and s a firm's share, m(1 - s) = 1 in equilibrium and m(1 - 2s) = 1 in collusion."""
     market = Market(alpha, 2.0, 0.0, 1.0, mu, 100.0)
     for price, factor in ((market.nash_price, 1), (market.collusive_price, 2)):
         markup = (price / alpha - market.cost) / mu

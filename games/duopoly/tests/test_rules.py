@@ -13,7 +13,7 @@ CASE = {"alpha": 2, "quality": 2.2, "cost": 1.1, "mu": 0.3, "market": 80}
 
 
 def priced(*prices, **config):
-    """The play after so many periods; alone where a price is one number."""
+    """Return the play after these periods; a single price means a firm without a rival."""
     play, _events = start(configure(Duopoly, {**CASE, "periods": len(prices), **config}), 1)
     for both in prices:
         for role, price in zip(play.game.roles(), both if isinstance(both, tuple) else (both,), strict=True):

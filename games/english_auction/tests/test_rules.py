@@ -21,7 +21,7 @@ def auction(**config: Any) -> EnglishAuction:
 
 
 def played(*bids: float | None, **config: Any) -> Play:
-    """An auction in which the bidder who is asked makes the next of these bids."""
+    """Return an auction in which each bidder in turn makes the next of these bids."""
     play, _events = games.play.start(auction(**config), 1)
     for bid in bids:
         (role,) = play.waiting_for()

@@ -1,4 +1,4 @@
-"""What AucArena's collections play."""
+"""The matches of AucArena's collections."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_challengers_meet_the_first_two_agents_in_every_seat():
     seats = [first.lineups.at(0, ROLES, repetition=repetition) for repetition in range(3)]
     assert all(sorted(lineup.values()) == ["a", "b", "c"] for lineup in seats)
     assert {lineup["p1"] for lineup in seats} == {"a", "b", "c"}
-    # the same draws for all challengers
+    # All challengers get the same draws.
     assert {environment.seeds for environment in environments} == {"instance"}
     assert environments[0].configurations == environments[1].configurations
 

@@ -1,4 +1,4 @@
-"""The rules against the specification's worked cases, and what holds of every auction."""
+"""The rules against the specification's worked cases, and properties of every auction."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def auction(*items: dict, **config) -> ItemAuction:
 
 
 def bid_rounds(game: ItemAuction, *rounds: tuple):
-    """The play after rounds of bids, each (one answer per bidder asked, in order of seats)."""
+    """Return the play after these rounds of bids, each with one answer per bidder in turn, in seat order."""
     play, _events = start(game, 1)
     for answers in rounds:
         asked = play.waiting_for()

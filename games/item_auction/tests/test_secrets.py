@@ -1,4 +1,4 @@
-"""A true value, and one's own overestimate, show in one's estimate alone, until the hammer."""
+"""Until an item is sold, its true value and the own overestimate affect only the own estimate."""
 
 from __future__ import annotations
 

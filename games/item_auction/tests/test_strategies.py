@@ -1,4 +1,4 @@
-"""What models are asked in the published ways of bidding, with stand-ins of both protocols."""
+"""The questions to models under the published strategies, with stand-in servers of both protocols."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def closed():
 
 
 def played(strategy: str, said, *, tries_after_first: int = 3, left_out: tuple[str, ...] = (), **config):
-    """The record of an auction of p1, asked so, against the rule bidder, and the requests."""
+    """Return the record of an auction of p1, with this strategy, against the rule bidder, and the requests."""
     with BothStandIn(said) as standin:
         use_endpoints(lambda name: Endpoint("stand-in", "openai", standin.environment["OPENAI_BASE_URL"]))
         record = play_match(
@@ -43,13 +43,13 @@ def played(strategy: str, said, *, tries_after_first: int = 3, left_out: tuple[s
 
 
 def asks_for(request) -> str:
-    """What a request's last question wants."""
+    """Return what a request's last question asks for."""
     question = next(said["content"] for said in reversed(request["messages"]) if "It is your turn." in said["content"])
     return next(key for key in ("priorities", "remaining_budget", "bid") if f'"{key}"' in question)
 
 
 def bidder(request) -> str:
-    """Plans, believes something wrong, and bids 300 for the first item alone."""
+    """Plan, report a wrong belief, and bid 300 for the first item only."""
     match asks_for(request):
         case "priorities":
             return 'The dear ones. {"priorities": {"L1": 1, "L2": 2, "L3": 3}}'
@@ -97,17 +97,17 @@ def test_each_call_has_its_own_contents_and_no_more():
     (_plan, plan), (_bid, bid), (_belief, belief), (_replan, replan) = by_purpose[:4]
     assert len(plan) == 2 and "Your estimate (may be wrong)" in plan[1]["content"]
     assert all(name in plan[1]["content"] for name in ("L1", "L2", "L3"))
-    # the bid: the plan's question and answer, then this item
+    # The bid follows the plan's question and answer, and shows this item.
     assert bid[1] == plan[1] and "The dear ones." in bid[2]["content"]
     assert "Start at the start price" in bid[3]["content"] and "L3" not in bid[3]["content"]
-    # the belief: the last item and what was true before it, not what is true now
+    # The belief report shows the last item and the facts before it, not the current facts.
     assert len(belief) == 2 and "$300" in belief[1]["content"] and "$778" in belief[1]["content"]
     assert "Money left: $1,000" in belief[1]["content"] and "$700" not in belief[1]["content"]
-    # the new plan: the last one, and the truth in spite of the wrong belief
+    # The new plan follows the last plan, and shows the facts in spite of the wrong belief.
     assert replan[1] == plan[1]
     assert "Money left: $700" in replan[3]["content"] and "$478" in replan[3]["content"]
     assert "L1 " not in replan[3]["content"].split("Items to come")[1]
-    # the next bid: the new plan, and nothing of the item before
+    # The next bid follows the new plan, and shows nothing of the item before.
     assert by_purpose[4][1][1] == replan[3] and len(by_purpose[4][1]) == 4
 
 

@@ -1,7 +1,7 @@
-"""Golden playthroughs: whole matches kept word for word, so that no rule changes unnoticed.
+"""Golden playthroughs: whole matches stored verbatim, so that no rule changes unnoticed.
 
-`python -m games.negotiation.tests.golden` writes them again; look at the difference before you keep it,
-and raise `rules_version` when an old log would replay differently.
+`python -m games.negotiation.tests.golden` writes them again; check the difference before you keep it,
+and raise `rules_version` if an old log would replay differently.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MATCHES: dict[str, dict[str, Any]] = {
 
 
 def playthrough(name: str) -> dict[str, Any]:
-    """What the match shows: its log, its result, and what both roles read before and after it."""
+    """Return what the match shows: its log, its result, and both roles' texts before and after it."""
     match = MATCHES[name]
     game = games.play.configure(Negotiation, match["config"])
     play, made = games.play.start(game, match["seed"])

@@ -29,7 +29,7 @@ def match(alice: str, bob: str, seed: int = 1, **config) -> games.play.Play:
 
 
 def does(game: Negotiation, script: str, *prices: float) -> dict:
-    """What the script does after `prices`, all rejected but the last, which is on the table."""
+    """Return the script's move after `prices`, all rejected except the last, which awaits an answer."""
     proposals = [Proposal(("alice", "bob")[at % 2], price, answer="reject") for at, price in enumerate(prices)]
     last = proposals.pop()
     state = Rounds((*proposals, Proposal(last.by, last.price)))
@@ -37,7 +37,7 @@ def does(game: Negotiation, script: str, *prices: float) -> dict:
 
 
 def earned(play: games.play.Play, role: str, move: dict | None = None) -> float:
-    """The role's payoff when it makes `move` (or what the equilibrium says), and all else is the equilibrium."""
+    """Return the role's payoff if it makes `move` (None: the equilibrium's) and all other moves are in equilibrium."""
     while not play.over:
         (mover,) = play.waiting_for()
         play, _events = games.play.submit(play, mover, move or games.play.script_move(play, mover, "equilibrium"))

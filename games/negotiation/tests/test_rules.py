@@ -1,4 +1,4 @@
-"""Negotiation against its formulas (GLEE section 2.2), written here a second time."""
+"""Negotiation against its formulas (GLEE section 2.2), which are written out independently here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def negotiation(**config) -> Negotiation:
 
 
 def play_out(game: Negotiation, moves: list[dict]) -> games.play.Play:
-    """Play `moves`, each by the role that is asked."""
+    """Play `moves`, each by the role whose turn it is."""
     play, _events = games.play.start(game, 1)
     for move in moves:
         play, _events = games.play.submit(play, play.waiting_for()[0], move)
@@ -30,7 +30,7 @@ def play_out(game: Negotiation, moves: list[dict]) -> games.play.Play:
 
 
 def trade_in_round(game: Negotiation, number: int, price: float) -> games.play.Play:
-    """Rejected prices until round `number`, whose price is accepted."""
+    """Reject all prices before round `number` and accept that round's price."""
     return play_out(game, [{"price": 1}, REJECT] * (number - 1) + [{"price": price}, ACCEPT])
 
 

@@ -1,4 +1,4 @@
-"""What players read: each fact where it is needed, and enough of it to decide."""
+"""What players read: each fact where they need it, and enough facts to decide."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def places(play: games.play.Play, role: Role) -> dict[str, float]:
 
 
 def told(role: Role, *moves: dict[str, Any], **config) -> dict[str, Block]:
-    """What the last of `moves` told `role`."""
+    """Return what the last of `moves` told `role`."""
     before, after = played(*moves[:-1], **config), played(*moves, **config)
     return {block.key: block for block in games.play.learnt(before, before.waiting_for()[0], moves[-1], after, role)}
 
@@ -132,7 +132,7 @@ class TestLadder:
 
     def test_places_are_to_scale_from_the_price_0(self):
         placed = places(played(offer(9_600), REJECT, offer(0), REJECT), "bob")
-        assert placed["your_value"] == pytest.approx(37.5)  # the ladder reaches to 1.6 times 12,000
+        assert placed["your_value"] == pytest.approx(37.5)  # the scale ends at 1.6 times 12,000
         assert placed["theirs_1"] == pytest.approx(50)
         assert placed["yours_2"] == 100
 
@@ -144,7 +144,7 @@ class TestLadder:
 
 
 class TestNotices:
-    """A conversation is made of these alone."""
+    """A conversation consists of these texts alone."""
 
     def test_an_offer_comes_with_its_gain_and_words(self):
         told_bob = told("bob", offer(15_000), REJECT, offer(9_000), REJECT, offer(11_000, "Last word"))

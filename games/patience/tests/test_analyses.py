@@ -24,7 +24,7 @@ def test_somebody_with_one_rate_has_it_over_all_horizons():
 def test_horizons_count_alike_whatever_their_number_of_amounts():
     choices = {"1 year": rows([104, 110, 116], 105), "5 years": rows(usual_amounts("5 years"), 105)}
     found = over_horizons(choices)
-    # The year alone says 4 to 9.5 percent, five years alone at most 2: three amounts weigh as much as 140.
+    # The answers for a year imply 4 to 9.5 percent, those for five years at most 2: three amounts weigh as much as 140.
     assert found.rate == pytest.approx(4.05)
     assert 0.9 < found.reliability < 1
 
@@ -48,9 +48,9 @@ def test_unanswered_questions_are_left_out_of_the_shares():
     ],
 )
 def test_published_rates_are_switches_between_published_amounts_compounded_annually(horizon, published):
-    """The paper's table 3: each is the median of the rates between two neighbouring amounts.
+    """Compare with the paper's table 3: each rate is the median of the rates between two neighbouring amounts.
 
-    Its 10.45 for a year is none of ours: we leave out an amount that is indifferent at a rate, so that 11.0 ties too.
+    The paper's 10.45 for a year differs: we leave out an amount that is indifferent at a rate, so 11.0 ties too.
     """
     amounts, years = usual_amounts(horizon), YEARS[horizon]
     rates = [

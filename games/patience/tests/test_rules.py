@@ -10,7 +10,7 @@ from games.play import configure, script_move, start, submit
 
 
 def answered(chooses_later, **config):
-    """The play after every question; `chooses_later(amount, repetition)` answers it."""
+    """Return the play after every question; `chooses_later(amount, repetition)` answers each."""
     game = configure(Patience, {"order": "ascending", **config})
     play, _events = start(game, 1)
     asked = dict.fromkeys(game.later_amounts, 0)

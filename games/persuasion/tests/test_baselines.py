@@ -1,4 +1,4 @@
-"""What each scripted player does."""
+"""The moves of each scripted player."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def says(script: str, quality: str, **config: Any) -> bool:
 
 
 def buys(script: str, *past: Round, recommended: bool = True, **config: Any) -> bool:
-    """Whether the script buys a product that is (not) recommended, after these rounds."""
+    """Return whether the script buys a product that is (not) recommended, after these rounds."""
     now = Round("low", recommendation="yes" if recommended else "no")
     return baselines.SCRIPTS[script](game(**config), Market((*past, now)), "bob", Random(1)) == {"decision": "yes"}
 

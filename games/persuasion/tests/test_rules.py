@@ -1,4 +1,4 @@
-"""The rules of persuasion against their formulas (GLEE, section 2.3), written out once more here."""
+"""The rules of persuasion against their formulas (GLEE, section 2.3), which are written out independently here."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def moved(play: Play, *moves: tuple[str, dict[str, Any]]) -> Play:
 
 
 def played(qualities: list[str], decisions: list[str], **config: Any) -> Play:
-    """A match with these qualities and decisions."""
+    """Return a match with these qualities and decisions."""
     play = started(qualities=qualities, rounds=len(qualities), message_type="binary", **config)
     for decision in decisions:
         play = moved(play, ("alice", {"recommendation": "yes"}), ("bob", {"decision": decision}))
@@ -165,7 +165,7 @@ def test_a_person_never_sits_as_a_buyer_who_forgets():
     assert (forgets.remembers("alice"), forgets.remembers("bob")) == (True, False)
 
 
-# ---- what is refused -----------------------------------------------------------------------------
+# ---- refusals ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

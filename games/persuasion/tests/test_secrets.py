@@ -1,4 +1,4 @@
-"""What a player may not know changes no byte of what it reads, is told, may do, or is asked."""
+"""What a player may not know changes no byte of its texts, notices, forms and questions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def started(seed: int, **config: Any) -> Play:
 
 
 def everything(play: Play, role: str) -> str:
-    """All that `role` can be shown at this moment, and what its scripted players would do."""
+    """Return all that `role` can be shown at this moment, and its scripts' moves."""
     scripts = (
         [games.play.script_move(play, role, name) for name in sorted(play.game.scripts)]
         if role in play.waiting_for()
@@ -38,7 +38,7 @@ def everything(play: Play, role: str) -> str:
 
 
 def learnt(before: Play, move: dict[str, Any], after: Play) -> str:
-    """What the buyer is told of its own decision."""
+    """Return what the buyer is told about its own decision."""
     return repr(games.play.learnt(before, "bob", move, after, "bob"))
 
 
@@ -62,7 +62,7 @@ def test_the_seller_does_not_see_the_values_under_incomplete_information(seed, o
 @settings(deadline=None, max_examples=80)
 @given(seed=st.integers(0, 10_000), one=QUALITIES, other=QUALITIES, **SETTINGS)
 def test_the_buyer_sees_a_quality_only_once_it_is_revealed(seed, one, other, **config):
-    """Two sequences of qualities look alike up to the first revealed round in which they differ."""
+    """Two sequences of qualities look alike until the first revealed round in which they differ."""
     plays = [started(seed, qualities=qualities, **config) for qualities in (one, other)]
     rng, forgets = Random(seed), config["buyer_type"] == "myopic"
     for number in range(6):
@@ -77,7 +77,7 @@ def test_the_buyer_sees_a_quality_only_once_it_is_revealed(seed, one, other, **c
             return
         told = [learnt(b, {"decision": decision}, a) for b, a in zip(before, plays, strict=True)]
         assert told[0] == told[1]
-    # Forgetting buyers and unbought products: nothing at all has shown.
+    # Buyers that forget, and no product bought: no quality has been revealed.
     if not plays[0].over:
         assert everything(plays[0], "bob") == everything(plays[1], "bob")
 

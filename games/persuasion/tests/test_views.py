@@ -1,4 +1,4 @@
-"""What players read: each fact where it is needed, and enough of it to decide."""
+"""What players read: each fact where they need it, and enough facts to decide."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def moved(play: Play, *moves: tuple[str, dict[str, Any]]) -> Play:
 
 
 def shown(play: Play, role: str, block: str) -> dict[str, str]:
-    """The facts of a block as they read; empty where there is no such block."""
+    """Return the facts of a block as shown; empty if there is no such block."""
     for one in play.view(role):
         if one.key == block and isinstance(one, Facts):
             return {fact.key: fact.shown for fact in one.facts}

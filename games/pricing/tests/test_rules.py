@@ -1,4 +1,4 @@
-"""Pricing against the specification's worked cases, and that the closed form is the optimum."""
+"""Pricing against the specification's worked cases; the closed form is the optimum."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def product(number: int, quality: float, cost: float, alpha: float, group: int =
 
 
 def sold(products: list[dict], prices: list[float]):
-    """The play after one period."""
+    """Return the play after one period."""
     game = configure(Pricing, {"periods": 1, "instance": {"products": products}})
     play, _events = start(game, 1)
     named = {one["id"]: price for one, price in zip(products, prices, strict=True)}
@@ -82,7 +82,7 @@ def test_no_price_of_a_fine_grid_earns_more():
 
 
 def test_prices_are_in_the_customers_currency_and_profits_in_a_fixed_one():
-    """Where the rate is three times as high, three times the price sells as much and earns as much."""
+    """If the rate is three times as high, three times the price sells as much and earns as much."""
     low, high = sold([product(1, 2.7, 1.2, 5)], [12]), sold([product(1, 2.7, 1.2, 15)], [36])
     assert high.state.sales[0].sold == pytest.approx(low.state.sales[0].sold)
     assert high.state.sales[0].profits == pytest.approx(low.state.sales[0].profits)

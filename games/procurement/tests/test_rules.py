@@ -1,4 +1,4 @@
-"""Procurement against the specification's worked cases, and what holds of every instance."""
+"""Procurement against the specification's worked cases, and properties of every instance."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def procurement(**config) -> Procurement:
 
 
 def bought(*quantities: tuple[int, ...], **config):
-    """The play after plans, each a quantity per offer."""
+    """Return the play after these plans, each with a quantity per offer."""
     play, _events = start(procurement(periods=len(quantities), **config), 1)
     for plan in quantities:
         named = {f"Offer_{number}": quantity for number, quantity in enumerate(plan, start=1)}

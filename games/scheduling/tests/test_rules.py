@@ -1,4 +1,4 @@
-"""Scheduling against the specification's worked cases, and what holds of every instance."""
+"""Scheduling against the specification's worked cases, and properties of every instance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INSTANCE = {
 
 
 def scheduled(*tasks: tuple[str, str, str], **config):
-    """The play after schedules, each the tasks of W1, W2 and W3."""
+    """Return the play after these schedules, each with the tasks of W1, W2 and W3."""
     game = configure(Scheduling, {"instance": INSTANCE, "periods": len(tasks), **config})
     play, _events = start(game, 1)
     for given in tasks:
@@ -87,7 +87,7 @@ def test_workers_proposing_ends_stable_and_the_match_with_it(kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(5))
 def test_every_stable_matching_and_no_other_ends_the_match(kind, seed):
-    """Found by looking at all pairs of all 24 matchings, with the definition alone."""
+    """Check all pairs of all 24 matchings, by the definition alone."""
     drawn = instance(4, kind, seed)
     given = json.loads(drawn.model_dump_json())
 

@@ -1,4 +1,4 @@
-"""The sealed auction against its specification: worked cases, prices, dominance, and what stays hidden."""
+"""The sealed auction against its specification: worked cases, prices, dominance, and hidden information."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def auction(**config: Any) -> SealedAuction:
 
 
 def played(*runs: tuple[float | None, ...], values: tuple[float, ...] = VALUES, **config: Any) -> Play:
-    """An auction with assets of 100 whose seats make these bids, run after run."""
+    """Return an auction with assets of 100 in which the seats make these bids, run after run."""
     game = auction(players=len(values), assets=100, values=list(values), runs=len(runs), **config)
     play, _events = games.play.start(game, 1)
     for run in runs:
@@ -94,7 +94,7 @@ class TestResult:
 
     @given(st.floats(1, 100), st.lists(BIDS, min_size=2, max_size=2), BIDS)
     def test_no_bid_beats_the_own_value(self, value, others, bid):
-        """Weak dominance of truthful bidding under the second-price rule."""
+        """Truthful bidding is weakly dominant under the second-price rule."""
         truthful = played((value, *others), values=(value, 50, 50)).payoffs()["p1"]
         assert played((bid, *others), values=(value, 50, 50)).payoffs()["p1"] <= truthful + 1e-9
 
@@ -142,7 +142,7 @@ class TestMoves:
 class TestWhatIsSeen:
     @pytest.mark.parametrize("runs", [1, 4])
     def test_the_values_of_others_never_show(self, runs):
-        """The same bids with other values of the others: nobody can tell, not even at the end."""
+        """Make the same bids with other values of the others: no seat can tell, not even at the end."""
         bids = [[Random(run).uniform(0, 100) for _seat in VALUES] for run in range(runs)]
         one = played(*bids, values=(80, 65, 20), history_depth=3)
         other = played(*bids, values=(80, 12, 99), history_depth=3)

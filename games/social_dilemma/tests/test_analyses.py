@@ -1,4 +1,4 @@
-"""Tournaments: the meta-game of the matches played, and what the toolbox finds in it."""
+"""Tournaments: the meta-game of the matches played, and its analysis by the toolbox."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the scripted players do."""
+"""The moves of the scripted players."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules against the specification's worked cases, and what holds of every dilemma."""
+"""The rules against the specification's worked cases, and properties of every dilemma."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def dilemma(**config) -> SocialDilemma:
 
 
 def played(game: SocialDilemma, *turns: tuple, seed: int = 1):
-    """The play after turns, each one move per seat; a text is an action."""
+    """Return the play after these turns, each with one move per seat; a string is an action."""
     play, _events = start(game, seed)
     for turn in turns:
         for role, move in zip(game.roles(), turn, strict=True):
@@ -286,7 +286,7 @@ def test_pure_equilibria_are_where_nobody_gains_alone():
     assert found["matching_pennies"] == []
 
 
-# ---- designs: what is refused, chosen and counted --------------------------------------------------------
+# ---- designs: refusals, choice and payoffs ---------------------------------------------------------------
 
 ZEROS = {"contract": {"A0": 0, "A1": 0}}
 

@@ -1,4 +1,4 @@
-"""What is shown of earlier rounds: the window, the matches of co-players, and in higher order what led to them."""
+"""Earlier rounds as shown: the window, co-players' matches and, in higher order, the matches that led to them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCHEDULE = [
 
 
 def after_rounds(rounds, **config):
-    """The play after rounds of actions, each one letter per seat ("C" or "D")."""
+    """Return the play after rounds of actions, each with one letter per seat ("C" or "D")."""
     schedule = config.get("schedule", SCHEDULE)
     game = configure(SocialDilemma, {"population": 2, "rounds": len(schedule), **config, "schedule": schedule})
     play, _events = start(game, 1)
@@ -36,7 +36,7 @@ def test_first_order_shows_a_co_players_matches_and_no_further():
     shown = dict(histories(play.game, play.state, "p1"))
     assert [meeting.round for meeting in shown["p2"]] == [2, 1]
     assert {seat for seat, _action, _points in shown["p2"][0].players} == {"p3", "p2"}
-    # p4's choice of round 1 was made against p3: neither p1 nor p2 was there.
+    # p4 chose its action of round 1 against p3: neither p1 nor p2 was there.
     assert seen(play, "p1").count("p4") == seen(other, "p1").count("p4")
 
 
@@ -94,7 +94,7 @@ def test_first_order_sight_depends_on_no_match_of_strangers(schedule, rounds, ch
     there = next(group for group in schedule[number] if f"p{seat + 1}" in group)
     if not set(there) & set(one.state.group(role)):
         assert seen(one, role) == seen(two, role)
-    # Whatever first order shows is shown by higher order too.
+    # Higher order also shows everything that first order shows.
     if seen(one, role) != seen(two, role):
         assert seen(deep_one, role) != seen(deep_two, role)
 

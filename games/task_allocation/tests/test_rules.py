@@ -16,7 +16,7 @@ INSTANCE = {"productivities": {"W1": 2, "W2": 6}, "tasks": [[20, 40], [70, 10]]}
 
 
 def allocated(*assignments: dict[str, str], **config):
-    """The play after both periods of the worked instance."""
+    """Return the play after both periods of the worked instance."""
     play, _events = start(configure(TaskAllocation, {"instance": INSTANCE, "periods": 2, **config}), 1)
     for given in assignments:
         play, _events = submit(play, "agent", {"assignment": given})
@@ -95,7 +95,7 @@ def test_drawn_tasks_can_be_shared_out_equally():
 
 
 def test_no_other_allocation_makes_more_revenue():
-    """Over all 216 ways to give out three tasks in three periods."""
+    """Compare all 216 ways to assign three tasks in three periods."""
     tasks = [[11, 51, 74], [85, 94, 6], [30, 2, 40]]
     instance = Instance.model_validate({"productivities": {"W1": 7.0, "W2": 19.0, "W3": 1.0}, "tasks": tasks})
     productivities = list(instance.productivities.values())

@@ -1,4 +1,4 @@
-"""Three small games that live only in the tests of the kernel; together they use all that it offers."""
+"""Three small games for the kernel's tests only; together they use all its features."""
 
 from games.tests.toys.clock_auction import EXAMPLES as CLOCK_AUCTION_EXAMPLES
 from games.tests.toys.clock_auction import ClockAuction

@@ -1,6 +1,6 @@
-"""Clock auction: the price rises; each bidder knows its own value alone; the last one to stay buys.
+"""Clock auction: the price rises; each bidder knows only its own value; the last one to stay buys.
 
-When the last bidders drop out together, the seed decides which of them buys at the price before.
+If the last bidders drop out together, a random draw decides which of them buys at the previous price.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class AuctionConfig(Config):
     bidders: Annotated[int, Field(ge=2, le=5)] = 3
     highest_value: Annotated[int, Field(ge=2, le=100)] = 10
     reserves: list[Annotated[int, Field(ge=0)]] = [0, 0, 0, 0, 0]
-    """What each bidder is told to hold back; each knows its own."""
+    """Each bidder's secret instruction, known only to that bidder."""
 
 
 class Call(Move):

@@ -1,4 +1,4 @@
-"""Well: one seat pumps water period by period from a well whose flow it does not know; it can look and take notes."""
+"""Well: one seat pumps water period by period from a well of unknown flow; it can measure it and take notes."""
 
 from __future__ import annotations
 
