@@ -1,4 +1,4 @@
-"""What the end-to-end tests do to a live stack's data; run inside it by `Stack.call`."""
+"""Actions of the end-to-end tests on a live stack's data; run inside it by `Stack.call`."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def pay_page_of(slug: str) -> str:
 
 
 def recruit_at_silent_mturk(slug: str) -> None:
-    """Let the study pay through an account at a Mechanical Turk that does not answer."""
+    """Let the study pay through an account at a Mechanical Turk server that does not answer."""
     account = Account(title=f"Silent for {slug}", kind="mturk", address="http://127.0.0.1:9")
     account.keep_credentials({"access_key_id": "rehearsal", "secret_access_key": "rehearsal"})
     account.save()
@@ -120,12 +120,12 @@ def completion_code(slug: str) -> str:
 
 
 def arrive(slug: str, *, role: str | None = None) -> str:
-    """Let someone arrive through a personal link; return the path of their page."""
+    """Let a participant arrive through a personal link; return the path of their page."""
     return enrol(Study.objects.get(slug=slug), Arrival("open", worker="", proof=""), role=role).get_absolute_url()
 
 
 def sit_down(slug: str, *, role: str | None = None) -> str:
-    """Let someone arrive and go on to the first turn of the match; return the path of their page."""
+    """Let a participant arrive and go on to the first turn of the match; return the path of their page."""
     path = arrive(slug, role=role)
     person = _by(path)
     answers = ({"agree": "yes"}, {"name": "Robin"}, {"code_word": person.code_word})
@@ -186,7 +186,7 @@ def agent_score(path: str) -> tuple[float, tuple[str, ...], dict[str, int]]:
 
 
 def pages_reported(path: str) -> list[str]:
-    """Return the kinds of page that have reported their use by hand, in order."""
+    """Return the kinds of pages that have reported how they were used, in order."""
     return [row.kind for row in _by(path).behaviour.order_by("position", "pk")]
 
 
@@ -289,7 +289,7 @@ def ledger(slug: str) -> list[list[str]]:
 
 
 def enrolments(slug: str) -> int:
-    """How many enrolments in the study were begun."""
+    """Return the number of enrolments in the study."""
     return Placement.objects.filter(cell__version__study__slug=slug).count()
 
 
@@ -315,7 +315,7 @@ def own_pages(slug: str, names: list[str]) -> dict[str, str]:
 
 
 def open_tool_match(agent: str, periods: int) -> str:
-    """Open a match of a model with tools, alone; the workers play it."""
+    """Open a match of a model with tools and no other player; the workers play it."""
     settings = AgentSettings(strategy="tools", limit_seconds=600)
     players = {"agent": services.Player(agent=agent, settings=settings)}
     return str(services.open_match(game="pricing", config={"periods": periods}, players=players, seed=1).uid)
@@ -330,13 +330,13 @@ def collect_tool_match(slug: str, agent: str, periods: int) -> str:
 
 
 def tool_match_of(slug: str) -> str:
-    """Return the match of a collection of one; empty before it is opened."""
+    """Return the match of a collection of one match; empty before it is opened."""
     match = Item.objects.get(collection__slug=slug).match
     return str(match.uid) if match else ""
 
 
 def examine_tools(match_uid: str) -> dict[str, Any]:
-    """Return what a match of turns with tools contains, and whether it is complete."""
+    """Return the contents of a match whose turns use tools, and whether it is complete."""
     match = Match.objects.get(uid=match_uid)
     log, calls = match.log(), Call.objects.filter(match_uid=match.uid)
     moves = [event for event in log if event.kind == "move"]

@@ -1,4 +1,4 @@
-"""What the bidders' end-to-end tests do inside a live stack; run by `Stack.call`."""
+"""Actions of the bidders' end-to-end tests inside a live stack; run by `Stack.call`."""
 
 from __future__ import annotations
 

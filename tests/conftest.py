@@ -29,7 +29,7 @@ PATIENCE = 15_000
 """Milliseconds that a browser waits for an element to appear."""
 expect.set_options(timeout=PATIENCE)
 LAST = 2000
-"""Characters of each service's log that a failed test shows."""
+"""Characters of each service's log that are shown for a failed test."""
 
 
 class LiveStack(Stack):
@@ -77,7 +77,7 @@ def stack(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """Show what the stack's services logged when a test fails."""
+    """Show the logs of the stack's services when a test fails."""
     report = yield
     live = getattr(item, "funcargs", {}).get("stack")
     if report.failed and live is not None:

@@ -1,4 +1,4 @@
-"""What the tests of drafts do inside a live stack; run by `Stack.call`."""
+"""Actions of the tests of drafts inside a live stack; run by `Stack.call`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _drafts: dict[str, Draft] = {}
 
 
 def begin(path: str) -> None:
-    """Let the agent that this page's participant waits for begin to write."""
+    """Let the agent that this page's participant waits for start to write."""
     seat, role, answering = _awaited(path)
     _drafts[path] = Draft(seat.match_id, role, answering, people=[seat.role])
 
@@ -32,7 +32,7 @@ def commit(path: str, move: dict[str, Any]) -> None:
 
 
 def set_timers(path: str, timers: dict[str, Any]) -> None:
-    """Give the match these timers."""
+    """Give the match these time limits."""
     Match.objects.filter(pk=_seat(path).match_id).update(timers=timers)
 
 

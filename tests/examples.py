@@ -1,4 +1,4 @@
-"""The blocks of code in README, ARCHITECTURE.md and the documentation, and which of them no test runs."""
+"""The code blocks in README, ARCHITECTURE.md and the documentation, and which of them no test runs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _BLOCK = re.compile(r"^(?P<indent> *)```(?P<language>[^\n]*)\n(?P<code>.*?)^ *``
 _SAVED_AS = re.compile(r"Save (?:this|it) as `([^`]+)`:\s*$")
 
 RUN = frozenset({"sh", "bash", "python", "r"})
-"""Languages that are executed. Every other block is text to read."""
+"""Languages that are executed; all other blocks are only read."""
 READ = frozenset({"text", "markdown", "{toctree}"})
 
 FOLLOWED_ELSEWHERE = {
     "docs/operating.md": "tests/test_handbook.py: on PostgreSQL, in a folder that stands for the machine",
     "docs/api.md": "tests/test_api.py: against a live stack",
 }
-"""Pages whose blocks another test runs, each as a whole."""
+"""Pages whose blocks another test runs, each page as a whole."""
 
 NOT_RUN = {
     ("README.md", "make demo"): "docs/tutorials/first-study.md runs it.",
@@ -37,7 +37,7 @@ NOT_RUN = {
     "plays such collections.",
     ("docs/collections.md", ".venv/bin/python manage.py collect mine --pause"): "The same.",
 }  # fmt: skip
-"""(page, first line) of each block that no test runs, and why."""
+"""Reasons why no test runs a block, by (page, first line of the block)."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Block:
     """One block of code.
 
     Attributes:
-        page: path in the repository.
-        line: of the page, from 1.
-        saved_as: the file that the text before tells readers to save it as; empty: none.
+        page: its path in the repository.
+        line: its line on the page, from 1.
+        saved_as: the file in which the preceding text tells readers to save it; empty: none.
     """
 
     page: str
@@ -62,7 +62,7 @@ class Block:
 
     @property
     def reason(self) -> str | None:
-        """Why no test runs it; None: one does."""
+        """The reason why no test runs it; None if a test does."""
         return NOT_RUN.get((self.page, self.first_line))
 
     def __str__(self) -> str:
@@ -70,7 +70,7 @@ class Block:
 
 
 def blocks(page: Path, *languages: str) -> list[Block]:
-    """The blocks of a page in these languages (all without any), in order."""
+    """Return a page's blocks in these languages, in order; all blocks if no language is given."""
     text = page.read_text(encoding="utf-8")
     found = []
     for match in _BLOCK.finditer(text):
@@ -83,5 +83,5 @@ def blocks(page: Path, *languages: str) -> list[Block]:
 
 
 def executed(page: Path) -> list[Block]:
-    """The blocks of a page that its test runs: code, and files that the reader saves."""
+    """Return the blocks of a page that its test uses: code, and files that readers save."""
     return [b for b in blocks(page) if (b.language in RUN or b.saved_as) and b.reason is None]

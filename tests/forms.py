@@ -1,4 +1,4 @@
-"""What a browser would post from an admin page's form."""
+"""The data that a browser would post from an admin page's form."""
 
 from __future__ import annotations
 

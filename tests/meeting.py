@@ -1,4 +1,4 @@
-"""What the tests with several people do inside a live stack; run by `Stack.call`."""
+"""Actions of the tests with several people inside a live stack; run by `Stack.call`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROUND = {"players": 5, "runs": 3}
 
 
 def launch_contest(slug: str, *, of_people: int = 4, agent: str = "script:rational", **fields: Any) -> str:
-    """Launch a contest of five seats, so many of them for people; return the study's short name."""
+    """Launch a contest of five seats, this many of them for people; return the study's short name."""
     config = {**ROUND, **fields.pop("config", {})}
     players = config["players"]
     if fields.get("game", "beauty_contest") != "beauty_contest":
@@ -48,12 +48,12 @@ def launch_contest(slug: str, *, of_people: int = 4, agent: str = "script:ration
 
 
 def to_the_lobby(slug: str) -> str:
-    """Let someone arrive and read on to the lobby; return the path of their page, which nobody has opened yet."""
+    """Let a participant arrive and go on to the lobby; return the path of their page, which has not been opened yet."""
     return _read(slug, ("lobby", "match"))
 
 
 def before_the_lobby(slug: str, people: int) -> list[str]:
-    """Let so many people arrive and stop at the instructions; return the paths of their pages."""
+    """Let this many people arrive and stop at the instructions; return the paths of their pages."""
     return [_read(slug, ("instructions",)) for _one in range(people)]
 
 
@@ -82,14 +82,14 @@ def pay_of(path: str) -> dict[str, str]:
 
 
 def movers(path: str, role: str) -> list[str | None]:
-    """Return who made the moves of this seat in the match of this page."""
+    """Return who made the moves of this seat in this page's match."""
     match = Seat.objects.filter(enrolment=_by(path)).order_by("step").last().match_id
     moves = Event.objects.filter(match=match, kind="move", role=role).order_by("number")
     return [event.data.get("by") for event in moves]
 
 
 def answer(path: str, number: float) -> bool:
-    """Answer the open question for this page's participant; return False if nothing is asked now."""
+    """Answer the open question for this page's participant; return False if there is none now."""
     seat = Seat.objects.filter(enrolment=_by(path)).order_by("step").last()
     if seat is None:
         return False
@@ -102,7 +102,7 @@ def answer(path: str, number: float) -> bool:
 
 
 def books_of(slug: str) -> dict[str, Any]:
-    """Return what must hold whatever was killed: how all ended, and what is duplicated or missing."""
+    """Return what must hold whichever services were killed: all endings, and what is duplicated or missing."""
     enrolments = Enrolment.objects.filter(placement__cell__version__study__slug=slug)
     matches = Match.objects.filter(seats__enrolment__in=enrolments).distinct()
     twice = (

@@ -1,4 +1,4 @@
-"""What the tests of Mechanical Turk's stand-in do to a live stack's data; run inside it by `Stack.call`."""
+"""Actions of the tests of Mechanical Turk's stand-in on a live stack's data; run inside it by `Stack.call`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def key_of(slug: str) -> int:
 
 
 def backdate_activity(worker: str, minutes: int) -> None:
-    """Backdate the worker's last sign of life by this long, and their arrival before it."""
+    """Backdate the worker's last activity by this long, and their arrival to before it."""
     then = timezone.now() - timedelta(minutes=minutes)
     Enrolment.objects.filter(identity__worker=worker).update(last_seen_at=then, arrived_at=then)
 

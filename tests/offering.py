@@ -1,4 +1,4 @@
-"""What the tests of Prolific do inside a live stack; run by `Stack.call`."""
+"""Actions of the tests of Prolific inside a live stack; run by `Stack.call`."""
 
 from __future__ import annotations
 

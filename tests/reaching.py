@@ -1,4 +1,4 @@
-"""Bring participants into each state through what people, the clock and researchers do; run by `Stack.call`.
+"""Bring participants into each state by the actions of people, clock and researchers; run by `Stack.call`.
 
 Screen-outs and waiting need the study's second version (`launch_second_version`), which asks a question
 before the game and has a slow opponent.
@@ -26,11 +26,11 @@ from tests import actions
 
 PATIENCE = 240.0
 THINKING = 600.0
-"""Seconds that the second version's opponent takes; longer than anybody looks."""
+"""Seconds that the second version's opponent takes; longer than any test watches."""
 OF_GROUPS = (State.PARTNER_LEFT, State.NO_PARTNER, State.REPLACED)
-"""The states that only studies of several people know; here they are simply reached."""
+"""States that exist only in studies with several people; here they are set directly."""
 SECOND_VERSION = (State.SCREENED_OUT, State.WAITING)
-"""The states that are reached in it."""
+"""States that are reached in the second version."""
 _QUESTION = {
     "key": "known", "kind": "choice", "prompt": "Have you played this before?", "options": ["No", "Yes"],
     "ends": ["Yes"],
@@ -38,7 +38,7 @@ _QUESTION = {
 
 
 def launch_second_version(slug: str) -> None:
-    """The researcher changes the launched study and launches it again, for those who come from now on."""
+    """Change the launched study as its researcher and launch it again, for participants who arrive from now on."""
     study = Study.objects.get(slug=slug)
     study.survey_before, study.agents = [_QUESTION], named("script:fair", delay=THINKING)
     study.save()
@@ -46,9 +46,9 @@ def launch_second_version(slug: str) -> None:
 
 
 def walk(path: str, until: str) -> str:
-    """The person of this page goes on until they are in this state; returns the one they are in then.
+    """Let this page's participant go on until they are in this state; return their actual state.
 
-    For withdrawing or returning a place, go on to the first turn: the rest happens on the pages and at the recruiter.
+    To withdraw or return a place, go on to the first turn only: the rest happens on the pages and at the recruiter.
     """
     person = Enrolment.objects.get(token=path.split("/")[2])
     _walk(person, State(until))
@@ -103,13 +103,13 @@ def _play(person: Enrolment, until: State) -> None:
 
 
 def _stay_away(person: Enrolment) -> None:
-    """The study's limit passes while they do nothing."""
+    """Let the study's time limit pass while they do nothing."""
     Enrolment.objects.filter(pk=person.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
     people.end_expired()
 
 
 def _let_the_turn_run_out(person: Enrolment, match: Match) -> None:
-    """The person looks at their turn until its time and the extra time are over."""
+    """Let the participant stay on their turn's page until its time and the extra time are over."""
     while not Enrolment.objects.get(pk=person.pk).ended:
         people.touch(person.pk)
         with transaction.atomic():

@@ -1,4 +1,4 @@
-"""How a browser sets studies up in the admin, for the end-to-end tests."""
+"""Steps of setting up studies in the admin with a browser, for the end-to-end tests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 PATIENCE = 20_000
-"""Milliseconds that a busy machine may take to count cells or to open a page."""
+"""Milliseconds that a busy machine may need to count cells or open a page."""
 COUNTED = """
     window.addEventListener("click", (event) => {
       if (event.isTrusted && event.detail) sessionStorage.clicks = Number(sessionStorage.clicks || 0) + 1;
@@ -44,6 +44,6 @@ def several(page: Page, parameter: str, values: str) -> None:
 
 
 def expect_size(page: Page, *, cells: int, matches: int) -> None:
-    """Wait until the page shows that the study as typed has so many cells and matches."""
+    """Wait until the page shows this many cells and matches for the study as typed."""
     expect(page.locator("[data-cells]")).to_have_text(str(cells), timeout=PATIENCE)
     expect(page.locator("[data-matches]")).to_have_text(str(matches), timeout=PATIENCE)

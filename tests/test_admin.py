@@ -1,4 +1,4 @@
-"""A researcher in the admin: set a study up, launch it, watch it, export its data."""
+"""A researcher in the admin: sets a study up, launches it, monitors it and exports its data."""
 
 from __future__ import annotations
 

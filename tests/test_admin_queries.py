@@ -74,7 +74,7 @@ def test_lists_filter_only_by_what_they_declare(house: House) -> None:
 
 
 def test_a_viewer_cannot_guess_a_participants_link(house: House) -> None:
-    """By guessing letter by letter whether the list has a matching row."""
+    """Guess letter by letter whether the list has a matching row."""
     client = _client(house.user["viewer"])
     token = house.study.versions.get().cells.get().placements.get().enrolment.token
     for list_of, lookup in (

@@ -1,4 +1,4 @@
-"""Known programs and known kinds of people play our own game in a browser: the agent score of each.
+"""Known programs and known kinds of people play one of our games in a browser: the agent score of each.
 
 docs/data-quality.md reports the results. Simulated people read 1,400 words a minute, far faster than real ones
 and just below the limit, so that the test does not take as long as a study.

@@ -1,4 +1,4 @@
-"""A rush of arrivals at a study, over HTTP, and the reassignment of places of those who leave."""
+"""A rush of arrivals at a study, over HTTP, and the reassignment of places that participants leave."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_quotas_hold_and_no_place_is_lost(stack):
 
 
 def held(stack) -> dict[str, int]:
-    """Return how many hold a place, by configuration and role."""
+    """Return how many participants hold a place, by configuration and role."""
     return stack.call("tests.actions.held_places", "rush")
 
 
@@ -70,7 +70,7 @@ async def all_at_once(url: str, people: range) -> list[httpx.Response]:
 
 
 async def all_agree(url: str, pages: list[str]) -> list[str]:
-    """Agree to take part for everyone at the same moment; return the pages of those who got a place."""
+    """Consent for everyone at the same moment; return the pages of those who got a place."""
     async with client(url) as session:
         await asyncio.gather(*(session.post(page, data={"position": "0", "agree": "yes"}) for page in pages))
         shown = await asyncio.gather(*(session.get(page) for page in pages))
@@ -78,7 +78,7 @@ async def all_agree(url: str, pages: list[str]) -> list[str]:
 
 
 async def all_leave(url: str, pages: list[str]) -> None:
-    """Withdraw everyone on these pages."""
+    """Withdraw all participants of these pages."""
     async with client(url) as session:
         answers = await asyncio.gather(*(session.post(f"{page}leave/") for page in pages))
     assert {answer.status_code for answer in answers} == {302}

@@ -1,4 +1,4 @@
-"""People bid for many items in browsers, on phones: against models, with each other, and watched by a researcher."""
+"""People bid for many items in browsers, on phones: against models and each other, with a researcher watching."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["phone"]
 pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
-"""What pages show does not depend on the database."""
+"""The pages' content does not depend on the database."""
 
 
 def bids(page: Page):
@@ -29,7 +29,7 @@ def bids(page: Page):
 
 
 def check_first_screen(page: Page, where: str) -> None:
-    """Check that a phone shows the item, the highest bid, the own money and the buttons without scrolling."""
+    """Check that a phone shows the item, the highest bid, the own budget and the buttons without scrolling."""
     page.evaluate("scrollTo(0, 0)")
     for what in (".lot h2", ".lot .fact-standing", ".purse .fact-budget_left", ".lowest", "[name=bid]", ".withdraw"):
         box = page.locator(what).first.bounding_box()
@@ -118,7 +118,7 @@ def test_auction_continues_when_one_of_three_people_leaves(stack, phone: Open, b
     check_first_screen(pages["p2"], "the first round")
     bids(pages["p2"]).locator(".lowest").click()
     researcher.goto(f"{stack.url}/admin/matches/match/{stack.call('tests.bidding.record_of', 'leaver')['pk']}/watch/")
-    # the clock withdraws for who has left; p2 is asked again, p1 leads
+    # The clock withdraws for the participant who left; p2 is asked again, p1 leads.
     expect(pages["p2"].locator(".lot .fact-standing")).to_contain_text("Bidder 1", timeout=15_000)
     expect(pages["p1"].locator(".game > div .status, .game .status").first).to_contain_text("You are leading")
     expect(researcher.locator(".lot .fact-standing")).to_contain_text("Bidder 1")

@@ -45,7 +45,7 @@ def manage(tmp_path):
 
 @pytest.fixture
 def manage_here(capsys):
-    """Run a command in this process, in a tenth of the time; the same result as `manage`."""
+    """Run a command in this process, in a tenth of the time, with the same result as `manage`."""
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         try:

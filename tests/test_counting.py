@@ -43,7 +43,7 @@ def begin(stack, page: Page, study: str) -> str:
 
 
 def told(stack, path: str, enough: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
-    """Return what the server knows, once it is enough."""
+    """Return the server's data once there is enough of it."""
     until = time.monotonic() + PATIENCE / 1000
     while not enough(found := stack.call("tests.actions.page_views", path)):
         assert time.monotonic() < until, found
@@ -94,7 +94,7 @@ def test_closing_a_tab_sends_its_counts(stack, browser: Browser, study: str):
 
 @pytest.fixture
 def lenient(browser_type: BrowserType, browser_type_launch_args: dict[str, Any]) -> Iterator[Browser]:
-    """Run a browser that lets an internet page, as the test simulates one, frame a page of this machine."""
+    """Run a browser in which an internet page, simulated by the test, can frame a page of this machine."""
     arguments = [*browser_type_launch_args["args"], "--disable-features=LocalNetworkAccessChecks"]
     browser = browser_type.launch(**{**browser_type_launch_args, "args": arguments})
     yield browser

@@ -1,4 +1,4 @@
-"""Production as its environment template sets it up: without any of Django's deployment warnings."""
+"""Production as its environment template configures it, without any of Django's deployment warnings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEMPLATE = ROOT / "deploy" / "parley.env.example"
 
 
 def production(folder: Path) -> dict[str, str]:
-    """Return the template as an administrator fills it in."""
+    """Return the template with an administrator's values filled in."""
     lines = [line for line in TEMPLATE.read_text().splitlines() if line and not line.startswith("#")]
     given = dict(line.split("=", 1) for line in lines)
     assert given["SECRET_KEY"] == "", "a key in the template would be used in production"
@@ -34,7 +34,7 @@ def manage(folder: Path, *arguments: str, **changed: str) -> subprocess.Complete
 
 
 def test_the_deployment_check_finds_nothing(tmp_path):
-    """Except what only the domain's owner can decide: TLS for subdomains, and browsers' preload lists."""
+    """Expect only the warnings that concern the domain owner's choices: TLS for subdomains, browsers' preload lists."""
     checked = manage(tmp_path, "check", "--deploy", "--fail-level", "DEBUG")
     assert checked.returncode == 0, checked.stderr
     assert "no issues (2 silenced)" in checked.stdout + checked.stderr
@@ -129,7 +129,7 @@ HANDBOOK = ROOT / "docs" / "operating.md"
 
 
 def test_every_command_and_unit_in_the_manual_exists():
-    """Names, and options as the commands define them."""
+    """Names and options are as the commands define them."""
     from django.core.management import get_commands, load_command_class
 
     words = HANDBOOK.read_text()
@@ -154,7 +154,7 @@ def test_every_command_and_unit_in_the_manual_exists():
 
 
 def test_two_webs_two_workers_and_a_collector_fit_postgresqls_default_connections():
-    """As docs/operating.md adds them up; three of the hundred are reserved for the superuser."""
+    """The sum follows docs/operating.md; three of the hundred connections are reserved for the superuser."""
     from django.conf import settings
 
     from collecting.driver import WRITERS

@@ -1,4 +1,4 @@
-"""A researcher's whole workflow in the browser, from signing in to the dataset of a participant."""
+"""A researcher's whole workflow in the browser, from signing in to a dataset with one participant."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_CLICKS, MAX_SECONDS = 30, 300
 
 
 class Watch:
-    """Adds up the seconds in which the researcher works, without waiting for others."""
+    """Sums the seconds that the researcher works, without waiting for others."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -71,7 +71,7 @@ def test_from_setup_to_a_dataset_with_a_participant(
 
 
 def set_up(page: Page) -> None:
-    """Set up a study of twelve cells with two people in each, open to anyone with its link."""
+    """Set up a study of twelve cells with two people each, open to anyone with its link."""
     page.get_by_role("link", name="New study").click()
     page.get_by_role("heading", name="Negotiation").click()
     page.get_by_label("Title").fill("Twelve prices")
@@ -166,7 +166,7 @@ def export(page: Page, folder: Path) -> Path:
 
 
 def expect_frozen(content: dict[str, Any]) -> None:
-    """Check that the launched version is what was typed."""
+    """Check that the launched version contains what was typed."""
     assert len(content["cells"]) == 12 and {cell["quota"] for cell in content["cells"]} == {2}
     varied = {
         tuple(each[name] for name in ("rounds", "complete_information", "scale")) for each in content["configurations"]
@@ -175,7 +175,7 @@ def expect_frozen(content: dict[str, Any]) -> None:
 
 
 def expect_match(folder: Path, *, named: str) -> None:
-    """Check that the dataset verifies, with the one match a person played and none of the pilot's."""
+    """Check that the dataset verifies, and contains the one match that a person played and none of the pilot's."""
     found = examine(folder)
     assert (found.differences, found.matches) == ([], 1)
     (match,) = rows(folder, "matches")

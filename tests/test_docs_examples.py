@@ -1,7 +1,7 @@
-"""Commands and examples of README, ARCHITECTURE.md and the documentation are run as they stand.
+"""Run the commands and examples of README, ARCHITECTURE.md and the documentation as printed.
 
-By day: their options exist, their labels are those of the pages, and what needs no database is run. Slow: each page
-is followed from top to bottom in a folder that stands for the reader's.
+Usual runs check that options exist and labels match the pages, and execute what needs no database. Slow tests follow
+each page from top to bottom in a folder that represents the reader's.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ MAKE = re.compile(r"(?:^|`)make ([a-z-]+)", re.MULTILINE)
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 LABEL = re.compile(r"(?<![*\w])\*(\w[^*\n]{2,60}?)\*(?![*\w])")
 SERVING = ("demo", "stand-in-llm", "stand-in-mturk", "stand-in-panel", "stand-in-prolific")
-"""Targets that serve until they are stopped; each says how once it serves."""
+"""Targets that run until they are stopped; each prints a line when it is ready."""
 DATABASE = "practice-data"
-"""The dataset that tests/reading-data.md makes; others pages are given it too."""
+"""The dataset that tests/reading-data.md creates; other pages receive it too."""
 
 PLACEHOLDERS: Mapping[str, Mapping[str, str]] = {
     "docs/analysis.md": {"DATASET": DATABASE, "--to DIR": "--to report --only general.outcomes --draws 50"},
@@ -42,13 +42,13 @@ PLACEHOLDERS: Mapping[str, Mapping[str, str]] = {
     "docs/tutorials/first-study.md": {"verify_dataset my-first-study": f"verify_dataset {DATABASE}"},
     "docs/tutorials/own-model.md": {"openai:MODEL": "openai:stand-in", "http://127.0.0.1:11434/v1": "$STAND_IN"},
 }
-"""What a page's reader fills in, and with what its test does."""
+"""Placeholders that readers replace, and the values that the tests use."""
 BEFORE = {
     "docs/recruiting.md": 'secret = "a secret of at least 16 characters"\n',
 }
-"""Python before a page's own, for names that the page takes as given."""
+"""Python code that runs before a page's own, for names that the page presupposes."""
 ELSEWHERE = ("Report a vulnerability", "active (running)")
-"""What other programs show."""
+"""Output of other programs."""
 QUICK = ("simulate", "show")
 """Commands that need neither database nor broker."""
 
@@ -97,7 +97,7 @@ def test_what_needs_no_database_runs(capsys, monkeypatch):
 
 
 def test_labels_in_the_documentation_are_those_of_the_pages():
-    """Words in italics are what a page shows."""
+    """Words in italics are labels that a page shows."""
     folders = [
         ROOT / name for name in ("platform", "templates", "games", "llm_agents", "static/parley", "deploy/otree")
     ]
@@ -121,7 +121,7 @@ def test_labels_in_the_documentation_are_those_of_the_pages():
 
 @pytest.fixture(scope="session")
 def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder like Parley's own, with a database, a launched study and a dataset; nothing in it is shared."""
+    """A folder like Parley's own, with a database, a launched study and a dataset; it shares nothing."""
     folder = tmp_path_factory.mktemp("workshop")
     for path in ROOT.iterdir():
         if path.name not in ("games", "manage.py", "var", ".git"):
@@ -154,7 +154,7 @@ trap "kill $!" EXIT
 until grep -q Ctrl stand-in.log; do sleep 0.2; done
 STAND_IN=$(sed -n 's/.*OPENAI_BASE_URL=//p' stand-in.log)
 """
-"""A model of the reader's own."""
+"""A reader's own model."""
 _PLAYED = """
 import json
 match = json.load(open("simulated.json"))
@@ -183,7 +183,7 @@ esac
 
 
 def run(folder: Path, script: str, **more: str) -> str:
-    """What a shell script prints in this folder; it must succeed."""
+    """Return a shell script's output in this folder; it must succeed."""
     environment = {
         "PATH": f"{folder}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(folder), "LANG": "C.UTF-8", "PARLEY_DATA": str(folder / "var"), "PYTHONPATH": "platform:.",
@@ -198,7 +198,7 @@ def run(folder: Path, script: str, **more: str) -> str:
 
 
 def script_of(page: Path, folder: Path) -> str:
-    """One shell script that does what a page says: its commands in order, its Python and R each as one program."""
+    """Return one shell script that does what a page says: its commands in order, and its Python and R as one program each."""
     name = page.relative_to(ROOT).as_posix()
     parts: list[str] = []
     programs: dict[str, str] = {"python": BEFORE.get(name, ""), "r": ""}
@@ -249,4 +249,4 @@ PRINTED = {
     "reading-data": ("80 matches and 640 decisions checked: everything agrees", "config_rounds"),
     "first-game": ('"game": "public_goods"', "[system]"),
 }
-"""What the page says that its reader sees."""
+"""Return what the page says its reader will see."""

@@ -1,4 +1,4 @@
-"""The documentation's site: links, the reference made from code, and (slow) the whole build."""
+"""The documentation site: links, the reference generated from code, and (slow) the whole build."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_site_builds_without_warnings_and_its_links_work(tmp_path: Path):
 @pytest.mark.slow
 @pytest.mark.browser
 def test_the_screenshots_can_be_taken_again(tmp_path: Path):
-    """The script stops where a page of the tutorials has changed, or a picture is too large."""
+    """The script stops if a tutorial page has changed or a picture is too large."""
     taken = subprocess.run(
         [sys.executable, "-m", "deploy.screenshots", "--to", str(tmp_path)],
         cwd=ROOT, env={**os.environ, "PYTHONPATH": "platform:."}, capture_output=True, text=True, timeout=600,
@@ -92,7 +92,7 @@ def test_a_wrong_link_and_a_load_from_the_network_are_reported(tmp_path: Path):
 
 
 def test_the_files_that_architecture_names_exist():
-    """Paths begin at the root or in platform/; bare names are files of the folder named before."""
+    """Paths start at the root or in platform/; bare file names are in the folder named before."""
     listed = [
         p.relative_to(ROOT).as_posix() for f in FOLDERS for p in (ROOT / f).rglob("*") if "__pycache__" not in p.parts
     ]

@@ -1,4 +1,4 @@
-"""A participant watches in a browser as an answer is written."""
+"""A participant watches in a browser while an answer is written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PITCH = "I <b>promise</b>: this one is good. " * 12
 
 @pytest.fixture
 def path(stack: Any) -> Iterator[str]:
-    """The page of a participant who waits for a seller that no worker plays."""
+    """The page of a participant who waits for a seller that no worker runs."""
     stack.halt("worker")
     slug = stack.launch_study(
         {

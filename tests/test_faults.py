@@ -1,4 +1,4 @@
-"""Whatever is killed, the match goes on by itself within 15 seconds and has exactly one reply per turn."""
+"""Whichever service is killed, the match continues within 15 seconds and has exactly one reply per turn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests import walking
 pytestmark = pytest.mark.browser
 
 WITHIN = 15.0
-"""Seconds after which the match must have gone on."""
+"""Seconds within which the match must continue."""
 AGENT_DELAY = 2
 """Seconds the agent thinks about each of its moves."""
 
@@ -48,7 +48,7 @@ def replies_after(stack, slug: str) -> list[str]:
 
 
 def moves_until(stack, slug: str, number: int, seconds: float) -> list[str]:
-    """Return the moves as soon as there are so many, or after this many seconds."""
+    """Return the moves as soon as there are this many, or after this many seconds."""
     until = time.monotonic() + seconds
     while len(moves := stack.moves(slug)) < number and time.monotonic() < until:
         time.sleep(0.2)

@@ -1,4 +1,4 @@
-"""The repository uses the words of docs/glossary.md, and none of its "Not this" table."""
+"""The repository uses the words of docs/glossary.md and none of those in its "Not this" table."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ GLOSSARY = ROOT / "docs" / "glossary.md"
 FOLDERS = ("deploy", "docs", "games", "llm_agents", "platform", "static", "templates", "tests")
 WRITTEN = {".css", ".html", ".js", ".json", ".md", ".py", ".sh", ".txt", ".yaml"}
 LEFT_OUT = ("vendor", "migrations", "__pycache__", "format_1", "format_2", "format_3", "format_4")
-"""Others' code, and what was written once and for all: old migrations, and datasets of old formats."""
+"""Third-party code, and files that never change: old migrations, and datasets in old formats."""
 
 
 def patterns() -> dict[str, str]:
-    """Return each pattern of the last table with what to write instead."""
+    """Return each pattern of the last table with its replacement."""
     table = GLOSSARY.read_text().split("## Not this")[1]
     return dict(re.findall(r"^\| `(.+)` \| (.+) \|$", table, re.MULTILINE))
 

@@ -1,4 +1,4 @@
-"""A person plays a game of tools in a browser: tools show their data on the page, and notes are saved while typing."""
+"""A person plays a game with tools in a browser: the page shows the tools' data, and saves notes while they type."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _yields(state: Any) -> Lookup:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings() -> Iterator[None]:
-    """The browser's own event loop runs in the tests' thread."""
+    """The browser's event loop runs in the tests' thread."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
         yield

@@ -1,4 +1,4 @@
-"""People meet in a lobby and play with each other in browsers, on phones: they come, wait, leave and return."""
+"""People meet in a lobby and play together in browsers, on phones: they arrive, wait, leave and return."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tests.accessibility import described, violations
 pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
-"""What pages show does not depend on the database; surviving kills does (test_meeting_faults.py)."""
+"""The pages' content does not depend on the database; surviving kills does (test_meeting_faults.py)."""
 PHONE = {"width": 360, "height": 740}
 Open = Callable[[str], Page]
 
 
 @pytest.fixture
 def phone(stack, browser: Browser) -> Iterator[Open]:
-    """Open pages, each on a phone of its own."""
+    """Open pages, each on its own phone."""
     with ExitStack() as contexts:
 
         def opened(path: str) -> Page:
@@ -43,7 +43,7 @@ def launch(stack, slug: str, **fields: object) -> str:
 
 
 def come(stack, phone: Open, slug: str, number: int = 1) -> list[tuple[str, Page]]:
-    """Send so many people to the lobby, each with a phone."""
+    """Bring this many people to the lobby, each with a phone."""
     paths = [stack.call("tests.meeting.to_the_lobby", slug) for _one in range(number)]
     return [(path, phone(path)) for path in paths]
 
@@ -166,7 +166,7 @@ ANSWERS = {
 
 
 def signing(request: dict[str, Any]) -> str:
-    """Answer each step of a contract as the model at the table, recognized by its key."""
+    """Answer each step of a contract as the model in the match, identified by its key."""
     words = request["messages"][-1]["content"]
     return json.dumps(next((answer for key, answer in ANSWERS.items() if f'"{key}"' in words), {"action": "A0"}))
 
@@ -205,7 +205,7 @@ def test_contract_of_two_people_and_a_model_counts_only_if_all_sign(stack, phone
         check(pages["p1"], "act")
         for role, page in pages.items():
             page.locator("form[data-move=act] button", has_text="A0" if role == "p1" else "A1").click()
-        # Contributions of p1 and the model: 1 for everyone and 1 more for p2, who pays each of them ½ if all signed.
+        # Contributions of p1 and the model: 1 for everyone, and 1 more for p2, who pays ½ to each of them if all signed.
         expect(pages["p1"].locator("#screen")).to_contain_text("1.5 points" if signed else "1 points")
         expect(pages["p2"].locator("#screen")).to_contain_text("1 points" if signed else "2 points")
 
@@ -292,7 +292,7 @@ class TestUnresponsivePlayer:
 
     @staticmethod
     def play_round(sitting: dict[str, tuple[str, Page]], number: int) -> None:
-        """Let the first two answer; then the next round is asked, or the game is over."""
+        """Let the first two answer; then the next round begins, or the game is over."""
         for role in ("p1", "p2"):
             expect_asked(sitting[role][1])
             answer(sitting[role][1], number)
@@ -389,7 +389,7 @@ def test_a_contest_of_people_models_of_both_protocols_and_a_script(stack, phone:
 
 @pytest.mark.slow
 def test_english_auction_of_three_people_when_one_leaves(stack, phone: Open):
-    """The clock drops out for the person who left; the others bid on."""
+    """The clock drops the person who left out of the auction; the others keep bidding."""
     values = {"players": 3, "assets": 100, "values": [80, 65, 90]}
     seats = {"p1": "person", "p2": "person", "p3": "person"}
     clock = {"on_timeout": "default", "turn_seconds": 25, "extension_seconds": 0}

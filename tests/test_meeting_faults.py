@@ -1,4 +1,4 @@
-"""Whatever is killed while people meet and play together: everyone is in one group, moves once, is paid once."""
+"""Whichever service is killed while people meet and play: everyone is in one group, moves once, is paid once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Person:
     """A participant whose browser retries whenever the server does not answer.
 
     Attributes:
-        where: "lobby" while they wait for others, "round" while their answer is sealed and others have not answered.
+        where: "lobby" while they wait for others, "round" while their move is sealed and others have not moved.
     """
 
     def __init__(self, client: httpx.AsyncClient, path: str, comes: asyncio.Event):
@@ -33,7 +33,7 @@ class Person:
         self.where = ""
 
     async def take_part(self) -> None:
-        """Come, wait, play and continue until the last page."""
+        """Arrive, wait, play and continue until the last page."""
         await self.comes.wait()
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
@@ -76,7 +76,7 @@ class Person:
 async def everything_is_killed(stack, people: list[Person], last: asyncio.Event) -> None:
     """Kill each service while people are in the lobby, and again while they are in rounds.
 
-    `last` lets in the person the last group waits for: until then someone is in the lobby.
+    `last` lets the person arrive for whom the last group waits; until then someone is in the lobby.
     """
     for where in ("lobby", "round"):
         for name in KILLED:

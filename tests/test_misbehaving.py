@@ -32,11 +32,11 @@ pytestmark = pytest.mark.browser
 GAMES = [key for key in registry.keys() if len(configure(registry.get(key), {}).roles()) > 1]
 """Games in which a person can have an opponent. The effect of a failing model does not depend on the game."""
 STACKS = ("sqlite",)
-"""What a page shows does not depend on the database."""
+"""The pages' content does not depend on the database."""
 LIMIT = 8.0
 """Seconds that a study gives its opponent for a move."""
 WITHIN = 1000 * (LIMIT + 20)
-"""Milliseconds within which the person must see it; the rest is for a slow machine with a dozen open pages."""
+"""Milliseconds within which the person must see it; includes a margin for a slow machine with a dozen open pages."""
 MISBEHAVIOURS: dict[str, Any] = {
     "hung": Hang(60),
     "busy": Failure(429, retry_after=60),

@@ -45,9 +45,9 @@ STATES = {
 }
 """Workers who go through without a browser, and the state they end in."""
 LATER = {"ASCREENEDOUT": State.SCREENED_OUT, "AWAITING": State.WAITING}
-"""The same for those who come last, after the study has been launched again."""
+"""The same for those who arrive last, after the study has been launched again."""
 SUBMITTING = {State.COMPLETED, State.FAILED_QUIZ, State.OPPONENT_FAILED}
-"""The endings that pay something; after the others the task is returned."""
+"""Endings that are paid; after the others the task is returned."""
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ class Desk:
         expect(workers).to_be_visible(timeout=SLOW_MACHINE)
 
     def publish(self, number: int) -> None:
-        """Publish one task for so many people: typed, priced, confirmed."""
+        """Publish one task for this many people: enter it, check its price, confirm."""
         page = self.page
         self.open()
         page.get_by_role("link", name="Publish on Mechanical Turk").click()
@@ -141,7 +141,7 @@ class Desk:
         self.open()
 
     def pay(self) -> None:
-        """Approve what is due, and wait until it is paid."""
+        """Approve everything that is due, and wait until it is paid."""
         self.open()
         self.page.get_by_role("link", name="Pay", exact=True).click()
         self.page.get_by_role("button", name="Approve…").click()
@@ -192,7 +192,7 @@ class Worker:
         frame.locator('main input[type="radio"]').first.wait_for(timeout=SLOW_MACHINE)
 
     def finish(self, frame: Any) -> None:
-        """Answer the quiz and submit at the stand-in."""
+        """Answer the quiz and submit on the stand-in's page."""
         walking.answer_quiz(frame, option="10%")
         frame.get_by_role("button", name="Submit the task").click(timeout=SLOW_MACHINE)
         expect(
@@ -200,7 +200,7 @@ class Worker:
         ).to_be_visible(timeout=SLOW_MACHINE)
 
     def fits(self, frame: Any) -> bool:
-        """Return whether nothing in the frame is wider than its window."""
+        """Return whether everything in the frame fits its width."""
         return bool(frame.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
 
 
@@ -251,7 +251,7 @@ def test_two_workers_are_recruited_paid_and_in_the_dataset(browser, stack, desk,
 
 
 def paid(stack: Any, standin: StandIn, slug: str) -> None:
-    """Check that every row of each submitter is confirmed and was paid at the stand-in, once; the sums agree."""
+    """Check that each submitter's rows are confirmed and were paid at the stand-in once, and that the sums agree."""
     rows = stack.call("tests.mturk.ledger", slug)
     submitted = {one.worker: one for one in standin.market.assignments.values() if one.status != "Returned"}
     bonuses = [row for row in rows if row["reason"] == "bonus" and row["state"] == "confirmed"]
@@ -302,7 +302,7 @@ def test_a_whole_study_of_twenty_workers(browser, stack, desk, standin, tmp_path
     for name, state in STATES.items():
         go(name, state)
 
-    # One only arrives, one accepts and returns, whose assignment goes to another; and there are forgers.
+    # One only arrives; one accepts and returns, and the assignment goes to another; and there are forged requests.
     arrived, paths["AARRIVED"] = come(standin, "AARRIVED")
     gone, paths["AGONE"] = come(standin, "AGONE")
     standin.market.leave(gone)

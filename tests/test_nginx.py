@@ -29,7 +29,7 @@ pytestmark = [
 ]
 STUDY = "through-nginx"
 WORKER = "5f3d0c8a9b7e6d5c4b3a2910"
-"""An id as recruiters assign them, in the query of the link."""
+"""An id as recruiters assign it, in the link's query string."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Proxy:
         return f"https://127.0.0.1:{self.port}"
 
     def logged(self) -> dict[str, str]:
-        """Return every file that nginx has written under its folder, including logs of the distribution's kind."""
+        """Return every file that nginx has written in its folder, including logs like those of the distribution."""
         return {str(path): path.read_text(errors="replace") for path in self.folder.rglob("*.log")}
 
 
@@ -92,7 +92,7 @@ def proxy(stack, tmp_path_factory) -> Iterator[Proxy]:
 
 @pytest.fixture(scope="module")
 def path(proxy: Proxy) -> str:
-    """The page of a game that a participant reached through nginx."""
+    """A game page that a participant reached through nginx."""
 
     async def walk() -> str:
         async with httpx.AsyncClient(base_url=proxy.url, verify=False, timeout=60) as client:

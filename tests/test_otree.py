@@ -25,11 +25,11 @@ from tests import walking
 pytestmark = [pytest.mark.browser, pytest.mark.otree]
 
 STACKS = ("sqlite",)
-"""Talking to oTree does not depend on Parley's database."""
+"""The connection to oTree does not depend on Parley's database."""
 STUDY = "otree-demo"
 MINUTE = 60
 LOSS = "10%"
-"""What money loses per round in the study: the answer of its quiz."""
+"""The share of the money lost per round in the study: the quiz's correct answer."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -49,7 +49,7 @@ class Experiment:
     """oTree and Parley, configured for each other.
 
     Attributes:
-        alone: oTree's own wide export while the only session is one of the app `parley`.
+        alone: oTree's wide export while its only session is one of the app `parley`.
     """
 
     server: Otree
@@ -81,7 +81,7 @@ class Experiment:
 
 
 def begun(server: Otree, stack: Any) -> Experiment:
-    """Start the server on an empty database, and create the study that it sends people to."""
+    """Start the server with an empty database, and create the study to which it sends people."""
     made = stack.call("deploy.otree_demo.study.make_study", server.url, server.rest_key, purpose="study")
     server.prepare(parley=stack.url, **made)
     server.start()
@@ -376,12 +376,12 @@ TOLD = {
     **{"state": "finished", "ending": "completed", "turns": [TURN]},
     **{"payoff_cents": 193, "base_cents": 100, "bonus_cents": 93},
 }
-"""What Parley reports of a participant who played."""
+"""The data that Parley reports about a participant who played."""
 
 
 def asked(server: Otree, method: str, path: str, **sent: Any) -> httpx.Response:
     """Return oTree's response, following redirects."""
-    # TLS is not used, and loading the certificates for it would take longer than the request.
+    # TLS is not used, and loading its certificates would take longer than the request.
     return httpx.request(method, f"{server.url}{path}", follow_redirects=True, timeout=30, verify=False, **sent)
 
 
@@ -441,7 +441,7 @@ def test_otrees_bots_skip_the_game(points_server):
 
 
 def written(server: Otree, words: str, *, patience: float = 30) -> bool:
-    """Return whether the server logs this before long."""
+    """Return whether the server logs this soon."""
     until = time.monotonic() + patience
     while words not in server.log() and time.monotonic() < until:
         time.sleep(0.1)

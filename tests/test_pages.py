@@ -1,4 +1,4 @@
-"""Every page that a participant may see: accessible, light, and readable on a phone, in light and dark mode."""
+"""Every page that a participant may see: accessible, small, and readable on a phone, in light and dark mode."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.photographs import photograph
 pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
-"""What a page looks like does not depend on the database."""
+"""The pages' appearance does not depend on the database."""
 HEAVIEST = 100_000
 """Maximum bytes of a first visit."""
 PHONE = {"width": 360, "height": 740}
@@ -46,11 +46,11 @@ DAILY = [
     ("social_dilemma", "p1"),
     ("pricing", "agent"),
 ]
-"""A seat of each published system, looked at by day; the others by night."""
+"""One seat of each published system in usual runs; slow tests check the others."""
 
 
 class Inspector:
-    """Checks pages as they are shown, and collects everything wrong with them."""
+    """Checks pages as displayed, and collects all their problems."""
 
     def __init__(self, browser: Browser):
         self.browser = browser
@@ -113,7 +113,7 @@ TOO_SMALL = """[...document.querySelectorAll(
 
 @pytest.fixture
 def inspect(browser: Browser) -> Iterator[Inspector]:
-    """Fail the test at its end with everything that was wrong."""
+    """Fail the test at its end with all problems found."""
     inspector = Inspector(browser)
     yield inspector
     assert not inspector.wrong, "\n".join(inspector.wrong)
@@ -321,7 +321,7 @@ def test_refused_move_can_be_corrected_without_javascript(stack, browser: Browse
 
 
 def test_pages_can_be_zoomed_to_four_times_their_size(stack, page: Page, study: str):
-    """On a 1280 px desktop that leaves 320 px."""
+    """On a 1280 px desktop, this leaves 320 px."""
     page.set_viewport_size({"width": 320, "height": 256})
     for path in (stack.arrive(study), stack.sit_down(study)):
         page.goto(stack.url + path)

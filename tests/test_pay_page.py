@@ -1,4 +1,4 @@
-"""An owner pays a study's people in the browser; a worker processes approved payments, and people read the status."""
+"""An owner pays a study's participants in the browser; a worker processes the payments, and participants see the status."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
 PATIENCE = 60
-"""Seconds in which a worker must have processed approved payments."""
+"""Seconds within which a worker must have processed approved payments."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What a participant's page may load and run: our own files, and nothing inline."""
+"""What a participant's page may load and run: only our own files, and nothing inline."""
 
 from __future__ import annotations
 

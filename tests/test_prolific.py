@@ -25,9 +25,9 @@ pytestmark = pytest.mark.browser
 STACKS = ("sqlite",)
 """Requests to Prolific do not depend on the database."""
 PATIENCE = 60_000
-"""Milliseconds for an admin page that asks the stand-in first."""
+"""Milliseconds for an admin page that first sends requests to the stand-in."""
 PAID_WITHIN = 300
-"""Seconds in which everyone must be paid; beat checks every few seconds."""
+"""Seconds within which everyone must be paid; beat checks every few seconds."""
 PHONE = {"width": 360, "height": 740}
 
 
@@ -106,7 +106,7 @@ def play_in_browser(browser: Browser, standin: StandIn, *, phone: bool) -> None:
 
 
 class Worker:
-    """A worker who comes over HTTP."""
+    """A worker without a browser, over HTTP."""
 
     def __init__(self, stack, standin: StandIn) -> None:
         self.stack, self.standin = stack, standin
@@ -148,7 +148,7 @@ def ask_prolific(stack, page: Page, slug: str) -> None:
 
 
 def pay(stack, slug: str) -> dict:
-    """Approve all that is due and wait until nothing is in transit."""
+    """Approve everything that is due and wait until nothing is in transit."""
     stack.call("tests.offering.approve_all", slug)
     until = time.monotonic() + PAID_WITHIN
     while time.monotonic() < until:
@@ -261,7 +261,7 @@ def test_twenty_workers_in_every_state(stack, page: Page, browser: Browser, stan
 
 
 def ask_until_answered(stack, page: Page, slug: str) -> None:
-    """Ask while the API fails, which the page reports, and then ask again with success."""
+    """Request the data while the API fails, which the page reports, and then again with success."""
     page.goto(f"{stack.url}/admin/marketplaces/recruitment/")
     page.get_by_role("row").filter(has_text=f"Sharing {slug}").get_by_role("link").first.click()
     page.get_by_role("button", name="Refresh now").click()

@@ -1,4 +1,4 @@
-"""A researcher who never read a manual sets a study up in the browser."""
+"""A researcher who has not read a manual sets up a study in the browser."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
 SCHEMES = [("light", ()), ("dark", DARK)]
-"""By day everything is checked, by night what colours can change."""
+"""Light mode checks everything, dark mode only what colours can change."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The browser reads the two amounts of an offer as the server does."""
+"""The browser splits an offer's two amounts as the server does."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ SEEN: dict[str, Any] = {
     "model": openai.NotFoundError,
     "malformed": json.JSONDecodeError,
 }
-"""The SDK's exceptions; the other kinds give an answer that is not a move."""
+"""Failures are the SDK's exceptions; all other kinds give an answer that is not a move."""
 AMOUNT = re.compile(r'\{"amount": [0-9.]+\}')
 
 

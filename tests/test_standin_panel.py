@@ -1,4 +1,4 @@
-"""`make stand-in-panel` as a researcher uses it: a process of its own that sends twelve people to a study."""
+"""`make stand-in-panel` as a researcher uses it: a separate process that sends twelve people to a study."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STUDY = "http://127.0.0.1:8000/join/my-study"
 
 @pytest.fixture
 def standin(tmp_path):
-    """The address that the process prints; it ends as Ctrl+C ends it."""
+    """Run it; yield the address that it prints; stop it with Ctrl+C."""
     own = {"PYTHONPATH": f"{ROOT / 'platform'}{os.pathsep}{ROOT}", "SECRET_KEY": "x", "PARLEY_DATA": str(tmp_path)}
     command = [sys.executable, "-m", "panels.standin", STUDY, "--preset", "sona", "--port", "0"]
     with subprocess.Popen(

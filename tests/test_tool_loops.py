@@ -25,7 +25,7 @@ ENDS = 90.0
 
 @contextmanager
 def asked(stack, name: str) -> Iterator[OpenAIStandIn]:
-    """Serve a slow model: it looks, takes a note, looks again and submits, in every period."""
+    """Serve a slow model that looks at data, takes a note, looks again and submits, in every period."""
 
     def answer(request) -> Slow:
         made = sum(message["role"] == "assistant" for message in request["messages"])

@@ -1,4 +1,4 @@
-"""The repository's files work in every clone."""
+"""The repository's files work in every clone of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VENDORED = ROOT / "static" / "vendor"
 
 
 def test_no_link_is_tracked():
-    """A link to an environment on someone's machine breaks everyone else's `make`."""
+    """A link to an environment on one machine breaks `make` for everyone else."""
     if not (ROOT / ".git").exists():
         pytest.skip("no git repository: unpacked from an archive")
     listed = subprocess.run(["git", "ls-files", "--stage"], cwd=ROOT, capture_output=True, text=True, check=True)

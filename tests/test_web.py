@@ -1,4 +1,4 @@
-"""Pages over ASGI: many at once in few threads; migrations one at a time."""
+"""Pages over ASGI: many at once with few threads; migrations one at a time."""
 
 from __future__ import annotations
 

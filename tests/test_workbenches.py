@@ -1,4 +1,4 @@
-"""A person plays each environment of EconEvals on a phone: a practice period, five periods, its data and a note."""
+"""A person plays each environment of EconEvals on a phone: a practice period, five periods, the data and a note."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ __all__ = ["phone"]
 pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
-"""What pages show does not depend on the database."""
+"""The pages' content does not depend on the database."""
 PERIODS = 5
 Act = Callable[[Page, int], None]
 """Functions that submit the period with this number, from 0."""
 
 
 def check_large_text(page: Page, where: str) -> None:
-    """Check that text of twice its size does not make the page wider than a phone."""
+    """Check that text at twice its size does not make the page wider than a phone."""
     page.evaluate("document.documentElement.style.fontSize = '200%'")
     width = page.evaluate("document.scrollingElement.scrollWidth")
     wide = page.evaluate(TOO_WIDE) if width > PHONE["width"] else []
@@ -50,7 +50,7 @@ def buy(page: Page, period: int) -> None:
 
 
 def schedule(page: Page, period: int) -> None:
-    """Move everyone on by as many tasks as there were periods; choosing a taken task swaps."""
+    """Rotate the workers by as many tasks as there were periods; choosing a taken task swaps."""
     menus = page.locator("[data-menus] select")
     number = menus.count()
     for worker in range(number):
@@ -94,7 +94,7 @@ SIZES: dict[str, tuple[dict[str, Any], Act]] = {
 
 
 BY_DAY = {"procurement", "duopoly"}
-"""The fullest workbench, and the one with a rival; the quick test_pages looks at all screens."""
+"""Test the fullest workbench and the one with a rival; test_pages quickly checks all screens."""
 
 
 @pytest.mark.parametrize("key", [pytest.param(key, marks=() if key in BY_DAY else pytest.mark.slow) for key in SIZES])

@@ -1,4 +1,4 @@
-"""Participants without a browser: launched studies, and Django's test client on the path through them."""
+"""Participants without a browser: launched studies, and Django's test client walking through them."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def launched(**fields: Any) -> Study:
 
 
 def arriving(study: Study, worker: str = "worker") -> Enrolment:
-    """Return the enrolment of someone who arrives through a personal link."""
+    """Return the enrolment of a participant who arrives through a personal link."""
     return enrol(study, Arrival("mturk", worker=worker, proof=worker))
 
 
 def consenting(study: Study, worker: str = "worker") -> Enrolment:
-    """Return the enrolment of someone who arrives and agrees to take part: from then on they hold a place."""
+    """Return the enrolment of a participant who arrives and consents, and so holds a place from then on."""
     enrolment = arriving(study, worker)
     return answer_step(enrolment_id=enrolment.pk, position=0, data={"agree": "yes"})
 

@@ -1,4 +1,4 @@
-"""How a browser goes through a study, for the end-to-end tests."""
+"""Steps of going through a study with a browser, for the end-to-end tests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def consent_and_name(page: Page, name: str = "Robin") -> None:
 
 
 def hidden_code_word(page: Page) -> str:
-    """Return the word that the instructions ask to remember."""
+    """Return the word that the instructions ask participants to remember."""
     found = re.search(r"remember the word (\w+):", page.locator("main").inner_text())
     assert found, "the instructions contain no code word"
     return found[1]

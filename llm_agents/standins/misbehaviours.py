@@ -199,8 +199,8 @@ def tool_kinds(looks: Calls, submits: Calls, result: str) -> Mapping[str, Answer
     """Return misbehaviours of a model that should call tools.
 
     Args:
-        looks: a proper look at data, or the first call instead.
-        submits: a proper submission.
+        looks: a valid lookup of data, or what the first call is instead.
+        submits: a valid submission.
         result: the last result of a tool.
     """
     (name, arguments), *_rest = submits.calls

@@ -169,7 +169,7 @@ class TestTaking:
         assert LabCode.objects.get().code == "ANTON-01"
 
 
-# ---- what the two kinds do at the door ----------------------------------------------------------------------
+# ---- what each kind does on arrival -------------------------------------------------------------------------
 
 DOOR = "/join/splitting?code=ANTON-01"
 
