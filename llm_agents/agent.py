@@ -37,7 +37,7 @@ SCRIPT = "script"
 BY_RULES = "rules"
 """The author of moves that the rules derive from unusable answers, in logs and datasets."""
 FIRST_ROUND_WAIT, LONGEST_ROUND_WAIT = 1.0, 5.0
-"""Seconds before agents whose endpoints are unavailable are all retried; open circuits may take longer."""
+"""Seconds before agents whose endpoints are unavailable are all asked again; open circuits may take longer."""
 
 
 @dataclass(frozen=True)
@@ -46,16 +46,16 @@ class AgentSpec:
 
     Attributes:
         kind: "script", or an endpoint's name.
-        name: of the scripted player or the model.
+        name: the name of the scripted player or the model.
         strategy: how a model is asked; None uses the game's default.
         parameters: sampling parameters of a model's calls (temperature, max_tokens, seed…).
         persona: who a model is told to be.
         structured: enforce the JSON schema of the move, where the endpoint supports it.
-        short: ask a model only for the fewest values that determine its move, where the game has such a form.
+        short: ask a model only for the fewest values that determine its move, if the game has such a form.
         plain_tools: a model calls tools in plain JSON, whatever its endpoint supports.
-        calls: of a model in one conversation of a turn with tools.
-        restarts: conversations after the first, if one ends without a submission.
-        left_out: purposes of the strategy's calls before the move that are skipped.
+        calls: the maximum calls of a model in one conversation of a turn with tools.
+        restarts: the maximum conversations after the first, if one ends without a submission.
+        left_out: purposes of the calls before the move that are skipped, although the strategy has them.
     """
 
     kind: str
@@ -79,7 +79,7 @@ class AgentSpec:
 
 
 def parse_spec(words: str, game: type[Game[Any, Any]] | Game[Any, Any] | None = None) -> AgentSpec:
-    """Return the agent that `words` names, such as "script:fair", "openai:MODEL" or "ENDPOINT:MODEL".
+    """Return the agent with the name `words`, such as "script:fair", "openai:MODEL" or "ENDPOINT:MODEL".
 
     Args:
         game: the game to be played; a scripted player must be one of its own.
@@ -107,9 +107,9 @@ class Ladder:
     Attributes:
         rungs: the agents in order; the seat's own comes first, listed or not.
         tries_after_first: how often each agent is asked again after an answer that is not a legal move.
-        call_seconds: for one call.
-        retries: of each try, after calls that failed.
-        total_seconds: for the whole decision; None: no limit.
+        call_seconds: the time limit of one call.
+        retries: the retries of each try, after calls that failed.
+        total_seconds: the time limit of the whole decision; None: no limit.
         script: the fallback script, which moves when all agents have failed; None: there is none.
         script_counts: the script's moves are data, the value of an unusable answer. It does not move for agents
             that gave no answer at all.
@@ -129,13 +129,13 @@ class Decision:
     """A legal move, and what it took to get it.
 
     Attributes:
-        calls: every call made for it, including those of agents that failed.
+        calls: every call made for the move, including calls of agents that failed.
         tries: answers requested from the agent that made the move.
         raw: a model's accepted answer.
         by: the author of the move, if not the seat's own agent ("anthropic:MODEL", "script:fair", "rules").
         rung: the author's place in the ladder, from 0; the fallback script comes after all agents.
-        rule_breaks: answers that were not legal moves, of all agents.
-        notes: moves before it that leave the turn open and are still to be made; empty where hooks made them.
+        rule_breaks: the number of answers that were not legal moves, of all agents.
+        notes: moves before it that leave the turn open and are still to be made; empty if hooks made them.
     """
 
     move: MoveData
@@ -172,7 +172,7 @@ async def decide(
     An agent fails when its endpoint gives no answer despite retries, when the endpoint's circuit
     is open, or when none of its answers is a legal move; then the next agent of the ladder is asked.
     When all have failed, those whose endpoint is unavailable are asked again while the ladder's time lasts.
-    Where the rules turn an unusable answer into a move (`Game.forfeit`), that is the move.
+    If the rules turn an unusable answer into a move (`Game.forfeit`), that is the move.
 
     Args:
         events: the match's log so far.
@@ -181,11 +181,11 @@ async def decide(
         prompts: the study's own prompt texts.
         answers: the agent's earlier raw answers, by number of the move event they led to.
         provider: makes all calls; None: each agent's endpoint.
-        tries_after_first, timeout: of a ladder without fallbacks, if no `ladder` is given.
+        tries_after_first, timeout: those of a ladder without fallbacks, if no `ladder` is given.
         on_text: if given, answers are streamed, and this is called with each new piece of text.
         on_retract: called when the pieces since its last call belong to an answer that does not count.
-        hooks: of the code that runs the match; None: nothing is asked or stored before the end, and notes are returned.
-        wanted: False once nobody waits any longer for an unavailable endpoint.
+        hooks: those of the code that runs the match; None: nothing is asked or stored before the end, and notes are returned.
+        wanted: returns False once nobody is waiting any longer for an unavailable endpoint.
 
     Raises:
         NoLegalMove: the last agent's last try was not a legal move either, and there is no script.
@@ -335,7 +335,7 @@ def _no_legal_move(tries: int) -> str:
 
 
 class DecisionProcess:
-    """One decision, put to one agent after another: what they are asked, and the calls kept."""
+    """One decision, asked of one agent after another: their questions, and the calls made."""
 
     def __init__(
         self,

@@ -119,7 +119,7 @@ class Breakers:
             self._tell(name, "open")
 
     def left(self, name: str, *, trial: bool) -> None:
-        """Record that a call ended without saying anything about the endpoint: another may be the trial."""
+        """Record that a call ended without revealing anything about the endpoint; another call may be the trial."""
         with self._lock:
             circuit = self._circuits.get(name)
             if circuit is not None and trial:

@@ -26,7 +26,7 @@ class Policy:
     """Timeouts and retries of a call.
 
     Attributes:
-        call_seconds: for one attempt.
+        call_seconds: the time limit of one attempt.
         retries: attempts after the first.
         first_wait: seconds before the first retry, approximately.
         longest_wait: maximum seconds before any retry, whatever the provider asks for.
@@ -48,7 +48,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt: it led to `completion` or `error` after `seconds`; `number` counts from 1."""
+    """One attempt: it resulted in `completion` or `error` after `seconds`; `number` counts from 1."""
 
     number: int
     seconds: float

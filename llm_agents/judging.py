@@ -27,12 +27,12 @@ from llm_agents.replaying import JUDGE
 
 @dataclass(frozen=True)
 class Inquiry:
-    """What a judge is asked.
+    """The question to a judge.
 
     Attributes:
         rules: the judge's instructions.
         words: the question; other people's text in it is fenced by `prompting.fenced`.
-        form: what the answer fills in.
+        form: the form that the answer fills in.
     """
 
     rules: str

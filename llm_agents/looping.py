@@ -1,8 +1,8 @@
-"""A turn played by calling tools: one conversation in which a model looks, takes notes and submits.
+"""A turn played by calling tools: one conversation in which a model looks up data, takes notes and submits.
 
-The published form of EconEvals (appendices A to C): every call must use a tool; several in one answer
+The published form of EconEvals (appendices A to C): every call must use a tool; several tool calls in one answer
 are answered in order; the last call offers only submitting; a turn without a submission starts
-again, with its notes kept. The submission ends the conversation, and nothing else of it is carried over.
+again, with its notes kept. The submission ends the conversation, and nothing else carries over.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ IGNORED = "Ignored: an earlier call has submitted and ended the turn."
 
 @dataclass(frozen=True)
 class Offer:
-    """A tool as it is offered now: a look at data, or a form."""
+    """A tool as it is offered now: a lookup of data, or a form."""
 
     name: str
     help: str
@@ -78,7 +78,7 @@ class CallResults:
 
 
 def offers(asking: Asking) -> list[Offer]:
-    """Return the tools of this turn: looks, then notes, then submissions."""
+    """Return the tools of this turn: lookups, then notes, then submissions."""
     play, role = asking.play, asking.role
     looks = [
         Offer(tool.name, tool.help, _parameters(tool.arguments, {}), tool) for tool in play.game.tools(play.state, role)
@@ -96,7 +96,7 @@ def first_request(agent: AgentSpec, asking: Asking, on_text: Callable[[str], Non
 
 
 async def play_turn(process: DecisionProcess, agent: AgentSpec, rung: int, policy: Policy) -> tuple[MoveData, int, str]:
-    """Return the agent's submission, the number of calls it took, and its last text; looks and notes happen on the way.
+    """Return the agent's submission, the number of calls it took, and its last text; make its lookups and notes.
 
     Raises:
         NoSubmission: no conversation ended with one.
@@ -309,7 +309,7 @@ def checked(play: Play, role: Role, form: Form, arguments: MoveData) -> Move:
 
 
 def as_text(answer: Json) -> str:
-    """Return a look's result as a model reads it: JSON, with other players' words between their marks."""
+    """Return a lookup's result as a model reads it: JSON, with other players' words between their marks."""
     return json.dumps(answer, ensure_ascii=False, default=_fenced)
 
 

@@ -26,7 +26,7 @@ class MatchRecord:
 
     Attributes:
         failed: which agent failed and why, or None.
-        calls: every call of a model, in the order in which they were answered.
+        calls: every call of a model, in the order of the answers.
     """
 
     play: Play

@@ -44,7 +44,7 @@ PRICES: Mapping[str, Price] = {
 
 @dataclass(frozen=True)
 class PriceList:
-    """Known prices: a researcher's own, then the endpoint's, then the list above."""
+    """Known prices: first a researcher's own, then the endpoint's, then the list above."""
 
     own: Mapping[str, Price]
 

@@ -13,38 +13,38 @@ class CallRecord:
     Attributes:
         provider: the protocol spoken, "openai" or "anthropic".
         model: the model asked for.
-        messages: all that was sent, as [{role, content}]; in a `conversation`, only what is new since the last call.
-        parameters: sampling parameters sent with it.
+        messages: everything that was sent, as [{role, content}]; in a `conversation`, only what is new since the last call.
+        parameters: the sampling parameters sent with it.
         try_number: 1 for the first try of a decision.
         latency: seconds until the answer or the error.
-        answer: the raw text, None when the provider gave none.
-        answered_by: the model that the provider says it was.
-        input_tokens, output_tokens: as the provider counts them.
-        request_id: the provider's name for the call.
+        answer: the raw text; None if the provider gave none.
+        answered_by: the model that answered, according to the provider.
+        input_tokens, output_tokens: the tokens as the provider counts them.
+        request_id: the provider's id of the call.
         stop: why the model stopped, in the provider's words.
-        problem: why the answer was no legal move, as the model was told; None if it was one.
-        fault: "unreadable" when the answer held no move of the kind asked for, "illegal" when it held one that
-            the rules do not allow; None where there was no problem or no answer.
+        problem: why the answer was not a legal move, as the model was told; None if it was one.
+        fault: "unreadable" if the answer contained no move of the requested kind, "illegal" if it contained one that
+            the rules do not allow; None if there was no problem or no answer.
         error: kind and message of the provider's failure, if it failed.
         endpoint: the name of the endpoint that was called.
-        strategy: how the model was asked; None: as the game has it.
-        seed: the sampling seed sent along.
-        prompt_sha256: version of all texts in force (rules, persona, prompts).
-        structured: how the answer was held to a schema: "json_schema", "json_object", "tool" or "none".
+        strategy: how the model was asked; None: the game's default.
+        seed: the sampling seed that was sent.
+        prompt_sha256: the version of all texts in force (rules, persona, prompts).
+        structured: how a schema was enforced on the answer: "json_schema", "json_object", "tool" or "none".
         rung: 0 for the seat's own agent, 1 for its first fallback, and so on.
         attempt: 1 for the first call of a try, 2 for its first retry after a failure.
-        streamed: whether the answer was read as it was written.
-        first_text: seconds until its first words, where it was.
-        refused: the provider says that the model would not answer.
-        short: the model was asked only for the values that determine its move.
+        streamed: whether the answer was streamed.
+        first_text: seconds until the first text of a streamed answer.
+        refused: whether the provider reports that the model would not answer.
+        short: whether the model was asked only for the values that determine its move.
         purpose: "move", "plan", "belief", "replan", "look", "note" or "judge".
-        remarks: what the model wrote beside its move, under the keys it was asked for.
-        cached_tokens: how many of the input tokens the provider read from its cache.
-        conversation: the conversation it belongs to, with every answer and tool result stored once; None: none.
+        remarks: what the model wrote beside its move, by requested key.
+        cached_tokens: the number of input tokens that the provider read from its cache.
+        conversation: the conversation to which the call belongs; it stores every answer and tool result once; None: none.
         tools: the tools that were called, in order: {name, arguments (as written), result, size (characters of
             the result), fault (None, or "unknown", "unreadable", "illegal", "ignored")}.
-        offered: names of the tools that were offered.
-        answering: number of the event that opened the turn as it was when the call was made.
+        offered: the names of the tools that were offered.
+        answering: the number of the event that opened the turn, at the time of the call.
     """
 
     provider: str
@@ -83,5 +83,5 @@ class CallRecord:
 
     @property
     def moved(self) -> bool:
-        """Whether its answer was accepted."""
+        """Whether the call's answer was accepted."""
         return self.answer is not None and self.problem is None

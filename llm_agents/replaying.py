@@ -1,4 +1,4 @@
-"""Read recorded answers again: do they lead to the same moves, break the same rules, and see the same data?"""
+"""Reread recorded answers: do they give the same moves, break the same rules, and get the same data from tools?"""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from llm_agents.strategies import asking
 from llm_agents.strategies.asking import Asking
 
 UNPLAYED = "unplayed"
-"""Outcome of a call whose legal answer was not the move: another call of the same turn came first."""
+"""Outcome of a call whose answer was legal but was not the move, since another call of the same turn came first."""
 JUDGE = "judge"
-"""Purpose of a call about a turn that was not part of it."""
+"""Purpose of a call that was about a turn but not part of it."""
 Records = Mapping[tuple[Role, int], Sequence[Mapping[str, Any]]]
 """The records of the calls of each turn, by role and number of the event that opened it, in order."""
 
@@ -29,8 +29,8 @@ Records = Mapping[tuple[Role, int], Sequence[Mapping[str, Any]]]
 def differences(game: Game[Any, Any], events: Iterable[Event], records: Records) -> list[str]:
     """Replay a log with the recorded answers and return every difference, as text.
 
-    Answers that were refused must be refused again; the one that was accepted must be the move of the log;
-    tools must answer the same. Moves made otherwise (by a script, the clock) have no accepted answer.
+    Refused answers must be refused again; the accepted answer must be the move in the log; tools must give
+    the same results. Moves made otherwise (by a script or the clock) have no accepted answer.
 
     Args:
         events: the whole log.
@@ -92,7 +92,7 @@ def _differences(play: Play, role: Role, record: Mapping[str, Any], move: MoveDa
 
 @dataclass(frozen=True)
 class _Called:
-    """A recorded tool call, and the record of the model's call that it belongs to."""
+    """A recorded tool call, and the record of the model's call to which it belongs."""
 
     where: str
     role: Role
@@ -101,7 +101,7 @@ class _Called:
 
 
 def _again(waiting: list[_Called], play: Play, move: MoveData) -> Iterator[str]:
-    """Repeat a turn's tool calls up to the one that was this move; the rest waits for the next."""
+    """Repeat a turn's tool calls up to the one that made this move; the others wait for the next move."""
     while waiting:
         called = waiting.pop(0)
         if called.tool["fault"] == "ignored":
@@ -118,7 +118,7 @@ def _again(waiting: list[_Called], play: Play, move: MoveData) -> Iterator[str]:
 
 
 def _called_again(play: Play, called: _Called) -> tuple[MoveData | None, str]:
-    """Return (the move that the call makes, the difference from the record)."""
+    """Return the move that the call makes, and any difference from the record."""
     tool, role = called.tool, called.role
     offered = [
         one for one in looping.offers(_asking(play, role, called.record)) if one.name in called.record["offered"]

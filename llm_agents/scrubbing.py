@@ -1,4 +1,4 @@
-"""Remove the key of a call from what others say about the call.
+"""Remove a call's key from other parties' texts about the call.
 
 An endpoint may repeat a key in its error texts in whole or in part, percent-encoded or in base 64; none of
 that may reach a record, a page or a log.

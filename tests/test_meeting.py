@@ -205,7 +205,7 @@ def test_contract_of_two_people_and_a_model_counts_only_if_all_sign(stack, phone
         check(pages["p1"], "act")
         for role, page in pages.items():
             page.locator("form[data-move=act] button", has_text="A0" if role == "p1" else "A1").click()
-        # Contributions of p1 and the model: 1 for everyone, and 1 more for p2, who pays ½ to each of them if all signed.
+        # Contributions of p1 and the model: 1 for everyone, and 1 more for p2, who pays ½ to each if all signed.
         expect(pages["p1"].locator("#screen")).to_contain_text("1.5 points" if signed else "1 points")
         expect(pages["p2"].locator("#screen")).to_contain_text("1 points" if signed else "2 points")
 

@@ -1,4 +1,4 @@
-"""An owner pays a study's participants in the browser; a worker processes the payments, and participants see the status."""
+"""An owner pays participants in the browser; a worker processes the payments, and participants see the status."""
 
 from __future__ import annotations
 

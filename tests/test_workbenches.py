@@ -50,7 +50,7 @@ def buy(page: Page, period: int) -> None:
 
 
 def schedule(page: Page, period: int) -> None:
-    """Rotate the workers by as many tasks as there were periods; choosing a taken task swaps."""
+    """Rotate the tasks among the workers by the period's number; choosing a task that is taken swaps the two."""
     menus = page.locator("[data-menus] select")
     number = menus.count()
     for worker in range(number):

@@ -165,7 +165,7 @@ def _forced_tool(request: Mapping[str, Json]) -> str | None:
     return tools[0]["name"] if choice.get("type") == "any" and tools else name
 
 
-# ---- what the API refuses ----------------------------------------------------------------------
+# ---- refusals of the API -----------------------------------------------------------------------
 
 
 def _messages_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
@@ -187,7 +187,7 @@ def _messages_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
 
 
 def _results_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
-    """Check that every tool use is answered first thing in the next message."""
+    """Check that the next message begins by answering every tool use."""
     used: list[str] = []
     for at, message in enumerate(messages):
         blocks = message["content"] if isinstance(message["content"], list) else []

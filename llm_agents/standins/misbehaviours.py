@@ -1,4 +1,4 @@
-"""Answers of a stand-in server other than a plain text: everything that real services do to their callers."""
+"""Answers of a stand-in server other than plain text: everything that real services do to their callers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Union
 
 MOVE = '{"alice_gain": 6000, "bob_gain": 4000, "message": "Fair enough?"}'
-"""The text that is cut, dripped or distorted if none is given."""
+"""The text that is cut, sent slowly or distorted if none is given."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Drip:
 
 @dataclass(frozen=True)
 class CutStream:
-    """Hang up after so many characters: of the text if streamed, of the body otherwise."""
+    """Hang up after this many characters: of the text if streamed, of the body otherwise."""
 
     after: int = 10
     answer: Said = MOVE
@@ -108,7 +108,7 @@ class CutStream:
 
 @dataclass(frozen=True)
 class FailingStream:
-    """Report a failure midway through a stream, after so many characters; without streaming, fail at once."""
+    """Report a failure midway through a stream, after this many characters; without streaming, fail at once."""
 
     after: int = 10
     answer: Said = MOVE
@@ -136,7 +136,7 @@ class Slow:
     answer: Answer = MOVE
 
 
-Answer = Union[  # noqa: UP007 - Slow refers to it before it is there
+Answer = Union[  # Slow refers to this union before it is defined
     str,
     Calls,
     Failure,
@@ -173,7 +173,7 @@ def _distorted(value: Any, *, odd: bool) -> Any:
 
 
 def kinds(text: Said, seconds: float) -> Mapping[str, Answer]:
-    """Every misbehaviour by name, for a server that would otherwise answer `text`; slow ones take `seconds`."""
+    """Return every misbehaviour by name, for a server that would otherwise answer `text`; slow ones take `seconds`."""
     length = len(str(text))
     return {
         "slow": Slow(seconds, text),

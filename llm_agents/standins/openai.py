@@ -151,7 +151,7 @@ def _finish(request: Mapping[str, Json], reply: Reply) -> str:
     return "tool_calls" if required and not reply.refused else "stop"
 
 
-# ---- what the API refuses ----------------------------------------------------------------------
+# ---- refusals of the API -----------------------------------------------------------------------
 
 
 def _format_refused(request: Mapping[str, Json], knows: frozenset[str]) -> str | None:

@@ -31,16 +31,16 @@ THOUGHTS = "I compare what each choice brings me, and take one that the other si
 GREETING = "Ready. I am a stand-in for a language model."
 _REASONING = "reasoning"
 _YES = 0.6
-"""How often the first of two choices is taken, all else being equal."""
+"""How often the first of two choices is taken, other things being equal."""
 _LEAST_PART = 0.35
-"""An offered part below this share of the whole is declined."""
+"""An offered part below this share of the whole is rejected."""
 
 
 def answer(request: Mapping[str, Json], *, seed: int = 0, time: int = 1, prose: bool = False) -> Said:
     """Return the answer to a call of either protocol: a JSON object or tool calls, if the call asks for them.
 
     Args:
-        seed: the same seed, request and time give the same answer.
+        time: the number of times that the same request has come, including this one.
         time: how often the same request has come, including this one.
         prose: put text and a code fence around the object, unless the service enforces a schema.
     """

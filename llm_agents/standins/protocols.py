@@ -23,7 +23,7 @@ class Reply:
 
     Attributes:
         text: the answer; with `refused`, the text of the refusal.
-        tokens: read and written.
+        tokens: the numbers of tokens read and written.
         calls: (name, arguments) of tool calls beside or instead of the text.
     """
 
@@ -110,7 +110,7 @@ def object_in(text: str) -> dict[str, Json] | None:
 
 
 def new_id(prefix: str) -> str:
-    """Return an id as the services make them."""
+    """Return an id in the services' format."""
     return f"{prefix}{uuid4().hex}"
 
 

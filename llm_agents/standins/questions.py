@@ -23,14 +23,14 @@ _PLAYERS_WORDS = re.compile(r"<message from=[^<>]*>[^<>]*</message>")
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked.
+    """The question in a request.
 
     Attributes:
         schemas: objects that are valid answers; empty if no object is asked for.
         held: the service enforces the schema.
         rules: the instructions, without players' words.
         words: the last message with the question in it, without players' words.
-        complaints: corrections of the answers given to it so far, oldest first.
+        complaints: corrections of the answers given so far, oldest first.
     """
 
     schemas: tuple[Schema, ...]

@@ -1,6 +1,6 @@
 """How the stand-in plays a turn with tools: what a request offers, what was called so far, and what to call next.
 
-The last tool of a request submits; one whose description says that it does not end the turn keeps notes.
+The last tool of a request submits; a tool whose description says that it does not end the turn takes notes.
 """
 
 from __future__ import annotations

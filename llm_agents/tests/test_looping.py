@@ -184,7 +184,7 @@ class Said2:
 
 
 class Whisper(Game[Config, Said2]):
-    """One player says something; the other may only look at it."""
+    """One player says something; the other can only look it up."""
 
     key, title, summary, rules_version = "whisper", "Whisper", "One speaks, one listens.", 1
     Config, State, scripts = Config, Said2, {"random": lambda game, state, role, rng: {"words": "hello"}}
@@ -246,7 +246,7 @@ class Whisper(Game[Config, Said2]):
 
 
 def listened(request: dict[str, Any]) -> Calls:
-    """Look first, and speak once the tool has answered."""
+    """Look up data first, and speak once the tool has answered."""
     looked = any(message["role"] == "assistant" for message in request["messages"])
     return Calls((("say", '{"words": "yes"}') if looked else ("listen", "{}"),))
 

@@ -19,7 +19,7 @@ from llm_agents.standins import AnthropicStandIn, OpenAIStandIn
 
 
 class Planned(Well):
-    """The toy game, whose note is a plan on request, made before the first move and again after the second."""
+    """The toy game with its note as a plan on request, made before the first move and again after the second."""
 
     def turn(self, state):
         turn = super().turn(state)

@@ -18,9 +18,9 @@ from studies.models import Cell, Version
 HOURS = 24
 """Maximum age of a simulated participant's enrolment; interrupted pilots are resumed within it."""
 QUICK_TIMERS = {"turn_seconds": 2, "extension_seconds": 1}
-"""For participants who stop answering: the clock runs out as usual, only sooner."""
+"""The time limits of participants who stop answering: the clock runs out as usual, only sooner."""
 QUICK_IN_GROUPS = {"turn_seconds": 10, "extension_seconds": 1}
-"""The same where others play along and need some time to answer."""
+"""The same if others play along and need some time to answer."""
 LOBBY_SECONDS = 45
 """Maximum wait in a lobby whose group stays incomplete."""
 

@@ -36,7 +36,7 @@ from studies.formats import agents_in
 
 MAX_PAGES = 200
 TRIES = 3
-"""How often a page may refuse answers that fit its form."""
+"""The maximum number of times that a page may refuse answers that fit its form."""
 POLL_SECONDS = 0.1
 PATIENCE = 60.0
 """Seconds beyond the opponent's own limit after which a match without moves counts as stuck."""

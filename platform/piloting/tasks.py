@@ -6,7 +6,7 @@ from celery.signals import worker_ready
 from piloting import driver
 
 EXPIRES_SECONDS = 10
-"""A task that no worker has taken by then is dropped; the next sweep queues another."""
+"""Seconds after which an untaken task is dropped; the next sweep queues another."""
 log = logging.getLogger(__name__)
 
 

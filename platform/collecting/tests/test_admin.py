@@ -100,7 +100,7 @@ def collection_with(status: str, *, failed: int = 0, **changes) -> Collection:
     return Collection.objects.get()
 
 
-# ---- making ----------------------------------------------------------------------------------------------
+# ---- creating --------------------------------------------------------------------------------------------
 
 
 def test_a_collection_is_made_from_a_published_table(client, boss):
@@ -568,7 +568,7 @@ def test_percentages_never_round_to_0_or_100(share, shown):
     assert percent(share) == shown
 
 
-# ---- who may ---------------------------------------------------------------------------------------------
+# ---- rights ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ACTIONS)

@@ -51,7 +51,7 @@ def running(**changes) -> Collection:
 
 
 def drive(collection: Collection) -> Collection:
-    """Drive it to its end, as often as the sweep would."""
+    """Drive it to its end, in as many runs as the sweep would need."""
     end = time.monotonic() + 60
     while True:
         driver.drive(collection, slot=0)

@@ -13,7 +13,7 @@ from games import registry
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SCRIPTS = 5
-"""Agents named; presets that take fewer get as many as they take."""
+"""The agents named; presets that take fewer get as many as they take."""
 
 
 @pytest.mark.parametrize("name", of_games())

@@ -1,4 +1,4 @@
-"""In every game, exactly those buttons say that they end the match which do."""
+"""In every game, exactly the buttons that end the match say so."""
 
 from __future__ import annotations
 

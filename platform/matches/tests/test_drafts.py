@@ -1,4 +1,4 @@
-"""What is shown of an answer while it is being written."""
+"""What is shown of an answer while the model writes it."""
 
 from __future__ import annotations
 

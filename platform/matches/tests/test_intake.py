@@ -1,4 +1,4 @@
-"""What a page sends is taken as a move; a legal but odd one only once the player is sure."""
+"""A page's input is taken as a move; a legal but unusual move only after the player confirms it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 def seat(**config) -> Seat:
-    """A person's seat in a contest up to 100, opposite an agent that nobody runs."""
+    """A person's seat in a contest up to 100, against an agent that no worker runs."""
     person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=lifetime(60), state=State.PLAYING)
     match = services.open_match(
         game="beauty_contest",

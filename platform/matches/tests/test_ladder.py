@@ -1,4 +1,4 @@
-"""Whatever a model's endpoint does, the waiting participant gets an answer or a paid end, and every call is stored."""
+"""Whatever a model's endpoint does, the waiting participant gets an answer or a paid end; every call is stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that fail and repeat what they were sent: none of it reaches the browser, and no key reaches anybody."""
+"""Failing models that repeat their prompt: none of it reaches the browser, and no key reaches anybody."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ HIDDEN: Mapping[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "negotiation": ({"complete_information": False, "seller_factor": 0.82347, "rounds": 3}, ("0.82347", "8,234.7")),
     "persuasion": ({"message_type": "text", "rounds": 2}, ()),
 }
-"""By game: a configuration that hides something about the first role, and how its private values are written."""
+"""By game: a configuration that hides something about the first role, and the form of its private values."""
 STANDINS = {"openai": OpenAIStandIn, "anthropic": AnthropicStandIn}
 ENOUGH = 20
 """The fewest characters of a line that cannot recur by coincidence."""
@@ -65,7 +65,7 @@ PLAYED = [
     if len(configure(registry.get(game), {}).roles()) > 1
 ]
 DAILY = [*((game, "openai") for game in (*HIDDEN, "social_dilemma", "item_auction")), ("bargaining", "anthropic")]
-"""In quick runs: games with hidden values, one with equal seats, one with private values, and the second protocol."""
+"""Games in usual runs: with hidden values, with equal seats, with private values, and with the second protocol."""
 
 
 class Careless:
@@ -91,7 +91,7 @@ class Browser:
         self.drafts: list[str | None] = []
 
     async def look(self) -> None:
-        """Fetch by socket, by HTTP and as a whole page."""
+        """Fetch by socket, over HTTP and as a whole page."""
         for message in await self._socket.settled():
             self.received.append(json.dumps(message, ensure_ascii=False))
             if message["type"] == "draft":

@@ -30,7 +30,7 @@ def person() -> Enrolment:
 
 @pytest.fixture
 def match(person: Enrolment) -> Match:
-    """Open a match of a participant as alice and an agent as bob that no worker runs."""
+    """Open a match between a participant as alice and an agent as bob that no worker runs."""
     return services.open_match(
         game="bargaining",
         config={},

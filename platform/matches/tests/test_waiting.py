@@ -1,4 +1,4 @@
-"""What a participant's page is sent while an agent thinks."""
+"""What a participant's page receives while an agent thinks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def drafted(match: Match, text: str | None, *, role: str = "bob", answering: int
 
 
 async def waiting(alice: Any, match: Match) -> None:
-    """Make an offer, after which the page shows that the agent is thinking."""
+    """Make an offer; the page then shows that the agent is thinking."""
     await alice.frame()
     await alice.move(**MINE)
     await until(lambda: Event.objects.filter(match=match, number=2).exists())
@@ -64,7 +64,7 @@ async def test_a_role_that_is_asked_sees_no_draft():
 
 
 async def test_a_draft_is_preceded_by_its_frame():
-    """The page does not know yet that the agent is thinking, or continues after its first move."""
+    """The page does not know yet that the agent is thinking, or that it continues after its first move."""
     person, match = await beside(new_match)
     async with page(person) as alice:
         await alice.frame()
