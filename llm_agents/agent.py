@@ -184,7 +184,7 @@ async def decide(
         tries_after_first, timeout: those of a ladder without fallbacks, if no `ladder` is given.
         on_text: if given, answers are streamed, and this is called with each new piece of text.
         on_retract: called when the pieces since its last call belong to an answer that does not count.
-        hooks: those of the code that runs the match; None: nothing is asked or stored before the end, and notes are returned.
+        hooks: those of the code that runs the match; None: nothing is asked or stored early, and notes are returned.
         wanted: returns False once nobody is waiting any longer for an unavailable endpoint.
 
     Raises:

@@ -13,7 +13,7 @@ class CallRecord:
     Attributes:
         provider: the protocol spoken, "openai" or "anthropic".
         model: the model asked for.
-        messages: everything that was sent, as [{role, content}]; in a `conversation`, only what is new since the last call.
+        messages: all that was sent, as [{role, content}]; in a `conversation`, only what is new since the last call.
         parameters: the sampling parameters sent with it.
         try_number: 1 for the first try of a decision.
         latency: seconds until the answer or the error.
@@ -40,7 +40,7 @@ class CallRecord:
         purpose: "move", "plan", "belief", "replan", "look", "note" or "judge".
         remarks: what the model wrote beside its move, by requested key.
         cached_tokens: the number of input tokens that the provider read from its cache.
-        conversation: the conversation to which the call belongs; it stores every answer and tool result once; None: none.
+        conversation: the conversation it belongs to, which stores every answer and tool result once; None: none.
         tools: the tools that were called, in order: {name, arguments (as written), result, size (characters of
             the result), fault (None, or "unknown", "unreadable", "illegal", "ignored")}.
         offered: the names of the tools that were offered.

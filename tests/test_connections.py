@@ -60,7 +60,7 @@ def second_worker(stack: LiveStack, folder: Path) -> Iterator[None]:
 
 
 async def rush(url: str, postgres: PrivatePostgres) -> tuple[int, list[str], int]:
-    """Let everyone enter and play at once; return the peak number of connections, the errors and the agent's replies."""
+    """Let everyone enter and play at once; return the peak of connections, the errors and the agent's replies."""
     most, errors, measured = 0, [], workers.Measured()
     over = asyncio.Event()
 

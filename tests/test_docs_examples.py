@@ -197,8 +197,8 @@ def run(folder: Path, script: str, **more: str) -> str:
     return done.stdout
 
 
-"""Return one shell script that does what a page says: its commands in order, Python and R as one program each."""
-    """Return one shell script that does what a page says: its commands in order, and its Python and R as one program each."""
+def script_of(page: Path, folder: Path) -> str:
+    """Return one shell script that does what a page says: its commands in order, Python and R as one program each."""
     name = page.relative_to(ROOT).as_posix()
     parts: list[str] = []
     programs: dict[str, str] = {"python": BEFORE.get(name, ""), "r": ""}

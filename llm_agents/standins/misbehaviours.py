@@ -136,7 +136,7 @@ class Slow:
     answer: Answer = MOVE
 
 
-Answer = Union[  # Slow refers to this union before it is defined
+Answer = Union[  # noqa: UP007 - Slow refers to this union before it is defined
     str,
     Calls,
     Failure,
