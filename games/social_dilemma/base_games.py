@@ -95,7 +95,7 @@ def action_names(actions: int) -> tuple[str, ...]:
 
 
 class References(BaseModel):
-    """The two payoffs to which the normalised score refers."""
+    """Two payoffs that the normalised score compares with."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -110,7 +110,7 @@ class References(BaseModel):
 
 
 class CustomGame(BaseModel):
-    """A custom base game: the number of actions per seat, and points for every combination of actions."""
+    """A custom base game: actions per seat, and points for every combination of actions."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 

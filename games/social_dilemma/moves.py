@@ -32,7 +32,7 @@ class Mix(Move):
 
 
 class ProposeMediator(Move):
-    """A mediator: for each number of delegators, the action that it plays for all of them."""
+    """A mediator: for every number of delegators, the action that it plays for all of them."""
 
     mediator: Any
 
@@ -41,7 +41,7 @@ class ProposeMediator(Move):
 
 
 class ProposeContract(Move):
-    """A contract: for each action, a whole number that a player who plays it receives from the others."""
+    """A contract: one whole number per action, which playing it earns from the others."""
 
     contract: Any
 
