@@ -20,11 +20,10 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests import researching, walking
 from tests.conftest import CHROMIUM, LiveStack
 from tests.examples import blocks
+from tests.photographs import DESKTOP, PHONE
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
-PHONE = {"width": 360, "height": 740}
-DESKTOP = {"width": 1280, "height": 800}
 LARGEST = 150_000
 """Bytes of an image."""
 TUTORIAL = ROOT / "docs" / "tutorials" / "first-game.md"

@@ -9,11 +9,11 @@ from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
 
 from opponents.agents import named
 from tests import walking
+from tests.photographs import PHONE
 
 pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
-PHONE = {"width": 360, "height": 740}
 
 
 @pytest.fixture

@@ -15,12 +15,12 @@ from playwright.sync_api import Browser, Page, expect
 from conftest import by_day
 from llm_agents.standins import AnthropicStandIn, OpenAIStandIn
 from tests.accessibility import described, violations
+from tests.photographs import PHONE
 
 pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
 """The pages' content does not depend on the database; surviving kills does (test_meeting_faults.py)."""
-PHONE = {"width": 360, "height": 740}
 Open = Callable[[str], Page]
 
 

@@ -12,13 +12,13 @@ from playwright.sync_api import Browser, Page, expect
 from opponents.agents import named
 from tests import walking
 from tests.accessibility import violations
+from tests.photographs import PHONE
 
 pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
 PATIENCE = 20_000
 PASSWORD = "long enough 123"
-PHONE = {"width": 360, "height": 740}
 
 
 @pytest.fixture

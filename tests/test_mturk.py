@@ -19,6 +19,7 @@ from marketplaces.mturk.standin.server import KEY_ID, SECRET
 from opponents.agents import named
 from participants.states import State
 from tests import walking
+from tests.photographs import PHONE
 from tests.reaching import OF_GROUPS
 from tests.researching import sign_in
 
@@ -26,7 +27,6 @@ pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
 """Nothing here depends on the database; the ledger's own tests run on both."""
-PHONE = {"width": 360, "height": 740}
 SLOW_MACHINE = 60_000
 STATES = {
     "ACOMPLETED1": State.COMPLETED,

@@ -12,9 +12,10 @@ from games import registry
 from games.play import configure
 from opponents.agents import named
 from participants.states import ENDINGS
+from studies.lineups import one_of_each_kind
 from tests import walking
 from tests.accessibility import DARK, described, violations
-from tests.photographs import photograph
+from tests.photographs import DESKTOP, PHONE, photograph
 
 pytestmark = pytest.mark.browser
 
@@ -22,23 +23,16 @@ STACKS = ("sqlite",)
 """The pages' appearance does not depend on the database."""
 HEAVIEST = 100_000
 """Maximum bytes of a first visit."""
-PHONE = {"width": 360, "height": 740}
-DESK = {"width": 1280, "height": 800}
 LOOKS = (
     ("light", PHONE, ()),
-    ("dark", DESK, (*DARK, "region", "page-has-heading-one")),
+    ("dark", DESKTOP, (*DARK, "region", "page-has-heading-one")),
 )
 """In dark mode and on a desktop, only checks that colours and space can change are repeated."""
 GAMES = registry.keys()
 
-
-def one_of_each_kind(game: str) -> list[str]:
-    """Return a role that people take of each kind: seats of one kind see the same pages."""
-    configured = configure(registry.get(game), {})
-    return list({configured.kind(role): role for role in reversed(configured.people())}.values())[::-1]
-
-
-SEATS = [(game, role) for game in GAMES for role in one_of_each_kind(game)]
+CONFIGURED = [configure(registry.get(game), {}) for game in GAMES]
+SEATS = [(game.key, role) for game in CONFIGURED for role in one_of_each_kind(game, game.people())]
+"""A role that people take of each kind: seats of one kind see the same pages."""
 DAILY = [
     ("bargaining", "alice"),
     ("beauty_contest", "p1"),
@@ -69,10 +63,10 @@ class Inspector:
         if width > PHONE["width"]:
             self.wrong.append(f"{name}: {width} px wide on a phone; {page.evaluate(TOO_WIDE)}")
         self.wrong += [f"{name}: too small to touch: {target}" for target in page.evaluate(TOO_SMALL)]
-        page.set_viewport_size(DESK)
+        page.set_viewport_size(DESKTOP)
         page.evaluate("document.documentElement.style.fontSize = '200%'")
         width = page.evaluate("document.scrollingElement.scrollWidth")
-        if width > DESK["width"]:
+        if width > DESKTOP["width"]:
             self.wrong.append(f"{name}: {width} px wide with text of twice its size")
         page.evaluate("document.documentElement.style.fontSize = ''")
         if page.url not in self.weights:
@@ -82,7 +76,7 @@ class Inspector:
         self.wrong += described(violations(page, rules=rules), where)
 
     def _weigh(self, url: str, name: str) -> None:
-        context = self.browser.new_context(viewport=DESK)
+        context = self.browser.new_context(viewport=DESKTOP)
         page = context.new_page()
         network = context.new_cdp_session(page)
         bodies: list[float] = []

@@ -19,6 +19,7 @@ from marketplaces.prolific.standin.market import Submission, new_id
 from opponents.agents import named
 from participants.states import ENDED, State
 from tests import reaching, researching, walking
+from tests.photographs import PHONE
 
 pytestmark = pytest.mark.browser
 
@@ -28,7 +29,6 @@ PATIENCE = 60_000
 """Milliseconds for an admin page that first sends requests to the stand-in."""
 PAID_WITHIN = 300
 """Seconds within which everyone must be paid; beat checks every few seconds."""
-PHONE = {"width": 360, "height": 740}
 
 
 @pytest.fixture

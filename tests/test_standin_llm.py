@@ -16,6 +16,7 @@ from typing import Any
 import openai
 import pytest
 
+from conftest import by_day
 from games import registry
 from games.play import configure
 from llm_agents.standins.__main__ import KINDS, TOOL_KINDS, Misbehaviour, StandInModel, serve
@@ -77,9 +78,7 @@ def server() -> Iterator[dict[str, str]]:
 
 
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
-@pytest.mark.parametrize(
-    "game", [game if game == "bargaining" else pytest.param(game, marks=pytest.mark.slow) for game in registry.keys()]
-)
+@pytest.mark.parametrize("game", by_day(registry.keys(), ["bargaining"]))
 def test_every_game_is_played_with_it_in_both_protocols(server, game, protocol):
     config = GAMES.get(game, "{}")
     role = configure(registry.get(game), json.loads(config)).roles()[-1]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from conftest import by_day
 from games import registry
 from games.play import configure
 from opponents.agents import named
@@ -93,11 +94,11 @@ SIZES: dict[str, tuple[dict[str, Any], Act]] = {
 }
 
 
-BY_DAY = {"procurement", "duopoly"}
+DAILY = {"procurement", "duopoly"}
 """Test the fullest workbench and the one with a rival; test_pages quickly checks all screens."""
 
 
-@pytest.mark.parametrize("key", [pytest.param(key, marks=() if key in BY_DAY else pytest.mark.slow) for key in SIZES])
+@pytest.mark.parametrize("key", by_day(SIZES, DAILY))
 def test_a_person_plays_five_periods_on_a_phone(stack, phone: Open, key: str):
     config, act = SIZES[key]
     game = registry.get(key)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from conftest import by_day
 from games import registry
 from games.examples import Case, cases
 from games.interface import Event, Role
@@ -192,17 +193,13 @@ def obedient() -> Iterator[BothStandIn]:
         yield standin
 
 
-QUICK = ("bargaining", "openai, schema")
+DAILY = [("bargaining", "openai, schema")]
 """The other games are slow tests: each takes 15 seconds."""
 
 
 @pytest.mark.parametrize(
     ("key", "protocol"),
-    [
-        pytest.param(key, protocol, marks=[] if (key, protocol) == QUICK else pytest.mark.slow)
-        for key in sorted(written())
-        for protocol in PROTOCOLS
-    ],
+    by_day([(key, protocol) for key in sorted(written()) for protocol in PROTOCOLS], DAILY),
 )
 async def test_obedient_model_still_plays_by_the_rules(obedient, key, protocol):
     spoken, structured = PROTOCOLS[protocol]

@@ -66,17 +66,13 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
 def _object(name: str, schema: Mapping[str, Any]) -> str:
     needed = schema.get("required", ())
     rows = [
-        (code(key), line(_meaning(key, value)), _type(value), "yes" if key in needed else "")
+        (code(key), line(value.get("description", "")), _type(value), "yes" if key in needed else "")
         for key, value in schema.get("properties", {}).items()
     ]
     said = text(schema.get("description", ""))
     values = ", ".join(map(code, schema["enum"])) if "enum" in schema else ""
     body = table(("key", "meaning", "type", "always there"), rows) or (f"One of {values}.\n\n" if values else "")
     return f"### {name}\n\n{said}\n\n{body}"
-
-
-def _meaning(key: str, value: Mapping[str, Any]) -> str:
-    return str(value.get("description", ""))
 
 
 def _content(holder: Mapping[str, Any]) -> str:

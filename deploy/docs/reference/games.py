@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from inspect import getdoc
 from random import Random
 from typing import Any
@@ -14,6 +14,7 @@ from deploy.docs.reference.markdown import code, docstring, line, table, text, u
 from games import grids, play, registry
 from games.interface import Form, Game, Role
 from matches.forms import Field, fields_of
+from studies.lineups import one_of_each_kind
 
 TRIALS, TRIAL_MOVES = 8, 60
 """Matches, and moves of each, in which the forms of a game are looked for."""
@@ -155,16 +156,6 @@ def _columns(key: str) -> str:
 def _instructions(game: Game[Any, Any]) -> str:
     quoted = [
         f"### As {line(game.role_title(role))}\n\n{unheaded(game.instructions(role))}"
-        for role in _different_roles(game)
+        for role in one_of_each_kind(game, game.roles())
     ]
     return "## Instructions\n\nWhat people and models read, with the default parameters.\n\n" + "".join(quoted)
-
-
-def _different_roles(game: Game[Any, Any]) -> Iterator[Role]:
-    """One role for each text."""
-    seen: set[str] = set()
-    for role in game.roles():
-        kind = game.kind(role)
-        if kind not in seen:
-            seen.add(kind)
-            yield role

@@ -11,6 +11,7 @@ import pytest
 from collecting import driver, services
 from collecting.models import Collection
 from collecting.planning import Plan, make_collection
+from conftest import by_day
 from exports import metadata, portions, verify
 from exports.dataset import Progress, export
 from exports.tests import building
@@ -65,7 +66,7 @@ def test_two_processes_write_the_same_files_as_one(tmp_path, played):
 
 @pytest.mark.parametrize(
     "name",
-    [*(pytest.param(name, marks=pytest.mark.slow) for name in ("matches.csv", "decisions.csv")), "transcripts.jsonl"],
+    by_day(["matches.csv", "decisions.csv", "transcripts.jsonl"], ["transcripts.jsonl"]),
 )
 def test_two_processes_find_a_row_that_is_missing_or_too_many(tmp_path, played, name):
     from exports.tests.test_verify import reseal
