@@ -315,3 +315,23 @@ def test_many_seats_are_named_by_ranges(manage_here):
     }  # fmt: skip
     for wrong in ("p2..p9", "p4..p2", "p2,p2"):
         assert manage_here("simulate", "beauty_contest", "--seat", f"{wrong}=script:rational").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("service", "module"),
+    [
+        ("llm", "llm_agents.standins"),
+        ("mturk", "marketplaces.mturk.standin"),
+        ("panel", "panels.standin"),
+        ("prolific", "marketplaces.prolific.standin"),
+    ],
+)
+def test_earlier_make_targets_start_the_stand_in_servers(service: str, module: str):
+    def commands(target: str, variable: str) -> list[str]:
+        """Return the commands that the target would run."""
+        make = ["make", "--dry-run", "--no-print-directory", target, f"{variable}=--help"]
+        return subprocess.run(make, capture_output=True, text=True, cwd=MANAGE.parent, check=True).stdout.splitlines()
+
+    present = commands(f"stand-in-{service}", "STAND_IN")
+    assert present[-1].endswith(f"python -m {module} --help")
+    assert commands(f"fake-{service}", "FAKE") == present
