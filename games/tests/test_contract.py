@@ -189,7 +189,7 @@ def test_broken_game_fails_its_check(game: Any, shared: Examples, check: str) ->
         contract.CHECKS[check](Case(game, {}, 1, shared))
 
 
-def test_what_a_folder_lacks_is_named(tmp_path, monkeypatch) -> None:
+def test_missing_parts_of_a_folder_are_named(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(contract, "FOLDER", tmp_path)
     (tmp_path / "go" / "texts").mkdir(parents=True)
     (tmp_path / "go" / "rules.py").touch()

@@ -27,7 +27,7 @@ def matches(key: str, environment: Environment) -> int:
 
 @pytest.mark.parametrize("key", PRESETS)
 class TestPresets:
-    def test_every_environment_has_its_sessions(self, key):
+    def test_environments_have_the_published_number_of_sessions(self, key):
         sizes = {name: matches(key, environment) for name, environment in made(key).items()}
         assert sizes == {
             "melee": 150,
@@ -39,17 +39,17 @@ class TestPresets:
             "self": 30 * 6,
         }
 
-    def test_all_configurations_can_be_played(self, key):
+    def test_all_configurations_are_valid(self, key):
         for environment in made(key).values():
             for config in environment.configurations:
                 games.play.configure(registry.get(key), config)
 
-    def test_session_s_seats_the_agents_s_places_further(self, key):
+    def test_sessions_rotate_the_seats(self, key):
         melee = made(key)["melee"]
         roles = games.play.configure(registry.get(key), melee.configurations[0]).roles()
         assert list(melee.lineups.at(0, roles, repetition=2).values()) == [*AGENTS[2:], *AGENTS[:2]]
 
-    def test_an_agent_meets_four_rational_ones_that_it_is_told_of(self, key):
+    def test_agent_plays_four_announced_rational_agents(self, key):
         rational = made(key)["rational"]
         roles = games.play.configure(registry.get(key), rational.configurations[0]).roles()
         seats = list(rational.lineups.at(0, roles, repetition=0).values())
@@ -60,12 +60,12 @@ class TestPresets:
         assert made(key)["senior"].lineups.labels() == tuple(AGENTS[:5])
         assert "senior" not in made(key, AGENTS[:4])
 
-    def test_unreadable_answers_are_fouls_and_no_failures(self, key):
+    def test_unreadable_answers_count_as_fouls_not_failures(self, key):
         settings = PRESETS[key].settings
         assert (settings["tries_after_first"], settings["script"], settings["script_counts"]) == (0, "no_answer", True)
 
 
-def test_the_limits_of_a_contest_are_drawn_by_group_and_follow_from_the_seed():
+def test_contest_limits_are_drawn_by_group_and_seed():
     limits = [config["upper"] for config in made("beauty_contest")["melee"].configurations]
     for at, (low, high) in enumerate([(10, 100), (100, 1000), (1000, 10_000)]):
         group = limits[50 * at : 50 * (at + 1)]

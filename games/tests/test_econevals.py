@@ -43,19 +43,19 @@ INSTANCES = {
 
 
 @pytest.mark.parametrize(("key", "part"), [(key, part) for key, given in INSTANCES.items() for part in given])
-def test_an_instance_without_a_part_is_refused_and_the_part_named(key, part):
+def test_missing_part_of_an_instance_is_named(key, part):
     rest = {name: value for name, value in INSTANCES[key].items() if name != part}
     with pytest.raises(BadConfig, match=rf"\[{part}\] is required"):
         configure(registry.get(key), {"instance": rest, "periods": 2})
 
 
 @pytest.mark.parametrize("key", INSTANCES)
-def test_an_instance_with_another_part_is_refused_and_the_part_named(key):
+def test_unknown_part_of_an_instance_is_named(key):
     with pytest.raises(BadConfig, match=r"\[more\] is unknown"):
         configure(registry.get(key), {"instance": {**INSTANCES[key], "more": 1}, "periods": 2})
 
 
-def test_a_wrong_entry_is_named_and_nothing_else():
+def test_only_the_invalid_entry_is_named():
     offers = [{"id": "Offer_1", "contents": {"A1": 1}, "price": -2}]
     with pytest.raises(BadConfig) as refused:
         configure(registry.get("procurement"), {"instance": {**INSTANCES["procurement"], "offers": offers}})
@@ -72,7 +72,7 @@ def rows(key: str, matches: list[dict]) -> dict[str, list[tuple]]:
 
 
 @pytest.mark.parametrize("key", ["procurement", "scheduling", "pricing"])
-def test_benchmarks_tell_mean_scores_by_agent_and_level(key):
+def test_benchmarks_show_mean_scores_by_agent_and_level(key):
     played = [
         match(key, {"level": level, "periods": 2, "instance_seed": seed}, script)
         for level, seed in (("basic", 0), ("basic", 1), ("medium", 0))
@@ -87,7 +87,7 @@ def test_benchmarks_tell_mean_scores_by_agent_and_level(key):
     assert best[2] == "1" and float(other[2]) < 1
 
 
-def test_task_allocation_tells_the_litmus_score_and_its_reliability():
+def test_task_allocation_shows_litmus_score_and_reliability():
     played = [
         match("task_allocation", {"goal": goal, "instance_seed": 1}, "optimum") for goal in ("both", "efficiency")
     ]
@@ -95,7 +95,7 @@ def test_task_allocation_tells_the_litmus_score_and_its_reliability():
     assert (agent, number, score, reliability, off) == ("optimum", 2, "1", "1", "0")
 
 
-def test_patience_tells_the_rate_by_horizon_and_over_all():
+def test_patience_shows_rates_by_horizon_and_overall():
     amounts = [100.5, 101, 102, 103, 104, 106, 108, 110]
     played = [match("patience", {"horizon": h, "amounts": amounts}, "five_percent") for h in ("6 months", "1 year")]
     found = rows("patience", played)
@@ -105,7 +105,7 @@ def test_patience_tells_the_rate_by_horizon_and_over_all():
     assert silent["1 year"] == [("silent", 1, "–", "–", "–")]
 
 
-def test_duopoly_tells_who_colludes_and_who_found_the_price_alone():
+def test_duopoly_shows_collusion_and_monopoly_prices():
     together = [match("duopoly", {"periods": 4}, *pair) for pair in (("nash", "nash"), ("collusive", "collusive"))]
     assert rows("duopoly", together)["Collusion vs. competition"] == [
         ("nash – nash", 1, "0", "–"),
@@ -115,6 +115,6 @@ def test_duopoly_tells_who_colludes_and_who_found_the_price_alone():
     assert rows("duopoly", alone)["Collusion vs. competition"] == [("nash", 1, "–", "1"), ("random", 1, "–", "0")]
 
 
-def test_nothing_is_said_of_no_matches():
+def test_no_matches_give_no_tables():
     for key in ("procurement", "task_allocation", "patience", "duopoly"):
         assert rows(key, []) == {}

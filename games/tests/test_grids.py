@@ -14,7 +14,7 @@ from games.selections import changes, named, select_named
 FAMILIES = {"bargaining": 384, "negotiation": 576, "persuasion": 360}
 
 
-def test_a_grid_is_every_combination_with_the_last_parameter_varying_fastest():
+def test_grid_varies_the_last_parameter_fastest():
     configs = expand(get("bargaining"), {"rounds": [1, None], "delta_bob": [0.8, 1]}, {"money": 50})
     assert [(c["rounds"], c["delta_bob"], c["money"]) for c in configs] == [
         (1, 0.8, 50),
@@ -25,7 +25,7 @@ def test_a_grid_is_every_combination_with_the_last_parameter_varying_fastest():
     assert all(c["delta_alice"] == 0.9 for c in configs)
 
 
-def test_an_empty_grid_is_the_default_configuration():
+def test_empty_grid_is_the_default_configuration():
     assert expand(get("bargaining"), {}) == [get("bargaining").Config().model_dump(mode="json")]
 
 
@@ -42,29 +42,29 @@ def test_an_empty_grid_is_the_default_configuration():
         ({"delta_bob": [i / 1000 for i in range(1, 1001)], "money": list(range(1, 102))}, "101000 configurations"),
     ],
 )
-def test_a_grid_that_cannot_be_played_is_refused_naming_what_is_wrong(grid, named):
+def test_invalid_grid_is_refused_with_its_error(grid, named):
     with pytest.raises(BadConfig, match=named):
         expand(get("bargaining"), grid)
 
 
-def test_values_that_do_not_go_together_are_refused_as_a_combination():
+def test_incompatible_values_are_refused_as_a_combination():
     fits = expand(get("persuasion"), {"rounds": [1, 2]}, {"qualities": ["high", "low"]})
     assert [config["rounds"] for config in fits] == [1, 2]
     with pytest.raises(BadConfig, match=r"combination cannot be played.*2 for 3 rounds"):
         expand(get("persuasion"), {"rounds": [2, 3]}, {"qualities": ["high", "low"]})
 
 
-def test_configurations_written_by_hand_are_filled_in():
+def test_listed_configurations_get_defaults():
     assert [c["money"] for c in listed(get("bargaining"), [{"money": 5}, {}])] == [5, 10_000]
 
 
-def test_a_bad_configuration_written_by_hand_is_named_by_its_place():
+def test_invalid_listed_configuration_is_named_by_number():
     with pytest.raises(BadConfig, match=r"Configuration 2: .*delta_bob"):
         listed(get("bargaining"), [{}, {"delta_bob": 0}])
 
 
 @pytest.mark.parametrize(("key", "size"), FAMILIES.items())
-def test_the_published_tables_have_the_published_sizes(key, size):
+def test_published_tables_have_the_published_sizes(key, size):
     configs = table(key, "glee")
     assert len({tuple(c.items()) for c in map(_hashable, configs)}) == len(configs) == size
 
@@ -73,7 +73,7 @@ def _hashable(config):
     return {key: tuple(value) if isinstance(value, list) else value for key, value in config.items()}
 
 
-def test_a_table_that_does_not_exist_is_refused_naming_those_that_do():
+def test_unknown_table_error_lists_existing_tables():
     with pytest.raises(BadConfig, match="no table “moon”; it has: glee"):
         table("bargaining", "moon")
 
@@ -86,7 +86,7 @@ def test_a_table_that_does_not_exist_is_refused_naming_those_that_do():
         ("persuasion", {"main": (3, 30), "variant": (30, 8), "random": (24, 5)}),
     ],
 )
-def test_the_selection_for_people_has_the_published_cells(key, cells):
+def test_selection_for_people_has_the_published_cells(key, cells):
     chosen = select_named(key, "glee", seed=1)
     counted = Counter()
     for one in chosen:
@@ -96,14 +96,14 @@ def test_the_selection_for_people_has_the_published_cells(key, cells):
 
 
 @pytest.mark.parametrize("key", FAMILIES)
-def test_the_same_seed_selects_the_same_and_another_seed_others(key):
+def test_selection_depends_on_the_seed(key):
     assert select_named(key, "glee", seed=4) == select_named(key, "glee", seed=4)
     one, other = ([c.config for c in select_named(key, "glee", seed=seed) if c.kind == "random"] for seed in (4, 5))
     assert one != other
 
 
 @pytest.mark.parametrize("key", FAMILIES)
-def test_variants_differ_from_a_main_configuration_in_one_parameter_and_the_random_ones_in_more(key):
+def test_variants_differ_from_main_in_one_parameter(key):
     chosen, selection = select_named(key, "glee", seed=2), named(key, "glee")
     main = [one.config for one in chosen if one.kind == "main"]
     for one in chosen:
@@ -112,10 +112,10 @@ def test_variants_differ_from_a_main_configuration_in_one_parameter_and_the_rand
         assert one.kind != "random" or fewest > 1
 
 
-def test_nobody_plays_where_they_act_in_one_round_only():
+def test_people_do_not_play_one_round_negotiations():
     assert all(one.config["rounds"] != 1 for one in select_named("negotiation", "glee", seed=3))
 
 
-def test_a_person_never_sits_as_a_myopic_buyer():
+def test_people_never_play_the_myopic_buyer():
     for one in select_named("persuasion", "glee", seed=3):
         assert one.roles == (("alice",) if one.config["buyer_type"] == "myopic" else ("alice", "bob"))

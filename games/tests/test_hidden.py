@@ -66,13 +66,13 @@ def leaks(config: Mapping[str, Json], key: str, seed: int) -> list[str]:
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("key", FAMILIES)
-def test_no_role_sees_a_parameter_that_it_must_not_know(key, part):
+def test_no_role_sees_a_secret_parameter(key, part):
     configs = table(key, "glee")[part :: len(PARTS)]
     assert [leak for i, config in enumerate(configs) for leak in leaks(config, key, seed=i)] == []
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_no_buyer_sees_a_quality_before_it_is_revealed(part):
+def test_no_buyer_sees_an_unrevealed_quality(part):
     reveals = examples_of("persuasion").reveals
     for i, config in enumerate(table("persuasion", "glee")[part :: len(PARTS)]):
         game = configure(registry.get("persuasion"), config)
@@ -90,7 +90,7 @@ def test_no_buyer_sees_a_quality_before_it_is_revealed(part):
                 break
 
 
-def test_the_comparison_can_fail():
+def test_comparison_can_fail():
     """Under complete information, a role sees the other's parameter."""
     config = {"complete_information": True}
     game = configure(registry.get("bargaining"), config)

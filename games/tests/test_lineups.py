@@ -29,7 +29,7 @@ def not_alone(tuples, same):
 
 
 @given(POOLS, SEATS, st.booleans())
-def test_a_product_is_every_ordered_choice(pool, seats, same):
+def test_product_is_every_ordered_choice(pool, seats, same):
     wanted = not_alone(product(pool, repeat=seats), same)
     rule = Lineups(rule="product", agents=pool, same=same)
     if wanted:
@@ -56,11 +56,11 @@ def test_subsets_are_every_choice_of_different_agents(pool, seats):
         assert everything(rule, numbered(seats)) == list(combinations(pool, seats))
 
 
-def test_each_agent_alone_fills_all_seats():
+def test_each_fills_all_seats_with_one_agent():
     assert everything(Lineups(rule="each", agents=("a", "b")), numbered(3)) == [("a",) * 3, ("b",) * 3]
 
 
-def test_all_agents_play_together_one_in_each_seat():
+def test_together_seats_every_agent_once():
     rule = Lineups(rule="together", agents=("a", "b", "c"))
     assert everything(rule, numbered(3)) == [("a", "b", "c")]
     with pytest.raises(BadLineup, match="3 should play together, but there are 4 free seats"):
@@ -68,14 +68,14 @@ def test_all_agents_play_together_one_in_each_seat():
 
 
 @given(st.integers(1, 5), st.integers(1, 4))
-def test_in_a_population_each_agent_has_every_position_once(types, positions):
+def test_population_seats_each_agent_in_every_position_once(types, positions):
     pool = tuple("abcde"[:types])
     [lineup] = everything(Lineups(rule="population", agents=pool), numbered(types * positions))
     sits = Counter((agent, seat % positions) for seat, agent in enumerate(lineup))
     assert sits == Counter({(agent, position): 1 for agent in pool for position in range(positions)})
 
 
-def test_fixed_seats_keep_their_agents_and_the_rule_fills_the_others():
+def test_rule_fills_only_the_seats_that_are_not_fixed():
     rule = Lineups(rule="each", agents=("m1", "m2"), fixed={"p2": "r", "p3": "r"})
     assert everything(rule, numbered(3)) == [("m1", "r", "r"), ("m2", "r", "r")]
     with pytest.raises(BadLineup, match="no seat “p3”; there are p1, p2"):
@@ -83,7 +83,7 @@ def test_fixed_seats_keep_their_agents_and_the_rule_fills_the_others():
 
 
 @given(POOLS, st.integers(0, 12))
-def test_rotation_gives_everybody_every_seat(pool, repetition):
+def test_rotation_gives_every_agent_every_seat(pool, repetition):
     rule = Lineups(rule="together", agents=pool, rotate=True)
     roles = numbered(len(pool))
     shift = repetition % len(pool)
@@ -93,7 +93,7 @@ def test_rotation_gives_everybody_every_seat(pool, repetition):
 
 
 @given(POOLS, SEATS, st.integers(1, 30), st.integers(0, 3))
-def test_a_sample_holds_different_line_ups_of_its_rule_and_its_seed_decides_which(pool, seats, most, seed):
+def test_sample_has_distinct_line_ups_and_depends_on_its_seed(pool, seats, most, seed):
     whole = Lineups(rule="product", agents=pool)
     rule = Lineups(rule="product", agents=pool, sample=most, sample_seed=seed)
     drawn = everything(rule, numbered(seats))
@@ -110,7 +110,7 @@ def test_other_seeds_sample_other_line_ups():
     assert len(drawn) == 5
 
 
-def test_line_ups_written_by_hand_name_every_seat():
+def test_listed_line_ups_name_every_seat():
     rule = Lineups(rule="listed", listed=({"p1": "a", "p2": "a"}, {"p2": "b", "p1": "a"}))
     assert everything(rule, numbered(2)) == [("a", "a"), ("a", "b")]
     assert rule.labels() == ("a", "b")
@@ -127,29 +127,29 @@ def test_line_ups_written_by_hand_name_every_seat():
         (Lineups(rule="population", agents=("a", "b")), "3 seats cannot be divided equally among 2"),
     ],
 )
-def test_a_rule_that_does_not_fit_says_why(rule, named):
+def test_unfit_rule_is_refused_with_its_reason(rule, named):
     with pytest.raises(BadLineup, match=named):
         rule.count(numbered(3))
 
 
-def test_a_line_up_beyond_the_last_is_an_error():
+def test_index_out_of_range_is_an_error():
     with pytest.raises(IndexError):
         Lineups(agents=("a", "b")).at(4, numbered(2))
 
 
-def test_the_millionth_line_up_of_a_large_rule_is_there_at_once():
+def test_millionth_line_up_is_computed_quickly():
     rule = Lineups(rule="combinations", agents=tuple(f"agent {n}" for n in range(60)), sample=10**9)
     began = time.monotonic()
     assert len(set(rule.at(1_000_000, numbered(9)).values())) > 1
     assert time.monotonic() - began < 0.1
 
 
-def test_a_rule_survives_being_kept_as_plain_data():
+def test_rule_survives_json():
     rule = Lineups(rule="each", agents=("a",), fixed={"p2": "r"}, rotate=True)
     assert Lineups.model_validate(rule.model_dump(mode="json")) == rule
 
 
-def test_a_preset_wants_its_number_of_agents():
+def test_preset_requires_its_number_of_agents():
     def environments(agents, seed):
         return [Environment("melee", [{"players": len(agents)}], Lineups(rule="together", agents=tuple(agents)))]
 

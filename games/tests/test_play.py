@@ -71,7 +71,7 @@ class FirstCome(Guessing):
 # ---- turns -------------------------------------------------------------------------------------
 
 
-def test_a_match_begins_with_a_start_the_draws_and_open_turns():
+def test_match_starts_with_draws_and_open_turns():
     play, events = start(auction(), 7)
     assert events[0].as_dict() == {"number": 1, "kind": "start", "game": "clock_auction", "rules_version": 1, "seed": 7}
     assert [(event.kind, event.data["name"], event.data["known_to"]) for event in events[1:]] == [
@@ -83,7 +83,7 @@ def test_a_match_begins_with_a_start_the_draws_and_open_turns():
     assert play.opened == {"a": 4, "b": 4, "c": 4}
 
 
-def test_a_move_stays_sealed_until_everybody_has_moved():
+def test_move_stays_sealed_until_everybody_has_moved():
     opening, _events = start(guessing(), 1)
     sealed, events = submit(opening, "player_2", {"answer": 30})
     assert [event.kind for event in events] == ["move"]
@@ -99,28 +99,28 @@ def test_a_move_stays_sealed_until_everybody_has_moved():
     assert opened.opened == {"player_1": 3, "player_2": 3}
 
 
-def test_the_order_of_sealed_moves_changes_only_the_log():
+def test_order_of_sealed_moves_changes_only_the_log():
     moves = [("player_1", {"answer": 10}), ("player_2", {"answer": 30})]
     one, _events = played(guessing(), 1, *moves)
     other, _events = played(guessing(), 1, *reversed(moves))
     assert one.state == other.state
 
 
-def test_the_first_move_closes_a_turn_that_says_so():
+def test_first_move_closes_a_turn_with_closes_first():
     play, _events = start(configure(FirstCome, {"players": 3}), 1)
     after, events = submit(play, "player_3", {"answer": 1})
     assert after.state.answers == ({"player_3": 1.0},)
     assert after.opened == dict.fromkeys(("player_1", "player_2", "player_3"), events[-1].number)
 
 
-def test_only_those_still_in_are_asked():
+def test_only_remaining_bidders_are_asked():
     play, _events = played(auction(), 3, ("a", {"stay": "stay"}), ("b", {"stay": "drop"}), ("c", {"stay": "stay"}))
     assert play.waiting_for() == ("a", "c")
     with pytest.raises(Refused, match="not your turn"):
         submit(play, "b", {"stay": "stay"})
 
 
-def test_a_tie_follows_from_the_seed_and_is_logged():
+def test_tie_depends_on_the_seed_and_is_logged():
     drops = [(role, {"stay": "drop"}) for role in "abc"]
     winners = set()
     for seed in range(20):
@@ -133,7 +133,7 @@ def test_a_tie_follows_from_the_seed_and_is_logged():
     assert winners == {"a", "b", "c"}
 
 
-def test_a_note_is_kept_at_once_and_leaves_the_turn_open():
+def test_note_is_applied_at_once_and_leaves_the_turn_open():
     opening, _events = start(well(), 1)
     after, events = submit(opening, "keeper", {"note": "try 1"})
     assert after.state.notes == ("try 1",)
@@ -143,7 +143,7 @@ def test_a_note_is_kept_at_once_and_leaves_the_turn_open():
     assert ends_turn(opening, "keeper", {"amount": 1})
 
 
-def test_somebodys_note_leaves_others_turns_and_sealed_moves_alone():
+def test_note_does_not_affect_others_turns_or_sealed_moves():
     class Diary(Move):
         diary: str
 
@@ -171,7 +171,7 @@ def test_somebodys_note_leaves_others_turns_and_sealed_moves_alone():
     }
 
 
-def test_the_end_comes_with_payoffs_and_metrics():
+def test_end_event_has_payoffs_and_metrics():
     play, events = played(well(), 1, ("keeper", {"amount": 1}), ("keeper", {"amount": 5}))
     assert play.over and play.finished and play.waiting_for() == ()
     assert events[-1].kind == "end"
@@ -179,13 +179,13 @@ def test_the_end_comes_with_payoffs_and_metrics():
     assert play.payoffs() == {"keeper": 1.0}
 
 
-def test_before_the_end_payoffs_are_null_and_there_are_no_metrics():
+def test_no_payoffs_or_metrics_before_the_end():
     play, _events = start(guessing(), 1)
     assert play.payoffs() == {"player_1": None, "player_2": None}
     assert play.metrics() == {}
 
 
-def test_an_abandoned_match_is_over_without_a_result():
+def test_abandoned_match_is_over_without_a_result():
     play, events = start(guessing(), 1)
     play, made = abandon(play, "timed_out", "player_1")
     assert made[0].as_dict() == {"number": 2, "kind": "abandoned", "reason": "timed_out", "role": "player_1"}
@@ -198,14 +198,14 @@ def test_an_abandoned_match_is_over_without_a_result():
     assert replay_events(play.game, [*events, *made]) == play
 
 
-def test_a_move_made_for_somebody_says_by_whom():
+def test_log_records_who_made_a_move():
     play, events = start(well(), 1)
     play, made = submit(play, "keeper", {"amount": 0}, by="clock")
     assert made[0].data == {"role": "keeper", "move": {"amount": 0}, "by": "clock"}
     assert replay_events(play.game, [*events, *made]) == play
 
 
-def test_optional_fields_left_out_are_left_out_of_the_log():
+def test_omitted_optional_fields_are_not_logged():
     play, _events = start(auction(), 1)
     for words in (None, ""):
         _after, events = submit(play, "a", {"stay": "drop", "message": words})
@@ -218,7 +218,7 @@ NOT_OBJECTS = [None, True, 3, 1.5, "drop", ["drop"], []]
 
 
 @pytest.mark.parametrize("move", NOT_OBJECTS, ids=repr)
-def test_a_move_must_be_an_object(move):
+def test_move_must_be_an_object(move):
     play, _events = start(guessing(), 1)
     with pytest.raises(Refused, match="must be a JSON object"):
         submit(play, "player_1", move)
@@ -240,7 +240,7 @@ def test_a_move_must_be_an_object(move):
     ],
     ids=lambda value: repr(value) if isinstance(value, dict) else "",
 )
-def test_a_refusal_says_which_field_and_why(move, reason, field):
+def test_refusal_names_the_field_and_the_reason(move, reason, field):
     play, _events = start(guessing(), 1)
     with pytest.raises(Refused) as refusal:
         submit(play, "player_1", move)
@@ -249,7 +249,7 @@ def test_a_refusal_says_which_field_and_why(move, reason, field):
     assert refusal.value.plain in (on_page, f"{on_page.removesuffix('.')}, for example 12.5.")
 
 
-def test_a_page_names_the_field_as_it_is_labelled_and_gives_an_example():
+def test_page_refusal_uses_the_label_and_gives_an_example():
     game = configure(get("bargaining"), {})
     play, _events = start(game, 1)
     with pytest.raises(Refused) as refusal:
@@ -279,7 +279,7 @@ def test_whole_numbers_and_texts_are_checked(move, reason):
     assert str(refusal.value) == reason
 
 
-def test_nobody_moves_twice_or_out_of_turn_or_without_a_seat():
+def test_second_move_and_unknown_role_are_refused():
     play, _events = start(guessing(), 1)
     play, _events = submit(play, "player_1", {"answer": 1})
     with pytest.raises(Refused, match="already moved"):
@@ -288,7 +288,7 @@ def test_nobody_moves_twice_or_out_of_turn_or_without_a_seat():
         submit(play, "player_9", {"answer": 2})
 
 
-def test_a_data_structure_that_is_no_json_is_refused():
+def test_data_that_is_not_json_is_refused():
     play, _events = start(guessing(), 1)
     endless: dict[str, Any] = {}
     endless["answer"] = endless
@@ -297,7 +297,7 @@ def test_a_data_structure_that_is_no_json_is_refused():
             submit(play, "player_1", move)
 
 
-def test_a_message_is_refused_where_messages_are_off():
+def test_message_is_refused_if_messages_are_not_allowed():
     class Quiet(Move):
         stay: str
         message: NoMessage = None
@@ -309,7 +309,7 @@ def test_a_message_is_refused_where_messages_are_off():
 
 
 @given(st.text(max_size=50).filter(lambda words: words and "\x00" not in words))
-def test_words_arrive_as_they_were_written(words):
+def test_messages_are_stored_unchanged(words):
     class Saying(Move):
         message: Message = None
 
@@ -322,14 +322,14 @@ def test_words_arrive_as_they_were_written(words):
         assert move.message == words
 
 
-def test_a_message_has_a_limit():
+def test_message_has_a_maximum_length():
     play, _events = start(auction(), 1)
     submit(play, "a", {"stay": "stay", "message": "x" * 2000})
     with pytest.raises(Refused, match="Message is too long: at most 2000 characters"):
         submit(play, "a", {"stay": "stay", "message": "x" * 2001})
 
 
-def test_a_refusal_changes_nothing():
+def test_refusal_changes_nothing():
     play, _events = start(guessing(), 1)
     before = snapshot(play)
     for move in ({"answer": -1}, {"answer": 1000}, {}, None):
@@ -338,7 +338,7 @@ def test_a_refusal_changes_nothing():
     assert snapshot(play) == before
 
 
-def test_the_keys_of_a_move_tell_which_form_it_fills_in():
+def test_keys_of_a_move_identify_its_form():
     play, _events = start(well(), 1)
     assert check(play, "keeper", {"amount": 1})[0].name == "pump"
     assert check(play, "keeper", {"note": "x"})[0].name == "note"
@@ -364,7 +364,7 @@ def test_the_keys_of_a_move_tell_which_form_it_fills_in():
     ],
     ids=str,
 )
-def test_a_bad_configuration_names_the_key_and_the_problem(config, words):
+def test_invalid_configuration_error_names_key_and_problem(config, words):
     with pytest.raises(BadConfig, match="guessing") as error:
         configure(Guessing, config)
     assert words in str(error.value)
@@ -372,13 +372,13 @@ def test_a_bad_configuration_names_the_key_and_the_problem(config, words):
     assert "\n" not in str(error.value)
 
 
-def test_all_problems_of_a_configuration_are_named_at_once():
+def test_all_configuration_errors_are_named_at_once():
     with pytest.raises(BadConfig) as error:
         configure(Guessing, {"players": 1, "runs": 0})
     assert "players" in str(error.value) and "runs" in str(error.value)
 
 
-def test_a_rule_between_keys_is_a_problem_of_the_configuration():
+def test_violated_rule_between_keys_is_a_configuration_error():
     from pydantic import model_validator
 
     class Paired(Config):
@@ -421,7 +421,7 @@ def test_tools_answer_and_change_nothing():
         ("get_yields", [], "could not be read"),
     ],
 )
-def test_a_tool_refuses_what_does_not_fit(name, arguments, reason):
+def test_invalid_tool_call_is_refused(name, arguments, reason):
     play, _events = start(well(), 1)
     with pytest.raises(Refused, match=reason):
         use_tool(play, "keeper", name, arguments)
@@ -432,7 +432,7 @@ def test_a_tool_refuses_what_does_not_fit(name, arguments, reason):
 DROPS = [("b", {"stay": "drop"}), ("a", {"stay": "stay", "message": "mine"}), ("c", {"stay": "drop"})]
 
 
-def test_a_log_replays_to_the_same_play():
+def test_log_replays_to_the_same_play():
     play, events = played(auction(), 5, *DROPS)
     assert play.finished
     assert replay_events(play.game, events) == play
@@ -456,7 +456,7 @@ def test_a_log_replays_to_the_same_play():
         lambda log: [replace(event, number=event.number + 1) for event in log],
     ],
 )
-def test_a_log_that_was_changed_is_noticed(tamper):
+def test_altered_log_is_detected(tamper):
     play, events = played(auction(), 5, *DROPS)
     with pytest.raises(LogMismatch):
         replay_events(play.game, tamper(events))
@@ -468,13 +468,13 @@ def _with(log: list[Event], kind: str, **data: Any) -> list[Event]:
     return [*log[:at], replace(log[at], data={**log[at].data, **data}), *log[at + 1 :]]
 
 
-def test_an_illegal_move_in_a_list_is_named_by_number_role_and_reason():
+def test_illegal_replayed_move_is_named_with_number_and_role():
     with pytest.raises(Refused) as refusal:
         replay_moves(guessing(), 1, [("player_1", {"answer": 1}), ("player_2", {"answer": -3})])
     assert str(refusal.value) == "Move 2 by player_2: Your number (answer) must be at least 0."
 
 
-def test_a_snapshot_in_the_middle_of_a_sealed_turn_goes_on_the_same_way():
+def test_restored_snapshot_of_a_sealed_turn_continues_identically():
     play, _events = played(auction(), 5, *DROPS[:2])
     again = restore(play.game, json.loads(json.dumps(snapshot(play))))
     assert again == play
@@ -484,7 +484,7 @@ def test_a_snapshot_in_the_middle_of_a_sealed_turn_goes_on_the_same_way():
 # ---- what a role learns ------------------------------------------------------------------------
 
 
-def test_a_story_is_ones_own_moves_and_what_was_learnt_in_order():
+def test_story_lists_own_moves_and_notices_in_order():
     play, events = played(
         guessing(runs=2),
         1,
@@ -500,12 +500,12 @@ def test_a_story_is_ones_own_moves_and_what_was_learnt_in_order():
     assert [type(told) for told in story(play, events, "player_2")] == [Own, tuple]
 
 
-def test_nothing_is_told_of_a_sealed_move():
+def test_sealed_move_gives_no_notice():
     play, events = played(guessing(), 1, ("player_2", {"answer": 30}))
     assert story(play, events, "player_1") == []
 
 
-def test_a_note_is_part_of_ones_story():
+def test_note_is_part_of_the_story():
     play, events = played(well(), 1, ("keeper", {"note": "hm"}), ("keeper", {"amount": 1}))
     assert [told.move for told in story(play, events, "keeper") if isinstance(told, Own)] == [
         {"note": "hm"},
@@ -516,7 +516,7 @@ def test_a_note_is_part_of_ones_story():
 # ---- randomness --------------------------------------------------------------------------------------
 
 
-def test_draws_follow_from_seed_step_and_name_alone():
+def test_draws_depend_only_on_seed_step_and_name():
     def values(seed: int) -> dict[str, int]:
         return start(auction(highest_value=100), seed)[0].state.values
 
@@ -525,7 +525,7 @@ def test_draws_follow_from_seed_step_and_name_alone():
     assert fewer.items() <= values(1).items()
 
 
-def test_redrawing_for_a_test_leaves_what_the_role_knows():
+def test_redrawing_keeps_what_the_role_knows():
     def values(redrawn_for: str | None) -> dict[str, int]:
         return start(auction(highest_value=100), 1, redraw_unknown_to=redrawn_for)[0].state.values
 
@@ -533,7 +533,7 @@ def test_redrawing_for_a_test_leaves_what_the_role_knows():
     assert values("a")["b"] != values(None)["b"]
 
 
-def test_two_draws_of_one_name_in_one_step_are_a_mistake_of_the_game():
+def test_repeated_draw_name_in_one_step_is_an_error():
     class Twice(ClockAuction):
         def setup(self, chance: Any) -> Any:
             super().setup(chance)
@@ -546,7 +546,7 @@ def test_two_draws_of_one_name_in_one_step_are_a_mistake_of_the_game():
 # ---- scripts -----------------------------------------------------------------------------------
 
 
-def test_a_scripted_player_does_the_same_at_the_same_turn_and_something_else_at_the_next():
+def test_script_move_depends_only_on_seed_role_and_turn():
     play, _events = start(guessing(), 1)
     first = script_move(play, "player_1", "random")
     assert script_move(play, "player_1", "random") == first
@@ -555,13 +555,13 @@ def test_a_scripted_player_does_the_same_at_the_same_turn_and_something_else_at_
     assert script_move(later, "player_1", "random") != first
 
 
-def test_others_sealed_moves_do_not_change_what_a_scripted_player_does():
+def test_sealed_moves_do_not_affect_scripts():
     play, _events = start(guessing(), 1)
     sealed, _events = submit(play, "player_2", {"answer": 99})
     assert script_move(sealed, "player_1", "random") == script_move(play, "player_1", "random")
 
 
-def test_an_unknown_scripted_player_is_named_with_those_there_are():
+def test_unknown_script_error_lists_existing_scripts():
     play, _events = start(guessing(), 1)
     with pytest.raises(UnknownGame, match="“clever”; use one of random, zero"):
         script_move(play, "player_1", "clever")
@@ -574,7 +574,7 @@ def bargaining(**config: Any) -> Any:
     return configure(get("bargaining"), {"money": 100, **config})
 
 
-def test_a_legal_match_is_written_down_as_if_it_were_replayed():
+def test_legal_recorded_match_equals_its_replay():
     moves = [("alice", {"alice_gain": 60, "bob_gain": 40}), ("bob", {"decision": "accept"})]
     game = bargaining()
     play, events, refusal = record_moves(game, 3, moves)
@@ -590,7 +590,7 @@ def test_a_legal_match_is_written_down_as_if_it_were_replayed():
         {"alice_gain": 60, "bob_gain": 40, "message": "m" * 2001},
     ],
 )
-def test_a_move_beyond_a_limit_is_kept_and_named(offer):
+def test_recorded_move_beyond_a_limit_is_kept_and_named(offer):
     play, events, refusal = record_moves(bargaining(), 3, [("alice", offer), ("bob", {"decision": "accept"})])
     assert play.finished
     assert play.payoffs() == {"alice": offer["alice_gain"], "bob": offer["bob_gain"]}
@@ -609,6 +609,6 @@ def test_a_move_beyond_a_limit_is_kept_and_named(offer):
         ("alice", {}),
     ],
 )
-def test_a_move_that_cannot_be_read_or_is_out_of_turn_is_not_kept(role, move):
+def test_unreadable_or_untimely_move_is_not_recorded(role, move):
     with pytest.raises(Refused, match=f"Move 1 by {role}: "):
         record_moves(bargaining(), 3, [(role, move)])

@@ -28,7 +28,7 @@ def said(play, role) -> str:
 
 
 @GAMES
-def test_practice_leaves_no_trace_in_the_result(key):
+def test_practice_does_not_affect_the_result(key):
     """The same submissions give the same figures with and without a practice period."""
     found = {}
     for practice in (False, True):
@@ -47,7 +47,7 @@ def test_practice_leaves_no_trace_in_the_result(key):
 
 
 @GAMES
-def test_practice_is_played_on_another_instance_and_told_what_came_of_it(key):
+def test_practice_has_its_own_instance_and_shows_its_outcome(key):
     (play, _events), role = play_of(key, practice=True)
     if key != "duopoly":
         assert play.game.practice_state(play.state).instance != play.state.instance
@@ -57,7 +57,7 @@ def test_practice_is_played_on_another_instance_and_told_what_came_of_it(key):
 
 
 @GAMES
-def test_its_moves_are_marked(key):
+def test_practice_moves_are_marked(key):
     (play, _events), role = play_of(key, practice=True)
     moves = []
     for move in ({"note": "a"}, None, {"note": "b"}, None):
@@ -68,7 +68,7 @@ def test_its_moves_are_marked(key):
 
 
 @GAMES
-def test_a_malformed_practice_submission_uses_nothing_up_and_logs_replay(key):
+def test_malformed_practice_submission_does_not_count(key):
     (play, events), role = play_of(key, practice=True)
     with pytest.raises(Refused):
         submit(play, role, {next(iter(script_move(play, role, "random"))): {"Nobody": 1}})
@@ -79,6 +79,6 @@ def test_a_malformed_practice_submission_uses_nothing_up_and_logs_replay(key):
     assert replay_events(play.game, log).metrics() == play.metrics()
 
 
-def test_with_a_rival_there_is_no_practice():
+def test_practice_with_a_rival_is_refused():
     with pytest.raises(BadConfig, match="rival"):
         configure(registry.get("duopoly"), {"practice": True})

@@ -9,7 +9,7 @@ from games.ratings import rated, scores_of
 THREE = [("strong", 9.0), ("middle", 5.0), ("weak", 1.0)]
 
 
-def test_who_always_scores_more_is_rated_higher_and_uncertainty_falls():
+def test_higher_scores_rate_higher_and_uncertainty_falls():
     few, many = rated([THREE] * 2), rated([THREE] * 20)
     assert [rating.label for rating in many] == ["strong", "middle", "weak"]
     assert [rating.matches for rating in many] == [20] * 3
@@ -21,12 +21,12 @@ def test_equal_scores_are_draws():
     assert one.mean == pytest.approx(other.mean)
 
 
-def test_an_agent_in_two_seats_counts_once_with_its_mean():
+def test_agent_in_two_seats_counts_once_with_its_mean():
     (first, second) = rated([[("a", 10.0), ("a", 0.0), ("b", 4.0)]])
     assert (first.label, first.matches, second.matches) == ("a", 1, 1)
     assert rated([[("a", 1.0), ("a", 2.0)]]) == []
 
 
-def test_scores_are_read_from_a_matchs_metrics():
+def test_scores_are_read_from_match_metrics():
     metrics = {"p1_profit": 5, "p2_profit": -1, "revenue": 9}
     assert scores_of(metrics, {"p1": "x", "p2": "y"}, "profit") == [("x", 5.0), ("y", -1.0)]

@@ -66,7 +66,7 @@ def test_every_legal_short_form_expands_to_a_legal_move(case):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_short_form_asks_for_less_and_comes_with_its_expansion(case):
+def test_short_form_has_fewer_fields_and_an_expansion(case):
     for play in case.walk().plays():
         for role in play.waiting_for():
             for form in play.forms(role):
@@ -84,25 +84,25 @@ def opening(**config):
 @pytest.mark.parametrize(
     ("money", "own", "other"), [(10_000, 6000, 4000), (10_000, 1024.88, 8975.12), (100, 0, 100), (0.5, 0.2, 0.3)]
 )
-def test_the_other_part_of_an_offer_is_the_rest_to_the_cent(money, own, other):
+def test_other_part_of_an_offer_is_the_exact_rest(money, own, other):
     _play, form = opening(money=money)
     assert expand(form, {"your_gain": own}) == {"alice_gain": own, "bob_gain": other}
 
 
-def test_bobs_own_part_is_bobs():
+def test_short_form_of_bob_sets_bobs_part():
     play, _form = opening()
     form = play.game._offer_forms["bob"]
     assert expand(form, {"your_gain": 1}) == {"alice_gain": 9999, "bob_gain": 1}
 
 
 @given(st.floats(min_value=1e-6, max_value=1e12), st.floats(min_value=0, max_value=1))
-def test_any_part_of_any_money_makes_a_legal_offer(money, share):
+def test_any_part_of_any_amount_is_a_legal_offer(money, share):
     play, form = opening(money=money)
     _form, move = check(play, "alice", expand(form, {"your_gain": min(money * share, money)}))
     assert abs(move.alice_gain + move.bob_gain - money) <= 1e-12 * money
 
 
-def test_words_go_with_the_short_form_and_are_not_altered():
+def test_short_form_keeps_the_message_unchanged():
     play, form = opening()
     words = "6,000 for me — “fair” \\ \n is fair"
     _form, move = check(play, "alice", expand(form, {"your_gain": 6000, "message": words}))
@@ -119,14 +119,14 @@ def test_words_go_with_the_short_form_and_are_not_altered():
         ({"your_gain": 1, "bob_gain": 9999}, "“bob_gain” is unknown."),
     ],
 )
-def test_what_is_no_short_form_is_refused_with_the_reason(short, reason):
+def test_invalid_short_form_is_refused_with_its_reason(short, reason):
     _play, form = opening()
     with pytest.raises(Refused) as refusal:
         expand(form, short)
     assert str(refusal.value) == reason
 
 
-def test_without_messages_the_short_form_has_none_either():
+def test_short_form_has_no_message_if_messages_are_off():
     _play, form = opening(messages_allowed=False)
     assert list(form.short.model_json_schema()["properties"]) == ["your_gain"]
     with pytest.raises(Refused, match="without messages"):

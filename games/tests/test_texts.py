@@ -22,7 +22,7 @@ SAMPLE = {"rules": "word " * 2_000, "price": 20.0, "players": ["Ann", "Bo"]}
         ("{{ 'cheap' if price < 10 else 'dear' }} {{ rules|length }}", "dear 10000"),
     ],
 )
-def test_texts_write_out_choose_and_count(template: str, written: str) -> None:
+def test_texts_can_print_branch_and_count(template: str, written: str) -> None:
     texts.check(template, SAMPLE)
     assert texts.render(template, SAMPLE) == written + "\n"
 
@@ -58,7 +58,7 @@ def test_texts_write_out_choose_and_count(template: str, written: str) -> None:
         ("{% include 'x' %}", "cannot use “include”"),
     ],
 )
-def test_what_would_run_or_grow_without_end_is_refused_at_once(template: str, said: str) -> None:
+def test_endless_texts_are_refused_at_once(template: str, said: str) -> None:
     for attempt in (texts.check, texts.render):
         began = monotonic()
         with pytest.raises(BadText, match=said):

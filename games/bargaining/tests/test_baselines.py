@@ -66,25 +66,25 @@ class TestEquilibriumShare:
         assert proposer_share(own, other, left) == pytest.approx(share)
 
     @given(own=FACTORS, other=FACTORS, left=st.integers(1, 60))
-    def test_the_one_who_answers_is_offered_exactly_what_waiting_is_worth(self, own, other, left):
+    def test_responder_is_offered_its_continuation_value(self, own, other, left):
         offered = 1 - proposer_share(own, other, left)
         waiting = other * proposer_share(other, own, left - 1) if left > 1 else 0
         assert offered == pytest.approx(waiting)
 
     @given(own=st.floats(0.05, 0.95), other=st.floats(0.05, 0.95))
-    def test_a_long_horizon_comes_near_the_infinite_one(self, own, other):
+    def test_long_horizon_approaches_infinite_horizon(self, own, other):
         assert proposer_share(own, other, 801) == pytest.approx(proposer_share(own, other, None), abs=1e-6)
 
 
 class TestEquilibriumPlayer:
     @given(delta_alice=FACTORS, delta_bob=FACTORS, rounds=st.integers(1, 20) | st.none())
-    def test_two_of_them_agree_at_once_on_the_equilibrium_split(self, delta_alice, delta_bob, rounds):
+    def test_two_equilibrium_players_agree_in_the_first_round(self, delta_alice, delta_bob, rounds):
         play = match("equilibrium", "equilibrium", delta_alice=delta_alice, delta_bob=delta_bob, rounds=rounds)
         assert play.metrics()["rounds_played"] == 1
         assert play.metrics()["alice_share"] == pytest.approx(proposer_share(delta_alice, delta_bob, rounds))
 
     @given(delta_alice=FACTORS, delta_bob=FACTORS, rounds=st.integers(2, 8), less=st.floats(0.01, 0.5))
-    def test_it_rejects_less_than_waiting_is_worth(self, delta_alice, delta_bob, rounds, less):
+    def test_offer_below_continuation_value_is_rejected(self, delta_alice, delta_bob, rounds, less):
         game = bargaining(delta_alice=delta_alice, delta_bob=delta_bob, rounds=rounds)
         due = delta_bob * proposer_share(delta_bob, delta_alice, rounds - 1)
         offered = max(0.0, due - less)
@@ -99,7 +99,7 @@ class TestEquilibriumPlayer:
         played=st.integers(0, 3),
         share=st.floats(0, 1),
     )
-    def test_no_single_deviation_from_it_pays(self, delta_alice, delta_bob, rounds, played, share):
+    def test_no_single_deviation_pays(self, delta_alice, delta_bob, rounds, played, share):
         if rounds is not None and played >= rounds:
             return
         game = bargaining(delta_alice=delta_alice, delta_bob=delta_bob, rounds=rounds)
@@ -113,13 +113,13 @@ class TestEquilibriumPlayer:
         for decision in ("accept", "reject"):
             assert earned(offered, answerer, {"decision": decision}) <= earned(offered, answerer) + 0.01
 
-    def test_without_knowing_the_other_it_takes_their_factor_for_its_own(self):
+    def test_unknown_factor_is_assumed_equal_to_own(self):
         play = match("equilibrium", "fair", delta_alice=0.8, delta_bob=0.95, complete_information=False, rounds=None)
         assert play.state.proposals[0].alice_gain == pytest.approx(10_000 / 1.8)
 
 
 class TestHaggler:
-    def test_it_comes_down_step_by_step_and_never_below_half(self):
+    def test_demands_fall_stepwise_to_one_half(self):
         play, _events = games.play.start(bargaining(rounds=30), 1)
         demands = []
         while not play.over:
@@ -138,7 +138,7 @@ class TestHaggler:
         assert demands[-1] == 5000
 
     @given(one=DELTAS, other=DELTAS, seed=st.integers(0, 100))
-    def test_neither_its_words_nor_its_offers_tell_its_own_factor(self, one, other, seed):
+    def test_messages_and_offers_do_not_reveal_own_factor(self, one, other, seed):
         games_played = [match("haggler", "haggler", seed=seed, delta_alice=delta) for delta in (one, other)]
         assert games_played[0].state == games_played[1].state
 
@@ -146,7 +146,7 @@ class TestHaggler:
         ("rounds_played", "gain", "decision"),
         [(0, 7400, "accept"), (0, 7390, "reject"), (12, 5000, "accept"), (12, 4990, "reject"), (29, 1, "accept")],
     )
-    def test_it_takes_what_it_would_ask_for_next_and_anything_in_the_end(self, rounds_played, gain, decision):
+    def test_accepts_its_next_demand_and_anything_in_the_last_round(self, rounds_played, gain, decision):
         rejected = [
             Proposal(("bob", "alice")[number % 2], 5000, 5000, answer="reject") for number in range(rounds_played)
         ]
@@ -154,41 +154,41 @@ class TestHaggler:
         game = bargaining(rounds=30)
         assert game.scripts["haggler"](game, state, "alice", Random(1)) == {"decision": decision}
 
-    def test_two_of_them_agree(self):
+    def test_two_hagglers_agree(self):
         assert match("haggler", "haggler").metrics()["agreement"]
 
-    def test_it_writes_where_messages_are_allowed_and_only_there(self):
+    def test_writes_messages_only_if_allowed(self):
         assert match("haggler", "fair").state.proposals[0].message
         assert match("haggler", "fair", messages_allowed=False).state.proposals[0].message is None
 
 
 class TestFair:
-    def test_it_offers_half(self):
+    def test_offers_half(self):
         assert match("fair", "fair").metrics()["alice_share"] == 0.5
 
     @pytest.mark.parametrize(
         ("offered", "decision"), [(5000, "accept"), (5000.01, "accept"), (4999.9, "reject"), (0, "reject")]
     )
-    def test_it_takes_at_least_half_of_the_undiscounted_money(self, offered, decision):
+    def test_accepts_half_or_more_of_the_undiscounted_money(self, offered, decision):
         game = bargaining(delta_bob=0.1)
         state = Rounds((Proposal("alice", 10_000 - offered, offered),))
         assert game.scripts["fair"](game, state, "bob", Random(1)) == {"decision": decision}
 
 
 @given(seed=st.integers(0, 10_000), money=st.floats(0.5, 1e9))
-def test_random_offers_are_legal_whatever_the_sum(seed, money):
+def test_random_offers_are_legal_for_any_amount(seed, money):
     assert match("random", "random", seed=seed, money=money, rounds=4).over
 
 
 @given(seed=st.integers(0, 10_000), money=st.sampled_from([1e2, 1e4, 1e6]))
-def test_random_offers_are_in_cents_and_sum_exactly(seed, money):
+def test_random_offers_are_in_cents_and_add_up_exactly(seed, money):
     offer = match("random", "fair", seed=seed, money=money).state.proposals[0]
     assert offer.alice_gain + offer.bob_gain == money
     assert all(round(gain, 2) == gain for gain in (offer.alice_gain, offer.bob_gain))
 
 
 @given(shown=st.sampled_from([0.8, 0.85, 0.9, 0.95, 1.0, 0.873]), hidden=FACTORS)
-def test_the_quiz_asks_for_ones_own_rate_among_four_and_ignores_the_others(shown, hidden):
+def test_quiz_depends_only_on_own_factor(shown, hidden):
     (question,) = bargaining(delta_bob=shown, delta_alice=hidden).quiz("bob")
     assert len(set(question.options)) == 4
     assert question.answer in question.options

@@ -73,23 +73,23 @@ class TestResult:
             "bob_self_gain": 0,
         }
 
-    def test_there_is_no_discount_in_the_first_round(self):
+    def test_no_discount_in_the_first_round(self):
         play = agreement_in_round(bargaining(delta_alice=0.5, delta_bob=0.5), 1, 7000)
         assert play.payoffs() == {"alice": 7000, "bob": 3000}
 
 
 class TestOffers:
     @given(miss=st.floats(-0.99e-6, 0.99e-6))
-    def test_a_sum_within_a_millionth_of_the_money_is_exact_enough(self, miss):
+    def test_sum_within_a_millionth_of_the_money_is_accepted(self, miss):
         play = play_out(bargaining(), [{"alice_gain": 6000.0, "bob_gain": 4000 + miss * 10_000}])
         assert play.waiting_for() == ("bob",)
 
     @pytest.mark.parametrize("miss", [-4000, -1, -0.02, 0.02, 1, 6000])
-    def test_another_sum_is_refused_and_both_sums_are_named(self, miss):
+    def test_refusal_of_wrong_sum_names_both_sums(self, miss):
         with pytest.raises(Refused, match=r"add up to \$[\d,.]+, but they must add up to exactly \$10,000"):
             play_out(bargaining(), [{"alice_gain": 6000, "bob_gain": 4000 + miss}])
 
-    def test_a_refused_sum_is_told_to_the_digit_that_is_wrong(self):
+    def test_refusal_shows_all_digits_of_the_sum(self):
         with pytest.raises(Refused, match=r"add up to \$100\.001, but they must add up to exactly \$100\."):
             play_out(bargaining(money=100), [{"alice_gain": 60, "bob_gain": 40.001}])
         (form,) = bargaining(money=33.333).turn(Rounds()).forms["alice"]
@@ -112,7 +112,7 @@ class TestOffers:
             ({"decision": "accept"}, "required|is unknown", None),
         ],
     )
-    def test_what_is_no_offer_is_refused_with_the_reason_at_its_field(self, move, reason, field):
+    def test_invalid_offer_is_refused_with_reason_and_field(self, move, reason, field):
         with pytest.raises(Refused, match=reason) as refused:
             play_out(bargaining(), [move])
         if field:
@@ -120,22 +120,22 @@ class TestOffers:
 
     @pytest.mark.parametrize("empty", [None, ""])
     @pytest.mark.parametrize("messages_allowed", [True, False])
-    def test_an_empty_message_counts_as_none(self, empty, messages_allowed):
+    def test_empty_message_counts_as_none(self, empty, messages_allowed):
         game = bargaining(messages_allowed=messages_allowed)
         play = play_out(game, [{"alice_gain": 1, "bob_gain": 9999, "message": empty}])
         assert play.state.on_table.message is None
 
-    def test_with_messages_off_words_are_refused(self):
+    def test_message_is_refused_if_messages_are_off(self):
         with pytest.raises(Refused, match="without messages"):
             play_out(bargaining(messages_allowed=False), [{"alice_gain": 1, "bob_gain": 9999, "message": "hi"}])
 
-    def test_a_message_of_the_longest_length_is_taken(self):
+    def test_message_of_maximum_length_is_accepted(self):
         play = play_out(bargaining(), [{"alice_gain": 1, "bob_gain": 9999, "message": "é" * 2000}])
         assert play.state.on_table.message == "é" * 2000
 
 
 class TestTurns:
-    def test_alice_proposes_in_odd_rounds_and_bob_in_even_ones(self):
+    def test_alice_proposes_in_odd_rounds_and_bob_in_even_rounds(self):
         asked = []
         play, _events = games.play.start(bargaining(rounds=4), 1)
         while not play.over:
@@ -145,20 +145,20 @@ class TestTurns:
             play, _events = games.play.submit(play, role, move)
         assert asked == [("alice", "offer"), ("bob", "answer"), ("bob", "offer"), ("alice", "answer")] * 2
 
-    def test_a_match_of_one_round_ends_with_its_answer(self):
+    def test_one_round_match_ends_with_its_answer(self):
         assert play_out(bargaining(rounds=1), [{"alice_gain": 1, "bob_gain": 9999}, {"decision": "reject"}]).over
 
-    def test_only_accept_and_reject_are_answers(self):
+    def test_only_accept_and_reject_are_valid_answers(self):
         with pytest.raises(Refused, match=r"accept.*reject"):
             play_out(bargaining(), [{"alice_gain": 1, "bob_gain": 9999}, {"decision": "maybe"}])
 
-    def test_an_answer_carries_no_message(self):
+    def test_answer_cannot_carry_a_message(self):
         with pytest.raises(Refused, match=r"message.*is unknown") as refused:
             play_out(bargaining(), [{"alice_gain": 1, "bob_gain": 9999}, {"decision": "accept", "message": "fine"}])
         assert refused.value.field == "message"
 
     @pytest.mark.parametrize("move", [{"alice_gain": 1, "bob_gain": 9999}, {"decision": "accept"}])
-    def test_nobody_moves_out_of_turn(self, move):
+    def test_move_out_of_turn_is_refused(self, move):
         play, _events = games.play.start(bargaining(), 1)
         with pytest.raises(Refused, match="not your turn"):
             games.play.submit(play, "bob", move)
@@ -168,12 +168,12 @@ class TestTurns:
 
     @pytest.mark.parametrize("role", ["alice", "bob"])
     @pytest.mark.parametrize("move", [{"alice_gain": 1, "bob_gain": 9999}, {"decision": "accept"}])
-    def test_nobody_moves_after_the_end(self, role, move):
+    def test_move_after_the_end_is_refused(self, role, move):
         play = agreement_in_round(bargaining(), 1, 5000)
         with pytest.raises(Refused, match="over"):
             games.play.submit(play, role, move)
 
-    def test_who_does_not_answer_offers_half_and_rejects(self):
+    def test_default_moves_offer_half_and_reject(self):
         game = bargaining(money=0.3)
         play = play_out(game, [game.default(Rounds(), "alice")])
         assert play.state.on_table.gain("bob") == pytest.approx(0.15)
@@ -195,11 +195,11 @@ class TestConfig:
             ({"speed": 3}, "speed.*is unknown"),
         ],
     )
-    def test_what_cannot_be_played_is_refused_by_name(self, config, reason):
+    def test_invalid_configuration_is_refused_by_key(self, config, reason):
         with pytest.raises(BadConfig, match=reason):
             bargaining(**config)
 
-    def test_the_defaults_are_the_baselines_of_the_analysis(self):
+    def test_defaults_are_the_baselines_of_the_analysis(self):
         assert bargaining().config.model_dump() == {
             "money": 10_000,
             "delta_alice": 0.9,
@@ -212,5 +212,5 @@ class TestConfig:
 
 
 @given(payoff=st.floats(-1e6, 1e6))
-def test_the_bonus_share_is_the_payoff_over_the_money_within_bounds(payoff):
+def test_bonus_share_is_payoff_over_money_within_bounds(payoff):
     assert bargaining().bonus_share("bob", payoff) == pytest.approx(min(max(payoff / 10_000, 0), 1))

@@ -81,7 +81,7 @@ def assert_alike(role: Role, seed: int, config: dict[str, Any], *variants: dict[
     rounds=st.none() | st.integers(1, 6),
     messages_allowed=st.booleans(),
 )
-def test_the_others_factor_under_incomplete_information(seed, role, own, one, other, rounds, messages_allowed):
+def test_other_factor_is_hidden_under_incomplete_information(seed, role, own, one, other, rounds, messages_allowed):
     mine, theirs = ("delta_alice", "delta_bob") if role == "alice" else ("delta_bob", "delta_alice")
     config = {"complete_information": False, mine: own, "rounds": rounds, "messages_allowed": messages_allowed}
     assert_alike(role, seed, config, {theirs: one}, {theirs: other})
@@ -89,18 +89,18 @@ def test_the_others_factor_under_incomplete_information(seed, role, own, one, ot
 
 @settings(deadline=None, max_examples=60)
 @given(seed=st.integers(0, 10_000), role=ROLES, one=st.integers(1, 200), other=st.integers(1, 200), known=st.booleans())
-def test_the_cap_of_an_unknown_horizon(seed, role, one, other, known):
+def test_cap_is_hidden_if_rounds_are_unknown(seed, role, one, other, known):
     config = {"rounds": None, "complete_information": known, "delta_bob": 0.8}
     assert_alike(role, seed, config, {"cap": one}, {"cap": other})
 
 
 @given(seed=st.integers(0, 10_000), role=ROLES, cap=st.integers(1, 200))
 @settings(deadline=None, max_examples=20)
-def test_the_cap_where_the_rounds_are_known(seed, role, cap):
+def test_cap_is_hidden_if_rounds_are_known(seed, role, cap):
     assert_alike(role, seed, {"rounds": 4}, {"cap": 99}, {"cap": cap})
 
 
-def test_secrets_are_named():
+def test_secret_keys_by_role():
     game = started({"complete_information": False}, 1).game
     assert game.secrets("alice") == {"cap", "delta_bob"}
     assert game.secrets("bob") == {"cap", "delta_alice"}
@@ -108,7 +108,7 @@ def test_secrets_are_named():
 
 
 @pytest.mark.parametrize("role", ["alice", "bob"])
-def test_the_comparison_can_fail(role):
+def test_comparison_can_fail(role):
     """Under complete information the other's discount factor is shown."""
     theirs = "delta_bob" if role == "alice" else "delta_alice"
     with pytest.raises(AssertionError):

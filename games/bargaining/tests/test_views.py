@@ -42,11 +42,11 @@ def told(role: Role, *moves: dict[str, Any], **config) -> dict[str, Block]:
 
 
 class TestSituation:
-    def test_a_known_horizon_is_shown_and_an_unknown_one_is_not(self):
+    def test_number_of_rounds_is_shown_only_if_known(self):
         assert shown(blocks(played(), "alice")["situation"])["round"] == "1 of 12"
         assert shown(blocks(played(rounds=None), "alice")["situation"])["round"] == "1"
 
-    def test_it_says_what_is_at_stake_now(self):
+    def test_stakes_are_shown(self):
         situation = shown(blocks(played(offer(6000), REJECT, delta_bob=0.8), "bob")["situation"])
         assert situation == {
             "round": "2 of 12",
@@ -66,14 +66,14 @@ class TestSituation:
             ({"delta_bob": 0.8, "complete_information": False}, False),
         ],
     )
-    def test_the_others_worth_is_shown_where_it_is_known_and_differs(self, config, tells):
+    def test_other_worth_is_shown_only_if_known_and_different(self, config, tells):
         seen = blocks(played(offer(6000), REJECT, **config), "alice")
         assert ("other_worth_now" in shown(seen["situation"])) is tells
         assert len(seen["worth"].series) == 1 + tells
 
 
 class TestOffer:
-    def test_the_one_who_answers_reads_both_parts_their_worth_and_the_words(self):
+    def test_responder_sees_both_parts_their_worth_and_the_message(self):
         seen = blocks(played(offer(5000), REJECT, offer(4000, "Take <b>it</b>")), "alice")["offer"]
         assert {fact.key: fact.value for fact in seen.facts} == {
             "your_gain": 4000,
@@ -82,12 +82,12 @@ class TestOffer:
             "message": Said("Bob", "Take <b>it</b>"),
         }
 
-    def test_the_one_who_made_it_sees_it_in_the_table_alone(self):
+    def test_proposer_sees_own_offer_only_in_the_table(self):
         seen = blocks(played(offer(6000, "Hello")), "alice")
         assert "offer" not in seen
         assert seen["history"].rows == ((1, "You", "$6,000", "$4,000", "$6,000", "waiting", Said("Alice", "Hello")),)
 
-    def test_earlier_offers_are_listed_with_what_they_were_worth_then(self):
+    def test_earlier_offers_are_listed_with_their_worth_at_the_time(self):
         seen = blocks(played(offer(6000), REJECT, offer(3000), REJECT, messages_allowed=False), "bob")
         assert seen["history"].rows == (
             (1, "Alice", "$4,000", "$6,000", "$4,000", "rejected"),
@@ -97,7 +97,7 @@ class TestOffer:
 
 class TestChart:
     @given(rounds=st.none() | st.integers(1, 200), number=st.integers(1, 40))
-    def test_it_shows_now_and_a_part_of_the_horizon_that_can_be_read(self, rounds, number):
+    def test_chart_shows_current_round_and_a_readable_range(self, rounds, number):
         if rounds is not None and number > rounds:
             return
         game = games.play.configure(Bargaining, {"rounds": rounds})
@@ -112,7 +112,7 @@ class TestChart:
         assert rounds is None or xs[-1] <= rounds
         assert dict(series.points)[chart.mark] == pytest.approx(10_000 * 0.9 ** (number - 1))
 
-    def test_all_rounds_of_a_short_game(self):
+    def test_chart_shows_all_rounds_of_a_short_game(self):
         assert [x for x, _y in blocks(played(), "bob")["worth"].series[0].points] == list(range(1, 13))
 
 
@@ -128,44 +128,44 @@ def start_of(game: Bargaining, number: int):
 class TestNotices:
     """A conversation consists of these texts alone."""
 
-    def test_an_offer_comes_with_its_worth_and_words(self):
+    def test_offer_notice_includes_worth_and_message(self):
         told_bob = told("bob", offer(6000), REJECT, offer(3000), REJECT, offer(7000, "Last word"))
         assert told_bob.keys() == {"offer"}
         assert told_bob["offer"].title == "Alice's offer in round 3"
         assert shown(told_bob["offer"])["your_gain_now"] == "$2,430"
 
-    def test_a_rejection_comes_with_the_next_rounds_worth(self):
+    def test_rejection_notice_includes_worth_in_next_round(self):
         told_alice = told("alice", offer(6000), REJECT)
         assert told_alice["answer"].body == "Bob rejected your offer."
         assert shown(told_alice["situation"])["worth_now"] == "90 cents"
 
-    def test_who_rejects_learns_the_next_rounds_worth_too(self):
+    def test_rejecting_role_also_gets_the_next_round(self):
         assert shown(told("bob", offer(6000), REJECT)["situation"])["round"] == "2 of 12"
 
-    def test_an_agreement(self):
+    def test_agreement_notice(self):
         told_alice = told("alice", offer(6000), REJECT, offer(3000), REJECT, offer(6000), {"decision": "accept"})
         assert told_alice["answer"].body == "Bob accepted your offer."
         assert shown(told_alice["result"]) == {"agreement": "in round 3", "share": "$6,000", "payoff": "$4,860"}
 
     @pytest.mark.parametrize("role", ["alice", "bob"])
-    def test_an_end_without_agreement(self, role):
+    def test_notice_without_agreement(self, role):
         told_role = told(role, offer(6000), REJECT, rounds=1)
         assert shown(told_role["result"]) == {"agreement": "none: the last offer was rejected", "payoff": "$0"}
 
-    def test_ones_own_offer_is_no_news(self):
+    def test_own_offer_gives_no_notice(self):
         assert told("alice", offer(6000)) == {}
 
 
 class TestInstructions:
     @pytest.mark.parametrize("role", ["alice", "bob"])
     @pytest.mark.parametrize("rounds", [1, 2, 12, None])
-    def test_a_horizon_is_named_where_it_is_known(self, role, rounds):
+    def test_number_of_rounds_is_stated_only_if_known(self, role, rounds):
         text = played(rounds=rounds).game.instructions(role)
         assert ("at most **" in text) == (rounds is not None and rounds > 1)
         assert ("only one round" in text) == (rounds == 1)
         assert "neither of you gets anything" in text
 
-    def test_each_reads_of_its_own_loss_and_under_complete_information_of_the_others(self):
+    def test_other_loss_is_stated_only_under_complete_information(self):
         game = played(delta_alice=0.95, delta_bob=1.0).game
         assert "loses 5% of its value **for you**" in game.instructions("alice")
         assert "keeps its full value" in game.instructions("bob")
@@ -179,7 +179,7 @@ class TestInstructions:
     ("delta", "round_number", "left"),
     [(0.9, 1, "$1"), (0.9, 4, "72.9 cents"), (0.05, 9, "less than 0.0001 cents"), (1.0, 9, "$1")],
 )
-def test_what_is_left_of_a_dollar_reads_well_however_little_it_is(delta, round_number, left):
+def test_worth_of_a_dollar_is_readable_for_any_discount(delta, round_number, left):
     game = games.play.configure(Bargaining, {"delta_alice": delta})
     view = {block.key: block for block in game.view(start_of(game, round_number), "alice")}
     assert shown(view["situation"])["worth_now"] == left

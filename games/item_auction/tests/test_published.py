@@ -22,7 +22,7 @@ def matches(environment) -> int:
     return len(environment.configurations) * environment.lineups.count(seats) * environment.repetitions
 
 
-def test_challengers_meet_the_first_two_agents_in_every_seat():
+def test_challengers_play_the_first_two_agents_in_every_seat():
     environments = made("aucarena-standard", "a", "b", "c")
     assert [environment.lineups.agents for environment in environments] == [("c",), ("script:rule",)]
     assert [matches(environment) for environment in environments] == [60, 60]
@@ -35,7 +35,7 @@ def test_challengers_meet_the_first_two_agents_in_every_seat():
     assert environments[0].configurations == environments[1].configurations
 
 
-def test_a_model_meets_itself_with_and_without_planning():
+def test_model_plays_itself_with_and_without_planning():
     (environment,) = made("aucarena-modules", "m")
     assert matches(environment) == 20
     assert [asked.settings["strategy"] for asked in environment.agents.values()] == ["adaptive", "static", "none"]
@@ -52,7 +52,7 @@ def test_each_model_bids_once_for_profit_and_once_for_items(repetition):
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_every_configuration_can_be_played(name):
+def test_every_configuration_is_valid(name):
     for environment in made(name, "a", "b"):
         for config in environment.configurations:
             configure(ItemAuction, config)

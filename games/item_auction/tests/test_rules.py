@@ -44,34 +44,34 @@ def test_bids_rise_until_all_but_the_leader_withdraw():
     assert metrics["p2_bip_standing"] == pytest.approx(9.0217, abs=1e-4)
 
 
-def test_a_lone_first_bid_wins_at_once():
+def test_single_first_bid_wins_at_once():
     play = bid_rounds(auction({"start_price": 500}, players=2), (None, 650))
     assert play.payoffs()["p2"] == 350
     assert play.metrics()["rounds_played"] == 1
     assert play.metrics()["revenue"] == 650
 
 
-def test_paying_above_the_true_value_loses_money():
+def test_paying_more_than_the_true_value_loses_money():
     play = bid_rounds(auction({"start_price": 400, "true_value": 500}, players=2), (600, 400), (None,))
     assert play.payoffs()["p1"] == -100
     assert play.metrics()["p1_overpaid"] == 1
 
 
-def test_an_unsold_item_is_called_again_at_half_the_price():
+def test_unsold_item_is_offered_again_at_half_price():
     game = auction({"start_price": 900}, players=2, budget=500, discount_unsold=True)
     play = bid_rounds(game, (None, None), (None, 450))
     assert play.payoffs()["p2"] == 1350
     assert play.metrics()["p1_withdrawals"] == 2
 
 
-def test_an_item_that_nobody_wants_is_halved_three_times_at_most():
+def test_price_of_unsold_item_is_halved_at_most_three_times():
     game = auction({"start_price": 5}, players=2, discount_unsold=True)
     play = bid_rounds(game, *[(None, None)] * 4)
     assert play.over
     assert play.metrics()["items_unsold"] == 1
 
 
-def test_a_wrong_claim_of_a_belief_report_is_an_error():
+def test_wrong_claim_in_belief_report_counts_as_error():
     game = auction({"start_price": 100}, {"start_price": 100}, budget=300)
     play = bid_rounds(game, (150, None, None))
     report = {
@@ -91,7 +91,7 @@ def test_a_wrong_claim_of_a_belief_report_is_an_error():
     assert metrics["p1_profit"] == 50
 
 
-def test_a_report_needs_an_item_that_is_over():
+def test_belief_report_requires_a_finished_item():
     play, _events = start(auction({"start_price": 100}), 1)
     with pytest.raises(Refused):
         submit(play, "p1", {"remaining_budget": 1, "total_profits": {}, "winning_bids": {}})
@@ -125,7 +125,7 @@ def plan(play, role: str, **priorities: int):
     return submit(play, role, {"priorities": priorities})[0]
 
 
-def test_priorities_are_correlated_with_what_was_bid():
+def test_priorities_are_correlated_with_bids():
     game = auction(*[{"start_price": 100}] * 3, players=2)
     play, _events = start(game, 1)
     play = plan(play, "p1", L1=3, L2=2, L3=1)
@@ -141,7 +141,7 @@ def test_priorities_are_correlated_with_what_was_bid():
     assert metrics["p2_rho_initial_bids"] is None
 
 
-def test_a_first_plan_after_the_first_answer_is_not_the_initial_one():
+def test_plan_after_the_first_answer_is_not_initial():
     game = auction(*[{"start_price": 100}] * 4, players=2)
     play = bid_rounds(game, (100, None))
     play = plan(play, "p1", L2=3, L3=2, L4=1)
@@ -163,20 +163,20 @@ def test_a_first_plan_after_the_first_answer_is_not_the_initial_one():
         (True, "whole number. You can bid from $100 to $300"),
     ],
 )
-def test_a_bid_outside_the_limits_is_refused_with_them(bid, says):
+def test_bid_outside_limits_is_refused_with_the_limits(bid, says):
     play, _events = start(auction({"start_price": 100}, budget=300), 1)
     with pytest.raises(Refused, match=says.replace("$", r"\$")):
         submit(play, "p1", {"bid": bid})
 
 
-def test_who_cannot_afford_the_lowest_bid_can_only_withdraw():
+def test_bidder_without_enough_money_can_only_withdraw():
     play = bid_rounds(auction({"start_price": 100}, budget=300), (300, 100, None))
     with pytest.raises(Refused, match="only withdraw"):
         submit(play, "p2", {"bid": 310})
 
 
 @pytest.mark.parametrize("priorities", [{"L9": 1}, {"L1": 4}, {"L1": 0}])
-def test_a_plan_with_unknown_items_or_values_is_refused(priorities):
+def test_plan_with_unknown_items_or_values_is_refused(priorities):
     play, _events = start(auction({"start_price": 100}), 1)
     with pytest.raises(Refused):
         submit(play, "p1", {"priorities": priorities})
@@ -191,12 +191,12 @@ def test_a_plan_with_unknown_items_or_values_is_refused(priorities):
         ({"overestimate_percents": [1] * 4}, "one value per bidder"),
     ],
 )
-def test_configurations_that_cannot_be_are_refused(config, says):
+def test_invalid_configurations_are_refused(config, says):
     with pytest.raises(BadConfig, match=says):
         configure(ItemAuction, config)
 
 
-def test_bonus_shares_are_those_of_the_specification():
+def test_bonus_shares_match_the_specification():
     game = configure(ItemAuction, {"objectives": ["profit", "profit", "items"]})
     assert game.bonus_share("p1", 0) == 0.25
     assert game.bonus_share("p1", 20_000) == 1.0  # 0.25 + 9 * 20000 / 240000 = 1

@@ -20,7 +20,7 @@ OTHER = configure(
 
 
 @pytest.mark.parametrize("role", ["p1", "p2", "p3"])
-def test_equal_estimates_look_the_same_until_the_hammer(role):
+def test_equal_estimates_look_the_same_until_the_sale(role):
     one, other = start(ONE, 1)[0], start(OTHER, 1)[0]
     for mover, bid in (("p1", 1000), ("p2", 1100), ("p3", None), ("p1", None)):
         assert seen(one, role) == seen(other, role)
@@ -28,14 +28,14 @@ def test_equal_estimates_look_the_same_until_the_hammer(role):
     assert one.over and seen(one, role) != seen(other, role)
 
 
-def test_the_value_of_an_unsold_item_stays_hidden():
+def test_value_of_unsold_item_stays_hidden():
     one, other = start(ONE, 1)[0], start(OTHER, 1)[0]
     for mover in ("p1", "p2", "p3"):
         one, other = submit(one, mover, {"bid": None})[0], submit(other, mover, {"bid": None})[0]
     assert one.over and seen(one, "p1") == seen(other, "p1")
 
 
-def test_notes_are_seen_by_their_writer_alone():
+def test_notes_are_visible_only_to_their_writer():
     before = start(ONE, 1)[0]
     after = submit(before, "p1", {"priorities": {"L1": 3}})[0]
     assert seen(after, "p1") != seen(before, "p1")
@@ -43,7 +43,7 @@ def test_notes_are_seen_by_their_writer_alone():
 
 
 @pytest.mark.parametrize("limit", [1, 9])
-def test_the_rule_bidders_limit_is_not_shown(limit):
+def test_limit_of_rule_bidder_is_not_shown(limit):
     game = configure(ItemAuction, {"rule_limit": limit})
     usual = configure(ItemAuction, {})
     assert all(seen(start(game, 1)[0], role) == seen(start(usual, 1)[0], role) for role in game.roles())

@@ -84,14 +84,14 @@ def test_calls_come_in_the_published_order(strategy, purposes):
         (("plan", "belief", "replan"), ["move", "move"]),
     ],
 )
-def test_each_call_before_a_bid_can_be_left_out(left_out, purposes):
+def test_each_call_before_a_bid_can_be_omitted(left_out, purposes):
     record, _sent = played("plan_bid_believe", bidder, left_out=left_out)
     assert record.failed is None
     assert [call.purpose for call in record.calls][: len(purposes)] == purposes
     assert not {call.purpose for call in record.calls} & set(left_out)
 
 
-def test_each_call_has_its_own_contents_and_no_more():
+def test_each_call_shows_only_its_own_content():
     record, sent = played("adaptive", bidder)
     by_purpose = [(call.purpose, messages) for call, messages in zip(record.calls, sent, strict=True)]
     (_plan, plan), (_bid, bid), (_belief, belief), (_replan, replan) = by_purpose[:4]
@@ -111,7 +111,7 @@ def test_each_call_has_its_own_contents_and_no_more():
     assert by_purpose[4][1][1] == replan[3] and len(by_purpose[4][1]) == 4
 
 
-def test_own_answers_on_the_item_stand_before_the_next_bid():
+def test_next_bid_follows_own_answers_on_the_item():
     def raises(request):
         if asks_for(request) != "bid":
             return bidder(request)
@@ -123,7 +123,7 @@ def test_own_answers_on_the_item_stand_before_the_next_bid():
     assert sent[1][2]["content"] == '{"bid": 100}' and "Bidding round 1 on L1" in sent[1][1]["content"]
 
 
-def test_plans_and_beliefs_that_stay_unreadable_are_skipped():
+def test_unreadable_plans_and_beliefs_are_skipped():
     def mute(request):
         return bidder(request) if asks_for(request) == "bid" else "I would rather not say."
 
@@ -136,7 +136,7 @@ def test_plans_and_beliefs_that_stay_unreadable_are_skipped():
     ]
 
 
-def test_a_bid_that_stays_illegal_becomes_a_withdrawal_by_the_script():
+def test_illegal_bid_becomes_a_withdrawal_by_the_script():
     def greedy(request):
         return '{"bid": 100000}' if asks_for(request) == "bid" else bidder(request)
 
@@ -148,7 +148,7 @@ def test_a_bid_that_stays_illegal_becomes_a_withdrawal_by_the_script():
 
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
 @pytest.mark.parametrize("strategy", ["adaptive", "static", "none", "plain"])
-def test_a_stand_in_bids_from_its_requests_alone(protocol, strategy):
+def test_stand_in_bids_from_its_requests_alone(protocol, strategy):
     with BothStandIn(lambda request: answer(request, seed=5, prose=True), keeps=False) as standin:
         address = standin.environment[f"{protocol.upper()}_BASE_URL"]
         use_endpoints(lambda name: Endpoint("stand-in", protocol, address))

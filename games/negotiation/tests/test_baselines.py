@@ -47,9 +47,7 @@ def earned(play: games.play.Play, role: str, move: dict | None = None) -> float:
 
 class TestEquilibriumOfKnownHorizonAndValues:
     @given(seller_factor=FACTORS, buyer_factor=FACTORS, rounds=st.integers(1, 12))
-    def test_who_names_the_last_price_gets_all_that_there_is_to_share_at_once(
-        self, seller_factor, buyer_factor, rounds
-    ):
+    def test_last_proposer_gets_the_whole_surplus_at_once(self, seller_factor, buyer_factor, rounds):
         assume(seller_factor <= buyer_factor)
         play = match(
             "equilibrium", "equilibrium", seller_factor=seller_factor, buyer_factor=buyer_factor, rounds=rounds
@@ -67,7 +65,7 @@ class TestEquilibriumOfKnownHorizonAndValues:
         played=st.integers(0, 3),
         price=st.floats(0, 60_000),
     )
-    def test_no_single_deviation_from_it_pays(self, seller_factor, buyer_factor, rounds, outside_option, played, price):
+    def test_no_single_deviation_pays(self, seller_factor, buyer_factor, rounds, outside_option, played, price):
         assume(rounds is None or played < rounds)
         game = negotiation(
             seller_factor=seller_factor,
@@ -91,32 +89,32 @@ class TestEquilibriumOfKnownHorizonAndValues:
     @pytest.mark.parametrize(
         ("price", "answer"), [(12_000, ACCEPT), (12_000.01, REJECT), (9_000, ACCEPT), (15_000, REJECT)]
     )
-    def test_in_the_only_round_the_buyer_takes_any_price_up_to_its_value(self, price, answer):
+    def test_in_a_single_round_buyer_accepts_up_to_its_value(self, price, answer):
         assert does(negotiation(rounds=1, buyer_factor=1.2), "equilibrium", price) == answer
 
     @pytest.mark.parametrize(("price", "answer"), [(8_000, ACCEPT), (8_000.01, REJECT), (12_000, REJECT)])
-    def test_the_buyer_waits_for_the_price_that_it_will_name_last(self, price, answer):
+    def test_buyer_waits_to_name_the_last_price(self, price, answer):
         game = negotiation(rounds=2, seller_factor=0.8, buyer_factor=1.2)
         assert does(game, "equilibrium", price) == answer
 
 
 class TestEquilibriumWithoutAnythingToShare:
     @pytest.mark.parametrize("rounds", [1, 5, None])
-    def test_it_names_its_own_value_and_walks_away_from_a_loss(self, rounds):
+    def test_names_own_value_and_walks_away_from_a_loss(self, rounds):
         play = match("equilibrium", "equilibrium", seller_factor=1.2, buyer_factor=0.8, rounds=rounds)
         assert [(p.price, p.answer) for p in play.state.proposals] == [(12_000, "walk_away")]
 
-    def test_without_an_outside_option_it_rejects(self):
+    def test_rejects_without_an_outside_option(self):
         game = negotiation(seller_factor=1.2, buyer_factor=0.8, outside_option=False)
         assert does(game, "equilibrium", 9_000) == REJECT
 
-    def test_it_takes_a_present(self):
+    def test_accepts_a_gain(self):
         assert does(negotiation(seller_factor=1.2, buyer_factor=0.8), "equilibrium", 7_000) == ACCEPT
 
 
 class TestEquilibriumElsewhere:
     @given(seller_factor=FACTORS, buyer_factor=FACTORS)
-    def test_without_an_end_both_halve_what_there_is_to_share(self, seller_factor, buyer_factor):
+    def test_infinite_horizon_halves_the_surplus(self, seller_factor, buyer_factor):
         assume(seller_factor <= buyer_factor)
         play = match("equilibrium", "equilibrium", seller_factor=seller_factor, buyer_factor=buyer_factor, rounds=None)
         assert play.metrics()["rounds_played"] == 1
@@ -130,12 +128,12 @@ class TestEquilibriumElsewhere:
         other=st.sampled_from(["equilibrium", "haggler", "random"]),
         seed=st.integers(0, 1000),
     )
-    def test_without_knowing_the_others_value_it_never_loses(self, seller_factor, buyer_factor, rounds, other, seed):
+    def test_never_loses_if_other_value_is_unknown(self, seller_factor, buyer_factor, rounds, other, seed):
         config = {"seller_factor": seller_factor, "buyer_factor": buyer_factor, "rounds": rounds}
         assert match("equilibrium", other, seed, complete_information=False, **config).payoffs()["alice"] >= 0
         assert match(other, "equilibrium", seed, complete_information=False, **config).payoffs()["bob"] >= 0
 
-    def test_without_knowing_the_others_value_it_asks_for_less_and_less(self):
+    def test_margin_halves_if_other_value_is_unknown(self):
         play = match(
             "equilibrium", "random", 4, seller_factor=1.0, complete_information=False, rounds=None, outside_option=False
         )
@@ -143,16 +141,16 @@ class TestEquilibriumElsewhere:
         assert asked == [11_000, 10_500, 10_250, 10_125][: len(asked)]
         assert len(asked) > 1
 
-    def test_in_the_last_round_it_asks_for_nothing_above_its_value(self):
+    def test_names_own_value_in_the_last_round(self):
         play = match("equilibrium", "haggler", complete_information=False, rounds=1)
         assert play.state.proposals[0].price == 10_000
 
     @pytest.mark.parametrize("rounds", [10, None])
-    def test_two_of_them_who_know_little_trade_where_there_is_enough_to_share(self, rounds):
+    def test_uninformed_players_trade_if_surplus_is_large_enough(self, rounds):
         play = match("equilibrium", "equilibrium", buyer_factor=1.2, complete_information=False, rounds=rounds)
         assert play.metrics()["trade"]
 
-    def test_two_of_them_who_know_little_and_have_nothing_to_share_give_up(self):
+    def test_uninformed_players_give_up_without_a_surplus(self):
         play = match("equilibrium", "equilibrium", seller_factor=1.2, complete_information=False, rounds=None)
         assert play.state.left
         assert play.metrics()["rounds_played"] < 20
@@ -166,7 +164,7 @@ class TestHaggler:
             ("bob", [5_000, 6_000, 7_000, 8_000, 9_000, 10_000]),
         ],
     )
-    def test_it_concedes_step_by_step_to_its_own_value_and_no_further(self, role, asked):
+    def test_concedes_stepwise_down_to_own_value(self, role, asked):
         game = negotiation(rounds=None)
         play, _events = games.play.start(game, 1)
         while len(play.state.proposals) < 16:
@@ -188,24 +186,24 @@ class TestHaggler:
             ([99_000, 1] * 5 + [10_001], REJECT),
         ],
     )
-    def test_it_takes_what_it_would_name_next_itself(self, prices, answer):
+    def test_accepts_its_next_price(self, prices, answer):
         assert does(negotiation(rounds=None), "haggler", *prices) == answer
 
     @pytest.mark.parametrize(("price", "answer"), [(9_999, ACCEPT), (10_000, REJECT), (10_001, REJECT)])
-    def test_in_the_last_round_it_takes_any_gain(self, price, answer):
+    def test_accepts_any_gain_in_the_last_round(self, price, answer):
         assert does(negotiation(rounds=1), "haggler", price) == answer
 
     @given(seller_factor=FACTORS, buyer_factor=FACTORS, scale=st.floats(0.01, 1e9), seed=st.integers(0, 100))
-    def test_it_never_loses(self, seller_factor, buyer_factor, scale, seed):
+    def test_never_loses(self, seller_factor, buyer_factor, scale, seed):
         config = {"seller_factor": seller_factor, "buyer_factor": buyer_factor, "scale": scale, "rounds": 12}
         assert match("haggler", "random", seed, **config).payoffs()["alice"] >= 0
         assert match("random", "haggler", seed, **config).payoffs()["bob"] >= 0
 
-    def test_two_of_them_agree_where_there_is_enough_to_share(self):
+    def test_two_hagglers_trade_if_surplus_is_large_enough(self):
         assert match("haggler", "haggler", buyer_factor=1.2).metrics()["efficiency"] == 1
 
     @given(one=FACTORS, other=FACTORS, seed=st.integers(0, 100))
-    def test_its_words_do_not_tell_its_value(self, one, other, seed):
+    def test_messages_do_not_reveal_own_value(self, one, other, seed):
         said = [
             match("haggler", "random", seed, seller_factor=factor, rounds=1).state.proposals[0].message
             for factor in (one, other)
@@ -213,18 +211,18 @@ class TestHaggler:
         assert said[0] == said[1]
         assert said[0]
 
-    def test_it_writes_only_where_messages_are_allowed(self):
+    def test_writes_messages_only_if_allowed(self):
         assert match("haggler", "random", messages_allowed=False).state.proposals[0].message is None
 
 
 class TestRandom:
     @given(seed=st.integers(0, 10_000), scale=st.floats(0.5, 1e9))
-    def test_its_prices_are_in_cents_up_to_twice_its_value(self, seed, scale):
+    def test_prices_are_in_cents_up_to_twice_own_value(self, seed, scale):
         price = match("random", "haggler", seed, scale=scale).state.proposals[0].price
         assert 0 <= price <= 2 * scale + 0.005
         assert round(price, 2) == price
 
-    def test_it_gives_all_the_answers_that_there_are(self):
+    def test_gives_every_possible_answer(self):
         def answers(**config):
             games_played = [match("random", "random", seed, **config) for seed in range(300)]
             return [proposal.answer for play in games_played for proposal in play.state.proposals]
@@ -237,13 +235,13 @@ class TestRandom:
 
 class TestQuiz:
     @given(own=FACTORS, hidden=FACTORS, scale=st.sampled_from([1e2, 1e4, 1e6]) | st.floats(0.01, 1e6))
-    def test_it_asks_for_ones_own_value_among_four_and_ignores_the_others(self, own, hidden, scale):
+    def test_question_depends_only_on_own_value(self, own, hidden, scale):
         (question,) = negotiation(scale=scale, buyer_factor=own, seller_factor=hidden).quiz("bob")
         assert len(set(question.options)) == 4
         assert question.answer in question.options
         assert negotiation(scale=scale, buyer_factor=own, complete_information=False).quiz("bob") == (question,)
 
-    def test_the_options_are_amounts_in_order_and_the_answer_has_no_fixed_place(self):
+    def test_options_are_ordered_and_answer_has_no_fixed_position(self):
         questions = [
             negotiation(seller_factor=factor, scale=scale).quiz("alice")[0]
             for factor in (0.8, 1.0, 1.2, 1.5)

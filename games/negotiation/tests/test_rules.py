@@ -64,7 +64,7 @@ class TestTrade:
         assert metrics["bob_self_gain"] == pytest.approx(buyer_factor - price_factor, abs=1e-9)
 
     @given(price=st.floats(0, allow_nan=False, allow_infinity=False), scale=st.sampled_from([1e-3, 1.0, 1e9]))
-    def test_a_price_is_kept_exactly_and_its_results_are_finite_however_wild_it_is(self, price, scale):
+    def test_extreme_prices_are_exact_and_results_finite(self, price, scale):
         play = trade_in_round(negotiation(scale=scale), 1, price)
         assert play.state.traded.price == price
         assert play.metrics()["price"] == price
@@ -83,16 +83,14 @@ class TestTrade:
             (1, 1, 10_000.01, 0),
         ],
     )
-    def test_a_trade_is_efficient_from_the_sellers_value_to_the_buyers(
-        self, seller_factor, buyer_factor, price, efficiency
-    ):
+    def test_trade_between_both_values_is_efficient(self, seller_factor, buyer_factor, price, efficiency):
         game = negotiation(seller_factor=seller_factor, buyer_factor=buyer_factor)
         assert trade_in_round(game, 1, price).metrics()["efficiency"] == efficiency
 
     @pytest.mark.parametrize(
         ("price", "raw", "clipped"), [(10_000, 1, 1), (12_500, 0.75, 0.75), (15_000, 0, 0), (20_000, -3, 0)]
     )
-    def test_fairness_is_reported_raw_and_from_0_to_1(self, price, raw, clipped):
+    def test_fairness_is_reported_raw_and_limited(self, price, raw, clipped):
         metrics = trade_in_round(negotiation(seller_factor=0.8, buyer_factor=1.2), 1, price).metrics()
         assert metrics["fairness_raw"] == pytest.approx(raw)
         assert metrics["fairness"] == pytest.approx(clipped)
@@ -125,7 +123,7 @@ class TestNoTrade:
         }
 
     @pytest.mark.parametrize("number", [1, 2, 3])
-    def test_walking_away_ends_the_match_at_once(self, number):
+    def test_walking_away_ends_the_match(self, number):
         play = play_out(negotiation(), [{"price": 5}, REJECT] * (number - 1) + [{"price": 5}, WALK_AWAY])
         assert play.over
         assert play.metrics()["rounds_played"] == number
@@ -150,32 +148,32 @@ class TestOffers:
             ({"decision": "accept"}, "required|is unknown", None),
         ],
     )
-    def test_what_is_no_offer_is_refused_with_the_reason_at_its_field(self, move, reason, field):
+    def test_invalid_offer_is_refused_with_reason_and_field(self, move, reason, field):
         with pytest.raises(Refused, match=reason) as refused:
             play_out(negotiation(), [move])
         if field:
             assert refused.value.field == field
 
-    def test_the_product_may_be_offered_for_nothing(self):
+    def test_price_of_zero_is_legal(self):
         assert trade_in_round(negotiation(), 1, 0).payoffs() == {"alice": -10_000, "bob": 10_000}
 
     @pytest.mark.parametrize("empty", [None, ""])
     @pytest.mark.parametrize("messages_allowed", [True, False])
-    def test_an_empty_message_counts_as_none(self, empty, messages_allowed):
+    def test_empty_message_counts_as_none(self, empty, messages_allowed):
         play = play_out(negotiation(messages_allowed=messages_allowed), [{"price": 1, "message": empty}])
         assert play.state.on_table.message is None
 
-    def test_with_messages_off_words_are_refused(self):
+    def test_message_is_refused_if_messages_are_off(self):
         with pytest.raises(Refused, match="without messages"):
             play_out(negotiation(messages_allowed=False), [{"price": 1, "message": "hi"}])
 
-    def test_a_message_of_the_longest_length_is_taken(self):
+    def test_message_of_maximum_length_is_accepted(self):
         play = play_out(negotiation(), [{"price": 1, "message": "é" * 2000}])
         assert play.state.on_table.message == "é" * 2000
 
 
 class TestTurns:
-    def test_alice_names_the_price_in_odd_rounds_and_bob_in_even_ones(self):
+    def test_alice_names_prices_in_odd_rounds_and_bob_in_even_rounds(self):
         asked = []
         play, _events = games.play.start(negotiation(rounds=4), 1)
         while not play.over:
@@ -184,23 +182,23 @@ class TestTurns:
             play, _events = games.play.submit(play, role, REJECT if asked[-1][1] == "answer" else {"price": 1})
         assert asked == [("alice", "offer"), ("bob", "answer"), ("bob", "offer"), ("alice", "answer")] * 2
 
-    def test_with_an_outside_option_there_are_three_answers(self):
+    def test_outside_option_allows_three_answers(self):
         with pytest.raises(Refused, match=r"accept.*reject.*walk_away"):
             play_out(negotiation(), [{"price": 1}, {"decision": "maybe"}])
 
-    def test_without_one_walking_away_is_refused_with_the_two_that_there_are(self):
+    def test_walking_away_is_refused_without_outside_option(self):
         with pytest.raises(Refused, match=r"accept.*reject") as refused:
             play_out(negotiation(outside_option=False), [{"price": 1}, WALK_AWAY])
         assert "walk" not in str(refused.value)
         assert play_out(negotiation(outside_option=False, rounds=1), [{"price": 1}, REJECT]).over
 
-    def test_an_answer_carries_no_message(self):
+    def test_answer_cannot_carry_a_message(self):
         with pytest.raises(Refused, match=r"message.*is unknown") as refused:
             play_out(negotiation(), [{"price": 1}, {"decision": "accept", "message": "fine"}])
         assert refused.value.field == "message"
 
     @pytest.mark.parametrize("move", [{"price": 1}, ACCEPT, WALK_AWAY])
-    def test_nobody_moves_out_of_turn(self, move):
+    def test_move_out_of_turn_is_refused(self, move):
         play, _events = games.play.start(negotiation(), 1)
         with pytest.raises(Refused, match="not your turn"):
             games.play.submit(play, "bob", move)
@@ -209,14 +207,14 @@ class TestTurns:
 
     @pytest.mark.parametrize("role", ["alice", "bob"])
     @pytest.mark.parametrize("end", [ACCEPT, WALK_AWAY])
-    def test_nobody_moves_after_the_end(self, role, end):
+    def test_move_after_the_end_is_refused(self, role, end):
         play = play_out(negotiation(), [{"price": 1}, end])
         for move in ({"price": 1}, ACCEPT):
             with pytest.raises(Refused, match="over"):
                 games.play.submit(play, role, move)
 
     @given(seller_factor=FACTORS, buyer_factor=FACTORS, number=st.integers(1, 4))
-    def test_who_does_not_move_rejects_and_names_their_own_value(self, seller_factor, buyer_factor, number):
+    def test_default_moves_reject_and_name_own_value(self, seller_factor, buyer_factor, number):
         game = negotiation(seller_factor=seller_factor, buyer_factor=buyer_factor)
         play = play_out(game, [{"price": 1}, REJECT] * (number - 1))
         (role,) = play.waiting_for()
@@ -244,11 +242,11 @@ class TestConfig:
             ({"speed": 3}, "speed.*is unknown"),
         ],
     )
-    def test_what_cannot_be_played_is_refused_by_name(self, config, reason):
+    def test_invalid_configuration_is_refused_by_key(self, config, reason):
         with pytest.raises(BadConfig, match=reason):
             negotiation(**config)
 
-    def test_the_defaults(self):
+    def test_defaults(self):
         assert list(negotiation().config.model_dump().items()) == [
             ("scale", 10_000),
             ("seller_factor", 1),
@@ -264,7 +262,7 @@ class TestConfig:
 @given(
     payoff=st.floats(-1e6, 1e6), scale=SCALES, seller_factor=FACTORS, buyer_factor=FACTORS, role=st.sampled_from("ab")
 )
-def test_the_bonus_share(payoff, scale, seller_factor, buyer_factor, role):
+def test_bonus_share(payoff, scale, seller_factor, buyer_factor, role):
     game = negotiation(scale=scale, seller_factor=seller_factor, buyer_factor=buyer_factor)
     at_stake = max(scale * abs(seller_factor - buyer_factor), scale / 10)
     assume(at_stake > 1e-6)
@@ -272,7 +270,7 @@ def test_the_bonus_share(payoff, scale, seller_factor, buyer_factor, role):
     assert game.bonus_share({"a": "alice", "b": "bob"}[role], payoff) == pytest.approx(expected, abs=1e-9)
 
 
-def test_the_bonus_is_whole_for_all_that_there_is_to_share_and_half_without_a_trade():
+def test_bonus_share_is_one_for_whole_surplus_and_half_without_trade():
     game = negotiation(seller_factor=0.8, buyer_factor=1.2)
     assert [game.bonus_share("alice", payoff) for payoff in (4000, 0, -4000)] == [1, 0.5, 0]
     equal = negotiation()
@@ -290,5 +288,5 @@ def test_every_match_ends_within_its_rounds(seed, alice, cap):
     assert len(play.state.proposals) <= cap
 
 
-def test_the_state_of_a_new_match_is_empty():
+def test_state_of_a_new_match_is_empty():
     assert games.play.start(negotiation(), 1)[0].state == Rounds()

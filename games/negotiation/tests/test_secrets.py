@@ -82,7 +82,7 @@ def assert_alike(role: Role, seed: int, config: dict[str, Any], *variants: dict[
     messages_allowed=st.booleans(),
     outside_option=st.booleans(),
 )
-def test_the_others_value_under_incomplete_information(
+def test_other_value_is_hidden_under_incomplete_information(
     seed, role, own, one, other, rounds, messages_allowed, outside_option
 ):
     mine, theirs = ("seller_factor", "buyer_factor") if role == "alice" else ("buyer_factor", "seller_factor")
@@ -98,18 +98,18 @@ def test_the_others_value_under_incomplete_information(
 
 @settings(deadline=None, max_examples=60)
 @given(seed=st.integers(0, 10_000), role=ROLES, one=st.integers(1, 200), other=st.integers(1, 200), known=st.booleans())
-def test_the_cap_of_an_unknown_horizon(seed, role, one, other, known):
+def test_cap_is_hidden_if_rounds_are_unknown(seed, role, one, other, known):
     config = {"rounds": None, "complete_information": known, "buyer_factor": 1.2}
     assert_alike(role, seed, config, {"cap": one}, {"cap": other})
 
 
 @given(seed=st.integers(0, 10_000), role=ROLES, cap=st.integers(1, 200))
 @settings(deadline=None, max_examples=20)
-def test_the_cap_where_the_rounds_are_known(seed, role, cap):
+def test_cap_is_hidden_if_rounds_are_known(seed, role, cap):
     assert_alike(role, seed, {"rounds": 4}, {"cap": 99}, {"cap": cap})
 
 
-def test_secrets_are_named():
+def test_secret_keys_by_role():
     game = started({"complete_information": False}, 1).game
     assert game.secrets("alice") == {"cap", "buyer_factor"}
     assert game.secrets("bob") == {"cap", "seller_factor"}
@@ -117,7 +117,7 @@ def test_secrets_are_named():
 
 
 @pytest.mark.parametrize("role", ["alice", "bob"])
-def test_the_comparison_can_fail(role):
+def test_comparison_can_fail(role):
     """Under complete information the other's value is shown."""
     theirs = "buyer_factor" if role == "alice" else "seller_factor"
     with pytest.raises(AssertionError):

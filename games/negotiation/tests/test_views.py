@@ -50,18 +50,18 @@ def told(role: Role, *moves: dict[str, Any], **config) -> dict[str, Block]:
 
 class TestSituation:
     @pytest.mark.parametrize(("role", "own", "other"), [("alice", "$8,000", "$12,000"), ("bob", "$12,000", "$8,000")])
-    def test_both_values_under_complete_information_else_ones_own(self, role, own, other):
+    def test_other_value_is_shown_only_under_complete_information(self, role, own, other):
         known = shown(blocks(played(), role)["situation"])
         assert known == {"round": "1 of 10", "your_value": own, "other_value": other}
         hidden = shown(blocks(played(complete_information=False), role)["situation"])
         assert hidden == {"round": "1 of 10", "your_value": own, "other_value": "unknown to you"}
 
-    def test_an_unknown_horizon_is_not_shown(self):
+    def test_unknown_number_of_rounds_is_not_shown(self):
         assert shown(blocks(played(rounds=None), "alice")["situation"])["round"] == "1"
 
 
 class TestOffer:
-    def test_who_answers_reads_the_price_its_gains_the_answers_and_the_words(self):
+    def test_responder_sees_price_gains_answers_and_message(self):
         seen = blocks(played(offer(11_000, "Take <b>it</b>")), "bob")["offer"]
         assert {fact.key: fact.value for fact in seen.facts} == {
             "price": 11_000,
@@ -74,30 +74,30 @@ class TestOffer:
         assert shown(seen)["your_gain"] == "you would earn $1,000"
         assert shown(seen)["last"] == "you name the next price"
 
-    def test_a_loss_is_called_one(self):
+    def test_loss_is_shown_as_a_loss(self):
         assert shown(blocks(played(offer(13_000)), "bob")["offer"])["your_gain"] == "you would lose $1,000"
         seen = blocks(played(offer(13_000), REJECT, offer(7_500)), "alice")["offer"]
         assert shown(seen)["your_gain"] == "you would lose $500"
 
-    def test_the_others_gain_is_shown_only_where_its_value_is_known(self):
+    def test_other_gain_is_shown_only_if_other_value_is_known(self):
         assert "other_gain" not in shown(blocks(played(offer(11_000), complete_information=False), "bob")["offer"])
 
-    def test_the_last_round_is_told_where_it_is_known(self):
+    def test_last_round_is_announced_only_if_known(self):
         last = shown(blocks(played(offer(11_000), rounds=1), "bob")["offer"])
         assert last["last"] == "the game ends without a trade"
         unknown = shown(blocks(played(offer(11_000), rounds=None, cap=1), "bob")["offer"])
         assert unknown["last"] == "you name the next price"
 
-    def test_walking_away_is_mentioned_where_it_is_possible(self):
+    def test_walking_away_is_mentioned_only_if_possible(self):
         assert "leaving" not in shown(blocks(played(offer(11_000), outside_option=False), "bob")["offer"])
 
-    def test_who_made_it_sees_it_on_the_ladder_and_in_the_table_alone(self):
+    def test_proposer_sees_own_price_on_ladder_and_in_table(self):
         seen = blocks(played(offer(11_000, "Hello")), "alice")
         assert "offer" not in seen
         assert seen["history"].rows == ((1, "You", "$11,000", "$3,000", "waiting", Said("Alice", "Hello")),)
         assert shown(seen["ladder"])["current"] == "$11,000"
 
-    def test_earlier_prices_are_listed_with_ones_own_gain(self):
+    def test_earlier_prices_are_listed_with_own_gain(self):
         seen = blocks(played(offer(15_000), REJECT, offer(9_000), REJECT, messages_allowed=False), "bob")
         assert seen["history"].rows == (
             (1, "Alice", "$15,000", "-$3,000", "rejected"),
@@ -106,7 +106,7 @@ class TestOffer:
 
 
 class TestLadder:
-    def test_prices_from_high_to_low_with_what_the_one_on_the_table_would_earn(self):
+    def test_ladder_lists_prices_and_gain_at_the_current_price(self):
         seen = blocks(played(offer(15_000), REJECT, offer(9_000), REJECT, offer(13_000)), "bob")["ladder"]
         assert [(fact.key, fact.label, fact.shown) for fact in seen.facts] == [
             ("theirs_1", "Alice in round 1", "$15,000"),
@@ -122,7 +122,7 @@ class TestLadder:
         role=st.sampled_from(["alice", "bob"]),
         known=st.booleans(),
     )
-    def test_places_are_on_the_ladder_in_order_and_no_more_than_can_be_read(self, prices, role, known):
+    def test_ladder_positions_are_ordered_and_few(self, prices, role, known):
         moves = [move for price in prices for move in (offer(price), REJECT)]
         placed = places(played(*moves, rounds=20, complete_information=known), role)
         assert list(placed.values()) == sorted(placed.values())
@@ -130,13 +130,13 @@ class TestLadder:
         assert 0 < placed["your_value"] < 100
         assert len(placed) <= 10
 
-    def test_places_are_to_scale_from_the_price_0(self):
+    def test_ladder_positions_are_to_scale_from_zero(self):
         placed = places(played(offer(9_600), REJECT, offer(0), REJECT), "bob")
         assert placed["your_value"] == pytest.approx(37.5)  # the scale ends at 1.6 times 12,000
         assert placed["theirs_1"] == pytest.approx(50)
         assert placed["yours_2"] == 100
 
-    def test_the_others_value_does_not_stretch_a_ladder_that_may_not_show_it(self):
+    def test_hidden_value_does_not_stretch_the_ladder(self):
         seen = [
             blocks(played(complete_information=False, seller_factor=factor), "bob")["ladder"] for factor in (0.1, 9)
         ]
@@ -146,28 +146,28 @@ class TestLadder:
 class TestNotices:
     """A conversation consists of these texts alone."""
 
-    def test_an_offer_comes_with_its_gain_and_words(self):
+    def test_offer_notice_includes_gain_and_message(self):
         told_bob = told("bob", offer(15_000), REJECT, offer(9_000), REJECT, offer(11_000, "Last word"))
         assert told_bob.keys() == {"offer"}
         assert told_bob["offer"].title == "Alice's price in round 3"
         assert shown(told_bob["offer"])["your_gain"] == "you would earn $1,000"
 
     @pytest.mark.parametrize("role", ["alice", "bob"])
-    def test_a_rejection_comes_with_the_next_round(self, role):
+    def test_rejection_notice_includes_the_next_round(self, role):
         told_role = told(role, offer(15_000), REJECT)
         assert ("answer" in told_role) == (role == "alice")
         assert shown(told_role["situation"])["round"] == "2 of 10"
 
     @pytest.mark.parametrize(("role", "payoff"), [("alice", "$3,000"), ("bob", "$1,000")])
-    def test_a_trade(self, role, payoff):
+    def test_trade_result(self, role, payoff):
         result = shown(told(role, offer(11_000), ACCEPT)["result"])
         assert result == {"trade": "in round 1", "price": "$11,000", "payoff": payoff}
 
-    def test_a_loss(self):
+    def test_result_of_a_loss(self):
         result = told("bob", offer(13_000), ACCEPT)["result"]
         assert [(fact.label, fact.shown) for fact in result.facts][-1] == ("You lost", "$1,000")
 
-    def test_walking_away(self):
+    def test_walking_away_notices(self):
         told_alice = told("alice", offer(13_000), WALK_AWAY)
         assert told_alice["answer"].body == "Bob walked away."
         assert shown(told_alice["result"]) == {"trade": "none: Bob walked away", "payoff": "$0"}
@@ -176,24 +176,24 @@ class TestNotices:
         assert shown(told_bob["result"]) == {"trade": "none: you walked away", "payoff": "$0"}
 
     @pytest.mark.parametrize("role", ["alice", "bob"])
-    def test_an_end_by_rejection(self, role):
+    def test_result_after_last_rejection(self, role):
         result = shown(told(role, offer(13_000), REJECT, rounds=1)["result"])
         assert result == {"trade": "none: the last price was rejected", "payoff": "$0"}
 
-    def test_ones_own_offer_is_no_news(self):
+    def test_own_offer_gives_no_notice(self):
         assert told("alice", offer(13_000)) == {}
 
 
 class TestInstructions:
     @pytest.mark.parametrize("role", ["alice", "bob"])
     @pytest.mark.parametrize("rounds", [1, 2, 10, None])
-    def test_a_horizon_is_named_where_it_is_known(self, role, rounds):
+    def test_number_of_rounds_is_stated_only_if_known(self, role, rounds):
         text = played(rounds=rounds).game.instructions(role)
         assert ("at most **" in text) == (rounds is not None and rounds > 1)
         assert ("only one round" in text) == (rounds == 1)
         assert "Without a trade, each of you earns $0." in text
 
-    def test_each_reads_of_its_own_value_and_under_complete_information_of_the_others(self):
+    def test_other_value_is_stated_only_under_complete_information(self):
         game = played().game
         assert "earn the price minus $8,000" in game.instructions("alice")
         assert "To Bob, the product is worth **$12,000**" in game.instructions("alice")
@@ -229,7 +229,7 @@ class TestInstructions:
         (2e20, "$2e+20"),
     ],
 )
-def test_amounts_read_well_however_small_or_large(amount, read):
+def test_amounts_are_readable_for_any_size(amount, read):
     assert dollars(amount) == read
 
 
@@ -242,5 +242,5 @@ def test_amounts_read_well_however_small_or_large(amount, read):
         (1e-12, "you would earn nothing"),
     ],
 )
-def test_earnings_and_losses_in_words(gain, read):
+def test_earnings_and_losses_as_clauses(gain, read):
     assert earnings(gain) == read

@@ -74,7 +74,7 @@ def test_odd_repetitions_put_now_first():
 @pytest.mark.parametrize(
     "config", [{"amounts": [104, 102]}, {"amounts": [100]}, {"repetitions": 3}, {"amounts": []}, {"horizon": "2 years"}]
 )
-def test_configurations_that_cannot_be_are_refused(config):
+def test_invalid_configurations_are_refused(config):
     with pytest.raises(BadConfig):
         configure(Patience, config)
 

@@ -37,26 +37,26 @@ WARNED = Round("low", recommendation="no", decision="no")
 @pytest.mark.parametrize(
     ("script", "high", "low"), [("honest", True, False), ("always_yes", True, True), ("never", False, False)]
 )
-def test_sellers_who_do_not_toss_coins(script, high, low):
+def test_deterministic_sellers(script, high, low):
     assert (says(script, "high"), says(script, "low")) == (high, low)
 
 
 @settings(deadline=None)
 @given(prior=st.floats(0, 1), value=st.floats(1.01, 5))
-def test_the_committed_seller_recommends_low_quality_at_the_rate_of_the_paper(prior, value):
+def test_commitment_rate_matches_the_paper(prior, value):
     rate = baselines.commitment_rate(game(prior=prior, high_value=value))
     assert rate == pytest.approx(1.0 if prior == 1 else min(prior * (value - 1) / (1 - prior), 1))
 
 
 @settings(deadline=None)
 @given(prior=st.floats(0.01, 0.99), value=st.floats(1.01, 5), low=st.floats(0, 0.95))
-def test_at_that_rate_a_recommended_product_is_worth_its_price(prior, value, low):
+def test_commitment_makes_recommended_products_worth_their_price(prior, value, low):
     rate = baselines.commitment_rate(game(prior=prior, high_value=value, low_value=low))
     gain = prior * (value - 1) + (1 - prior) * rate * (low - 1)
     assert gain == pytest.approx(0, abs=1e-9) if rate < 1 else gain >= -1e-9
 
 
-def test_the_committed_seller_recommends_all_high_quality_and_that_share_of_the_low():
+def test_committed_seller_recommends_all_high_and_some_low_quality():
     configured, rng = game(prior=0.5, high_value=1.25), Random(7)
     assert all(says("commitment", "high") for _try in range(5))
     said = [
@@ -66,11 +66,11 @@ def test_the_committed_seller_recommends_all_high_quality_and_that_share_of_the_
     assert sum(said) / 4000 == pytest.approx(0.25, abs=0.03)
 
 
-def test_a_committed_seller_who_does_not_know_the_values_is_honest():
+def test_committed_seller_without_values_is_honest():
     assert baselines.commitment_rate(game(complete_information=False, high_value=4)) == 0
 
 
-def test_the_bayesian_buyer_begins_with_the_prior_and_learns_whom_to_believe():
+def test_bayesian_buyer_learns_from_the_prior():
     assert not buys("bayesian")  # 0.5·0.25 < 0.5·1
     assert buys("bayesian", prior=0.9)
     assert buys("bayesian", *[TRUE] * 8)
@@ -78,21 +78,21 @@ def test_the_bayesian_buyer_begins_with_the_prior_and_learns_whom_to_believe():
     assert not buys("bayesian", *[TRUE] * 8, *[WARNED] * 8, recommended=False)
 
 
-def test_a_buyer_who_forgets_counts_what_was_bought_and_how_much_of_it_was_low():
+def test_myopic_bayesian_buyer_counts_purchases_and_low_quality():
     assert not buys("bayesian", buyer_type="myopic")
     assert buys("bayesian", prior=0.9, buyer_type="myopic")
     assert buys("bayesian", *[TRUE] * 20, buyer_type="myopic")
     assert not buys("bayesian", *[LIE] * 20, prior=0.9, buyer_type="myopic")
 
 
-def test_a_buyer_who_forgets_does_not_count_words_nor_what_was_not_bought():
+def test_myopic_bayesian_buyer_ignores_messages_and_unsold_products():
     unsold = [Round("high", recommendation="yes", decision="no")] * 20
     assert not buys("bayesian", *unsold, buyer_type="myopic")
     in_spite = [Round("high", recommendation="no", decision="yes")] * 20
     assert buys("bayesian", *in_spite, buyer_type="myopic")
 
 
-def test_the_bayesian_buyer_does_not_count_what_it_has_not_learnt():
+def test_bayesian_buyer_ignores_unrevealed_qualities():
     unseen = [Round("high", recommendation="yes", decision="no")] * 20
     assert buys("bayesian", *unseen)
     assert not buys("bayesian", *unseen, reveal_quality="if_bought")
@@ -102,41 +102,41 @@ def test_the_bayesian_buyer_does_not_count_what_it_has_not_learnt():
     ("script", "recommended", "warned"),
     [("trusting", True, False), ("never", False, False), ("always_yes", True, True)],
 )
-def test_buyers_who_do_not_count(script, recommended, warned):
+def test_buyers_that_do_not_learn(script, recommended, warned):
     assert (buys(script), buys(script, recommended=False)) == (recommended, warned)
 
 
 @pytest.mark.parametrize("sentence", [one() for one in baselines.PRAISE])
-def test_praise_reads_as_a_recommendation(sentence):
+def test_praise_counts_as_a_recommendation(sentence):
     assert baselines.recommends(sentence)
 
 
 @pytest.mark.parametrize("sentence", [one() for one in baselines.WARNINGS])
-def test_a_warning_reads_as_none(sentence):
+def test_warning_does_not_count_as_a_recommendation(sentence):
     assert not baselines.recommends(sentence)
 
 
 @pytest.mark.parametrize(
     "sentence", ["Don't.", "I wouldn’t take it.", "There is nothing to praise.", "Low, alas.", "NEVER"]
 )
-def test_a_word_against_a_product_is_enough(sentence):
+def test_one_negative_word_is_enough(sentence):
     assert not baselines.recommends(sentence)
 
 
 @pytest.mark.parametrize("sentence", ["Another note on novelty: knots, lowland, noble nonsense.", "Wonderful", "Yes!"])
-def test_words_that_only_contain_one_speak_for_it(sentence):
+def test_words_containing_a_negative_word_are_not_negative(sentence):
     assert baselines.recommends(sentence)
 
 
 @pytest.mark.parametrize("message_type", ["text", "binary"])
-def test_a_seller_who_does_not_answer_recommends_nothing(message_type):
+def test_silent_seller_recommends_nothing(message_type):
     configured = game(message_type=message_type)
     play, _events = games.play.start(configured, 1)
     silent = games.play.submit(play, "alice", configured.default(play.state, "alice"))[0]
     assert games.play.script_move(silent, "bob", "trusting") == {"decision": "no"}
 
 
-def test_in_words_a_trusting_buyer_follows_an_honest_seller():
+def test_trusting_buyer_follows_messages_of_an_honest_seller():
     configured = game(message_type="text", rounds=30)
     play, _events = games.play.start(configured, 3)
     while not play.over:

@@ -48,7 +48,7 @@ def played(qualities: list[str], decisions: list[str], **config: Any) -> Play:
     low_value=st.floats(0, 0.99),
     myopic=st.booleans(),
 )
-def test_payoffs_and_every_metric_follow_the_formulas(rounds, price, high_value, low_value, myopic):
+def test_payoffs_and_metrics_follow_the_formulas(rounds, price, high_value, low_value, myopic):
     qualities, decisions = [q for q, _d in rounds], [d for _q, d in rounds]
     play = played(
         qualities,
@@ -78,7 +78,7 @@ def test_payoffs_and_every_metric_follow_the_formulas(rounds, price, high_value,
     }
 
 
-def test_only_the_metric_without_a_denominator_has_no_value():
+def test_metric_with_denominator_zero_is_empty():
     all_high = played(["high"], ["yes"]).metrics()
     assert (all_high["efficiency"], all_high["fairness"]) == (1.0, None)
     all_low = played(["low"], ["no"]).metrics()
@@ -99,18 +99,18 @@ def test_only_the_metric_without_a_denominator_has_no_value():
         ("bob", 125, 0.75),
     ],
 )
-def test_the_bonus_share(role, payoff, share):
+def test_bonus_share(role, payoff, share):
     assert started(price=100).game.bonus_share(role, payoff) == pytest.approx(share)
 
 
-def test_the_bonus_share_where_nothing_can_be_good():
+def test_bonus_share_if_no_product_can_be_good():
     assert started(prior=0).game.bonus_share("bob", 0) == 0.5
 
 
 # ---- qualities -----------------------------------------------------------------------------------
 
 
-def test_each_quality_is_drawn_with_the_prior_and_known_to_the_seller_alone():
+def test_qualities_follow_the_prior_and_only_the_seller_knows_them():
     game = games.play.configure(Persuasion, {"prior": 0.8, "rounds": 400, "message_type": "binary"})
     play, events = games.play.start(game, 5)
     log = list(events)
@@ -126,19 +126,19 @@ def test_each_quality_is_drawn_with_the_prior_and_known_to_the_seller_alone():
     assert play.metrics()["high_quality_rounds"] == round(share * 400)
 
 
-def test_fixed_qualities_are_played_in_order_and_logged_like_drawn_ones():
+def test_fixed_qualities_are_played_in_order():
     play = played(["high", "low", "low"], ["yes", "yes", "no"])
     assert [one.quality for one in play.state.played] == ["high", "low", "low"]
 
 
-def test_beyond_the_fixed_ones_chance_decides_where_the_end_is_unknown():
+def test_qualities_are_drawn_after_the_fixed_qualities():
     play = started(qualities=["low"], rounds=None, cap=3, prior=1, message_type="binary")
     for _round in range(3):
         play = moved(play, ("alice", {"recommendation": "no"}), ("bob", {"decision": "no"}))
     assert [one.quality for one in play.state.played] == ["low", "high", "high"]
 
 
-def test_the_certain_priors():
+def test_certain_priors():
     assert started(prior=1).state.rounds[0].quality == "high"
     assert started(prior=0).state.rounds[0].quality == "low"
 
@@ -147,7 +147,7 @@ def test_the_certain_priors():
 
 
 @pytest.mark.parametrize(("config", "last"), [({"rounds": 2}, 2), ({"rounds": None, "cap": 3}, 3)])
-def test_the_game_ends_after_its_last_round(config, last):
+def test_game_ends_after_its_last_round(config, last):
     play = started(**config, message_type="binary")
     for number in range(last):
         assert not play.over, number
@@ -158,7 +158,7 @@ def test_the_game_ends_after_its_last_round(config, last):
     assert play.finished
 
 
-def test_a_person_never_sits_as_a_buyer_who_forgets():
+def test_people_never_play_the_myopic_buyer():
     assert started().game.people() == ("alice", "bob")
     forgets = started(buyer_type="myopic").game
     assert forgets.people() == ("alice",)
@@ -185,7 +185,7 @@ def test_a_person_never_sits_as_a_buyer_who_forgets():
         ({}, "carol", TEXT, "no role"),
     ],
 )
-def test_an_illegal_move_is_refused_with_its_reason(config, role, move, reason):
+def test_illegal_move_is_refused_with_its_reason(config, role, move, reason):
     import re
 
     play = started(**config)
@@ -194,14 +194,14 @@ def test_an_illegal_move_is_refused_with_its_reason(config, role, move, reason):
     assert re.search(reason.replace("(", r"\(").replace(")", r"\)"), str(refused.value))
 
 
-def test_a_second_message_is_refused():
+def test_second_message_is_refused():
     play = moved(started(), ("alice", TEXT))
     with pytest.raises(Refused, match="not your turn"):
         moved(play, ("alice", TEXT))
 
 
 @pytest.mark.parametrize("decision", ["accept", "", None, True, "Yes"])
-def test_a_purchase_is_yes_or_no(decision):
+def test_purchase_is_yes_or_no(decision):
     with pytest.raises(Refused, match="must be one of"):
         moved(started(), ("alice", TEXT), ("bob", {"decision": decision}))
 
@@ -223,7 +223,7 @@ def test_a_purchase_is_yes_or_no(decision):
         ({"colour": "red"}, "colour"),
     ],
 )
-def test_a_configuration_that_cannot_be_played_is_refused_naming_it(config, named):
+def test_invalid_configuration_is_refused_with_its_key(config, named):
     with pytest.raises(BadConfig, match=named):
         started(**config)
 

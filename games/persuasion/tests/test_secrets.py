@@ -44,7 +44,7 @@ def learnt(before: Play, move: dict[str, Any], after: Play) -> str:
 
 @settings(deadline=None, max_examples=50)
 @given(seed=st.integers(0, 10_000), one=VALUES, other=VALUES, low=st.sampled_from([0, 0.2, 0.5]), **SETTINGS)
-def test_the_seller_does_not_see_the_values_under_incomplete_information(seed, one, other, low, **config):
+def test_values_are_hidden_from_the_uninformed_seller(seed, one, other, low, **config):
     plays = [
         started(seed, complete_information=False, high_value=one, **config),
         started(seed, complete_information=False, high_value=other, low_value=low, **config),
@@ -61,7 +61,7 @@ def test_the_seller_does_not_see_the_values_under_incomplete_information(seed, o
 
 @settings(deadline=None, max_examples=80)
 @given(seed=st.integers(0, 10_000), one=QUALITIES, other=QUALITIES, **SETTINGS)
-def test_the_buyer_sees_a_quality_only_once_it_is_revealed(seed, one, other, **config):
+def test_quality_is_hidden_from_the_buyer_until_revealed(seed, one, other, **config):
     """Two sequences of qualities look alike until the first revealed round in which they differ."""
     plays = [started(seed, qualities=qualities, **config) for qualities in (one, other)]
     rng, forgets = Random(seed), config["buyer_type"] == "myopic"
@@ -84,7 +84,7 @@ def test_the_buyer_sees_a_quality_only_once_it_is_revealed(seed, one, other, **c
 
 @settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 10_000), same=st.integers(1, 5), one=QUALITIES, other=QUALITIES, **SETTINGS)
-def test_the_seller_does_not_see_what_will_be_drawn_later(seed, same, one, other, **config):
+def test_later_qualities_are_hidden_from_the_seller(seed, same, one, other, **config):
     plays = [started(seed, qualities=qualities, **config) for qualities in (one, one[:same] + other[same:])]
     for _round in range(same):
         assert everything(plays[0], "alice") == everything(plays[1], "alice")
@@ -95,7 +95,7 @@ def test_the_seller_does_not_see_what_will_be_drawn_later(seed, same, one, other
 
 @settings(deadline=None, max_examples=30)
 @given(seed=st.integers(0, 10_000), **SETTINGS)
-def test_nobody_sees_whether_the_qualities_were_drawn_or_fixed(seed, **config):
+def test_fixed_and_drawn_qualities_look_the_same(seed, **config):
     drawn = started(seed, **config)
     history, moves = [drawn], []
     while not drawn.over:
@@ -115,7 +115,7 @@ def test_nobody_sees_whether_the_qualities_were_drawn_or_fixed(seed, **config):
 @given(
     seed=st.integers(0, 10_000), words=st.lists(st.text(min_size=3, max_size=20), min_size=2, max_size=2, unique=True)
 )
-def test_a_buyer_who_forgets_sees_no_word_of_earlier_rounds(seed, words):
+def test_earlier_messages_are_hidden_from_the_myopic_buyer(seed, words):
     def after(said: str) -> Play:
         play = started(seed, buyer_type="myopic")
         for role, move in [
@@ -130,7 +130,7 @@ def test_a_buyer_who_forgets_sees_no_word_of_earlier_rounds(seed, words):
     assert everything(after(words[0]), "bob") == everything(after(words[1]), "bob")
 
 
-def test_secrets_are_named():
+def test_secret_keys_by_role():
     assert started(1).game.secrets("alice") == {"cap"}
     hidden = started(1, complete_information=False).game
     assert hidden.secrets("alice") == {"cap", "high_value", "low_value"}
@@ -138,7 +138,7 @@ def test_secrets_are_named():
 
 
 @pytest.mark.parametrize("key", ["high_value", "low_value"])
-def test_the_comparison_can_fail(key):
+def test_comparison_can_fail(key):
     """Under complete information the seller sees the values."""
     value = {"high_value": 3, "low_value": 0.5}[key]
     assert everything(started(1), "alice") != everything(started(1, **{key: value}), "alice")

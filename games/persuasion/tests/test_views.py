@@ -38,20 +38,20 @@ def table(play: Play, role: str) -> Table:
 SAID = ("alice", {"message": "Take it."})
 
 
-def test_the_seller_sees_the_product_and_what_is_at_stake():
+def test_seller_sees_the_product_and_the_stakes():
     play = started(qualities=["low", "high", "low"])
     assert shown(play, "alice", "product") == {"quality": "low", "buyer_gain": "$10,000", "your_gain": "$10,000"}
     assert shown(play, "alice", "situation")["earned"] == "$0"
 
 
-def test_a_seller_who_does_not_know_the_values_is_not_told_them():
+def test_uninformed_seller_does_not_see_the_values():
     play = started(complete_information=False)
     assert "buyer_gain" not in shown(play, "alice", "product")
     assert "12,500" not in play.game.instructions("alice")
     assert "12,500" in play.game.instructions("bob")
 
 
-def test_the_buyer_sees_the_words_and_not_the_quality():
+def test_buyer_sees_the_message_but_not_the_quality():
     play = moved(started(), SAID)
     (pitch,) = [one for one in play.view("bob") if one.key == "pitch"]
     assert pitch.facts[0].value == Said("Alice", "Take it.")
@@ -59,7 +59,7 @@ def test_the_buyer_sees_the_words_and_not_the_quality():
     assert shown(play, "bob", "situation")["low_gain"] == "$10,000"
 
 
-def test_the_history_says_what_was_said_bought_and_true():
+def test_history_shows_message_purchase_and_quality():
     play = moved(started(qualities=["low", "high", "low"]), SAID, ("bob", {"decision": "yes"}))
     assert table(play, "bob").rows == ((1, Said("Alice", "Take it."), "yes", "low", "-$10,000"),)
     assert table(play, "alice").rows == ((1, Said("Alice", "Take it."), "yes", "low", "$10,000"),)
@@ -68,7 +68,7 @@ def test_the_history_says_what_was_said_bought_and_true():
 @pytest.mark.parametrize(("reveal", "decision", "seen"), [
     ("always", "no", "low"), ("if_bought", "no", "unknown"), ("if_bought", "yes", "low"),
 ])  # fmt: skip
-def test_the_buyer_learns_the_quality_as_the_setting_has_it(reveal, decision, seen):
+def test_buyer_learns_the_quality_as_configured(reveal, decision, seen):
     play = started(qualities=["low"] * 3, reveal_quality=reveal)
     before = moved(play, SAID)
     after = moved(before, ("bob", {"decision": decision}))
@@ -80,7 +80,7 @@ def test_the_buyer_learns_the_quality_as_the_setting_has_it(reveal, decision, se
     assert table(after, "alice").rows[0][3] == "low"
 
 
-def test_a_buyer_who_forgets_sees_shares_and_nothing_of_earlier_rounds():
+def test_myopic_buyer_sees_only_statistics_of_earlier_rounds():
     play = started(qualities=["low", "high", "low"], buyer_type="myopic")
     play = moved(
         play, SAID, ("bob", {"decision": "yes"}), ("alice", {"message": "Secret words"}), ("bob", {"decision": "no"})
@@ -99,7 +99,7 @@ def body(play: Play, role: str, block: str) -> str:
     return next((one.body for one in play.view(role) if one.key == block), "")
 
 
-def test_each_role_reads_how_the_last_round_ended_and_how_many_were_bought():
+def test_last_outcome_and_tally_are_shown():
     play = moved(started(qualities=["low"] * 3), SAID, ("bob", {"decision": "yes"}))
     assert body(play, "alice", "outcome") == "Round 1: Bob bought the product, and you earned $10,000."
     assert body(play, "bob", "outcome") == ("Round 1: you bought the product. Its quality was low: you lost $10,000.")
@@ -107,7 +107,7 @@ def test_each_role_reads_how_the_last_round_ended_and_how_many_were_bought():
     assert body(play, "bob", "tally") == "You have bought 1 of 1 products, 1 of them of low quality."
 
 
-def test_a_buyer_who_forgets_reads_neither():
+def test_myopic_buyer_sees_neither_outcome_nor_tally():
     play = moved(started(buyer_type="myopic"), SAID, ("bob", {"decision": "yes"}))
     assert (body(play, "bob", "outcome"), body(play, "bob", "tally")) == ("", "")
     assert body(play, "alice", "outcome")
@@ -117,20 +117,20 @@ def test_a_buyer_who_forgets_reads_neither():
     ("message_type", "move", "said"),
     [("text", {"message": "Take it."}, Said("Alice", "Take it.")), ("binary", {"recommendation": "no"}, "no")],
 )
-def test_the_seller_sees_their_own_words_while_the_buyer_thinks(message_type, move, said):
+def test_seller_sees_own_message_while_the_buyer_decides(message_type, move, said):
     play = moved(started(message_type=message_type), ("alice", move))
     (own,) = [one for one in play.view("alice") if one.key == "own_words"]
     assert own.facts[0].value == said
     assert not [one for one in play.view("bob") if one.key == "own_words"]
 
 
-def test_a_buyer_who_forgets_is_told_of_the_present_product_alone():
+def test_myopic_buyer_gets_no_notice_of_its_purchase():
     before = moved(started(buyer_type="myopic"), SAID)
     after = moved(before, ("bob", {"decision": "yes"}))
     assert games.play.learnt(before, "bob", {"decision": "yes"}, after, "bob") == ()
 
 
-def test_the_result_is_each_roles_own():
+def test_each_role_sees_its_own_result():
     play = started(qualities=["high", "low", "low"])
     for decision in ("yes", "yes", "no"):
         play = moved(play, SAID, ("bob", {"decision": decision}))
@@ -139,7 +139,7 @@ def test_the_result_is_each_roles_own():
 
 
 @pytest.mark.parametrize("price", [0.01, 1, 100, 10_000, 1_000_000])
-def test_the_quiz_asks_the_price_among_four(price):
+def test_quiz_depends_only_on_the_price(price):
     (question,) = started(price=price).game.quiz("bob")
     assert len(question.options) == 4
     assert question.answer in question.options
@@ -151,7 +151,7 @@ def test_the_quiz_asks_the_price_among_four(price):
     {}, {"message_type": "binary"}, {"buyer_type": "myopic"}, {"reveal_quality": "if_bought"}, {"rounds": None},
     {"rounds": 1},
 ])  # fmt: skip
-def test_the_instructions_read_well_in_every_setting(role, config):
+def test_instructions_are_complete_in_every_setting(role, config):
     text = games.play.configure(Persuasion, config).instructions(role)
     assert "None" not in text
     assert "{{" not in text
@@ -159,14 +159,14 @@ def test_the_instructions_read_well_in_every_setting(role, config):
     assert ("how many rounds" in text) == (config.get("rounds", 20) is None)
 
 
-def test_a_buyer_who_forgets_is_addressed_as_the_buyer_of_one_round():
+def test_myopic_buyer_is_addressed_as_buyer_of_one_round():
     text = games.play.configure(Persuasion, {"buyer_type": "myopic"}).instructions("bob")
     assert "you are the buyer in one of these rounds" in text
     assert text.rstrip().endswith("Your aim is to earn as much as you can in your round.")
 
 
 @pytest.mark.parametrize("role", ["alice", "bob"])
-def test_with_one_round_nobody_reads_of_later_ones(role):
+def test_one_round_instructions_mention_no_other_rounds(role):
     text = games.play.configure(Persuasion, {"buyer_type": "myopic", "rounds": 1}).instructions(role)
     assert "There is only **one round**. It works like this:" in text
     assert not [words for words in ("next buyer", "earlier rounds", "new buyer;", "all rounds") if words in text]

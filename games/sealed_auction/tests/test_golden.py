@@ -7,5 +7,5 @@ from games.tests import goldens
 
 
 @pytest.mark.parametrize("name", MATCHES)
-def test_the_match_is_played_as_it_was_kept(name):
+def test_match_equals_its_stored_playthrough(name):
     assert json.loads(json.dumps(goldens.playthrough(KEY, MATCHES[name]))) == goldens.kept(FOLDER, name)

@@ -17,7 +17,7 @@ from games.social_dilemma.published import PRESETS
 from games.social_dilemma.rules import SocialDilemma
 
 
-def test_the_meta_game_averages_repetitions_and_seat_orders():
+def test_meta_game_averages_repetitions_and_seat_orders():
     outcomes = [
         (("a", "a"), (2, 2)),
         (("a", "b"), (0, 3)),
@@ -31,11 +31,11 @@ def test_the_meta_game_averages_repetitions_and_seat_orders():
     assert found == pytest.approx(np.array([[2, 2], [5, 2]]))
 
 
-def test_types_that_have_not_met_make_no_meta_game():
+def test_no_meta_game_if_some_types_never_met():
     assert meta_game([(("a", "a"), (2, 2)), (("a", "b"), (0, 3))], ("a", "b")) is None
 
 
-def test_a_tournament_of_scripts_says_who_cooperates_and_who_spreads():
+def test_tournament_reports_cooperation_and_dynamics():
     game = play.configure(SocialDilemma, {})
     assert isinstance(game, SocialDilemma)
     cooperates = {"kind": True, "mean": False}
@@ -59,7 +59,7 @@ def test_a_tournament_of_scripts_says_who_cooperates_and_who_spreads():
     assert found.ratings == pytest.approx({"kind": -1, "mean": 0}, abs=1e-6)
 
 
-def test_a_tournament_of_three_seats_equals_the_toolbox_on_its_matrix():
+def test_three_seat_tournament_matches_the_toolbox():
     game = play.configure(SocialDilemma, {"base_game": "public_goods"})
     assert isinstance(game, SocialDilemma)
     chance = Random(17)
@@ -83,7 +83,7 @@ def test_a_tournament_of_three_seats_equals_the_toolbox_on_its_matrix():
     assert found.mean_payoff["a"] == pytest.approx(fmean(points))
 
 
-def test_a_collections_page_shows_a_tournament_per_base_game():
+def test_results_show_one_tournament_per_base_game():
     config = {"base_game": "prisoners_dilemma"}
     records = [{"role": role, "cooperated": True} for role in ("p1", "p2")]
     match = {"config": config, "agents": {"p1": "a", "p2": "a"}, "payoffs": {"p1": 2, "p2": 2}, "records": records}

@@ -24,7 +24,7 @@ def actions(play, role: str) -> str:
 
 @pytest.mark.parametrize("base", ["prisoners_dilemma", "public_goods", "travelers_dilemma", "trust"])
 @pytest.mark.parametrize("mechanism", ["mediation", "contract"])
-def test_cooperators_make_the_standard_design_hold(base, mechanism):
+def test_cooperators_sustain_the_standard_design(base, mechanism):
     seats = 3 if base == "public_goods" else 2
     play = match(["always_cooperate"] * seats, base_game=base, mechanism=mechanism)
     metrics = play.metrics()
@@ -33,14 +33,14 @@ def test_cooperators_make_the_standard_design_hold(base, mechanism):
     assert match(["nash"] * seats, base_game=base, mechanism=mechanism).metrics()["cooperation_rate"] == 1
 
 
-def test_tit_for_tat_answers_the_last_round():
+def test_tit_for_tat_repeats_the_last_round():
     play = match(["tit_for_tat", "always_defect"], mechanism="repetition", rounds=4)
     assert actions(play, "p1") == "CDDD"
     play = match(["tit_for_tat", "tit_for_tat"], mechanism="repetition", rounds=4)
     assert play.metrics()["cooperation_rate"] == 1
 
 
-def test_grim_never_forgives_within_what_it_was_shown():
+def test_grim_never_forgives():
     game = configure(SocialDilemma, {"mechanism": "repetition", "rounds": 5, "history_depth": 1})
     play, _events = start(game, 1)
     for other in ("A0", "A1", "A0", "A0", "A0"):
@@ -49,12 +49,12 @@ def test_grim_never_forgives_within_what_it_was_shown():
     assert actions(play, "p1") == "CCDDD"
 
 
-def test_nash_mixes_where_only_mixing_is_an_equilibrium():
+def test_nash_mixes_without_a_pure_equilibrium():
     play, _events = start(configure(SocialDilemma, {"base_game": "matching_pennies"}), 1)
     assert script_move(play, "p1", "nash") == {"percentages": {"A0": 50, "A1": 50}}
 
 
-def test_the_default_move_does_not_cooperate():
+def test_default_move_does_not_cooperate():
     game = configure(SocialDilemma, {"mechanism": "contract"})
     play, _events = start(game, 1)
     while not play.over:

@@ -28,18 +28,18 @@ def played(game: SocialDilemma, *turns: tuple, seed: int = 1):
     return play
 
 
-def test_travelers_pay_the_lower_claim_and_reward_who_made_it():
+def test_travelers_dilemma_pays_the_lower_claim_and_a_reward():
     play = played(dilemma(base_game="travelers_dilemma"), ("A2", "A1"))
     assert play.payoffs() == {"p1": 1, "p2": 5}
 
 
-def test_a_contribution_is_shared_by_all():
+def test_contribution_is_shared_by_all():
     play = played(dilemma(base_game="public_goods"), ("A0", "A1", "A1"))
     assert play.payoffs() == {"p1": 0.5, "p2": 1.5, "p3": 1.5}
     assert play.metrics()["normalised_score"] == pytest.approx(1 / 3)
 
 
-def test_later_rounds_weigh_less():
+def test_later_rounds_have_less_weight():
     game = dilemma(mechanism="repetition", rounds=4, continuation=0.5)
     play = played(game, ("A0", "A0"), ("A0", "A1"), ("A1", "A0"), ("A1", "A1"))
     assert play.payoffs() == {"p1": 1.5, "p2": 1.875}
@@ -48,7 +48,7 @@ def test_later_rounds_weigh_less():
     assert (metrics["coop_after_coop"], metrics["coop_after_other"]) == (0.5, 0)
 
 
-def test_a_population_is_matched_anew_in_every_round():
+def test_population_is_rematched_in_every_round():
     game = dilemma(mechanism="reputation_first_order", population=2, matching="rotation", rounds=2, continuation=0.8)
     play = played(game, ("A0", "A1", "A0", "A0"), ("A1", "A0", "A0", "A1"))
     assert play.state.rounds[1].groups == (("p1", "p4"), ("p3", "p2"))
@@ -59,7 +59,7 @@ def test_a_population_is_matched_anew_in_every_round():
     assert metrics["coop_after_other"] == 1
 
 
-def test_delegators_all_play_the_mediators_action():
+def test_all_delegators_play_the_mediators_action():
     game = dilemma(base_game="public_goods", mechanism="mediation")
     mediator = {"mediator": {"1": "A1", "2": "A0", "3": "A0"}}
     all_yes = {"approve": {"M1": True, "M2": False, "M3": False}}
@@ -71,7 +71,7 @@ def test_delegators_all_play_the_mediators_action():
     assert (metrics["winner"], metrics["winner_approvals"], metrics["approval_rate"]) == (1, 3, 1 / 3)
 
 
-def test_a_contract_that_all_sign_pays_for_actions():
+def test_contract_signed_by_all_pays_for_actions():
     game = dilemma(base_game="stag_hunt", mechanism="contract")
     contract, votes = {"contract": {"A0": 1, "A1": -1}}, {"approve": {"C1": True, "C2": False}}
     play = played(game, (contract,) * 2, (votes,) * 2, ({"sign": True},) * 2, ("A0", "A1"))
@@ -81,7 +81,7 @@ def test_a_contract_that_all_sign_pays_for_actions():
     assert (metrics["signatures"], metrics["contract_active"]) == (2, True)
 
 
-def test_a_contract_that_one_refuses_is_void():
+def test_contract_refused_by_one_player_is_void():
     game = dilemma(base_game="stag_hunt", mechanism="contract")
     contract, votes = {"contract": {"A0": 1, "A1": -1}}, {"approve": {"C1": True, "C2": False}}
     play = played(game, (contract,) * 2, (votes,) * 2, ({"sign": True}, {"sign": False}), ("A0", "A1"))
@@ -89,14 +89,14 @@ def test_a_contract_that_one_refuses_is_void():
     assert play.metrics()["contract_active"] is False
 
 
-def test_a_drawn_match_pays_its_last_round():
+def test_drawn_match_pays_its_last_round():
     game = dilemma(mechanism="repetition", rounds=5, stopping="drawn", stop_after=2)
     play = played(game, ("A0", "A0"), ("A1", "A0"))
     assert play.over
     assert play.payoffs() == {"p1": 3, "p2": 0}
 
 
-def test_percentages_come_to_one_action():
+def test_percentages_result_in_one_action():
     game = dilemma()
     play = played(game, ({"percentages": {"A0": 100, "A1": 0}}, {"percentages": {"A0": 50, "A1": 50}}))
     assert play.payoffs() in ({"p1": 2, "p2": 2}, {"p1": 0, "p2": 3})
@@ -104,7 +104,7 @@ def test_percentages_come_to_one_action():
     assert again.payoffs() == play.payoffs()
 
 
-def test_nobody_is_told_of_a_chance_that_does_not_decide():
+def test_published_stopping_is_never_played_by_people():
     assert dilemma(mechanism="repetition", stopping="published").people() == ()
     assert dilemma(mechanism="repetition", stopping="weighted").people() == ("p1", "p2")
 
@@ -124,14 +124,14 @@ def test_nobody_is_told_of_a_chance_that_does_not_decide():
         {},
     ],
 )
-def test_a_move_that_does_not_fit_is_refused(move):
+def test_invalid_move_is_refused(move):
     play, _events = start(dilemma(), 1)
     with pytest.raises(Refused):
         submit(play, "p1", move)
 
 
 @pytest.mark.parametrize("contract", [{"A0": 6, "A1": 0}, {"A0": 1}, {"A0": 0.5, "A1": 0}, {"A0": True, "A1": 0}])
-def test_a_contract_beyond_the_bound_is_refused(contract):
+def test_contract_beyond_the_bound_is_refused(contract):
     play, _events = start(dilemma(base_game="stag_hunt", mechanism="contract"), 1)
     with pytest.raises(Refused):
         submit(play, "p1", {"contract": contract})
@@ -155,7 +155,7 @@ GOOD = {
         ({"reference": {"nash": 1, "cooperative": 1}}, "differ"),
     ],
 )
-def test_a_custom_game_with_a_fault_is_refused_by_name(change, says):
+def test_invalid_custom_game_is_refused_with_its_error(change, says):
     with pytest.raises(BadConfig, match=says):
         dilemma(base_game="custom", custom_game={**GOOD, **change})
 
@@ -183,12 +183,12 @@ POPULATION = {"mechanism": "reputation_first_order", "population": 2}
         },
     ],
 )
-def test_a_configuration_that_contradicts_itself_is_refused(config):
+def test_contradictory_configuration_is_refused(config):
     with pytest.raises(BadConfig):
         dilemma(**config)
 
 
-def test_the_smallest_payment_that_makes_cooperation_dominant_is_standard():
+def test_standard_contract_has_the_smallest_sufficient_payment():
     base = PUBLISHED["prisoners_dilemma"]
     contract = standard_contract(base, 0, 3)
     assert quality_of_contract(base, contract).dominant
@@ -196,7 +196,7 @@ def test_the_smallest_payment_that_makes_cooperation_dominant_is_standard():
 
 
 @given(st.sampled_from(sorted(PUBLISHED)), st.lists(st.integers(-9, 9), min_size=4, max_size=4))
-def test_payments_only_pass_between_players(name, payments):
+def test_payments_sum_to_zero(name, payments):
     base = PUBLISHED[name]
     contract = dict(enumerate(payments))
     for profile, points in base.payoffs.items():
@@ -204,7 +204,7 @@ def test_payments_only_pass_between_players(name, payments):
 
 
 @given(st.integers(0, 1), st.integers(0, 1), st.integers(0, 1), st.lists(st.integers(0, 2), min_size=3, max_size=3))
-def test_delegating_plays_the_mediators_action_for_the_number_of_delegators(one, two, three, choices):
+def test_mediator_acts_by_number_of_delegators(one, two, three, choices):
     base, mediator = PUBLISHED["public_goods"], {1: one, 2: two, 3: three}
     came_to = resolved(base, mediator, tuple(choices))
     delegators = choices.count(2)
@@ -242,7 +242,7 @@ def test_every_round_seats_everybody_once_by_position(seed, matching, population
     st.sampled_from(["repetition", "reputation_first_order", "mediation", "contract"]),
     st.randoms(use_true_random=False),
 )
-def test_the_same_seed_draws_the_same_whoever_moves_first(seed, mechanism, order):
+def test_draws_do_not_depend_on_the_order_of_moves(seed, mechanism, order):
     game = dilemma(mechanism=mechanism, rounds=3, population=2, stopping="drawn")
     found = []
     for shuffled in (False, True):
@@ -256,7 +256,7 @@ def test_the_same_seed_draws_the_same_whoever_moves_first(seed, mechanism, order
     assert found[0] == found[1]
 
 
-def test_a_drawn_match_goes_on_as_often_as_it_says():
+def test_drawn_matches_continue_with_the_stated_chance():
     game = dilemma(mechanism="repetition", rounds=3, stopping="drawn", continuation=0.7)
     lengths = []
     for seed in range(400):
@@ -272,12 +272,12 @@ def test_a_drawn_match_goes_on_as_often_as_it_says():
 
 
 @pytest.mark.parametrize("points", [["x", 5], [True, 5], [float("nan"), 5], [1e7, 5], [None, 5], 5])
-def test_points_that_are_no_numbers_are_refused_by_their_profile(points):
+def test_non_numeric_points_are_refused_with_their_profile(points):
     with pytest.raises(BadConfig, match=r"0,1"):
         dilemma(base_game="custom", custom_game={**GOOD, "payoffs": {**GOOD["payoffs"], "0,1": points}})
 
 
-def test_pure_equilibria_are_where_nobody_gains_alone():
+def test_pure_equilibria_of_the_published_games():
     found = {name: base.equilibria() for name, base in PUBLISHED.items()}
     assert found["prisoners_dilemma"] == [(1, 1)]
     assert found["public_goods"] == [(1, 1, 1)]
@@ -308,28 +308,28 @@ ZEROS = {"contract": {"A0": 0, "A1": 0}}
         ("mediation", (), {"mediator": {"1": 0, "2": "A0"}}),
     ],
 )
-def test_a_move_that_does_not_fit_its_step_is_refused(mechanism, before, move):
+def test_move_of_another_step_is_refused(mechanism, before, move):
     game = dilemma(mechanism=mechanism)
     play = played(game, *((one, one) for one in before))
     with pytest.raises(Refused):
         submit(play, "p1", move)
 
 
-def test_a_second_move_of_one_turn_is_refused():
+def test_second_move_in_one_turn_is_refused():
     play, _events = submit(start(dilemma(), 1)[0], "p1", {"action": "A0"})
     with pytest.raises(Refused):
         submit(play, "p1", {"action": "A1"})
 
 
 @pytest.mark.parametrize("votes", [{"C1": False, "C2": False}, {"C1": True, "C2": True}])
-def test_ties_of_approvals_are_drawn_even_where_nobody_approves(votes):
+def test_tied_approvals_are_drawn_even_without_approvals(votes):
     game = dilemma(mechanism="contract")
     winners = [played(game, (ZEROS,) * 2, ({"approve": votes},) * 2, seed=seed).state.winner for seed in range(60)]
     assert 15 < winners.count(1) < 45
     assert set(winners) == {1, 2}
 
 
-def test_a_contracts_bound_is_the_largest_payoff_rounded_down_and_at_least_one():
+def test_default_contract_bound_is_the_largest_payoff_rounded_down():
     assert dilemma(mechanism="contract", base_game="public_goods").contract_bound == 2
     assert dilemma(mechanism="contract", base_game="trust").contract_bound == 20
     small = {"actions": [2, 2], "payoffs": {key: [0.5, -0.25] for key in GOOD["payoffs"]}}
@@ -337,7 +337,7 @@ def test_a_contracts_bound_is_the_largest_payoff_rounded_down_and_at_least_one()
     assert dilemma(mechanism="contract", contract_bound=0).contract_bound == 0
 
 
-def test_pay_follows_the_payoff_within_the_base_games_range():
+def test_bonus_share_follows_the_base_games_payoff_range():
     game = dilemma(base_game="trust")
     assert [game.bonus_share("p1", points) for points in (-5, 0, 5, 10, 30)] == [0, 0, 0.5, 1, 1]
     assert [game.bonus_share("p2", points) for points in (2, 11, 20, 99)] == [0, 0.5, 1, 1]
@@ -345,7 +345,7 @@ def test_pay_follows_the_payoff_within_the_base_games_range():
     assert dilemma(base_game="custom", custom_game=flat).bonus_share("p1", 1) == 0.5
 
 
-def test_a_custom_game_without_cooperation_or_references_leaves_their_measures_empty():
+def test_metrics_are_empty_without_cooperative_actions_or_references():
     play = played(dilemma(base_game="custom", custom_game=GOOD, mechanism="contract"), *[(ZEROS,) * 2])
     for move in ({"approve": {"C1": True, "C2": False}}, {"sign": True}, {"action": "A1"}):
         for role in ("p1", "p2"):

@@ -30,7 +30,7 @@ def after_rounds(rounds, **config):
     return play
 
 
-def test_first_order_shows_a_co_players_matches_and_no_further():
+def test_first_order_shows_only_co_players_own_matches():
     play = after_rounds(["CDCC", "CCCC"], mechanism="reputation_first_order")
     other = after_rounds(["CDCD", "CCCC"], mechanism="reputation_first_order")
     shown = dict(histories(play.game, play.state, "p1"))
@@ -40,7 +40,7 @@ def test_first_order_shows_a_co_players_matches_and_no_further():
     assert seen(play, "p1").count("p4") == seen(other, "p1").count("p4")
 
 
-def test_higher_order_shows_what_co_players_partners_had_done_before():
+def test_higher_order_shows_partners_earlier_matches():
     one = after_rounds(["CDCC", "CCCC"], mechanism="reputation_higher_order")
     two = after_rounds(["CDCD", "CCCC"], mechanism="reputation_higher_order")
     assert seen(one, "p1") != seen(two, "p1")
@@ -56,7 +56,7 @@ def test_rounds_outside_the_window_are_not_shown():
     assert seen(one, "p1") == seen(two, "p1")
 
 
-def test_at_depth_zero_nothing_is_shown():
+def test_history_depth_zero_shows_nothing():
     for mechanism in ("repetition", "reputation_first_order", "reputation_higher_order"):
         config = {"mechanism": mechanism, "history_depth": 0}
         rounds = ("CDCC", "DDDD") if mechanism != "repetition" else ("CD", "DD")
@@ -64,7 +64,7 @@ def test_at_depth_zero_nothing_is_shown():
         assert seen(one, "p1") == seen(two, "p1")
 
 
-def test_the_schedule_is_not_readable_beforehand():
+def test_schedule_is_hidden():
     other = [SCHEDULE[0], SCHEDULE[0], SCHEDULE[1]]
     one = after_rounds([], mechanism="reputation_first_order")
     two = after_rounds([], mechanism="reputation_first_order", schedule=other)
@@ -83,7 +83,7 @@ BITS = list(product("CD", repeat=6))
     depth=st.integers(0, 3),
     role=st.sampled_from([f"p{number}" for number in range(1, 7)]),
 )
-def test_first_order_sight_depends_on_no_match_of_strangers(schedule, rounds, changed, depth, role):
+def test_first_order_hides_matches_of_strangers(schedule, rounds, changed, depth, role):
     number, seat = changed
     other = [list(actions) for actions in rounds]
     other[number][seat] = "D" if other[number][seat] == "C" else "C"
@@ -106,7 +106,7 @@ def test_first_order_sight_depends_on_no_match_of_strangers(schedule, rounds, ch
     mechanism=st.sampled_from(["reputation_first_order", "reputation_higher_order"]),
     role=st.sampled_from([f"p{number}" for number in range(1, 7)]),
 )
-def test_what_is_seen_does_not_depend_on_who_meets_later(before, after, mechanism, role):
+def test_later_matchings_are_hidden(before, after, mechanism, role):
     config = {"population": 3, "mechanism": mechanism}
     played = ["CDCDCC"] * (len(before) - 1)
     one = after_rounds(played, **config, schedule=[*before, *after[:2]])
@@ -123,7 +123,7 @@ def test_published_stopping_hides_the_number_of_rounds():
         assert seen(plays[0], role) == seen(plays[1], role)
 
 
-def test_points_of_alike_co_players_make_a_short_table():
+def test_interchangeable_co_players_get_a_short_table():
     def points(**config):
         game = configure(SocialDilemma, config)
         play, _events = start(game, 1)
@@ -139,7 +139,7 @@ def test_points_of_alike_co_players_make_a_short_table():
     assert len(points(base_game="custom", custom_game={"actions": [2, 2, 2], "payoffs": unlike}).rows) == 8
 
 
-def test_cards_say_in_words_what_those_who_were_met_had_done_before():
+def test_cards_describe_partners_earlier_choices():
     play = after_rounds(["CDCC", "CCCC"], mechanism="reputation_higher_order")
     (block,) = (block for block in play.view("p1") if block.key == "history_p2")
     assert [row[4] for row in block.rows] == ["Earlier rounds of Agent 2"] * 4 + [
