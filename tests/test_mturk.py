@@ -99,7 +99,7 @@ class Desk:
         page.locator("button[name=_save], input[name=_save]").first.click()
         page.get_by_role("link", name=title).first.click()
         page.get_by_role("button", name="Test connection").click()
-        expect(page.get_by_text("It answers. There are $10,000.00 to be spent.")).to_be_visible(timeout=SLOW_MACHINE)
+        expect(page.get_by_text("The account works. Balance: $10,000.00.")).to_be_visible(timeout=SLOW_MACHINE)
         assert SECRET not in page.content()
 
     def _recruit(self, account: str) -> None:
@@ -322,7 +322,7 @@ def test_a_whole_study_of_twenty_workers(browser, stack, desk, standin, tmp_path
     standin.misbehave("GetHIT", *[Misbehaviour.DOWN] * 10)
     desk.open()
     desk.page.get_by_role("button", name="Refresh now").click()
-    expect(desk.page.get_by_text("does not answer sensibly").first).to_be_visible(timeout=SLOW_MACHINE)
+    expect(desk.page.get_by_text("is not responding properly").first).to_be_visible(timeout=SLOW_MACHINE)
     standin.behave()
     desk.ask()
     found = stack.call("tests.mturk.await_drop_out", desk.slug)
@@ -333,7 +333,7 @@ def test_a_whole_study_of_twenty_workers(browser, stack, desk, standin, tmp_path
     assert not [name for name, page in screens.items() if page.status_code != 200 or "<h1" not in page.text]
     assert "You returned this assignment" in screens["AGONE"].text
     desk.open()
-    expect(desk.page.get_by_text("Somebody else submitted this assignment")).to_be_visible()
+    expect(desk.page.get_by_text("Another worker submitted this assignment")).to_be_visible()
 
     desk.pay()
     paid(stack, standin, desk.slug)

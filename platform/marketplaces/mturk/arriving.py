@@ -1,7 +1,7 @@
 """Read a worker's arrival from the link with which Mechanical Turk opens our page.
 
 mTurk does not answer questions about an assignment before it is submitted, so anyone who has another worker's link can
-use it and begin an enrolment of their own, for which nothing is paid. The worker's identity is checked with mTurk
+use it and begin an enrolment of their own, but nothing is paid for it. The worker's identity is checked with mTurk
 before any payment.
 """
 
@@ -51,14 +51,14 @@ class NotPublished(EntryRefused):
 
 
 class AllTaken(EntryRefused):
-    title = gettext_lazy("All places of this task are taken")
+    title = gettext_lazy("All places in this task are taken")
 
 
 class AtWork(EntryRefused):
     """Raised for a worker who has just accepted a returned assignment; they have to wait a moment."""
 
     try_again = True
-    title = gettext_lazy("Somebody else is at work on this assignment")
+    title = gettext_lazy("Someone else is working on this assignment")
 
 
 def declare() -> None:
@@ -95,19 +95,19 @@ def _refuse(study: str, *, assignment: str, hit: str) -> None:
     """Refuse a link with which mTurk would not have opened our page."""
     published = Hit.objects.filter(study__slug=study)
     if not published.exists() and Recruitment.objects.filter(study__slug=study, account__kind=KEY).exists():
-        raise NotPublished(_("It can only be looked at. Please come back when it is offered on Mechanical Turk."))
+        raise NotPublished(
+            _("You can only preview it for now. Please come back when it is available on Mechanical Turk.")
+        )
     task = published.filter(hit_id=hit).first()
     unconfirmed = published.filter(state=Hit.State.ORDERED).exists()
     if task is None and published.exclude(hit_id=None).exists() and not unconfirmed:
         raise AnotherTask(_("Please open the study from the task's own page on Mechanical Turk, after accepting it."))
     if task is not None and task.over_at is not None and task.over_at < timezone.now():
-        raise TaskOver(
-            _("The time in which it could be done is over. Please return it; that does not count against you.")
-        )
+        raise TaskOver(_("The time limit has passed. Please return the task. Returning it does not count against you."))
     if task is None:
         return
     if Assignment.objects.filter(assignment_id=assignment).exists():
-        raise HandedIn(_("There is nothing left to be done for it. Its requester will decide about it soon."))
+        raise HandedIn(_("You do not need to do anything else. The requester will review it soon."))
     came = Enrolment.objects.filter(
         Q(ended_at=None) | Q(state=State.COMPLETED),
         identity__study=study,
@@ -115,14 +115,14 @@ def _refuse(study: str, *, assignment: str, hit: str) -> None:
         identity__details__hitId=hit,
     )
     if came.count() >= task.assignments:
-        raise AllTaken(_("Please return it; that does not count against you."))
+        raise AllTaken(_("Please return the task. Returning it does not count against you."))
     others = Enrolment.objects.filter(
         identity__study=study, identity__recruiter=KEY, identity__proof__startswith=f"{assignment}/", ended_at=None
     )
     if any(other.recently_seen() for other in others):
         raise AtWork(
             _(
-                "If you have just accepted this task, please wait two minutes and reload this page. If you did the "
-                "task under another account, please return it."
+                "If you have just accepted this task, please wait two minutes and reload this page. If you did this "
+                "task with another account, please return it."
             )
         )

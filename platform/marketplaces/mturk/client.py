@@ -170,7 +170,7 @@ class Requester:
         self._ask("update_expiration_for_hit", HITId=hit_id, ExpireAt=at)
 
     def delete(self, hit_id: str) -> None:
-        """Delete a task on which nobody is working and whose assignments are all approved or rejected."""
+        """Delete a task that nobody is working on and whose assignments are all approved or rejected."""
         self._ask("delete_hit", HITId=hit_id)
 
     # ---- assignments -----------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ class Requester:
                 for one in page["QualificationTypes"]:
                     if one["Name"] == name:
                         return _text(one["QualificationTypeId"])
-        raise Unclear(_("Mechanical Turk says that a qualification exists, and does not show it."))
+        raise Unclear(_("Mechanical Turk reports that the qualification exists but does not return it."))
 
     @sensitive_variables("worker")
     def grant(self, qualification_id: str, *, worker: str, value: int) -> None:
@@ -328,7 +328,7 @@ class NotSignedIn(Refused):
     def __init__(self) -> None:
         super().__init__("NotSignedIn")
         self.args = (
-            _("The account has no access key yet, or it can no longer be read. Type it on the account's page."),
+            _("The account has no access key yet, or it can no longer be read. Enter it on the account's page."),
         )
 
 
@@ -351,7 +351,7 @@ def _client(address: str, key_id: str, secret: str) -> Any:
 
 @cache
 def _session() -> Any:
-    """Return the shared session: it loads mTurk's service description only once, and is not thread-safe."""
+    """Return the shared session, which loads mTurk's service description only once and is not thread-safe."""
     import boto3
 
     return boto3.session.Session(region_name=REGION)
@@ -367,7 +367,7 @@ def _classified(error: ClientError) -> Refused | Unclear:
 
 
 def _no_answer() -> Unclear:
-    return Unclear(_("Mechanical Turk does not answer sensibly at the moment."))
+    return Unclear(_("Mechanical Turk is not responding properly at the moment."))
 
 
 @contextlib.contextmanager

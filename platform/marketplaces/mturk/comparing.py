@@ -1,4 +1,4 @@
-"""Compare each worker of a study at Mechanical Turk with our own records, and advise what to do about differences."""
+"""Compare Mechanical Turk's records of a study's workers with our own, and advise what to do about differences."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _THERE: dict[str, str | Promise] = {
     Assignment.Status.APPROVED: gettext_lazy("approved"),
     Assignment.Status.REJECTED: gettext_lazy("rejected"),
     NOT_SUBMITTED: gettext_lazy("not submitted"),
-    UNKNOWN_TASK: gettext_lazy("not one of these tasks"),
+    UNKNOWN_TASK: gettext_lazy("not one of the study's tasks"),
 }
 
 
@@ -35,8 +35,8 @@ class Line:
     """One worker.
 
     Attributes:
-        enrolment: None if nobody came here with the assignment, or the participant has been erased.
-        there, here: the worker's status at mTurk and here, in words.
+        enrolment: None if nobody arrived here with the assignment, or the participant has been erased.
+        there, here: the worker's status on mTurk and here, as shown to researchers.
         advice: what differs and what to do; empty if both agree.
         assignment: the assignment as mTurk shows it; None if it was not submitted.
     """
@@ -82,7 +82,7 @@ def lines_of(study: Study) -> list[Line]:
 
 
 def to_be_seen_to(lines: Iterable[Line]) -> int:
-    """Return how many of the lines need action."""
+    """Return how many lines need action."""
     return sum(bool(line.advice) for line in lines)
 
 
@@ -98,27 +98,33 @@ def _advice(enrolment: Enrolment, there: str, mine: Assignment | None, same: Ass
     owed = {row.reason for row in enrolment.ledger.all() if row.state != LedgerRow.State.WRITTEN_OFF}
     if same is not None and mine is None:
         return _(
-            "Somebody else submitted this assignment: it was returned and taken again, or this is not the worker who "
-            "accepted it. Nothing is paid to anyone who came here with it."
+            "Another worker submitted this assignment: either it was returned and accepted again, or this participant "
+            "used another worker's link. Participants who arrived here with it are not paid."
         )
     if mine is None:
         return _advice_on_missing(enrolment, owed, there)
     if not enrolment.ended:
         return _(
-            "Submitted at Mechanical Turk, and still under way here. They may go on here until their time is over; "
+            "Submitted on Mechanical Turk, but still in progress here. They can continue until their time is over; "
             "nothing is lost."
         )
     if there == Assignment.Status.SUBMITTED and "base" not in owed:
         return _(
-            "Submitted although this ending pays no reward. Mechanical Turk approves it by itself {when}, unless an "
-            "owner rejects it with a reason before."
+            "Submitted, although this ending pays no reward. Mechanical Turk will approve it automatically ({when}) "
+            "unless an owner rejects it first."
         ).format(when=_moment(mine.auto_approval_at))
     if there == Assignment.Status.APPROVED and "base" not in owed:
-        return _("Approved at Mechanical Turk although this ending pays none: it was paid, and is not in the ledger.")
+        return _(
+            "Approved on Mechanical Turk, although this ending pays no reward. The reward was paid but is not in the "
+            "ledger."
+        )
     if there == Assignment.Status.REJECTED and owed and mine.taken_back_at is not None:
-        return _("Its rejection was taken back here. Approve what is due on the page “Pay”: that pays it there too.")
+        return _(
+            "The rejection was undone here. Approve the payments that are due on the page “Pay”, which also approves "
+            "the assignment on Mechanical Turk."
+        )
     if there == Assignment.Status.REJECTED and owed:
-        return _("Rejected at Mechanical Turk although something is owed here. Look at the row in the ledger.")
+        return _("Rejected on Mechanical Turk, although a payment is due here. Check their payments in the ledger.")
     return ""
 
 
@@ -127,13 +133,13 @@ def _advice_on_missing(enrolment: Enrolment, owed: set[str], there: str) -> str:
         return ""
     if there == UNKNOWN_TASK:
         return _(
-            "They came with a task that is none of these. If it is yours, add it below; else somebody made the link "
-            "up, and nothing is paid."
+            "They arrived with a task that is not one of the study's tasks. If the task is yours, import it on this "
+            "page. Otherwise someone invented the link, and they are not paid."
         )
     return _(
-        "Their game is over here and something is owed, but they have not submitted the task. They can still do so "
-        "with the button on their last page. When the task's time is over, Mechanical Turk pays neither reward nor "
-        "bonus for it: publish a small task that only they are told of, and pay them with that."
+        "They have finished here and payments are due, but they have not submitted the task. They can still do so with "
+        "the button on their last page. Once the task's time is over, Mechanical Turk pays neither reward nor bonus "
+        "for it. You can then pay them through a small extra task published only for them."
     )
 
 
@@ -141,16 +147,17 @@ def _submitted_only(one: Assignment) -> Line:
     if one.whose == Assignment.Whose.OURS:
         return Line(None, str(_THERE[one.status]), _("erased"), "", one)
     words = {
-        Assignment.Whose.OTHER: _("came as somebody else"),
-        Assignment.Whose.NOBODY: _("nobody came with it"),
+        Assignment.Whose.OTHER: _("arrived as another worker"),
+        Assignment.Whose.NOBODY: _("nobody arrived with it"),
     }
     advice = _(
-        "Submitted at Mechanical Turk, and nothing of it is here. Mechanical Turk approves it by itself {when}, unless "
-        "an owner rejects it with a reason before. If the worker writes that they played, look for them by the time."
+        "Submitted on Mechanical Turk, but nobody finished this assignment here. Mechanical Turk will approve it "
+        "automatically ({when}) unless an owner rejects it first. If the worker claims to have played, look for a "
+        "participant who was here at that time."
     ).format(when=_moment(one.auto_approval_at))
     waiting = one.status == Assignment.Status.SUBMITTED
     return Line(None, str(_THERE[one.status]), words[Assignment.Whose(one.whose)], advice if waiting else "", one)
 
 
 def _moment(at: datetime | None) -> str:
-    return date_format(at, "Y-m-d H:i") + " UTC" if at else _("some day")
+    return date_format(at, "Y-m-d H:i") + " UTC" if at else _("date unknown")

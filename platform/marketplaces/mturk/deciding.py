@@ -1,4 +1,4 @@
-"""Reject a submitted assignment, or take a rejection back. Only owners may do so; approvals come from the ledger."""
+"""Reject a submitted assignment, or undo a rejection. Only owners may do so; approvals come from the ledger."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def reject(assignment: Assignment, *, reason: str, who: Any, noted: Callable[[],
     if person is not None:
         rejecting.refuse_while_paid(person)
     if _now(assignment).status != "Submitted":
-        raise NotPossible(_("It has been decided already."))
+        raise NotPossible(_("This assignment has already been approved or rejected."))
     noted()
     requester = requester_of(assignment.hit.account)
     try:
@@ -65,7 +65,7 @@ def reject(assignment: Assignment, *, reason: str, who: Any, noted: Callable[[],
 
 
 def take_back(assignment: Assignment, *, who: Any, noted: Callable[[], None] = lambda: None) -> None:
-    """Let a rejected assignment be paid after all: what was written off is due again, and approval pays it.
+    """Undo a rejection: payments written off because of it are due again, and approving them pays the worker.
 
     Raises:
         NotPossible: the assignment is not rejected, mTurk no longer allows its approval, or nothing is owed for it.
@@ -73,22 +73,32 @@ def take_back(assignment: Assignment, *, who: Any, noted: Callable[[], None] = l
     """
     person = assignment.identity.enrolment if assignment.identity is not None else None
     if person is None:
-        raise NotPossible(_("Nobody came here with it, so the ledger owes nothing for it. Approve it at mTurk itself."))
+        raise NotPossible(
+            _(
+                "Nobody arrived here with this assignment, so no payment is due for it. Approve it on Mechanical Turk "
+                "itself."
+            )
+        )
     if assignment.hit.state == Hit.State.DISPOSED or assignment.submitted_at + REVERSIBLE < timezone.now():
         raise NotPossible(
-            _("Mechanical Turk approves rejected work for 30 days after it was submitted, while its task is there.")
+            _(
+                "A rejected assignment can be approved only within 30 days of its submission and while its task still "
+                "exists on Mechanical Turk."
+            )
         )
     if _now(assignment).status != "Rejected":
-        raise NotPossible(_("It is not rejected at Mechanical Turk (any more)."))
+        raise NotPossible(_("This assignment is not, or no longer, rejected on Mechanical Turk."))
     with transaction.atomic():
         if not Assignment.objects.filter(pk=assignment.pk, taken_back_at=None).update(taken_back_at=timezone.now()):
-            raise NotPossible(_("Its rejection was taken back before. Approve what is due on the page “Pay”."))
+            raise NotPossible(
+                _("The rejection has already been undone. Approve the payments that are due on the page “Pay”.")
+            )
         rejecting.taken_back(person, kind=KEY, who=who)
         if not person.ledger.filter(reason="base").exclude(state=LedgerRow.State.WRITTEN_OFF).exists():
             raise NotPossible(
                 _(
-                    "The ledger owes them no reward that a rejection took away. If it was written off for another "
-                    "reason, put it back on the page “Pay” first."
+                    "No reward of this participant was written off because of a rejection. If it was written off for "
+                    "another reason, first make it due again on the page “Pay”."
                 )
             )
         noted()
@@ -103,6 +113,6 @@ def _now(assignment: Assignment) -> AssignmentNow:
     """
     now = requester_of(assignment.hit.account).assignment(assignment.assignment_id)
     if now is None or now.hit_id != assignment.hit.hit_id:
-        raise NotPossible(_("Mechanical Turk has no such submitted assignment (any more)."))
+        raise NotPossible(_("Mechanical Turk does not have this submitted assignment, or no longer has it."))
     syncing.keep(assignment.hit, now)
     return now

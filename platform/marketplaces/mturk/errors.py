@@ -1,6 +1,6 @@
 """Errors of Mechanical Turk's API; each is a `marketplaces.kinds.MarketplaceError`.
 
-mTurk's own messages name workers, so none of them is passed on: we choose our own message by mTurk's error code.
+mTurk's own messages can name workers, so they are never passed on. We choose our own message by mTurk's error code.
 """
 
 from __future__ import annotations
@@ -39,32 +39,36 @@ NOT_NOW = frozenset(
 """Error codes that say nothing about the request itself: it can be repeated once the account or the time allows it."""
 
 _WORDS: dict[str, str | Promise] = {
-    "insufficientfunds": gettext_lazy("The account at Mechanical Turk does not have enough money for it."),
-    "assignmentdoesnotexist": gettext_lazy("Mechanical Turk knows no such assignment of this account."),
+    "insufficientfunds": gettext_lazy("The balance of the Mechanical Turk account is too low."),
+    "assignmentdoesnotexist": gettext_lazy("This account has no such assignment on Mechanical Turk."),
     "invalidassignmentstate": gettext_lazy(
-        "The assignment is not in a state that allows it: it was not submitted, or has been decided already."
+        "The assignment's status does not allow this: it has not been submitted, or it has already been approved or "
+        "rejected."
     ),
-    "hitdoesnotexist": gettext_lazy("Mechanical Turk knows no such task of this account (any more)."),
+    "hitdoesnotexist": gettext_lazy("This account has no such task on Mechanical Turk, or no longer has it."),
     "invalidhitstate": gettext_lazy(
-        "The task is not in a state that allows it. A task can be deleted when nobody works on it any more and "
-        "every submitted assignment has been approved or rejected."
+        "The task's status does not allow this. A task can be deleted once nobody is working on it and every submitted "
+        "assignment has been approved or rejected."
     ),
     "invalidmaximumassignmentsincrease": gettext_lazy(
-        "A task made with fewer than 10 assignments can never have 10 or more. Publish another one."
+        "A task that was created with fewer than 10 assignments can never have 10 or more. Publish another task."
     ),
-    "workerdoesnotexist": gettext_lazy("Mechanical Turk knows no such worker, or they did not do this assignment."),
-    "unrecognizedclientexception": gettext_lazy("Mechanical Turk does not know the access key. Type it again."),
-    "invalidsignatureexception": gettext_lazy("The secret access key does not fit the access key. Type both again."),
-    "signaturedoesnotmatch": gettext_lazy("The secret access key does not fit the access key. Type both again."),
+    "workerdoesnotexist": gettext_lazy("Mechanical Turk has no such worker, or the worker did not do this assignment."),
+    "unrecognizedclientexception": gettext_lazy("Mechanical Turk does not recognise the access key. Enter it again."),
+    "invalidsignatureexception": gettext_lazy("The secret access key does not match the access key. Enter both again."),
+    "signaturedoesnotmatch": gettext_lazy("The secret access key does not match the access key. Enter both again."),
     "accessdeniedexception": gettext_lazy(
-        "The access key may not use Mechanical Turk. Give its user the right AmazonMechanicalTurkFullAccess."
+        "The access key is not allowed to use Mechanical Turk. Give its AWS user the permission "
+        "AmazonMechanicalTurkFullAccess."
     ),
-    "throttlingexception": gettext_lazy("Mechanical Turk asks for patience: too many requests. Try again in a minute."),
-    "requestexpired": gettext_lazy("This server's clock is wrong; Mechanical Turk refuses its requests."),
+    "throttlingexception": gettext_lazy("Mechanical Turk received too many requests. Try again in a minute."),
+    "requestexpired": gettext_lazy("This server's clock is wrong, so Mechanical Turk refuses its requests."),
 }
 
 
 def _words_for(code: str) -> str:
     if code in _WORDS:
         return str(_WORDS[code])
-    return _("Mechanical Turk refuses it ({code}).").format(code=code if code.isalnum() else _("without a reason"))
+    return _("Mechanical Turk refused the request ({code}).").format(
+        code=code if code.isalnum() else _("no reason given")
+    )

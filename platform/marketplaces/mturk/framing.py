@@ -21,7 +21,7 @@ _DOOR, _PAGE = re.compile(r"/join/([^/]+)/?$"), re.compile(r"/p/([^/]+)/")
 
 REHEARSAL = Q(account__kind=KEY, account__place=Account.Place.REHEARSAL)
 LOOKS_AGAIN = 1.0
-"""Seconds after which a web process checks again whether a study is in rehearsal; every page pays for the check."""
+"""Seconds for which a web process remembers whether a study is in rehearsal, because the check delays every page."""
 _known: dict[str, tuple[float, bool]] = {}
 
 

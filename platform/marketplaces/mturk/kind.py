@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def check(account: Account) -> str:
-    """Return a sentence with the account's balance."""
+    """Return a sentence that states the account's balance."""
     from marketplaces.mturk.client import requester_of  # models import this file before they are loaded
 
-    return _("It answers. There are ${balance} to be spent.").format(balance=f"{requester_of(account).balance():,.2f}")
+    return _("The account works. Balance: ${balance}.").format(balance=f"{requester_of(account).balance():,.2f}")
 
 
 def sync(recruitment: Recruitment) -> None:
-    """Fetch what happened to a study's tasks and assignments."""
+    """Fetch the status of a study's tasks and assignments."""
     from marketplaces.mturk.syncing import sync_study
 
     sync_study(recruitment)
@@ -34,7 +34,10 @@ KIND = Kind(
         Credential(
             "access_key_id",
             gettext_lazy("Access key ID"),
-            gettext_lazy("Of an AWS user with the right AmazonMechanicalTurkFullAccess. Empty: what is kept stays."),
+            gettext_lazy(
+                "The key of an AWS user with the permission AmazonMechanicalTurkFullAccess. Leave empty to keep the "
+                "saved key."
+            ),
         ),
         Credential("secret_access_key", gettext_lazy("Secret access key")),
     ),

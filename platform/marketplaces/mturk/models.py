@@ -1,6 +1,6 @@
-"""Tasks on Mechanical Turk, what happened to their assignments, and our own qualifications.
+"""Tasks on Mechanical Turk, the status of their assignments, and our own qualifications.
 
-No worker IDs are stored here: they are in `recruiters.models.Identity` alone.
+No worker IDs are stored here; only `recruiters.models.Identity` has them.
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ from studies.models import Study
 
 
 class Hit(models.Model):
-    """One task that a study offers: what was ordered, and its last known status at mTurk."""
+    """One task that a study offers: what was ordered, and its last known status on mTurk."""
 
     class State(models.TextChoices):
         """mTurk's HITStatus values, and the states before a task has one."""
 
         ORDERED = "ordered", _("not confirmed yet")
         REFUSED = "refused", _("refused")
-        ASSIGNABLE = "Assignable", _("offered")
-        UNASSIGNABLE = "Unassignable", _("all taken")
-        REVIEWABLE = "Reviewable", _("over")
+        ASSIGNABLE = "Assignable", _("available")
+        UNASSIGNABLE = "Unassignable", _("all assignments taken")
+        REVIEWABLE = "Reviewable", _("ready for review")
         REVIEWING = "Reviewing", _("being reviewed")
         DISPOSED = "Disposed", _("deleted")
 
     study = models.ForeignKey(Study, models.PROTECT, related_name="hits")
     account = models.ForeignKey(Account, models.PROTECT, related_name="hits")
     token = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
-    hit_id = models.CharField(_("HIT id"), max_length=64, unique=True, null=True)
+    hit_id = models.CharField(_("HIT ID"), max_length=64, unique=True, null=True)
     state = models.CharField(_("state"), max_length=14, choices=State.choices, default=State.ORDERED)
     title = models.CharField(_("title"), max_length=128)
     description = models.TextField(_("description"), max_length=2000)
     keywords = models.CharField(_("keywords"), max_length=1000, blank=True)
     reward = models.DecimalField(_("reward"), max_digits=8, decimal_places=2)
     assignments = models.PositiveIntegerField(_("assignments"))
-    lifetime = models.PositiveIntegerField(help_text=_("seconds for which it is offered"))
-    duration = models.PositiveIntegerField(help_text=_("seconds that a worker has"))
-    auto_approval = models.PositiveIntegerField(help_text=_("seconds after which mTurk approves by itself"))
-    frame_height = models.PositiveIntegerField(default=0, help_text=_("pixels; 0: as high as the window"))
+    lifetime = models.PositiveIntegerField(help_text=_("seconds for which the task is available"))
+    duration = models.PositiveIntegerField(help_text=_("seconds from accepting the task to submitting it"))
+    auto_approval = models.PositiveIntegerField(help_text=_("seconds until mTurk approves automatically"))
+    frame_height = models.PositiveIntegerField(default=0, help_text=_("in pixels; 0 fits the frame to the window"))
     demands = models.JSONField(default=dict, help_text=_("approved_percent, approved_number, countries, rest_hours"))
-    expires_at = models.DateTimeField(_("offered until"), null=True)
-    pending = models.PositiveIntegerField(_("at work"), default=0)
-    available = models.PositiveIntegerField(_("free"), default=0)
+    expires_at = models.DateTimeField(_("available until"), null=True)
+    pending = models.PositiveIntegerField(_("in progress"), default=0)
+    available = models.PositiveIntegerField(_("available"), default=0)
     completed = models.PositiveIntegerField(_("decided"), default=0)
     problem = models.CharField(_("problem"), max_length=300, blank=True)
     created_at = models.DateTimeField(_("published"), default=timezone.now)
@@ -71,7 +71,7 @@ class Hit(models.Model):
 
 
 class Assignment(models.Model):
-    """An assignment submitted at mTurk, and who came here with it."""
+    """An assignment submitted on mTurk, and who arrived here with it."""
 
     class Status(models.TextChoices):
         SUBMITTED = "Submitted", _("submitted")
@@ -79,19 +79,19 @@ class Assignment(models.Model):
         REJECTED = "Rejected", _("rejected")
 
     class Whose(models.TextChoices):
-        OURS = "ours", _("who came here with it submitted it")
-        OTHER = "other", _("somebody else submitted it than came here with it")
-        NOBODY = "nobody", _("nobody came here with it")
+        OURS = "ours", _("submitted by the worker who arrived here with it")
+        OTHER = "other", _("submitted by a different worker from the one who arrived here")
+        NOBODY = "nobody", _("nobody arrived here with it")
 
     hit = models.ForeignKey(Hit, models.CASCADE, related_name="submitted")
     assignment_id = models.CharField(max_length=64, unique=True)
     status = models.CharField(_("status"), max_length=10, choices=Status.choices)
-    whose = models.CharField(_("whose"), max_length=8, choices=Whose.choices)
+    whose = models.CharField(_("submitted by"), max_length=8, choices=Whose.choices)
     identity = models.ForeignKey(Identity, models.SET_NULL, null=True, related_name="+")
     submitted_at = models.DateTimeField(_("submitted"))
-    auto_approval_at = models.DateTimeField(_("approved by itself"), null=True)
+    auto_approval_at = models.DateTimeField(_("approved automatically"), null=True)
     taken_back_at = models.DateTimeField(
-        _("rejection taken back"), null=True, help_text=_("from then on the ledger may pay it though it is rejected")
+        _("rejection undone"), null=True, help_text=_("from then on, the ledger may pay it despite the rejection")
     )
 
     class Meta:

@@ -1,6 +1,6 @@
-"""Pay workers as the ledger orders: approve the assignment for base pay, send a bonus for bonus pay.
+"""Pay workers as the ledger orders: approve the assignment for base pay, and send a bonus for bonus pay.
 
-Before any payment, mTurk is asked whose assignment it is and which task it belongs to.
+Before every payment, Parley asks mTurk whose assignment it is and which task it belongs to.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def payer_of(study: str) -> MturkPayer:
     """
     account = account_of(study)
     if account is None:
-        raise Unreachable(_("Choose an account at Mechanical Turk for the study first (Recruitments)."))
+        raise Unreachable(_("First choose a Mechanical Turk account for the study (Recruitments)."))
     try:
         return MturkPayer(study, requester_of(account))
     except MarketplaceError as error:
@@ -100,7 +100,7 @@ class MturkPayer:
     def pay(self, order: Order) -> Answer:
         """Approve the assignment, or send the bonus."""
         if order.currency != CURRENCY:
-            return Answer(Outcome.REFUSED, _("Mechanical Turk pays US dollars only."))
+            return Answer(Outcome.REFUSED, _("Mechanical Turk pays only in US dollars."))
         try:
             with _reachable():
                 return self._pay_base(order) if order.reason == "base" else self._pay_bonus(order)
@@ -108,7 +108,7 @@ class MturkPayer:
             return Answer(Outcome.REFUSED, str(refusal))
 
     def look_up(self, order: Order) -> Answer:
-        """Look up what happened to an order, by the assignment's status or the bonuses paid for it."""
+        """Look up the status of an order by the assignment's status or the bonuses paid for it."""
         try:
             with _reachable():
                 return self._look_up_base(order) if order.reason == "base" else self._look_up_bonus(order)
@@ -122,10 +122,10 @@ class MturkPayer:
     def _pay_base(self, order: Order) -> Answer:
         found = self._requester.assignment(_assignment_of(order))
         if found is None:
-            return Answer(Outcome.REFUSED, _("The worker has not submitted the assignment: it cannot be approved."))
+            return Answer(Outcome.REFUSED, _("The worker has not submitted the assignment, so it cannot be approved."))
         task = self._task_of(found, order)
         if task is None:
-            return Answer(Outcome.REFUSED, _("It is not this worker's assignment of this study."))
+            return Answer(Outcome.REFUSED, _("The assignment is not this worker's, or not from this study."))
         if found.status == "Approved":
             return _approved(task, order)
         rejected = found.status == "Rejected"
@@ -134,9 +134,9 @@ class MturkPayer:
         if task.reward != order.amount:
             return Answer(
                 Outcome.REFUSED,
-                _("The task's reward is {reward}, and the ledger says {amount}. Decide by hand which is right.").format(
-                    reward=task.reward, amount=order.amount
-                ),
+                _(
+                    "The task's reward is {reward}, but the ledger says {amount}. Decide yourself which is right."
+                ).format(reward=task.reward, amount=order.amount),
             )
         try:
             self._requester.approve(found.assignment_id, feedback=order.message[:MOST_FEEDBACK], rejected=rejected)
@@ -153,10 +153,11 @@ class MturkPayer:
         found = self._requester.assignment(_assignment_of(order))
         if found is None:
             return Answer(
-                Outcome.REFUSED, _("The worker has not submitted the assignment: Mechanical Turk pays no bonus for it.")
+                Outcome.REFUSED,
+                _("The worker has not submitted the assignment, so Mechanical Turk pays no bonus for it."),
             )
         if not self._is_theirs(found, order):
-            return Answer(Outcome.REFUSED, _("It is not this worker's assignment of this study."))
+            return Answer(Outcome.REFUSED, _("The assignment is not this worker's, or not from this study."))
         self._requester.send_bonus(
             worker=order.worker,
             assignment_id=found.assignment_id,
@@ -210,14 +211,14 @@ def _approved(task: Hit, order: Order) -> Answer:
     return Answer(
         Outcome.REFUSED,
         _(
-            "The assignment is approved, and its worker has the task's reward of {reward}; the ledger says {amount}. "
-            "See to the difference yourself, and then mark it as paid."
+            "The assignment is approved, so the worker received the task's reward of {reward}, but the ledger says "
+            "{amount}. Settle the difference yourself, then mark the payment as paid."
         ).format(reward=task.reward, amount=order.amount),
     )
 
 
 def reference_of(order: Order) -> str:
-    """Return the reference by which a paid bonus is found again: the ledger row's own ID, which identifies nobody."""
+    """Return the reference that identifies a paid bonus: the ledger row's own ID, which identifies no person."""
     return f"ref. {order.uid.hex}"
 
 

@@ -1,7 +1,7 @@
 """Tasks made from a study: calculate their cost, publish each once, extend their offer, or take them off the list.
 
-Each action is recorded here before mTurk is asked for it. If the answer is lost, `find_ordered` finds out later what
-happened, and repeating the same order returns the same task.
+Each action is recorded here before the request to mTurk. If the answer is lost, `find_ordered` later finds out whether
+the task exists, and repeating the same order returns the same task.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ CURRENCY = "USD"
 
 @dataclass(frozen=True)
 class Wish:
-    """A task as a researcher wants it; times are in seconds, `demands` as in `models.Hit`."""
+    """A task that a researcher requests. Times are in seconds; `demands` has the keys of `models.Hit.demands`."""
 
     title: str
     description: str
@@ -82,23 +82,29 @@ def launched_version(study: Study) -> Version:
     """Return the launched version, which participants see.
 
     Raises:
-        NotPossible: there is none, or it cannot be offered at mTurk.
+        NotPossible: there is none, or it cannot be offered on mTurk.
     """
     version = study.latest_version()
     if version is None or study.status == Study.Status.CLOSED:
-        raise NotPossible(_("Launch the study first: people who follow the task must be let in."))
+        raise NotPossible(_("First launch the study, so that workers can enter it."))
     if version.content["purpose"] != Match.Purpose.STUDY:
         raise NotPossible(
-            _("What was launched is a trial, in which nobody is paid. Change the study's purpose and launch it again.")
+            _(
+                "The launched version is a trial, in which nobody is paid. Change the study's purpose and launch it "
+                "again."
+            )
         )
     pay = version.pay()
     if pay.currency != CURRENCY:
         raise NotPossible(
-            _("Mechanical Turk pays US dollars only. Set the study's currency to USD and launch it again.")
+            _("Mechanical Turk pays only in US dollars. Set the study's currency to USD and launch it again.")
         )
     if pay.base <= 0:
         raise NotPossible(
-            _("A task's reward is the study's base pay, and this study has none. Set one and launch the study again.")
+            _(
+                "A task's reward is the study's base pay, but this study has none. Set a base pay and launch the study "
+                "again."
+            )
         )
     return version
 
@@ -126,7 +132,7 @@ def refuse_address(address: str, account: Account) -> None:
     """Raise NotPossible if workers' browsers would not show our page inside mTurk's page."""
     if account.place != Account.Place.REHEARSAL and urlsplit(address).scheme != "https":
         raise NotPossible(
-            _("Mechanical Turk shows only pages whose address begins with https://; this server has none.")
+            _("Mechanical Turk shows only pages whose address begins with https://, and this server's does not.")
         )
 
 
@@ -175,18 +181,21 @@ def order(*, study: Study, account: Account, token: UUID, wish: Wish, by: Any) -
 
 
 def publish(hit: Hit, *, address: str) -> Hit:
-    """Publish an ordered task at mTurk, and record mTurk's answer.
+    """Publish an ordered task on mTurk, and record mTurk's answer.
 
     Raises:
         MarketplaceError: Refused (the task is marked so) or Unclear (it stays ordered until `find_ordered` knows).
     """
     if hit.state == Hit.State.REFUSED:
-        raise MarketplaceError(_("{reason} Fill in a new form to order it again.").format(reason=hit.problem))
+        raise MarketplaceError(_("{reason} To try again, fill in a new form.").format(reason=hit.problem))
     if hit.state != Hit.State.ORDERED:
         return hit
     if hit.created_at < timezone.now() - TOKEN_LASTS:
         raise MarketplaceError(
-            _("It was ordered too long ago to be ordered again without the risk of a second one. Publish a new task.")
+            _(
+                "This order is too old to send again: Mechanical Turk could create a second task. Publish a new task "
+                "instead."
+            )
         )
     requester = requester_of(hit.account)
     try:
@@ -244,11 +253,11 @@ def find_ordered(hit: Hit, requester: Requester) -> None:
         _write(hit, hit_id=hit_id, state=Hit.State.ASSIGNABLE, problem="")
         bring(hit, requester.hit(hit_id))
     elif hit.created_at < timezone.now() - TOKEN_LASTS:
-        _write(hit, state=Hit.State.REFUSED, problem=_("Mechanical Turk never got the order."))
+        _write(hit, state=Hit.State.REFUSED, problem=_("Mechanical Turk never received the order."))
 
 
 def bring(hit: Hit, now: HitNow) -> None:
-    """Record a task's status at mTurk."""
+    """Record a task's status on mTurk."""
     known = {"state": now.status} if now.status in Hit.State.values else {}
     _write(
         hit,
@@ -298,7 +307,7 @@ def extend(hit: Hit, *, number: int, token: UUID) -> None:
         MarketplaceError, NotPossible
     """
     if hit.hit_id is None:
-        raise NotPossible(_("It is not confirmed yet."))
+        raise NotPossible(_("Mechanical Turk has not confirmed this task yet."))
     if hit.assignments < fees.LARGE_FROM <= hit.assignments + number:
         raise NotPossible(str(Refused("InvalidMaximumAssignmentsIncrease")))
     requester = requester_of(hit.account)
@@ -307,7 +316,7 @@ def extend(hit: Hit, *, number: int, token: UUID) -> None:
 
 
 def expire(hit: Hit) -> None:
-    """Stop offering a task; workers who have accepted it can go on.
+    """Stop offering a task; workers who have accepted it can continue.
 
     Raises:
         MarketplaceError
@@ -329,7 +338,7 @@ def prolong(hit: Hit, *, hours: int) -> None:
 
 
 def delete(hit: Hit) -> None:
-    """Delete a finished task at mTurk once all its assignments are decided; here it is kept and marked.
+    """Delete a finished task on mTurk once all its assignments are decided; our own record stays, marked as deleted.
 
     Raises:
         MarketplaceError

@@ -1,4 +1,4 @@
-"""Our own qualification: mTurk uses it to hide a task from workers who have recently begun the same kind of game.
+"""Our own qualification: mTurk uses it to hide a task from workers who recently began to play the same game.
 
 Its value is the time at which the game began, in minutes since 1970. A worker receives it on beginning a game and loses
 it when the rest period is over. In between, the entry check (`studies.participations`) refuses them anyway.
@@ -32,10 +32,10 @@ def qualification_of(account: Account, game: str, hours: int, requester: Request
     if known is not None:
         return known
     title = _title(game)
-    # Workers read this text, so it is in mTurk's own language.
+    # Workers read this text, so it is in English like mTurk's own pages.
     made = requester.qualification(
         f"Parley: played {title} within {hours} hours",
-        f"You have played a game of the kind “{title}” within the last {hours} hours. It goes away by itself.",
+        f"You have played a game of the kind “{title}” within the last {hours} hours. It is removed automatically.",
     )
     found, _new = Qualification.objects.get_or_create(
         account=account, game=game, hours=hours, defaults={"qualification_id": made}
@@ -44,7 +44,7 @@ def qualification_of(account: Account, game: str, hours: int, requester: Request
 
 
 def keep(account: Account, game: str, requester: Requester) -> None:
-    """Grant this game's qualifications to workers who began one; remove them when the rest period is over.
+    """Grant the game's qualifications to workers who began to play it; remove them when the rest period is over.
 
     Raises:
         MarketplaceError

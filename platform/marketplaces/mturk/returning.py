@@ -35,7 +35,7 @@ def to_mturk(enrolment: Enrolment) -> Farewell | None:
         return None
     posted = {"assignmentId": identity.details["assignmentId"], "completionCode": enrolment.completion_code}
     return Farewell(
-        _("One thing is left: submit the task with this button, so that your work is recorded and paid."),
+        _("One last step: submit the task with this button so that your work is recorded and paid."),
         address=f"{site}{SUBMIT}",
         label=_("Submit the task"),
         posts=posted,
@@ -61,7 +61,7 @@ def submit_site(identity: Identity) -> str:
 
 
 def site_of(account: Account) -> str:
-    """Return the site where an account's workers are."""
+    """Return the site on which an account's workers submit."""
     if account.place == Account.Place.REHEARSAL:
         stand_in = urlsplit(account.address)
         return f"{stand_in.scheme}://{stand_in.netloc}"

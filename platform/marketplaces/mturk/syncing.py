@@ -1,8 +1,8 @@
 """Fetch a study's tasks and assignments from mTurk, and record what has changed.
 
 mTurk shows an assignment only after it is submitted, and never one that was returned. A participant therefore counts as
-gone when another worker has submitted their assignment, when its time is over, or when mTurk counts nobody at work on
-the task and their page has been silent for a while.
+gone when another worker has submitted their assignment, when its time is over, or when mTurk counts no worker on the
+task and their page has sent no signal for a while.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from participants.states import State
 from recruiters.models import Identity
 
 SILENT = timedelta(minutes=2)
-"""Time without a signal from a participant's page after which they may count as gone."""
+"""Time without a signal from a participant's page after which they can count as gone."""
 GRACE = timedelta(minutes=5)
 """Extra time before an unsubmitted assignment counts as abandoned, because clocks differ."""
 
@@ -70,7 +70,7 @@ def _sync_hit(hit: Hit, requester: Requester, came: Mapping[str, Mapping[str, in
 
 
 def keep(hit: Hit, one: AssignmentNow) -> Assignment:
-    """Record a submitted assignment and who came here with it; the ledger follows if it was rejected."""
+    """Record a submitted assignment and who arrived here with it; write off its payments if it was rejected."""
     with transaction.atomic():
         before = Assignment.objects.select_for_update().filter(assignment_id=one.assignment_id).first()
         found = _note(hit, one, before)
@@ -87,7 +87,7 @@ def keep(hit: Hit, one: AssignmentNow) -> Assignment:
 def _note(hit: Hit, one: AssignmentNow, before: Assignment | None) -> Assignment:
     whose, identity = _whose(hit, one)
     if before is not None and before.whose == Assignment.Whose.OURS and identity is None:
-        whose = Assignment.Whose.OURS  # they came, and have been erased since
+        whose = Assignment.Whose.OURS  # they arrived here and have been erased since
     found, _new = Assignment.objects.update_or_create(
         assignment_id=one.assignment_id,
         defaults={
@@ -101,7 +101,7 @@ def _note(hit: Hit, one: AssignmentNow, before: Assignment | None) -> Assignment
 
 
 def _said(one: AssignmentNow) -> dict[str, Any]:
-    """Return the fields of an assignment at mTurk that are recorded here."""
+    """Return the fields of an assignment on mTurk that are recorded here."""
     return {
         "status": one.status if one.status in Assignment.Status.values else Assignment.Status.SUBMITTED,
         "submitted_at": one.submitted_at,
@@ -110,7 +110,7 @@ def _said(one: AssignmentNow) -> dict[str, Any]:
 
 
 def _came(study: str) -> dict[str, dict[str, int]]:
-    """Return who came to this study: for each assignment, its workers and the keys of their identities."""
+    """Return who arrived at this study: for each assignment, its workers and the keys of their identities."""
     found: dict[str, dict[str, int]] = {}
     came = Identity.objects.filter(study=study, recruiter=KEY)
     for proof, worker, key in came.values_list("proof", "worker", "pk"):
@@ -119,7 +119,7 @@ def _came(study: str) -> dict[str, dict[str, int]]:
 
 
 def _is_noted(one: AssignmentNow, row: Assignment | None, came: Mapping[str, int]) -> bool:
-    """Return whether recording this assignment would change nothing; `came` holds the workers who came here with it."""
+    """Return whether recording this assignment would change nothing; `came` maps its workers to their identities."""
     if row is None or any(getattr(row, name) != value for name, value in _said(one).items()):
         return False
     mine = came.get(one.worker)
@@ -155,7 +155,7 @@ def _end_absent(hit: Hit, submitted: Mapping[str, AssignmentNow], asked_at: date
 
 
 def _left(enrolment: Enrolment, hit: Hit, asked_at: datetime) -> bool:
-    """Return whether their time was over at `asked_at`, or nobody was at work on the task and their page was silent."""
+    """Return whether their time was over at `asked_at`, or nobody was working on the task and their page was silent."""
     over = asked_at > enrolment.arrived_at + timedelta(seconds=hit.duration) + GRACE
     silent = enrolment.last_seen_at < asked_at - SILENT
     return over or (hit.pending == 0 and silent)

@@ -1,4 +1,4 @@
-"""Submitted assignments: members can view them; owners can reject them and take a rejection back."""
+"""Submitted assignments: members can view them; owners can reject them and undo a rejection."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
         if form.is_bound and form.is_valid():
             reason = form.cleaned_data["reason"]
             person = assignment.identity.enrolment if assignment.identity is not None else None
-            says, details = "Asked Mechanical Turk to reject.", {"reason": nameless(reason, person)}
+            says, details = "Asked Mechanical Turk to reject an assignment.", {"reason": nameless(reason, person)}
             try:
                 deciding.reject(
                     assignment,
@@ -68,18 +68,18 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
                     who=request.user,
                     noted=lambda: self.record_action(request, assignment, Action.REJECTED, says, details),
                 )
-                self.message_user(request, _("Rejected. The worker is told why."), messages.SUCCESS)
+                self.message_user(request, _("Rejected. The worker sees your reason."), messages.SUCCESS)
                 return HttpResponseRedirect(desk)
             except Unclear as error:
-                problem = _("{reason} It is not known whether it is rejected; look again in a minute.").format(
-                    reason=error
-                )
+                problem = _(
+                    "{reason} It is unknown whether the assignment was rejected. Check again in a minute."
+                ).format(reason=error)
             except (MarketplaceError, NotPossible) as refusal:
                 problem = str(refusal)
         harm = _(
-            "A rejected worker is not paid, and their record at Mechanical Turk gets worse, which keeps them from "
-            "other work. Reject only work that was plainly not done; failing a check of this study is no reason by "
-            "itself."
+            "Rejected workers are not paid, and the rejection lowers their approval rate on Mechanical Turk, which "
+            "limits the work they can get. Reject only work that was clearly not done. A failed attention check alone "
+            "is not a sufficient reason."
         )
         return self.ask(
             request,
@@ -90,7 +90,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
             says=[harm, *_times(assignment)],
             form=form,
             problem=problem,
-            button=_("Reject it"),
+            button=_("Reject"),
             grave=True,
         )
 
@@ -103,39 +103,44 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
                 deciding.take_back(
                     assignment,
                     who=request.user,
-                    noted=lambda: self.record_action(request, assignment, Action.REJECTION_TAKEN_BACK, "Took it back."),
+                    noted=lambda: self.record_action(
+                        request, assignment, Action.REJECTION_TAKEN_BACK, "Undid a rejection."
+                    ),
                 )
-                says = _("Taken back: what was written off is due again. Approve it on the page “Pay” to pay it.")
+                says = _(
+                    "Rejection undone: the payments that were written off are due again. To pay them, approve them on "
+                    "the page “Pay”."
+                )
                 self.message_user(request, says, messages.SUCCESS)
                 return HttpResponseRedirect(desk)
             except (MarketplaceError, NotPossible) as refusal:
                 problem = str(refusal)
         follows = _(
-            "What was written off in the ledger becomes due again. When it is approved there, Mechanical Turk is asked "
-            "to approve the assignment in spite of the rejection, and the worker's record is put right."
+            "The payments that were written off become due again. When you approve them on the page “Pay”, Parley asks "
+            "Mechanical Turk to approve the rejected assignment, which also corrects the worker's approval rate."
         )
         return self.ask(
             request,
             assignment.hit.study,
-            title=_("Take a rejection back"),
+            title=_("Undo a rejection"),
             back=desk,
             about=str(assignment),
             says=[follows, *_times(assignment)],
             problem=problem,
-            button=_("Take it back"),
+            button=_("Undo rejection"),
         )
 
     def _decided(self, request: HttpRequest, object_id: int) -> tuple[Assignment, str]:
-        """Return an assignment that the user may reject or restore, and the address of its desk."""
+        """Return an assignment whose rejection the user may decide or undo, and the address of its study's desk."""
         assignment: Assignment = self.seen(request, str(object_id), role=Role.OWNER)
         self.refuse_without_account(request, assignment.hit.account)
         return assignment, reverse("admin:mturk_hit_of_study", args=[assignment.hit.study_id])
 
 
 def _times(assignment: Assignment) -> list[str]:
-    """Return when it was submitted and when mTurk approves it automatically, in words."""
+    """Return sentences that say when it was submitted and when mTurk will approve it automatically."""
     at = _("Submitted at {at} (UTC).").format(at=date_format(assignment.submitted_at, "Y-m-d H:i"))
     if assignment.status != Assignment.Status.SUBMITTED or assignment.auto_approval_at is None:
         return [at]
     until = date_format(assignment.auto_approval_at, "Y-m-d H:i")
-    return [at, _("Mechanical Turk approves it by itself at {until} (UTC).").format(until=until)]
+    return [at, _("Mechanical Turk will approve it automatically at {until} (UTC).").format(until=until)]

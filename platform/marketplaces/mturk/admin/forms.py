@@ -38,20 +38,20 @@ def _number(label: Any, least: int, most: int, help_text: Any = "", *, required:
 
 
 class TaskForm(forms.Form):
-    """A task to publish. The form has no field for the reward, which is the study's base pay."""
+    """Form for publishing a task. It has no field for the reward, which is the study's base pay."""
 
     token = forms.UUIDField(widget=forms.HiddenInput)
     title = forms.CharField(
         label=gettext_lazy("Title"),
         max_length=128,
         widget=UnfoldAdminTextInputWidget,
-        help_text=gettext_lazy("What workers see in their list. Say what is to be done and how long it takes."),
+        help_text=gettext_lazy("Shown in the list of tasks. Say what workers will do and how long it takes."),
     )
     description = forms.CharField(
         label=gettext_lazy("Description"),
         max_length=2000,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
-        help_text=gettext_lazy("Say that there is a bonus, and that the task is an experiment."),
+        help_text=gettext_lazy("Mention that workers can earn a bonus and that the task is an experiment."),
     )
     keywords = forms.CharField(
         label=gettext_lazy("Keywords"),
@@ -65,27 +65,39 @@ class TaskForm(forms.Form):
         1,
         MOST_ASSIGNMENTS,
         gettext_lazy(
-            "How many people may do it. With 10 or more Mechanical Turk takes 40 % of the rewards instead of 20 %."
+            "How many people can do the task. With 10 or more assignments, Mechanical Turk charges 40% of the rewards "
+            "instead of 20%."
         ),
     )
-    days = _number(gettext_lazy("Days for which it is offered"), 1, 30)
+    days = _number(gettext_lazy("Available for (days)"), 1, 30)
     minutes = _number(
-        gettext_lazy("Minutes that a worker has"),
+        gettext_lazy("Time limit (minutes)"),
         5,
         24 * 60,
-        gettext_lazy("From accepting to submitting; not less than the study's own minutes in all."),
+        gettext_lazy("From accepting the task to submitting it. At least the study's own time limit."),
     )
     approval_days = _number(
-        gettext_lazy("Days until Mechanical Turk approves by itself"),
+        gettext_lazy("Automatic approval after (days)"),
         1,
         30,
-        gettext_lazy("Counted from the submission. You pay or reject before."),
+        gettext_lazy(
+            "Counted from submission. Mechanical Turk then approves and pays every assignment that you have not "
+            "decided."
+        ),
     )
     approved_percent = _number(
-        gettext_lazy("Least approval rate, in percent"), 0, 100, gettext_lazy("Empty: any."), required=False
+        gettext_lazy("Minimum approval rate (percent)"),
+        0,
+        100,
+        gettext_lazy("Leave empty for no minimum."),
+        required=False,
     )
     approved_number = _number(
-        gettext_lazy("Least number of approved tasks"), 0, 100_000, gettext_lazy("Empty: any."), required=False
+        gettext_lazy("Minimum number of approved tasks"),
+        0,
+        100_000,
+        gettext_lazy("Leave empty for no minimum."),
+        required=False,
     )
     countries = forms.CharField(
         label=gettext_lazy("Countries"),
@@ -95,20 +107,20 @@ class TaskForm(forms.Form):
         help_text=gettext_lazy("Two-letter codes, comma-separated, such as US, GB. Leave empty for any country."),
     )
     hides_from_unrested = forms.BooleanField(
-        label=gettext_lazy("Hide it from recent players"),
+        label=gettext_lazy("Hide from recent participants"),
         required=False,
         widget=UnfoldBooleanSwitchWidget,
     )
     frame_height = _number(
-        gettext_lazy("Height of the frame, in pixels"),
+        gettext_lazy("Frame height (pixels)"),
         0,
         3000,
-        gettext_lazy("0: as high as the worker's window, which suits phones too."),
+        gettext_lazy("0 fits the frame to the worker's window, which also works on phones."),
     )
 
     groups = (
         (gettext_lazy("What workers see"), ("title", "description", "keywords")),
-        (gettext_lazy("How many, how long"), ("assignments", "days", "minutes", "approval_days")),
+        (gettext_lazy("Number and duration"), ("assignments", "days", "minutes", "approval_days")),
         (
             gettext_lazy("Who may take part"),
             ("approved_percent", "approved_number", "countries", "hides_from_unrested", "frame_height"),
@@ -122,8 +134,8 @@ class TaskForm(forms.Form):
         self._rest_hours = version.content.get("participations", {}).get("rest_hours", 0)
         if self._rest_hours:
             self.fields["hides_from_unrested"].help_text = _(
-                "The study asks for {hours} hours between two games of this kind. Mechanical Turk then shows the task "
-                "only to those who have rested; the study's door refuses the others anyway."
+                "The study requires {hours} hours between two plays of this game. Mechanical Turk then hides the task "
+                "from workers who played more recently. The study refuses them in any case."
             ).format(hours=self._rest_hours)
         else:
             del self.fields["hides_from_unrested"]
@@ -136,7 +148,7 @@ class TaskForm(forms.Form):
         initial = {
             "token": uuid.uuid4(),
             "title": study.title[:128],
-            "description": _("Play a short game by turns and answer a question about it. There is a bonus on top."),
+            "description": _("Play a short turn-based game and answer a question about it. You can earn a bonus."),
             "keywords": _("experiment, study, game, bonus"),
             "assignments": max(1, free),
             "days": 3,
@@ -164,9 +176,9 @@ class TaskForm(forms.Form):
         minutes: int = self.cleaned_data["minutes"]
         if minutes < self._least_minutes:
             raise ValidationError(
-                _("The study gives people {minutes} minutes; with less here they could not submit.").format(
-                    minutes=self._least_minutes
-                )
+                _(
+                    "The study itself allows {minutes} minutes. With a shorter limit, workers could not submit in time."
+                ).format(minutes=self._least_minutes)
             )
         return minutes
 
@@ -194,23 +206,23 @@ class TaskForm(forms.Form):
 
 
 class ExtendForm(forms.Form):
-    """The number of additional people who may do a task."""
+    """Form for the number of assignments to add to a task."""
 
     token = forms.UUIDField(widget=forms.HiddenInput)
     number = _number(gettext_lazy("Additional assignments"), 1, MOST_ASSIGNMENTS)
 
 
 class ProlongForm(forms.Form):
-    """How long a task is offered from now on."""
+    """Form for the number of hours for which a task stays available from now on."""
 
     hours = _number(gettext_lazy("Hours from now"), 1, 30 * 24)
 
 
 class RejectForm(forms.Form):
-    """The reason for rejecting a worker's assignment."""
+    """Form for the reason for rejecting an assignment."""
 
     reason = forms.CharField(
-        label=gettext_lazy("Why? The worker reads this."),
+        label=gettext_lazy("Reason (shown to the worker)"),
         required=False,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 4, "maxlength": deciding.LONGEST_REASON}),
     )

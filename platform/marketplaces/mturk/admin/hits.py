@@ -48,7 +48,7 @@ COLOURS = {
 
 @admin.register(Hit)
 class HitAdmin(Desk, ReadOnlyAdmin):
-    """Tasks. They can be changed only by actions, each of which asks for confirmation."""
+    """List of tasks, which change only through actions; each action asks for confirmation."""
 
     desk_title = "Mechanical Turk"
     list_display = ["title", "study", "status_label", "reward", "assignments", "pending", "available", "expires_at"]
@@ -145,7 +145,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
                 raise PermissionDenied
             if new:
                 details = {"assignments": hit.assignments, "reward": str(hit.reward), "account": str(account)}
-                self.record_action(request, hit, Action.PUBLISHED, "Ordered at Mechanical Turk.", details)
+                self.record_action(request, hit, Action.PUBLISHED, "Ordered a task on Mechanical Turk.", details)
         return self._send(request, hit, address)
 
     def _send(self, request: HttpRequest, hit: Hit, address: str) -> HttpResponse:
@@ -153,8 +153,8 @@ class HitAdmin(Desk, ReadOnlyAdmin):
             publishing.publish(hit, address=address)
         except Unclear as error:
             says = _(
-                "{reason} Whether the task exists is not known yet. It is looked for by itself; to order it again "
-                "makes no second one."
+                "{reason} It is not known yet whether the task exists. Parley keeps checking. Sending the order again "
+                "does not create a second task."
             )
             self.message_user(request, says.format(reason=error), messages.WARNING)
         except MarketplaceError as error:
@@ -167,9 +167,9 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         """Repeat the order for a task whose answer was lost; mTurk treats it as the same task."""
         hit = self._hit(request, object_id)
         if hit.state != Hit.State.ORDERED:
-            self.message_user(request, _("It is known by now how this task stands."), messages.INFO)
+            self.message_user(request, _("This task's status is known by now."), messages.INFO)
             return _desk_of(hit.study)
-        self.record_action(request, hit, Action.PUBLISHED, "Ordered again at Mechanical Turk.")
+        self.record_action(request, hit, Action.PUBLISHED, "Sent the order to Mechanical Turk again.")
         return self._send(request, hit, request.build_absolute_uri(hit.study.get_absolute_url()))
 
     def adopt(self, request: HttpRequest, study_id: int) -> HttpResponse:
@@ -179,26 +179,26 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         try:
             account = self._account(request, study)
             if not (asked.isascii() and asked.isalnum() and len(asked) <= 64):
-                raise NotPossible(_("A task's id consists of letters and digits."))
+                raise NotPossible(_("A task's ID consists of letters and digits."))
             hit = publishing.adopt(study=study, account=account, hit_id=asked, by=request.user)
         except (MarketplaceError, NotPossible) as reason:
-            self.message_user(request, _("Not added: {reason}").format(reason=reason), messages.ERROR)
+            self.message_user(request, _("Not imported: {reason}").format(reason=reason), messages.ERROR)
         else:
-            self.record_action(request, hit, Action.MADE, "Added a task that was made elsewhere.")
-            self.message_user(request, _("Added: its workers can be paid here."), messages.SUCCESS)
+            self.record_action(request, hit, Action.MADE, "Imported a task that was created elsewhere.")
+            self.message_user(request, _("Imported: you can now pay its workers here."), messages.SUCCESS)
         return _desk_of(study)
 
     def worker(self, request: HttpRequest, study_id: int) -> HttpResponse:
-        """Show an owner a participant's worker ID, in case something has to be made up for; this is audited."""
+        """Show an owner a participant's worker ID, for example to correct a payment; the audit log records it."""
         study = self.study_of(request, study_id, role=Role.OWNER)
         asked = request.POST.get("enrolment", "")
         came = Identity.objects.filter(study=study.slug, recruiter=KEY).select_related("enrolment")
         identity = came.filter(enrolment__pk=asked).first() if asked.isascii() and asked.isdigit() else None
         if identity is None:
-            self.message_user(request, _("There is no such participant (any more)."), messages.ERROR)
+            self.message_user(request, _("This participant does not exist or has been deleted."), messages.ERROR)
             return _desk_of(study)
         audit.record(action=Action.IDENTITY_SHOWN, who=request.user, target=identity.enrolment, of=study)
-        return self._page(request, "worker.html", _("Who this is at Mechanical Turk"), study, {"identity": identity})
+        return self._page(request, "worker.html", _("Worker ID on Mechanical Turk"), study, {"identity": identity})
 
     # ---- one task --------------------------------------------------------------------------------------
 
@@ -208,10 +208,10 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         form = typed(ExtendForm, request, initial={"token": uuid.uuid4()})
         words = {
             "says": _(
-                "Each assignment costs ${each} (reward and fee) when it is approved. A task made with fewer than 10 "
-                "assignments can never have 10 or more."
+                "Each assignment costs ${each} (reward and fee) when it is approved. A task that was created with "
+                "fewer than 10 assignments can never have 10 or more."
             ).format(each=publishing.each(hit)),
-            "button": _("Add them"),
+            "button": _("Add assignments"),
         }
         return self._action(
             request,
@@ -231,45 +231,51 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         return self._action(
             request,
             hit,
-            title=_("Offer it longer"),
-            words={"says": _("From now on it is offered for so many hours."), "button": _("Offer it so long")},
+            title=_("Extend the deadline"),
+            words={
+                "says": _("The task stays available for this many hours from now."),
+                "button": _("Set the deadline"),
+            },
             form=form,
             action=Action.EXTENDED,
             act=lambda: publishing.prolong(hit, hours=form.cleaned_data["hours"]),
-            done=_("Its new end is noted."),
+            done=_("The new deadline is saved."),
         )
 
     def expire(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Take a task off the list."""
         hit = self._hit(request, object_id)
-        says = _("No new workers can find or accept it from then on. Those who accepted it can finish and submit.")
+        says = _(
+            "No more workers can find or accept the task. Workers who have already accepted it can finish and submit."
+        )
         return self._action(
             request,
             hit,
-            title=_("Take the task off"),
-            words={"says": says, "button": _("Take it off")},
+            title=_("End the task"),
+            words={"says": says, "button": _("End task")},
             form=None,
             action=Action.EXPIRED,
             act=lambda: publishing.expire(hit),
-            done=_("It is offered to nobody any more."),
+            done=_("The task has ended: no more workers can accept it."),
         )
 
     def dispose(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Delete a task at mTurk."""
+        """Delete a task on mTurk."""
         hit = self._hit(request, object_id, role=Role.OWNER)
         says = _(
-            "Mechanical Turk forgets the task: rejected assignments cannot be approved any more, and nothing more is "
-            "learnt about it. Only a task that is over and decided can be deleted; by itself it goes after 120 days."
+            "Mechanical Turk deletes the task: rejected assignments can no longer be approved, and Parley gets no more "
+            "updates about it. Only a task that has ended and whose assignments are all decided can be deleted. "
+            "Mechanical Turk deletes tasks automatically after 120 days."
         )
         return self._action(
             request,
             hit,
-            title=_("Delete the task at Mechanical Turk"),
-            words={"says": says, "button": _("Delete it there")},
+            title=_("Delete the task on Mechanical Turk"),
+            words={"says": says, "button": _("Delete on Mechanical Turk")},
             form=None,
             action=Action.DELETED,
             act=lambda: publishing.delete(hit),
-            done=_("It is deleted at Mechanical Turk; here it stays."),
+            done=_("Deleted on Mechanical Turk. The task remains listed here."),
         )
 
     def _action(
@@ -290,13 +296,13 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         if request.method != "POST" or (form is not None and not form.is_valid()):
             return self.ask(request, hit.study, says=[_in_short(hit), words["says"]], **asks)
         if hit.hit_id is None:
-            self.message_user(request, _("Not done: it is not known whether the task exists."), messages.ERROR)
+            self.message_user(request, _("Not done: it is not known yet whether the task exists."), messages.ERROR)
             return _desk_of(hit.study)
         self.record_action(request, hit, action, f"Asked Mechanical Turk: {title}.")
         try:
             act()
         except Unclear as error:
-            says = _("{reason} It is not known whether it was done. To do it again does it no second time.")
+            says = _("{reason} It is unknown whether this took effect. It is safe to try again: nothing is done twice.")
             says = says.format(reason=error)
             return self.ask(request, hit.study, problem=says, says=[_in_short(hit), words["says"]], **asks)
         except (MarketplaceError, NotPossible) as reason:
@@ -325,7 +331,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         """
         recruitment = Recruitment.objects.select_related("account").filter(study=study).first()
         if recruitment is None or recruitment.account.kind != KEY:
-            raise NotPossible(_("Choose an account at Mechanical Turk for the study first (Recruitments)."))
+            raise NotPossible(_("First choose a Mechanical Turk account for the study (Recruitments)."))
         if not parts.may(request.user, recruitment.account, role=Role.EDITOR):
             raise NotPossible(_("Only editors and owners of the study's account may recruit with it. Ask one of them."))
         return recruitment.account
@@ -349,5 +355,5 @@ def _in_short(hit: Hit) -> str:
         hit.get_state_display(),
     ]
     if hit.expires_at is not None:
-        told.append(_("offered until {at} (UTC)").format(at=date_format(hit.expires_at, "Y-m-d H:i")))
+        told.append(_("available until {at} (UTC)").format(at=date_format(hit.expires_at, "Y-m-d H:i")))
     return " · ".join(told)

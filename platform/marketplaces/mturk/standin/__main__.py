@@ -1,4 +1,4 @@
-"""Serves the stand-in for Mechanical Turk on 127.0.0.1: for rehearsing a study and for developing without an account.
+"""Serve the stand-in for Mechanical Turk on 127.0.0.1, for rehearsing a study or developing without an account.
 
 Usage: python -m marketplaces.mturk.standin [--port N] [--balance DOLLARS] [--misbehave KIND[:EVERY]]
 """
@@ -43,7 +43,9 @@ def misbehaviour(text: str) -> tuple[Misbehaviour, int]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m marketplaces.mturk.standin", description=__doc__.splitlines()[0])
     parser.add_argument("--port", type=int, default=PORT)
-    parser.add_argument("--balance", type=Decimal, default=Decimal("10000.00"), help="the requester's US dollars")
+    parser.add_argument(
+        "--balance", type=Decimal, default=Decimal("10000.00"), help="the requester's balance in US dollars"
+    )
     parser.add_argument(
         "--misbehave", type=misbehaviour, metavar="KIND[:EVERY]", help=", ".join(kind.value for kind in Misbehaviour)
     )

@@ -34,7 +34,7 @@ class RequestError(Exception):
 
 @dataclass
 class Worker:
-    """A worker who looks for tasks, with what mTurk knows about every worker."""
+    """A worker who looks for tasks, with the data that mTurk has about every worker."""
 
     id: str
     country: str = "US"
@@ -151,7 +151,7 @@ class Market:
             self.settle()
 
     def settle(self) -> None:
-        """Apply the changes that are due to time alone."""
+        """Apply the changes that the passing of time causes."""
         now = self.now()
         for one in self.assignments.values():
             if one.status == "Accepted" and now > one.deadline:
@@ -186,7 +186,7 @@ class Market:
         return [one for one in self.assignments.values() if one.hit is hit]
 
     def hit(self, key: str) -> Hit:
-        """Return the task with this ID; raise RequestError if it does not exist."""
+        """Return the task with this ID; raise RequestError if there is none."""
         found = self.hits.get(key)
         if found is None or found.disposed:
             raise RequestError("HITDoesNotExist", f"Hit {key} does not exist.")

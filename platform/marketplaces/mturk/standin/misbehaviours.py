@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Misbehaviour(StrEnum):
-    """What goes wrong with one call."""
+    """How one call fails."""
 
     DOWN = "down"
     """The connection is lost before the call takes effect."""
@@ -23,7 +23,7 @@ class Misbehaviour(StrEnum):
     GARBLED = "garbled"
     """The call takes effect, but returns JSON with the wrong structure."""
     THROTTLED = "throttled"
-    """The call has no effect, because there were too many calls."""
+    """The call has no effect and is refused as one too many."""
 
     @property
     def acts(self) -> bool:

@@ -25,7 +25,7 @@ li { border: 1px solid #8886; border-radius: .4rem; padding: 1rem; margin: 0 0 1
 
 
 class Gone(Exception):
-    """Raised when a page does not exist."""
+    """Raised for a page that does not exist."""
 
 
 def begin() -> str:

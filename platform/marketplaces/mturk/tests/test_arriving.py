@@ -1,4 +1,4 @@
-"""Arrivals from mTurk, messages to workers who cannot continue, and the way back to mTurk."""
+"""Arrivals from mTurk, messages to workers who cannot continue, and the return to mTurk."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class TestTheDoor:
         Hit.objects.filter(pk=hit.pk).update(expires_at=over)
         answer = house.follow(house.link(late))
         assert answer.status_code == 410
-        assert "expired" in heading_of(answer) and "return it" in text_of(answer)
+        assert "expired" in heading_of(answer) and "return the task" in text_of(answer)
         assert house.follow(house.link(early))["Location"] == came["Location"], "who has begun is led back"
 
     def test_an_assignment_that_somebody_else_has_submitted(self, house):
@@ -74,7 +74,7 @@ class TestTheDoor:
         mine = house.come(assignment)
         answer = house.follow(house.link(assignment, workerId="AFORGER"))
         assert answer.status_code == 403
-        assert "at work" in heading_of(answer)
+        assert "working on this assignment" in heading_of(answer)
         assert "wait two minutes" in text_of(answer) and "If you accepted a task" not in text_of(answer)
         assert mine.token not in answer.content.decode()
         Enrolment.objects.update(last_seen_at=timezone.now() - timedelta(minutes=2))

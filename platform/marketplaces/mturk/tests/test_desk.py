@@ -1,4 +1,4 @@
-"""The pages where researchers publish tasks and make decisions: what they change, and what they leave alone."""
+"""The pages where researchers publish tasks and decide about assignments: what each changes and what it does not."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def desk(house: Any, end: str = "") -> str:
 
 
 def typed(**fields: Any) -> dict[str, Any]:
-    """Return what a researcher types into the task form."""
+    """Return the values that a researcher enters in the task form."""
     given = {
         "token": str(uuid.uuid4()),
         "title": "Split some money",
@@ -131,7 +131,7 @@ class TestPublishing:
     @pytest.mark.parametrize(
         ("field", "value", "says"),
         [
-            ("minutes", 60, "The study gives people 120 minutes"),
+            ("minutes", 60, "The study itself allows 120 minutes"),
             ("countries", "USA", "two letters"),
             ("assignments", 0, "greater than or equal to 1"),
             ("title", "", "required"),
@@ -150,7 +150,7 @@ class TestPublishing:
     @pytest.mark.parametrize(
         ("change", "says"),
         [
-            ({"currency": "EUR"}, "US dollars only"),
+            ({"currency": "EUR"}, "pays only in US dollars"),
             ({"base": Decimal("0.00")}, "this study has none"),
             ({"purpose": "pilot"}, "a trial, in which nobody is paid"),
         ],
@@ -168,9 +168,9 @@ class TestPublishing:
 
     def test_a_study_that_is_not_launched_or_has_no_account_says_so(self, house, owner):
         Study.objects.update(status="closed")
-        assert "Launch the study first" in text_of(owner.get(desk(house, "publish/")))
+        assert "First launch the study" in text_of(owner.get(desk(house, "publish/")))
         Recruitment.objects.all().delete()
-        assert "Choose an account" in text_of(owner.get(desk(house, "publish/")))
+        assert "choose a Mechanical Turk account" in text_of(owner.get(desk(house, "publish/")))
         assert "This study has no Mechanical Turk account yet" in text_of(owner.get(desk(house)))
 
     def test_whoever_may_not_use_the_account_does_not_recruit_with_it(self, house):
@@ -253,7 +253,7 @@ class TestOneTask:
         house.standin.misbehave("CreateAdditionalAssignmentsForHIT", Misbehaviour.LOST)
         page, form = f"/admin/mturk/hit/{hit.pk}/extend/", {"token": str(uuid.uuid4()), "number": 2}
         again = owner.post(page, form)
-        assert "not known whether it was done" in text_of(again)
+        assert "unknown whether this took effect" in text_of(again)
         assert f'value="{form["token"]}"' in again.content.decode()
         owner.post(page, form)
         assert house.market.hits[hit.hit_id].assignments == 5
@@ -266,7 +266,7 @@ class TestOneTask:
         hit.refresh_from_db()
         assert hit.state == Hit.State.ASSIGNABLE
         refused = owner.post(f"/admin/mturk/hit/{hit.pk}/dispose/", follow=True)
-        assert "can be deleted when nobody works on it" in text_of(refused)
+        assert "can be deleted once nobody is working on it" in text_of(refused)
         owner.post(f"/admin/mturk/hit/{hit.pk}/expire/")
         owner.post(f"/admin/mturk/hit/{hit.pk}/dispose/")
         hit.refresh_from_db()
@@ -280,12 +280,12 @@ class TestOneTask:
     def test_one_made_elsewhere_is_added(self, house, owner, hit):
         Hit.objects.all().delete()
         page = owner.post(desk(house, "adopt/"), {"hit_id": hit.hit_id}, follow=True)
-        assert "its workers can be paid here" in text_of(page)
+        assert "you can now pay its workers here" in text_of(page)
         added = Hit.objects.get()
         assert (added.hit_id, added.reward, added.assignments) == (hit.hit_id, Decimal("1.00"), 3)
         for wrong in ("3UNKNOWN", "", "<b>"):
             page = owner.post(desk(house, "adopt/"), {"hit_id": wrong}, follow=True)
-            assert "Not added" in text_of(page)
+            assert "Not imported" in text_of(page)
         assert Hit.objects.count() == 1
 
     def test_one_of_another_study_is_not(self, house, owner, hit, standin):
@@ -327,7 +327,7 @@ class TestDeciding:
     def test_a_rejection_whose_answer_was_lost_is_seen_at_mturk(self, house, owner, submitted):
         house.standin.misbehave("RejectAssignment", Misbehaviour.LOST)
         page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON}, follow=True)
-        assert "The worker is told why" in text_of(page)
+        assert "The worker sees your reason" in text_of(page)
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
 
     def test_an_identifier_in_the_reason_comes_into_no_record(self, house, owner, submitted):
@@ -341,10 +341,10 @@ class TestDeciding:
         owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
         assert "Undo rejection" in text_of(owner.get(desk(house)))
         page = f"/admin/mturk/assignment/{submitted.pk}/take_back/"
-        assert "in spite of the rejection" in text_of(owner.get(page))
+        assert "approve the rejected assignment" in text_of(owner.get(page))
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
-        assert "what was written off is due again" in text_of(owner.post(page, follow=True))
-        assert "Its rejection was taken back here" in text_of(owner.get(desk(house)))
+        assert "written off are due again" in text_of(owner.post(page, follow=True))
+        assert "The rejection was undone here" in text_of(owner.get(desk(house)))
         (there,) = house.market.assignments.values()
         assert there.status == "Rejected", "approving is what pays"
         rows = pay_all(house)
@@ -357,7 +357,7 @@ class TestDeciding:
 
     def test_what_cannot_be_taken_back_is_said_and_changes_nothing(self, house, owner, submitted):
         page = f"/admin/mturk/assignment/{submitted.pk}/take_back/"
-        assert "It is not rejected" in text_of(owner.post(page))
+        assert "not, or no longer, rejected" in text_of(owner.post(page))
         owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
         Assignment.objects.update(submitted_at=timezone.now() - timedelta(days=31))
         assert "30 days" in text_of(owner.post(page))
@@ -365,7 +365,7 @@ class TestDeciding:
         rows = list(LedgerRow.objects.values_list("pk", flat=True))
         for back, why in ((deciding.put_back, "An error."), (deciding.write_off, "They asked for it.")):
             back(study=house.study.slug, rows=rows, who=None, reason=why)
-        assert "put it back on the page" in text_of(owner.post(page))
+        assert "make it due again on the page" in text_of(owner.post(page))
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
         assert Assignment.objects.get().taken_back_at is None
         assert not Record.objects.filter(action="rejection_taken_back").exists()
@@ -395,7 +395,7 @@ class TestDeciding:
     def test_what_has_been_decided_meanwhile_is_not_rejected(self, house, owner, submitted):
         house.market.pass_time(4 * 86400)
         page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
-        assert "decided already" in text_of(page)
+        assert "already been approved or rejected" in text_of(page)
         submitted.refresh_from_db()
         assert submitted.status == "Approved"
 

@@ -1,4 +1,5 @@
-"""Payments that the ledger orders (`payouts.payers`): approvals pay the base, bonuses the rest, each once."""
+"""Payments that the ledger orders (`payouts.payers`): approvals pay base pay, bonuses pay the rest, each exactly
+once."""
 
 from __future__ import annotations
 
@@ -223,7 +224,7 @@ def test_without_money_nothing_is_paid_and_the_reason_is_said(house, payer, play
     house.market.total = house.market.spent + house.market.held
     answer = payer.pay(order_for(person))
     assert answer.outcome is Outcome.REFUSED
-    assert "not have enough money" in answer.reason
+    assert "balance of the Mechanical Turk account is too low" in answer.reason
     assert not house.market.bonuses
 
 
@@ -246,7 +247,7 @@ def test_status_is_unreachable_when_mturk_fails(house, payer, played, wrong):
 
 def test_a_study_without_an_account_pays_nobody(house):
     Recruitment.objects.all().delete()
-    with pytest.raises(Unreachable, match="Choose an account"):
+    with pytest.raises(Unreachable, match="choose a Mechanical Turk account"):
         payer_of(house.study.slug)
 
 

@@ -1,4 +1,4 @@
-"""The stand-in itself: what it refuses, who can find a task, and what happens to assignments and money."""
+"""The stand-in itself: its refusals, who can find a task, and the status of assignments and money."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class TestAssignments:
         sync(house)
         (line,) = comparing.lines_of(house.study)
         assert line.enrolment is None and line.may_reject
-        assert "nothing of it is here" in line.advice
+        assert "nobody finished this assignment here" in line.advice
         assert "ASTRANGER" not in str(vars(Assignment.objects.get()))
 
     def test_ended_here_and_not_submitted_there(self, house):
@@ -137,7 +137,7 @@ class TestAssignments:
         sync(house)
         assert state_of(person) == State.ARRIVED
         (line,) = comparing.lines_of(house.study)
-        assert "still under way here" in line.advice
+        assert "still in progress here" in line.advice
 
     def test_submitted_although_the_ending_pays_nothing(self, house):
         assignment = house.accept(house.published(), "AWORKERONE")
@@ -234,7 +234,7 @@ class TestWhoIsGone:
         assert state_of(gone) == State.RETURNED
         assert state_of(person) == State.COMPLETED
         lines = {line.enrolment: line for line in comparing.lines_of(house.study)}
-        assert "Somebody else submitted" in lines[gone].advice
+        assert "Another worker submitted" in lines[gone].advice
         assert lines[person].advice == ""
 
     def test_whoever_has_ended_is_left_as_they_are(self, house):
