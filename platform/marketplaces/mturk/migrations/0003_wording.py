@@ -4,70 +4,94 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('mturk', '0002_rejections_taken_back'),
+        ("mturk", "0002_rejections_taken_back"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='assignment',
-            name='auto_approval_at',
-            field=models.DateTimeField(null=True, verbose_name='approved automatically'),
+            model_name="assignment",
+            name="auto_approval_at",
+            field=models.DateTimeField(null=True, verbose_name="approved automatically"),
         ),
         migrations.AlterField(
-            model_name='assignment',
-            name='taken_back_at',
-            field=models.DateTimeField(help_text='from then on, the ledger may pay it despite the rejection', null=True, verbose_name='rejection undone'),
+            model_name="assignment",
+            name="taken_back_at",
+            field=models.DateTimeField(
+                help_text="from then on, the ledger may pay it despite the rejection",
+                null=True,
+                verbose_name="rejection undone",
+            ),
         ),
         migrations.AlterField(
-            model_name='assignment',
-            name='whose',
-            field=models.CharField(choices=[('ours', 'submitted by the worker who arrived here with it'), ('other', 'submitted by a different worker from the one who arrived here'), ('nobody', 'nobody arrived here with it')], max_length=8, verbose_name='submitted by'),
+            model_name="assignment",
+            name="whose",
+            field=models.CharField(
+                choices=[
+                    ("ours", "submitted by the worker who arrived here with it"),
+                    ("other", "submitted by a different worker from the one who arrived here"),
+                    ("nobody", "nobody arrived here with it"),
+                ],
+                max_length=8,
+                verbose_name="submitted by",
+            ),
         ),
         migrations.AlterField(
-            model_name='hit',
-            name='auto_approval',
-            field=models.PositiveIntegerField(help_text='seconds until mTurk approves automatically'),
+            model_name="hit",
+            name="auto_approval",
+            field=models.PositiveIntegerField(help_text="seconds until mTurk approves automatically"),
         ),
         migrations.AlterField(
-            model_name='hit',
-            name='available',
-            field=models.PositiveIntegerField(default=0, verbose_name='available'),
+            model_name="hit",
+            name="available",
+            field=models.PositiveIntegerField(default=0, verbose_name="available"),
         ),
         migrations.AlterField(
-            model_name='hit',
-            name='duration',
-            field=models.PositiveIntegerField(help_text='seconds from accepting the task to submitting it'),
+            model_name="hit",
+            name="duration",
+            field=models.PositiveIntegerField(help_text="seconds from accepting the task to submitting it"),
         ),
         migrations.AlterField(
-            model_name='hit',
-            name='expires_at',
-            field=models.DateTimeField(null=True, verbose_name='available until'),
+            model_name="hit",
+            name="expires_at",
+            field=models.DateTimeField(null=True, verbose_name="available until"),
         ),
         migrations.AlterField(
-            model_name='hit',
-            name='frame_height',
-            field=models.PositiveIntegerField(default=0, help_text='in pixels; 0 fits the frame to the window'),
+            model_name="hit",
+            name="frame_height",
+            field=models.PositiveIntegerField(default=0, help_text="in pixels; 0 fits the frame to the window"),
         ),
         migrations.AlterField(
-            model_name='hit',
-            name='hit_id',
-            field=models.CharField(max_length=64, null=True, unique=True, verbose_name='HIT ID'),
+            model_name="hit",
+            name="hit_id",
+            field=models.CharField(max_length=64, null=True, unique=True, verbose_name="HIT ID"),
         ),
         migrations.AlterField(
-            model_name='hit',
-            name='lifetime',
-            field=models.PositiveIntegerField(help_text='seconds for which the task is available'),
+            model_name="hit",
+            name="lifetime",
+            field=models.PositiveIntegerField(help_text="seconds for which the task is available"),
         ),
         migrations.AlterField(
-            model_name='hit',
-            name='pending',
-            field=models.PositiveIntegerField(default=0, verbose_name='in progress'),
+            model_name="hit",
+            name="pending",
+            field=models.PositiveIntegerField(default=0, verbose_name="in progress"),
         ),
         migrations.AlterField(
-            model_name='hit',
-            name='state',
-            field=models.CharField(choices=[('ordered', 'not confirmed yet'), ('refused', 'refused'), ('Assignable', 'available'), ('Unassignable', 'all assignments taken'), ('Reviewable', 'ready for review'), ('Reviewing', 'being reviewed'), ('Disposed', 'deleted')], default='ordered', max_length=14, verbose_name='state'),
+            model_name="hit",
+            name="state",
+            field=models.CharField(
+                choices=[
+                    ("ordered", "not confirmed yet"),
+                    ("refused", "refused"),
+                    ("Assignable", "available"),
+                    ("Unassignable", "all assignments taken"),
+                    ("Reviewable", "ready for review"),
+                    ("Reviewing", "being reviewed"),
+                    ("Disposed", "deleted"),
+                ],
+                default="ordered",
+                max_length=14,
+                verbose_name="state",
+            ),
         ),
     ]
