@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from matches.models import Event, Match
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from studies.demo import create_demo
 from studies.freezing import launch
 from studies.models import Study
@@ -15,7 +15,7 @@ def launch_auction(slug: str, *, seats: dict[str, str], settings: dict[str, Any]
     """Launch a study of the item auction with these seats; return its short name."""
     agents: dict[str, Any] = {}
     for agent in set(seats.values()) - {"person"}:
-        agents |= named(agent, settings={} if agent.startswith("script:") else settings)
+        agents |= agents_from_specs(agent, settings={} if agent.startswith("script:") else settings)
     study = Study.objects.create(
         **{
             "slug": slug,

@@ -11,7 +11,7 @@ from django.db.models import Count
 from lobby.models import Place
 from matches import services
 from matches.models import Event, Match, Seat
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from participants import services as people
 from participants.models import Enrolment
 from payouts.models import LedgerRow
@@ -36,7 +36,7 @@ def launch_contest(slug: str, *, of_people: int = 4, agent: str = "script:ration
             "game": "beauty_contest",
             "config": config,
             "entry": "open",
-            "agents": named(agent, settings={} if agent.startswith("script:") else {"cap_study": 5.0}),
+            "agents": agents_from_specs(agent, settings={} if agent.startswith("script:") else {"cap_study": 5.0}),
             "lineups": [{"name": "", "seats": seats}],
             "asks_code_word": False,
             "asks_quiz": False,

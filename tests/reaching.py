@@ -16,7 +16,7 @@ from exports.tests import building
 from matches import services as matches
 from matches.models import Match, Seat
 from monitoring import services as monitor
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
@@ -40,7 +40,7 @@ _QUESTION = {
 def launch_second_version(slug: str) -> None:
     """Change the launched study as its researcher and launch it again, for participants who arrive from now on."""
     study = Study.objects.get(slug=slug)
-    study.survey_before, study.agents = [_QUESTION], named("script:fair", delay=THINKING)
+    study.survey_before, study.agents = [_QUESTION], agents_from_specs("script:fair", delay=THINKING)
     study.save()
     launch(study)
 

@@ -23,7 +23,7 @@ from exports.verify import verify
 from games import registry
 from matches import services
 from opponents.agent_settings import AgentSettings
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from opponents.endpoints import MEMORY
 from opponents.models import Call, Endpoint
 from participants.models import Enrolment, ProblemReport
@@ -67,7 +67,7 @@ def add(client: Client, **changes):
 
 def agents(*specs: str, **settings: object) -> str:
     """Return agents as the form sends them."""
-    return json.dumps(named(*specs, settings=settings))
+    return json.dumps(agents_from_specs(*specs, settings=settings))
 
 
 def page_of(study: Study) -> str:
@@ -167,7 +167,7 @@ def test_saved_values_are_shown_again(client, boss):
     )
     study = Study.objects.get()
     form = client.get(page_of(study)).context["adminform"].form
-    assert json.loads(form["agents"].value()) == named("script:random")
+    assert json.loads(form["agents"].value()) == agents_from_specs("script:random")
     assert form["parameter_rounds_none"].value() is True
     assert form["parameter_complete_information"].value() is False
     assert client.post(page_of(study), filled_in(client.get(page_of(study)), title="Renamed")).status_code == 302
@@ -222,7 +222,9 @@ def test_scripts_that_see_hidden_values_are_not_offered_against_people(client, b
 @pytest.mark.parametrize("cap", ["study", "day"])
 def test_study_warns_when_a_cap_stops_its_models(client, boss, settings, cap, script, follows):
     study = building.new_study(
-        agents=named("openai:m", settings={"script": script, **({"cap_study": 1.0} if cap == "study" else {})})
+        agents=agents_from_specs(
+            "openai:m", settings={"script": script, **({"cap_study": 1.0} if cap == "study" else {})}
+        )
     )
     page = client.get(page_of(study))
     assert page.context["status"].spent_up == ""

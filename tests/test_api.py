@@ -11,7 +11,7 @@ import pytest
 
 from config.supervisor import ROOT
 from exports.verify import verify
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from tests.examples import executed
 
 pytestmark = pytest.mark.services
@@ -22,7 +22,7 @@ STUDY = {
     "slug": "api-examples",
     "game": "bargaining",
     "roles": ["alice"],
-    "agents": named("script:fair"),
+    "agents": agents_from_specs("script:fair"),
     "entry": "open",
 }
 

@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page
 
 from llm_agents.standins.__main__ import StandInModel, serve
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from quality.score import LINE
 from tests import walking
 from tests.test_counting import told
@@ -254,7 +254,9 @@ PEOPLE = (Typist, Paster, FastReader, Dictates, ScreenReader, DictatesByKeyboard
 @pytest.fixture(scope="module")
 def join(stack) -> str:
     values = {"title": "Who", "slug": "who", "game": "bargaining", "roles": ["alice"], "entry": "open"}
-    return f"{stack.url}/join/{stack.launch_study({**values, 'agents': named('script:fair'), 'quota': 1000})}"
+    return (
+        f"{stack.url}/join/{stack.launch_study({**values, 'agents': agents_from_specs('script:fair'), 'quota': 1000})}"
+    )
 
 
 @pytest.fixture

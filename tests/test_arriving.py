@@ -7,7 +7,7 @@ import asyncio
 import httpx
 import pytest
 
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 
 pytestmark = pytest.mark.services
 
@@ -25,7 +25,7 @@ def test_quotas_hold_and_no_place_is_lost(stack):
         "roles": ["alice", "bob"],
         "quota": QUOTA,
         "entry": "mturk",
-        "agents": named("script:fair"),
+        "agents": agents_from_specs("script:fair"),
     }
     stack.launch_study(study)
     places = 4 * QUOTA

@@ -10,7 +10,7 @@ import pytest
 from deploy.bench import workers
 from llm_agents.standins import OpenAIStandIn
 from llm_agents.standins.misbehaviours import Hang
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 
 pytestmark = pytest.mark.services
 THREADS = 16
@@ -30,7 +30,7 @@ def hung(stack) -> Iterator[str]:
                 "title": "Hung",
                 "game": "bargaining",
                 "roles": ["alice"],
-                "agents": named("never:any", settings={"call_seconds": 60.0, "limit_seconds": 120.0}),
+                "agents": agents_from_specs("never:any", settings={"call_seconds": 60.0, "limit_seconds": 120.0}),
                 "entry": "codes",
             }
         )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserType, Page, expect
 
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from tests import walking
 from tests.researching import PATIENCE, expect_size, sign_in, step
 
@@ -30,7 +30,7 @@ HIDE = """(hidden) => {
 @pytest.fixture(scope="module")
 def study(stack) -> str:
     values = {"title": "Counting", "slug": "counting", "game": "bargaining", "roles": ["alice"], "entry": "open"}
-    return stack.launch_study({**values, "agents": named("script:fair"), "quota": 1000})
+    return stack.launch_study({**values, "agents": agents_from_specs("script:fair"), "quota": 1000})
 
 
 def begin(stack, page: Page, study: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
 
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from tests import walking
 from tests.photographs import PHONE
 
@@ -25,7 +25,14 @@ def phone(browser: Browser) -> Iterator[Page]:
 
 def sit_down(stack, page: Page, slug: str, game: str, role: str, agent: str, **fields: object) -> str:
     """Open a participant's first turn in a new study; return the path of their page."""
-    study = {"slug": slug, "title": game, "game": game, "roles": [role], "agents": named(agent), "entry": "codes"}
+    study = {
+        "slug": slug,
+        "title": game,
+        "game": game,
+        "roles": [role],
+        "agents": agents_from_specs(agent),
+        "entry": "codes",
+    }
     stack.launch_study({**study, **fields})
     path = stack.sit_down(slug)
     page.goto(stack.url + path)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from tests.photographs import photograph
 
 pytestmark = pytest.mark.browser
@@ -28,7 +28,7 @@ def path(stack: Any) -> Iterator[str]:
             "game": "persuasion",
             "config": {"message_type": "text"},
             "roles": ["bob"],
-            "agents": named("vllm:model", settings={"appears": "typed", "cap_study": 1.0}),
+            "agents": agents_from_specs("vllm:model", settings={"appears": "typed", "cap_study": 1.0}),
             "entry": "open",
         }
     )

@@ -7,7 +7,7 @@ import time
 import pytest
 from playwright.sync_api import Page
 
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from tests import walking
 
 pytestmark = pytest.mark.browser
@@ -28,7 +28,7 @@ def thinking(stack, page: Page, request) -> str:
             "game": "bargaining",
             "config": {"rounds": 12},
             "roles": ["alice"],
-            "agents": named("script:fair", delay=AGENT_DELAY),
+            "agents": agents_from_specs("script:fair", delay=AGENT_DELAY),
             "entry": "codes",
         }
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from tests import walking
 
 pytestmark = pytest.mark.browser
@@ -26,7 +26,7 @@ def bargaining_study(stack, role: str, **settings) -> str:
         "game": "bargaining",
         "config": {"money": MONEY, "delta_alice": FACTORS["alice"], "delta_bob": FACTORS["bob"], "rounds": 6},
         "roles": [role],
-        "agents": named("script:fair"),
+        "agents": agents_from_specs("script:fair"),
         "entry": "codes",
     }
     return stack.launch_study({**defaults, **settings})

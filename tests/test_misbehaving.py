@@ -26,7 +26,7 @@ from llm_agents.standins.misbehaviours import (
     WrongModel,
     WrongTypes,
 )
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 
 pytestmark = pytest.mark.browser
 GAMES = [key for key in registry.keys() if len(configure(registry.get(key), {}).roles()) > 1]
@@ -80,7 +80,7 @@ def sit_opposite(stack, standins: dict[str, str], game: str, kind: str, **asking
             "title": kind,
             "game": game,
             "roles": list(configure(registry.get(game), {}).roles()[:1]),
-            "agents": named(f"{slug}:any", settings={**ASKING, **asking}),
+            "agents": agents_from_specs(f"{slug}:any", settings={**ASKING, **asking}),
             "entry": "codes",
         }
     )

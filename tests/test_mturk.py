@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Frame, Page, expect
 from marketplaces.mturk.standin import Misbehaviour, StandIn
 from marketplaces.mturk.standin.market import Assignment
 from marketplaces.mturk.standin.server import KEY_ID, SECRET
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from participants.states import State
 from tests import walking
 from tests.photographs import PHONE
@@ -76,7 +76,7 @@ class Desk:
             "game": "bargaining",
             "config": {"delta_alice": 0.9, "delta_bob": 0.8},
             "roles": ["alice"],
-            "agents": named("script:fair"),
+            "agents": agents_from_specs("script:fair"),
             "entry": "mturk",
             "quota": people,
             "turn_seconds": 3600,

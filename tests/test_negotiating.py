@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from tests import walking
 
 pytestmark = pytest.mark.browser
@@ -27,7 +27,7 @@ def sit_down(stack, page: Page, role: str, slug: str, **settings) -> str:
         "amounts": "dollars",
         "config": CONFIG,
         "roles": [role],
-        "agents": named("script:haggler"),
+        "agents": agents_from_specs("script:haggler"),
     }
     stack.launch_study({"slug": slug, "entry": "codes", **given, **settings})
     walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")

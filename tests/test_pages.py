@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from conftest import by_day
 from games import registry
 from games.play import configure
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from participants.states import ENDINGS
 from studies.lineups import one_of_each_kind
 from tests import walking
@@ -120,7 +120,12 @@ def study(stack) -> str:
 
 
 def bargaining(stack, slug: str, **fields) -> str:
-    given = {"title": "Splitting money", "game": "bargaining", "roles": ["alice"], "agents": named("script:fair")}
+    given = {
+        "title": "Splitting money",
+        "game": "bargaining",
+        "roles": ["alice"],
+        "agents": agents_from_specs("script:fair"),
+    }
     return stack.launch_study({"slug": slug, "entry": "codes", "quota": 1000, **given, **fields})
 
 
@@ -247,7 +252,7 @@ def test_the_game_and_the_quiz(stack, page: Page, inspect: Inspector, study: str
 
 
 def test_waiting(stack, page: Page, inspect: Inspector):
-    path = stack.sit_down(bargaining(stack, "pages-slow", agents=named("script:fair", delay=120)))
+    path = stack.sit_down(bargaining(stack, "pages-slow", agents=agents_from_specs("script:fair", delay=120)))
     page.goto(stack.url + path)
     walking.offer(page, "9000", "1000", role="alice")
     expect(page.locator(".thinking")).to_be_visible()
@@ -258,7 +263,7 @@ def test_waiting(stack, page: Page, inspect: Inspector):
 def test_every_games_screens(stack, page: Page, inspect: Inspector, game: str, role: str):
     slug = f"pages-{game.replace('_', '-')}-{role}"
     config = {"periods": 6} if "periods" in registry.get(game).Config.model_fields else {}
-    seated = {"game": game, "config": config, "roles": [role], "agents": named("script:random")}
+    seated = {"game": game, "config": config, "roles": [role], "agents": agents_from_specs("script:random")}
     stack.launch_study({"slug": slug, "title": game, "entry": "codes", **seated})
     path = stack.sit_down(slug)
     page.goto(stack.url + path)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from tests import researching
 from tests.accessibility import violations
 
@@ -29,7 +29,7 @@ def slug(stack: Any) -> str:
             "title": "Paid",
             "game": "bargaining",
             "roles": ["alice"],
-            "agents": named("script:fair"),
+            "agents": agents_from_specs("script:fair"),
             "entry": "codes",
         }
     )

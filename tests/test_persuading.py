@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from tests import walking
 
 pytestmark = pytest.mark.browser
@@ -25,7 +25,7 @@ def sit_down(stack, page: Page, role: str, slug: str, agent: str, **config) -> s
         "game": "persuasion",
         "amounts": "dollars",
         "roles": [role],
-        "agents": named(agent),
+        "agents": agents_from_specs(agent),
         "entry": "codes",
     }
     stack.launch_study({"slug": slug, "config": {**CONFIG, **config}, **given})

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 
 pytestmark = pytest.mark.services
 PEOPLE, PATIENCE = 10, 240.0
@@ -14,7 +14,7 @@ PEOPLE, PATIENCE = 10, 240.0
 
 def test_pilot_continues_when_its_worker_is_killed(stack):
     study = {"title": "Piloted", "game": "bargaining", "config": {"rounds": 12}, "roles": ["alice", "bob"]}
-    stack.launch_study({**study, "slug": "piloted", "agents": named("script:haggler")})
+    stack.launch_study({**study, "slug": "piloted", "agents": agents_from_specs("script:haggler")})
     number = stack.call("tests.actions.begin_pilot", "piloted", PEOPLE)
     until(stack, number, lambda now: now["ended"] >= 3)
     stack.kill("collector")

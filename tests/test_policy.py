@@ -18,7 +18,7 @@ from games.play import configure, script_move
 from marketplaces.mturk.arriving import PREVIEW
 from matches import services
 from matches.models import Match, Seat
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from participants import services as people
 from participants.states import ENDINGS, State
 from tests.visitors import WAY, Visitor, arriving, launched
@@ -121,7 +121,9 @@ def test_every_ending(client: Client, state: str):
 
 @pytest.mark.parametrize(("game", "role"), SEATS)
 def test_every_games_screens_and_frames(client: Client, game: str, role: str):
-    study = launched(slug="seat", game=game, roles=[role], agents=named("script:random"), asks_code_word=True)
+    study = launched(
+        slug="seat", game=game, roles=[role], agents=agents_from_specs("script:random"), asks_code_word=True
+    )
     person = arriving(study)
     for position, answer in enumerate(({"agree": "yes"}, {"name": "Robin"}, {"code_word": person.code_word})):
         people.answer_step(enrolment_id=person.pk, position=position, data=answer)

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from marketplaces.prolific.standin import TOKEN, StandIn
 from marketplaces.prolific.standin.market import Submission, new_id
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from participants.states import ENDED, State
 from tests import reaching, researching, walking
 from tests.photographs import PHONE
@@ -47,7 +47,7 @@ def offer(stack, page: Page, standin: StandIn, *, slug: str, places: int) -> Non
             "roles": ["alice"],
             "quota": places,
             "entry": "prolific",
-            "agents": named("script:fair"),
+            "agents": agents_from_specs("script:fair"),
             "turn_seconds": 3600,
         }
     )

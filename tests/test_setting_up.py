@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 from playwright.sync_api import Page, expect
 
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from tests import walking
 from tests.accessibility import DARK, described, violations
 from tests.photographs import photograph
@@ -156,7 +156,7 @@ def test_a_studys_own_pages_are_accessible_and_fit_a_phone(stack, desk: Page, sc
             "title": "Own pages",
             "game": "bargaining",
             "roles": ["alice"],
-            "agents": named("script:fair"),
+            "agents": agents_from_specs("script:fair"),
             "entry": "codes",
         }
     )

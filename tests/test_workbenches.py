@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from conftest import by_day
 from games import registry
 from games.play import configure
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from tests import walking
 from tests.photographs import photograph
 from tests.test_meeting import PHONE, Open, check, phone
@@ -106,7 +106,7 @@ def test_a_person_plays_five_periods_on_a_phone(stack, phone: Open, key: str):
     slug = f"bench-{key.replace('_', '-')}"
     study = {"slug": slug, "title": game.title, "game": key, "config": {**config, **ended}, "entry": "codes"}
     roles = configure(game, config).roles()
-    others = named("script:tit_for_tat") if len(roles) > 1 else {}
+    others = agents_from_specs("script:tit_for_tat") if len(roles) > 1 else {}
     stack.launch_study({**study, "roles": [roles[0]], "agents": others})
     page = phone(stack.sit_down(slug))
     if config.get("practice"):

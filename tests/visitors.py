@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from matches import agents
 from matches.models import Match, Seat
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from participants.models import Enrolment
 from participants.services import answer_step
 from recruiters.arrivals import Arrival
@@ -32,7 +32,7 @@ def launched(**fields: Any) -> Study:
         "slug": "splitting",
         "game": "bargaining",
         "roles": ["alice"],
-        "agents": named("script:fair"),
+        "agents": agents_from_specs("script:fair"),
     }
     study = Study.objects.create(**{**given, **fields})
     launch(study)

@@ -16,7 +16,7 @@ from games.registry import get
 from matches import services
 from matches.models import Event, Match, Seat
 from monitoring.tallies import tally_everything
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from opponents.models import Call
 from participants.models import Enrolment
 from participants.states import State
@@ -39,7 +39,7 @@ def gather(slug: str, *, finished: int, live: int) -> int:
         game="bargaining",
         design=GRID,
         roles=["alice"],
-        agents=named(AGENT, settings={"cap_study": 500}),
+        agents=agents_from_specs(AGENT, settings={"cap_study": 500}),
         quota=100_000,
     )
     freezing.launch(study)

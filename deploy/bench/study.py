@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from matches.models import Match, Seat
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from opponents.endpoints import MEMORY
 from opponents.models import Endpoint
 from participants import services as people
@@ -17,14 +17,14 @@ HUNG = "hung"
 
 def launch(slug: str) -> None:
     """Launch a bargaining study without end: neither the participants nor their opponent ever accept."""
-    _launch(slug, agents=named("script:fair"))
+    _launch(slug, agents=agents_from_specs("script:fair"))
 
 
 def launch_hung(slug: str, url: str) -> None:
     """Launch the same study against a model at `url`; people wait for it as long as the benchmark lasts."""
     Endpoint.objects.create(name=HUNG, title="Hung", protocol="openai", base_url=url, concurrency=1_000)
     MEMORY.expire()
-    _launch(slug, agents=named(f"{HUNG}:any", settings={"call_seconds": 600.0, "limit_seconds": 600.0}))
+    _launch(slug, agents=agents_from_specs(f"{HUNG}:any", settings={"call_seconds": 600.0, "limit_seconds": 600.0}))
 
 
 def _launch(slug: str, **values: object) -> None:

@@ -6,7 +6,7 @@ from django.db.models import Count, Q
 
 from api import schemas
 from api.reading import matches_of
-from opponents.agents import PERSON, among
+from opponents.agents import PERSON, candidates
 from participants.states import ENDED, State
 from studies.models import Cell, Placement, Study, Version
 from studies.sessions import entry_cells
@@ -82,7 +82,7 @@ def _cells(version: Version) -> list[schemas.CellOut]:
             lineup=cell.lineup,
             seats=cell.seats,
             opponents={
-                role: " | ".join(agents[label].spec for label in among(who))
+                role: " | ".join(agents[label].spec for label in candidates(who))
                 for role, who in cell.seats.items()
                 if who != PERSON
             },

@@ -19,7 +19,7 @@ from games.interface import Game
 from games.lineups import Lineups
 from matches.forms import fields_of
 from opponents.agent_settings import AgentSettings
-from opponents.agents import Agent, agents_of, named, problems_in
+from opponents.agents import Agent, agents_from_specs, parse_agents, problems_in
 from studies.admin.parameters import Parameters
 from studies.admin.table_fields import TableWidget, about_agents, controls_of, seats_among
 
@@ -30,7 +30,7 @@ DEFAULT_SETTINGS = Parameters(AgentSettings, prefix="", without=frozenset({"appe
 def show(fields: Mapping[str, forms.Field], game: type[Game[Any, Any]]) -> None:
     """Give the fields what the script needs; a new plan starts with the default scripted player."""
     scripts = sorted(game.scripts)
-    agents = about_agents(game, scripts=scripts, settings=DEFAULT_SETTINGS, usual=PATIENT)
+    agents = about_agents(game, scripts=scripts, settings=DEFAULT_SETTINGS, default=PATIENT)
     told: dict[str, dict[str, Any]] = {
         "agents": {**agents, "words": {"no_agents": _("No agents yet.")}},
         "fixed": {"seats": seats_among(game, ()), "words": _words()},
@@ -40,7 +40,7 @@ def show(fields: Mapping[str, forms.Field], game: type[Game[Any, Any]]) -> None:
     }
     for name, about in told.items():
         fields[name].widget = TableWidget(name.replace("_", "-"), about)
-    fields["agents"].initial = named(f"script:{game.default_script}")
+    fields["agents"].initial = agents_from_specs(f"script:{game.default_script}")
 
 
 def _parameters(game: type[Game[Any, Any]]) -> list[dict[str, Any]]:
@@ -63,7 +63,7 @@ def read_agents(game: type[Game[Any, Any]], written: Any) -> dict[str, Agent]:
     if not isinstance(written, dict):
         raise ValidationError(_("Enter the agents as a JSON object that maps each name to its settings."))
     try:
-        agents = agents_of(written, usual=PATIENT)
+        agents = parse_agents(written, default=PATIENT)
     except ValueError as error:
         raise ValidationError(str(error)) from None
     if not agents:

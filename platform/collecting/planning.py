@@ -29,7 +29,7 @@ from llm_agents.errors import AgentError
 from llm_agents.pricing import Price, PriceList
 from matches.services import Player
 from opponents.agent_settings import AgentSettings
-from opponents.agents import Agent, problem_of_label
+from opponents.agents import Agent, label_problem
 from opponents.endpoints import refresh_if_old
 from studies.freezing import code_revision, sha256_of
 from studies.models import Study
@@ -214,7 +214,7 @@ def _refuse_stages(plan: Plan, game: type[Game[Any, Any]]) -> None:
 
 def _refuse_agents(agents: Mapping[str, Agent], game: Game[Any, Any]) -> None:
     for label, agent in agents.items():
-        if problem := problem_of_label(label):
+        if problem := label_problem(label):
             raise BadPlan(f"{label}: {problem}")
         for name, reason in agent.check(game).items():
             raise BadPlan(reason if name == "spec" else f"{name}: {reason}")

@@ -30,7 +30,7 @@ from games.lineups import AGENT, SECOND_AGENT, CollectionPreset, Environment, St
 from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
 from opponents.agent_settings import settings_of
-from opponents.agents import Agent, named
+from opponents.agents import Agent, agents_from_specs
 from studies import presets
 from studies.models import Study
 
@@ -98,7 +98,7 @@ def _with_people(family: Family, agent: str, seed: int, by: AbstractBaseUser | N
             "averages": {"by": family.stake, "amounts": {value: str(amount) for value, amount in averages.items()}},
         },
         roles=list(game(game.Config()).roles()),
-        agents=named(agent),
+        agents=agents_from_specs(agent),
         entry=Study.Entry.CODES,
         most_participations=None,
         rest_hours=REST_HOURS,
@@ -189,7 +189,7 @@ def _studies(name: str, named_agents: Sequence[str], by: AbstractBaseUser | None
             slug=f"{name}-{table}",
             game=key,
             config=dict(preset.config),
-            agents=named(*used, settings=preset.settings),
+            agents=agents_from_specs(*used, settings=preset.settings),
             lineups=[{"name": "", "seats": {seat: places.get(who, who) for seat, who in seats.items()}}],
             fills_in=first,
             base=pay,

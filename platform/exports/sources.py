@@ -20,7 +20,7 @@ from exports.csvsafe import compact_json
 from exports.errors import UnknownSource
 from games.interface import Json
 from matches.models import Match
-from opponents.agents import counted
+from opponents.agents import counted_movers
 from studies import formats
 from studies.design import cells_wanted
 from studies.enrolling import steps_of
@@ -57,7 +57,9 @@ class StudySource:
 
     @cached_property
     def counted(self) -> frozenset[str]:
-        return counted(agent for version in self.versions() for agent in formats.agents_in(version.content).values())
+        return counted_movers(
+            agent for version in self.versions() for agent in formats.agents_in(version.content).values()
+        )
 
     def versions(self) -> list[Frozen]:
         return [
@@ -131,7 +133,7 @@ class CollectionSource:
         self.origin = PLAYED_HERE if played_here else str(collection.source)
         agents = agents_in(collection.content).values()
         self.asks_models = any(not agent.scripted for agent in agents)
-        self.counted = counted(agents)
+        self.counted = counted_movers(agents)
 
     @cached_property
     def repeated_names(self) -> frozenset[str]:

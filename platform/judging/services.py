@@ -27,10 +27,10 @@ from llm_agents.errors import AgentError
 from llm_agents.judging import Inquiry
 from llm_agents.prompting import ABOUT_WORDS, fenced
 from opponents.agents import Agent
-from opponents.endpoints import prices_now, refresh_if_old
+from opponents.endpoints import current_prices, refresh_if_old
 from opponents.judging import Case, Verdict
 from opponents.judging import judge as ask
-from opponents.spending import spent_of
+from opponents.spending import spent_by_label
 
 AT_ONCE = 8
 CHUNK = 40
@@ -116,7 +116,7 @@ def checked(judges: Sequence[str], cap: Decimal | None) -> list[str]:
             raise JudgingError(str(error)) from None
         if scripted:
             raise JudgingError(_("“{name}” is a scripted player. A judge must be a model.").format(name=name))
-        if cap is not None and prices_now().of(name) is None:
+        if cap is not None and current_prices().of(name) is None:
             says = _(
                 "The price of {name} is unknown, so the cap can't be applied. Enter the price at the model's endpoint."
             )
@@ -149,9 +149,9 @@ def judge(
         for start in range(0, len(mine), CHUNK):
             if not goes_on(known):
                 return Judged(len(wanted), known, problem, stopped=True)
-            if cap is not None and spent_of(budget_of) >= cap:
+            if cap is not None and spent_by_label(budget_of) >= cap:
                 says = _("Stopped at the cap: the judges have cost ${spent:,.2f} of ${cap:,.2f}.")
-                return Judged(len(wanted), known, says.format(spent=spent_of(budget_of), cap=cap), stopped=True)
+                return Judged(len(wanted), known, says.format(spent=spent_by_label(budget_of), cap=cap), stopped=True)
             verdicts = _ask(rubric, name, mine[start : start + CHUNK], budget_of, cap)
             known += sum(verdict.answer is not None for verdict in verdicts)
             problem = next((verdict.problem for verdict in verdicts if verdict.problem), problem)
@@ -186,7 +186,7 @@ def _ask(
 
     settings = {"structured": True, **({} if cap is None else {"cap_study": float(cap)})}
     agent = Agent.model_validate({"spec": name, "settings": settings})
-    return ask(agent, [case for case, _one in cases.values()], budget_of=budget_of, told=told, at_once=AT_ONCE)
+    return ask(agent, [case for case, _one in cases.values()], budget_of=budget_of, on_verdict=told, at_once=AT_ONCE)
 
 
 def key_of(rubric: Rubric, judge_of: str, one: Justification) -> str:

@@ -22,8 +22,8 @@ from judging import runs, services
 from judging.errors import JudgingError
 from judging.models import JudgingRun
 from judging.texts import of_collection
-from opponents.listing import offered
-from opponents.spending import spent_of
+from opponents.listing import usable_endpoints
+from opponents.spending import spent_by_label
 from rights.admin import trail
 from rights.roles import Role
 
@@ -114,7 +114,7 @@ def _page(request: HttpRequest, collection: Collection, more: dict[str, Any]) ->
         **admin.site.each_context(request),
         **trail(collection, here=_("Justifications")),
         "title": _("Justifications in {title}").format(title=collection.title),
-        "endpoints": [name for name, _title in offered()],
+        "endpoints": [name for name, _title in usable_endpoints()],
         "typed": request.POST,
         "rubric": services.rubric_of(collection.game),
         **_status(request, collection),
@@ -130,7 +130,7 @@ def _status(request: HttpRequest, collection: Collection) -> dict[str, Any]:
         "judging_run": judging_run,
         "alive": judging_run is not None and judging_run.status == JudgingRun.Status.RUNNING,
         "may_change": admin.site.get_model_admin(Collection).has_change_permission(request, collection),
-        "spent": spent_of(runs.budget_of(collection)),
+        "spent": spent_by_label(runs.budget_of(collection)),
     }
     rubric = services.rubric_of(collection.game)
     if judging_run is None or rubric is None:

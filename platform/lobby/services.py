@@ -23,7 +23,7 @@ from lobby.signals import group_made
 from lobby.tables import Table
 from matches.models import Seat
 from matches.services import Player, open_match
-from opponents.agents import agents_of
+from opponents.agents import parse_agents
 from participants import services as people
 from participants.models import Enrolment, Visit
 from participants.states import State
@@ -197,7 +197,7 @@ def _seat(table: Table, places: Sequence[Place], group: Sequence[Waiting]) -> li
     match_step = table.match
     lineup = table.filled(taken)
     players = Player.agents(
-        agents_of(match_step["agents"]), lineup, seed=seed, filling_in=set(table.seats) - set(taken)
+        parse_agents(match_step["agents"]), lineup, seed=seed, filling_in=set(table.seats) - set(taken)
     )
     for role, place in taken.items():
         players[role] = Player(enrolment=place.enrolment, step=place.step + 1)

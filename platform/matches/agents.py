@@ -26,7 +26,7 @@ from matches.models import Lease, Match, seated_agents
 from matches.pacing import human_delay
 from matches.writers import OUTAGE_ERRORS, Writers
 from opponents.agents import Agent
-from opponents.endpoints import prices_now, refresh_if_old
+from opponents.endpoints import current_prices, refresh_if_old
 from opponents.services import mark_played
 
 MOST_ATTEMPTS = 5
@@ -77,7 +77,7 @@ def decide_turn(match: Match, play: Play, role: str, agent: Agent) -> Decision:
         AgentError, GameError: there is no decision.
     """
     question = question_for(
-        match, play, role, agent, Host(_writers, prices_now), template=match.texts.get("instructions")
+        match, play, role, agent, Host(_writers, current_prices), template=match.texts.get("instructions")
     )
     decision = asyncio.run_coroutine_threadsafe(_decided(question), background_loop()).result()
     if question.played is not None:
@@ -149,7 +149,7 @@ class _Thinking:
         play = match.play()
         if play.opened.get(self._role) != self._answering:
             return None
-        host = Host(_writers, prices_now, reopened=partial(leases.follow, held))
+        host = Host(_writers, current_prices, reopened=partial(leases.follow, held))
         return question_for(match, play, self._role, self._agent, host, template=match.texts.get("instructions"))
 
     async def _think_and_move(self, held: Lease, question: Question) -> None:

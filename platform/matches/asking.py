@@ -22,7 +22,7 @@ from matches import services
 from matches.models import Match
 from matches.writers import Writers
 from opponents.agents import Agent
-from opponents.services import keep_calls, latest_call, mark_played, raw_answers
+from opponents.services import latest_call, mark_played, raw_answers, record_calls
 from opponents.spending import refuse_over
 
 
@@ -138,7 +138,7 @@ class Question:
     def _keep(self, calls: Sequence[CallRecord]) -> int | None:
         if self.host.paid is not None:
             self.host.paid(calls)
-        return keep_calls(
+        return record_calls(
             match_uid=self.match.uid,
             role=self.role,
             answering=self.answering,

@@ -29,7 +29,7 @@ from matches.fates import is_lost
 from matches.models import Match, Seat, cache_players
 from matches.turns import OpenTurn
 from opponents.agent_settings import DEFAULT, AgentSettings
-from opponents.agents import AWAY, Agent, Seats, drawn
+from opponents.agents import NO_ANSWER_SUFFIX, Agent, Seats, draw_lineup
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
@@ -96,7 +96,7 @@ class Player:
                 label=label,
                 fills_in=role in filling_in,
             )
-            for role, label in drawn(seats, seed).items()
+            for role, label in draw_lineup(seats, seed).items()
             for agent in [agents[label]]
         }
 
@@ -342,7 +342,7 @@ def _replace_agent(change: Change, role: Role) -> None:
     """Let the fallback script move; if scripts' moves count as data, mark this one as not counting."""
     settings = change.agents[role].settings
     script = settings.script
-    by = f"script:{script}{AWAY if settings.script_counts else ''}"
+    by = f"script:{script}{NO_ANSWER_SUFFIX if settings.script_counts else ''}"
     try:
         if script:
             change.move(role, script_move(change.play, role, script), by=by)

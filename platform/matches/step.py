@@ -14,7 +14,7 @@ from matches import screens, services
 from matches.change import extension_seconds
 from matches.models import Match, Seat, seated_agents
 from opponents.agent_settings import settings_of
-from opponents.agents import agents_of
+from opponents.agents import parse_agents
 from participants.markdown import to_html
 from participants.states import State
 from participants.steps import Step, StepRefused, register
@@ -121,7 +121,7 @@ def _agents(step: Mapping[str, Any], seed: int) -> dict[str, services.Player]:
     Steps frozen before line-ups have no seats: their agents are stored by role, as {agent, delay, settings}.
     """
     if "seats" in step:
-        return services.Player.agents(agents_of(step["agents"]), step["seats"], seed=seed)
+        return services.Player.agents(parse_agents(step["agents"]), step["seats"], seed=seed)
     return {
         role: services.Player(
             agent=player["agent"], delay=player.get("delay", 0), settings=settings_of(player.get("settings", {}))

@@ -1,4 +1,4 @@
-"""How an agent in a seat is asked, its fallbacks, and how its answers appear."""
+"""An agent's settings: how it is asked, its fallbacks, and how its answers appear."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from llm_agents.strategies import Prompts, called, check_persona, check_prompts
 from opponents.spending import Caps
 
 PROMPT = "prompt_"
-"""Starts the names of the settings that hold a study's own texts."""
+"""Prefix of the settings that hold a study's own texts."""
 OwnText = Annotated[str, Field(max_length=50_000)]
 
 GRACE_SECONDS = 20.0
-"""Seconds beyond a decision's limit before the clock moves or ends the match, in case a worker died."""
+"""Extra seconds after a decision's limit before the clock moves or ends the match, in case a worker died."""
 
 
 class AgentSettings(BaseModel):
@@ -173,15 +173,15 @@ class AgentSettings(BaseModel):
 
     @field_validator("persona", "prompt_system", "prompt_question", "prompt_correction")
     @classmethod
-    def _as_typed(cls, text: str) -> str:
-        """Return text with the line ends that templates use; whitespace alone counts as empty."""
+    def _normalised(cls, text: str) -> str:
+        """Return the text with Unix line endings; return "" if it is only whitespace."""
         return text.replace("\r\n", "\n") if text.strip() else ""
 
     @property
     def prompts(self) -> dict[str, str]:
-        """Return the study's own texts, by the name of the default text that each replaces."""
-        written = {name: getattr(self, PROMPT + name) for name in Prompts.model_fields}
-        return {name: text for name, text in written.items() if text}
+        """Return the study's own texts, keyed by the name of the default text each replaces."""
+        texts = {name: getattr(self, PROMPT + name) for name in Prompts.model_fields}
+        return {name: text for name, text in texts.items() if text}
 
     def spec(self, agent: str) -> AgentSpec:
         """Return `agent` with these settings.
@@ -189,13 +189,13 @@ class AgentSettings(BaseModel):
         Raises:
             BadAgent
         """
-        named = parse_spec(agent)
-        if named.scripted:
-            return named
+        parsed = parse_spec(agent)
+        if parsed.scripted:
+            return parsed
         parameters: dict[str, Any] = {"temperature": self.temperature, "max_tokens": self.max_tokens}
         return AgentSpec(
-            kind=named.kind,
-            name=named.name,
+            kind=parsed.kind,
+            name=parsed.name,
             strategy=None if self.strategy == "plain" else self.strategy,
             parameters={name: value for name, value in parameters.items() if value is not None},
             persona=self.persona or None,
@@ -208,7 +208,7 @@ class AgentSettings(BaseModel):
         )
 
     def ladder(self, agent: str) -> Ladder:
-        """Return who is asked, in order, with timeouts and retries.
+        """Return the models to ask, in order, with timeouts and retries.
 
         Raises:
             BadAgent
@@ -223,31 +223,31 @@ class AgentSettings(BaseModel):
             script_counts=self.script_counts,
         )
 
-    def takes_no_tools(self, agent: str, game: Game[Any, Any]) -> str:
-        """Return why the agent cannot call tools with these settings, with advice; empty if it can or need not."""
+    def tools_problem(self, agent: str, game: Game[Any, Any]) -> str:
+        """Return why the agent cannot call tools, and what to do about it; empty if it can or needs no tools."""
         try:
-            named = parse_spec(agent)
-            if named.scripted or self.plain_tools or called(self.strategy, game).layout != "tools":
+            parsed = parse_spec(agent)
+            if parsed.scripted or self.plain_tools or called(self.strategy, game).layout != "tools":
                 return ""
-            takes = endpoint(named.kind).tools
+            supports_tools = endpoint(parsed.kind).tools
         except AgentError:
             return ""
-        if takes:
+        if supports_tools:
             return ""
-        return _("Endpoint “{name}” doesn't support tools. Choose “Tools in plain JSON”.").format(name=named.kind)
+        return _("Endpoint “{name}” doesn't support tools. Choose “Tools in plain JSON”.").format(name=parsed.kind)
 
     def caps(self) -> Caps:
-        """Return the spending limits of its calls."""
+        """Return the spending limits for the agent's calls."""
         return Caps(per_match=_dollars(self.cap_match), per_study=_dollars(self.cap_study))
 
     def check(self, game: Game[Any, Any]) -> dict[str, str]:
-        """Return what is invalid in this game, by name of the setting.
+        """Return the settings that are invalid in this game, with reasons.
 
-        Raises nothing, so that the caller can show every problem at its field.
+        Never raises, so that the caller can show each problem next to its field.
         """
         problems = self._problems_of_texts(game)
         try:
-            problems |= self._problem_of_modules(called(self.strategy, game))
+            problems |= self._problem_of_omitted_calls(called(self.strategy, game))
         except AgentError as error:
             problems["strategy"] = str(error)
         for other in self.fallbacks:
@@ -262,12 +262,12 @@ class AgentSettings(BaseModel):
             problems["script"] = str(error)
         return problems
 
-    def _problem_of_modules(self, strategy: Strategy) -> dict[str, str]:
-        made = list(dict.fromkeys(module.purpose for module in strategy.modules))
+    def _problem_of_omitted_calls(self, strategy: Strategy) -> dict[str, str]:
+        purposes = list(dict.fromkeys(module.purpose for module in strategy.modules))
         for purpose in self.left_out:
-            if purpose not in made:
-                says = _("This strategy has no call “{purpose}” before a move. Its calls are: {made}.")
-                return {"left_out": says.format(purpose=purpose, made=", ".join(made) or _("none"))}
+            if purpose not in purposes:
+                message = _("This strategy has no call “{purpose}” before a move. Its calls are: {purposes}.")
+                return {"left_out": message.format(purpose=purpose, purposes=", ".join(purposes) or _("none"))}
         return {}
 
     def _problems_of_texts(self, game: Game[Any, Any]) -> dict[str, str]:
@@ -292,6 +292,6 @@ def _dollars(amount: float | None) -> Decimal | None:
 DEFAULT = AgentSettings()
 
 
-def settings_of(kept: Mapping[str, Any]) -> AgentSettings:
-    """Return the settings stored with a seat, with defaults for missing ones."""
-    return AgentSettings.model_validate_json(json.dumps(kept)) if kept else DEFAULT
+def settings_of(stored: Mapping[str, Any]) -> AgentSettings:
+    """Return the settings stored with a seat, using defaults for missing ones."""
+    return AgentSettings.model_validate_json(json.dumps(stored)) if stored else DEFAULT

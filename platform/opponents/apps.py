@@ -12,8 +12,8 @@ class OpponentsConfig(AppConfig):
         from opponents import circuits, endpoints, following, spending
 
         spending.cap_per_day()
-        endpoints.use_kept_endpoints()
+        endpoints.use_stored_endpoints()
         circuits.share_changes()
-        for changed in (post_save, post_delete):
-            changed.connect(following.endpoint_changed, sender="opponents.Endpoint")
-        request_started.connect(following.page_of_the_admin)
+        for signal in (post_save, post_delete):
+            signal.connect(following.expire_memory, sender="opponents.Endpoint")
+        request_started.connect(following.refresh_for_admin_page)

@@ -1,7 +1,7 @@
 """Circuit breakers shared by all processes through the database.
 
-A circuit that opens or closes in this process is written by a separate thread, since it happens inside an event
-loop. Changes from other processes are applied when `opponents.endpoints` reads.
+A separate thread records circuits that open or close in this process, because that happens inside an event loop.
+Changes made by other processes are applied when `opponents.endpoints` reads the database.
 """
 
 from __future__ import annotations
@@ -25,80 +25,80 @@ PAUSE = timedelta(seconds=15)
 
 
 @dataclass
-class _LocalChange:
-    """When circuits changed in this process, by its own calls or by changes from others."""
+class _ChangeTimes:
+    """When each circuit last opened or closed in this process."""
 
     opened: dict[str, datetime] = field(default_factory=dict)
     closed: dict[str, datetime] = field(default_factory=dict)
 
     def note(self, name: str, *, is_open: bool, at: datetime) -> None:
-        now, before = (self.opened, self.closed) if is_open else (self.closed, self.opened)
-        now[name] = at
-        before.pop(name, None)
+        current, previous = (self.opened, self.closed) if is_open else (self.closed, self.opened)
+        current[name] = at
+        previous.pop(name, None)
 
 
-_here = _LocalChange()
+_changes = _ChangeTimes()
 _writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="circuits")
 
 
 def share_changes() -> None:
-    """Record whatever opens or closes in this process from now on."""
+    """Record every circuit that opens or closes in this process from now on."""
     breaker.on_change(_changed)
 
 
-def take_over() -> None:
-    """Apply the changes that other processes recorded since this process's own last change."""
+def apply_changes() -> None:
+    """Apply the changes that other processes recorded after this process's own last change."""
     now = timezone.now()
     for circuit in Circuit.objects.all():
         name = circuit.endpoint
         if circuit.open_until is not None and circuit.open_until > now:
-            heard = _here.closed.get(name)
-            if breaker.state(name) != "open" and (heard is None or heard < circuit.changed_at):
+            closed_at = _changes.closed.get(name)
+            if breaker.state(name) != "open" and (closed_at is None or closed_at < circuit.changed_at):
                 breaker.trip(name, (circuit.open_until - now).total_seconds())
-                _here.note(name, is_open=True, at=circuit.changed_at)
-        elif circuit.open_until is None and name in _here.opened and _here.opened[name] < circuit.changed_at:
+                _changes.note(name, is_open=True, at=circuit.changed_at)
+        elif circuit.open_until is None and name in _changes.opened and _changes.opened[name] < circuit.changed_at:
             breaker.reset(name)
-            _here.note(name, is_open=False, at=circuit.changed_at)
+            _changes.note(name, is_open=False, at=circuit.changed_at)
 
 
 def write(name: str, state: State, at: datetime) -> None:
-    """Record a change for the other processes, unless a later one is already recorded."""
-    told = {"open_until": at + PAUSE if state == "open" else None, "changed_at": at}
-    circuit, made = Circuit.objects.get_or_create(endpoint=name, defaults=told)
-    if not made:
-        Circuit.objects.filter(pk=circuit.pk, changed_at__lt=at).update(**told)
+    """Record a change for the other processes, unless a later one has been recorded."""
+    values = {"open_until": at + PAUSE if state == "open" else None, "changed_at": at}
+    circuit, created = Circuit.objects.get_or_create(endpoint=name, defaults=values)
+    if not created:
+        Circuit.objects.filter(pk=circuit.pk, changed_at__lt=at).update(**values)
 
 
 def open_circuits() -> dict[str, datetime]:
-    """Return when the pause of each paused endpoint ends, over all processes."""
+    """Return when the pause of each paused endpoint ends, across all processes."""
     return dict(Circuit.objects.filter(open_until__gt=timezone.now()).values_list("endpoint", "open_until"))
 
 
 def wait_until_written() -> None:
-    """Wait until all changes so far are written."""
+    """Wait until all changes made so far have been written."""
     _writer.submit(lambda: None).result()
 
 
 def forget() -> None:
     """Forget all changes in this process, as if it had just started."""
-    _here.opened.clear()
-    _here.closed.clear()
+    _changes.opened.clear()
+    _changes.closed.clear()
 
 
 def _changed(name: str, state: State) -> None:
     at = timezone.now()
-    _here.note(name, is_open=state == "open", at=at)
-    _writer.submit(_write_and_hang_up, name, state, at).add_done_callback(_complain)
+    _changes.note(name, is_open=state == "open", at=at)
+    _writer.submit(_write_and_disconnect, name, state, at).add_done_callback(_log_failure)
 
 
-def _write_and_hang_up(name: str, state: State, at: datetime) -> None:
+def _write_and_disconnect(name: str, state: State, at: datetime) -> None:
     try:
         write(name, state, at)
     finally:
         connection.close()
 
 
-def _complain(written: Future[None]) -> None:
+def _log_failure(written: Future[None]) -> None:
     failure = written.exception()
     if failure is not None:
         log.warning("a circuit could not be shared: %s", type(failure).__name__)

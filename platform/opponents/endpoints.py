@@ -1,9 +1,9 @@
 """The endpoints from the admin for `llm_agents`, served from memory in any thread or event loop.
 
-Nothing here reads the database on its own. Code that is about to run agents calls `refresh_if_old()`
-synchronously: the worker at the start of a turn, a collection's driver at its ticks (in a thread),
-a command before it plays, and admin pages with every request. That costs one query every five seconds per
-process, and nothing inside an event loop.
+The database is read only when `refresh_if_old()` is called. Code that is about to run agents calls it
+synchronously: the worker at the start of a turn, a collection's driver at each tick (in a thread), a command
+before it plays, and admin pages on every request. That costs one query every five seconds per process, and
+none inside an event loop.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MAX_AGE_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
-class Kept(known.Endpoint):
+class StoredEndpoint(known.Endpoint):
     """An endpoint from the admin.
 
     Attributes:
@@ -54,18 +54,18 @@ class Kept(known.Endpoint):
         return super().secret()
 
 
-def kept(endpoint: Endpoint, *, even_disabled: bool = False) -> Kept:
-    """Return an endpoint as `llm_agents` needs it.
+def stored_endpoint(endpoint: Endpoint, *, even_disabled: bool = False) -> StoredEndpoint:
+    """Return an endpoint in the form that `llm_agents` uses.
 
     Args:
-        even_disabled: allow calls although it is disabled.
+        even_disabled: allow calls even if the endpoint is disabled.
     """
     refusal = ""
     if not endpoint.enabled and not even_disabled:
         refusal = _("The endpoint “{name}” is disabled.").format(name=endpoint.name)
     elif endpoint.key_state == endpoint.KeyState.UNREADABLE:
         refusal = _("The key of “{name}” cannot be decrypted. Enter it again.").format(name=endpoint.name)
-    return Kept(
+    return StoredEndpoint(
         name=endpoint.name,
         protocol=endpoint.protocol,
         base_url=endpoint.base_url or None,
@@ -90,24 +90,24 @@ def _prices(endpoint: Endpoint) -> Mapping[str, Price]:
 
 
 class Memory:
-    """What was read last; its parts are replaced, never modified, so that reading needs no lock."""
+    """The endpoints as last read. The mapping is replaced, never modified, so reading it needs no lock."""
 
     def __init__(self) -> None:
-        self._endpoints: Mapping[str, Kept] = {}
+        self._endpoints: Mapping[str, StoredEndpoint] = {}
         self._read_at: float | None = None
         self._reading = threading.Lock()
 
-    def get(self, name: str) -> Kept | None:
+    def get(self, name: str) -> StoredEndpoint | None:
         return self._endpoints.get(name)
 
-    def all(self) -> list[Kept]:
+    def all(self) -> list[StoredEndpoint]:
         return list(self._endpoints.values())
 
     def is_old(self) -> bool:
         return self._read_at is None or time.monotonic() - self._read_at >= MAX_AGE_SECONDS
 
     def expire(self) -> None:
-        """Make the next `refresh_if_old` read, however soon it comes."""
+        """Make the next `refresh_if_old` read the database, however soon it is called."""
         self._read_at = None
 
     def read(self) -> None:
@@ -116,8 +116,8 @@ class Memory:
             return
         try:
             self._read_at = time.monotonic()
-            self._endpoints = {endpoint.name: kept(endpoint) for endpoint in Endpoint.objects.all()}
-            circuits.take_over()
+            self._endpoints = {endpoint.name: stored_endpoint(endpoint) for endpoint in Endpoint.objects.all()}
+            circuits.apply_changes()
         except DatabaseFailure as failure:
             log.warning("endpoints could not be read: %s", type(failure).__name__)
         finally:
@@ -125,13 +125,13 @@ class Memory:
 
 
 MEMORY = Memory()
-"""This process's memory."""
+"""The endpoints that this process has in memory."""
 
 
 def refresh_if_old() -> bool:
-    """Read endpoints and circuits again if the last read is five seconds old; return True if so.
+    """Read endpoints and circuits again if the last read is at least five seconds old; return whether they were read.
 
-    Does nothing inside an event loop, where the database must not block.
+    Do nothing inside an event loop, which the database must not block.
     """
     if not MEMORY.is_old() or _in_a_loop():
         return False
@@ -139,15 +139,15 @@ def refresh_if_old() -> bool:
     return True
 
 
-def use_kept_endpoints() -> None:
-    """Make `llm_agents` look up endpoints here first."""
+def use_stored_endpoints() -> None:
+    """Make `llm_agents` look up endpoints in this process's memory first."""
     known.use_endpoints(MEMORY.get)
 
 
-def prices_now() -> PriceList:
-    """Return the current prices of these endpoints as a list that a collection can keep."""
+def current_prices() -> PriceList:
+    """Return the current prices of these endpoints as a list that a collection can store."""
     return PriceList(
-        {f"{place.name}:{model}": price for place in MEMORY.all() for model, price in place.prices.items()}
+        {f"{endpoint.name}:{model}": price for endpoint in MEMORY.all() for model, price in endpoint.prices.items()}
     )
 
 

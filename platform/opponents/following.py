@@ -11,12 +11,12 @@ from django.urls import reverse
 from opponents.endpoints import MEMORY, refresh_if_old
 
 
-def endpoint_changed(**signal: Any) -> None:
+def expire_memory(**signal: Any) -> None:
     """Mark memory as outdated when an endpoint is saved or deleted in this process."""
     transaction.on_commit(MEMORY.expire)
 
 
-def page_of_the_admin(
+def refresh_for_admin_page(
     environ: Mapping[str, Any] | None = None, scope: Mapping[str, Any] | None = None, **signal: Any
 ) -> None:
     """Refresh memory before an admin page is rendered, since it may list agents."""

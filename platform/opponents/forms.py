@@ -40,7 +40,7 @@ class EndpointForm(forms.ModelForm):
     )
 
     session: MutableMapping[str, Any] | None = None
-    """Where an entered key waits, encrypted, while other fields are corrected; None for nowhere."""
+    """The session that holds an entered key, encrypted, while other fields are corrected; None to hold none."""
 
     class Meta:
         model = Endpoint
@@ -49,7 +49,7 @@ class EndpointForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        if self._waiting:
+        if self._pending_key:
             self.fields["new_key"].help_text = KEY_KEPT
 
     @sensitive_variables()
@@ -57,24 +57,24 @@ class EndpointForm(forms.ModelForm):
         key = self.cleaned_data["new_key"]
         if not re.fullmatch(r"[!-~]*", key):
             raise forms.ValidationError(_("A key contains no spaces and only ASCII characters. Paste it again."))
-        return key or self._typed_before()
+        return key or self._previously_typed()
 
     @property
-    def _waiting(self) -> str:
-        """Return the encrypted key that was entered for this endpoint before another field was refused."""
-        kept = (self.session or {}).get(TYPED_KEY) or {}
-        return kept.get("key", "") if self.is_bound and kept.get("of") == self.instance.pk else ""
+    def _pending_key(self) -> str:
+        """Return the encrypted key that was entered for this endpoint when another field was invalid."""
+        pending = (self.session or {}).get(TYPED_KEY) or {}
+        return pending.get("key", "") if self.is_bound and pending.get("of") == self.instance.pk else ""
 
     @sensitive_variables()
-    def _typed_before(self) -> str:
-        """Return that key, unless the user deletes the stored one now."""
-        if not self._waiting or self.data.get(self.add_prefix("forget_key")):
+    def _previously_typed(self) -> str:
+        """Return the pending key, decrypted, unless the user is deleting the stored one."""
+        if not self._pending_key or self.data.get(self.add_prefix("forget_key")):
             return ""
-        return keys.unseal(self._waiting) or ""
+        return keys.unseal(self._pending_key) or ""
 
     @sensitive_variables()
     def _keep_typed(self) -> None:
-        """Keep a valid key, in this user's session only, while other fields are corrected."""
+        """Hold a valid key in the user's session while other fields are corrected."""
         if self.session is None:
             return
         self.session.pop(TYPED_KEY, None)
@@ -88,8 +88,8 @@ class EndpointForm(forms.ModelForm):
         new, forget = cleaned.get("new_key"), cleaned.get("forget_key")
         if new and forget:
             self.add_error("forget_key", _("Enter a new key or delete the stored one, not both."))
-        stays = bool(self.instance.sealed_key) and not new and not forget
-        if stays and any(name in self.changed_data for name in ADDRESS_FIELDS):
+        keeps_key = bool(self.instance.sealed_key) and not new and not forget
+        if keeps_key and any(name in self.changed_data for name in ADDRESS_FIELDS):
             self.add_error("new_key", _("The stored key belongs to the old address. Enter it again, or delete it."))
         return cleaned
 
@@ -112,25 +112,25 @@ class EndpointForm(forms.ModelForm):
         return super().save(commit)
 
 
-def initial_of(preset: str) -> dict[str, Any]:
+def preset_values(preset: str) -> dict[str, Any]:
     """Return a preset's initial values; empty if there is no such preset."""
-    known = PRESETS.get(preset)
-    if known is None:
+    values = PRESETS.get(preset)
+    if values is None:
         return {}
     return {
-        "name": known.name,
-        "title": known.title,
-        "protocol": known.protocol,
-        "base_url": known.base_url or "",
-        "key_variable": known.key_variable or "",
-        "structured": known.structured,
-        "tools": known.tools,
-        "concurrency": known.concurrency,
+        "name": values.name,
+        "title": values.title,
+        "protocol": values.protocol,
+        "base_url": values.base_url or "",
+        "key_variable": values.key_variable or "",
+        "structured": values.structured,
+        "tools": values.tools,
+        "concurrency": values.concurrency,
     }
 
 
 class TryForm(forms.Form):
-    """The model to test."""
+    """The form for a test; it asks for the model."""
 
     model = forms.CharField(
         label=gettext_lazy("Model"), max_length=200, widget=UnfoldAdminTextInputWidget(attrs={"spellcheck": "false"})

@@ -17,18 +17,18 @@ from opponents.models import Call
 
 HOUR = timedelta(hours=1)
 MAX_TIMED = 20_000
-"""Response times use only this many of the latest calls; everything else uses all."""
+"""Response times use only this many of the latest calls; all other statistics use every call."""
 Outcome = Call.Outcome
 
 
 @dataclass(frozen=True)
 class EndpointHealth:
-    """One model of one endpoint.
+    """Statistics of one model at one endpoint.
 
     Attributes:
         calls: attempts, including retries.
         errors: calls without an answer.
-        rule_breaks: answers that were not a legal move.
+        rule_breaks: answers that were not legal moves.
         p50, p95: seconds to the answer, over answered calls; None if there are none.
         spend: US dollars.
         unpriced: answers with unknown cost.
@@ -52,7 +52,7 @@ class EndpointHealth:
 
     @property
     def rule_break_share(self) -> float:
-        """Share of answers that were not a legal move."""
+        """Share of answers that were not legal moves."""
         answers = self.calls - self.errors
         return self.rule_breaks / answers if answers else 0.0
 
@@ -62,7 +62,7 @@ class EndpointHealth:
 
 
 def health(since: timedelta = HOUR, *, budget_of: str | None = None) -> list[EndpointHealth]:
-    """Return the statistics of every model called, by endpoint and name.
+    """Return the statistics of every model called, sorted by endpoint and model.
 
     Args:
         budget_of: only calls with this label, such as "study:trust-1".

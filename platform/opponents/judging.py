@@ -1,4 +1,4 @@
-"""Models as judges: questions outside matches, with every call recorded, priced and capped like players' calls."""
+"""Models as judges: questions outside matches, whose calls are recorded, priced and capped like players' calls."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from llm_agents.judging import Inquiry, inquire
 from llm_agents.providers.base import Provider
 from llm_agents.record import CallRecord
 from opponents.agents import Agent
-from opponents.endpoints import prices_now, refresh_if_old
-from opponents.services import keep_calls
+from opponents.endpoints import current_prices, refresh_if_old
+from opponents.services import record_calls
 from opponents.spending import refuse_over
 
 
@@ -27,7 +27,7 @@ class Case:
     """One question about what a seat did.
 
     Attributes:
-        match_uid, role, answering: what the judged text belongs to; the calls are recorded with them.
+        match_uid, role, answering: the match, seat and event of the judged text; calls are recorded with them.
     """
 
     inquiry: Inquiry
@@ -50,45 +50,47 @@ def judge(
     cases: Sequence[Case],
     *,
     budget_of: str,
-    told: Callable[[Verdict], None] | None = None,
+    on_verdict: Callable[[Verdict], None] | None = None,
     at_once: int = 8,
     provider: Provider | None = None,
 ) -> list[Verdict]:
     """Ask a model about each case, `at_once` at a time.
 
-    The agent's settings determine how it is asked, its timeouts and retries, and the spending limit of all calls of
-    `budget_of` (`cap_study`); a case that is skipped because of the limit says so in its verdict.
+    The agent's settings determine how it is asked, its timeouts and retries, and the spending limit on all calls
+    labelled `budget_of` (`cap_study`). The verdict on a case skipped because of the limit says so.
 
     Args:
-        budget_of: the budget's label; may differ from that of the match, so that the limits of play are not affected.
-        told: called with each verdict, in the transaction that records its accepted call, so that both are saved
-            or neither.
+        budget_of: the budget's label; it may differ from the match's, so that limits on play are not affected.
+        on_verdict: called with each verdict in the transaction that records its accepted call, so that either
+            both are saved or neither is.
     """
     refresh_if_old()
-    return async_to_sync(_judge)(agent, cases, budget_of, told, at_once, provider)
+    return async_to_sync(_judge)(agent, cases, budget_of, on_verdict, at_once, provider)
 
 
 async def _judge(
     agent: Agent,
     cases: Sequence[Case],
     budget_of: str,
-    told: Callable[[Verdict], None] | None,
+    on_verdict: Callable[[Verdict], None] | None,
     at_once: int,
     provider: Provider | None,
 ) -> list[Verdict]:
-    places = asyncio.Semaphore(at_once)
-    sitting = _Judge(agent, budget_of, told, provider)
+    slots = asyncio.Semaphore(at_once)
+    judging = _Judge(agent, budget_of, on_verdict, provider)
 
-    async def one(case: Case) -> Verdict:
-        async with places:
-            return await sitting.verdict(case)
+    async def ask(case: Case) -> Verdict:
+        async with slots:
+            return await judging.verdict(case)
 
-    return list(await asyncio.gather(*(one(case) for case in cases)))
+    return list(await asyncio.gather(*(ask(case) for case in cases)))
 
 
 class _Judge:
-    def __init__(self, agent: Agent, budget_of: str, told: Callable[[Verdict], None] | None, provider: Provider | None):
-        self._agent, self._budget_of, self._told, self._provider = agent, budget_of, told, provider
+    def __init__(
+        self, agent: Agent, budget_of: str, on_verdict: Callable[[Verdict], None] | None, provider: Provider | None
+    ):
+        self._agent, self._budget_of, self._on_verdict, self._provider = agent, budget_of, on_verdict, provider
 
     async def verdict(self, case: Case) -> Verdict:
         """Return the verdict; a model's failure is recorded in it, not raised."""
@@ -98,14 +100,14 @@ class _Judge:
             if call.moved:
                 accepted.append(call)
             else:
-                await sync_to_async(self._kept)(case, call)
+                await sync_to_async(self._record)(case, call)
 
         try:
             answer = await inquire(
                 settings.spec(self._agent.spec),
                 case.inquiry,
                 keep=keep,
-                allow=sync_to_async(self._allowed),
+                allow=sync_to_async(self._check_budget),
                 tries_after_first=settings.tries_after_first,
                 policy=Policy(settings.call_seconds, settings.retries),
                 provider=self._provider,
@@ -113,25 +115,25 @@ class _Judge:
             verdict = Verdict(case, answer)
         except AgentError as failure:
             verdict = Verdict(case, problem=str(failure))
-        await sync_to_async(self._over)(verdict, accepted)
+        await sync_to_async(self._finish)(verdict, accepted)
         return verdict
 
-    def _allowed(self) -> None:
+    def _check_budget(self) -> None:
         refuse_over(self._agent.settings.caps(), budget_of=self._budget_of)
 
     @transaction.atomic
-    def _over(self, verdict: Verdict, calls: Sequence[CallRecord]) -> None:
+    def _finish(self, verdict: Verdict, calls: Sequence[CallRecord]) -> None:
         for call in calls:
-            self._kept(verdict.case, call)
-        if self._told is not None:
-            self._told(verdict)
+            self._record(verdict.case, call)
+        if self._on_verdict is not None:
+            self._on_verdict(verdict)
 
-    def _kept(self, case: Case, call: CallRecord) -> None:
-        keep_calls(
+    def _record(self, case: Case, call: CallRecord) -> None:
+        record_calls(
             match_uid=case.match_uid,
             role=case.role,
             answering=case.answering,
             calls=[call],
-            prices=prices_now(),
+            prices=current_prices(),
             budget_of=self._budget_of,
         )

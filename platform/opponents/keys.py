@@ -7,7 +7,7 @@ from django.views.decorators.debug import sensitive_variables
 import sealing
 
 PURPOSE = b"parley: keys of opponents' endpoints"
-"""Part of the derived key, so that nothing else derived from SECRET_KEY decrypts it."""
+"""Part of the key derivation, so that no other key derived from SECRET_KEY decrypts these."""
 
 
 @sensitive_variables()

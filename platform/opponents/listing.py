@@ -15,50 +15,50 @@ from llm_agents.pricing import PRICES
 from llm_agents.providers import provider_of
 from opponents.endpoints import MEMORY
 
-SECONDS = 4.0
-KEPT_SECONDS = 300
-MOST = 500
+TIMEOUT_SECONDS = 4.0
+CACHE_SECONDS = 300
+MAX_MODELS = 500
 
 
-def offered() -> list[tuple[str, str]]:
-    """Return (name, title) of every endpoint that agents can use: the admin's, then the presets."""
-    own = [(place.name, place.title) for place in MEMORY.all() if not place.refusal]
-    replaced = {place.name for place in MEMORY.all()}
-    return [*own, *((name, preset.title) for name, preset in PRESETS.items() if name not in replaced)]
+def usable_endpoints() -> list[tuple[str, str]]:
+    """Return (name, title) of every endpoint that agents can use: those from the admin, then the presets."""
+    stored = [(endpoint.name, endpoint.title) for endpoint in MEMORY.all() if not endpoint.refusal]
+    replaced = {endpoint.name for endpoint in MEMORY.all()}
+    return [*stored, *((name, preset.title) for name, preset in PRESETS.items() if name not in replaced)]
 
 
-def priced(name: str) -> list[str]:
+def priced_models(name: str) -> list[str]:
     """Return an endpoint's models with known prices."""
-    kept = MEMORY.get(name)
+    stored = MEMORY.get(name)
     listed = (model.removeprefix(f"{name}:") for model in PRICES if model.startswith(f"{name}:"))
-    return sorted({*(kept.prices if kept else ()), *listed})
+    return sorted({*(stored.prices if stored else ()), *listed})
 
 
-def models_at(name: str) -> list[str]:
+def listed_models(name: str) -> list[str]:
     """Return the models the endpoint lists, cached for five minutes; empty if it provides no list."""
     key = f"models-of/{name}"
-    known: list[str] | None = cache.get(key)
-    if known is None:
-        known = _listed(endpoint(name))
-        cache.set(key, known, KEPT_SECONDS)
-    return known
+    models: list[str] | None = cache.get(key)
+    if models is None:
+        models = _fetched(endpoint(name))
+        cache.set(key, models, CACHE_SECONDS)
+    return models
 
 
 @sensitive_variables()
-def _listed(place: Endpoint) -> list[str]:
+def _fetched(endpoint: Endpoint) -> list[str]:
     found: list[str] = []
-    asking = threading.Thread(target=_ask, args=(place, found), name="listing", daemon=True)
-    asking.start()
-    asking.join(SECONDS + 1)
-    return sorted(found)[:MOST]
+    thread = threading.Thread(target=_ask, args=(endpoint, found), name="listing", daemon=True)
+    thread.start()
+    thread.join(TIMEOUT_SECONDS + 1)
+    return sorted(found)[:MAX_MODELS]
 
 
 @sensitive_variables()
-def _ask(place: Endpoint, found: list[str]) -> None:
+def _ask(endpoint: Endpoint, found: list[str]) -> None:
     async def ask() -> Iterable[str]:
-        provider = provider_of(place)
+        provider = provider_of(endpoint)
         try:
-            return await asyncio.wait_for(provider.models(), SECONDS)
+            return await asyncio.wait_for(provider.models(), TIMEOUT_SECONDS)
         finally:
             await provider.close()
 

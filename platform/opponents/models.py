@@ -19,8 +19,8 @@ from opponents.validators import validate_address, validate_name, validate_price
 class Endpoint(models.Model):
     """An endpoint for model calls; it replaces the preset of the same name.
 
-    Its key is set by `keep_key`. No method returns it, since templates and lists call methods by name; code that
-    makes calls uses `keys.unseal`.
+    `keep_key` sets the key. No method returns it, because templates and lists can call any method by name; code
+    that makes calls uses `keys.unseal`.
     """
 
     class Protocol(models.TextChoices):
@@ -133,7 +133,7 @@ class Endpoint(models.Model):
 
     @property
     def key_state(self) -> str:
-        """Return whether there is a key and where it comes from: one of `KeyState`."""
+        """Return whether there is a key and where it comes from, as a `KeyState`."""
         if self.sealed_key:
             return self.KeyState.UNREADABLE if keys.unseal(self.sealed_key) is None else self.KeyState.KEPT
         if self.key_variable:
@@ -150,10 +150,10 @@ class Endpoint(models.Model):
         self.sealed_key = ""
 
     def _sends_a_presets_key_elsewhere(self) -> bool:
-        makers = [preset for preset in PRESETS.values() if preset.key_variable == self.key_variable]
-        here = (self.protocol, self.base_url.rstrip("/"))
-        return bool(self.key_variable and makers) and all(
-            here != (preset.protocol, (preset.base_url or "").rstrip("/")) for preset in makers
+        presets = [preset for preset in PRESETS.values() if preset.key_variable == self.key_variable]
+        address = (self.protocol, self.base_url.rstrip("/"))
+        return bool(self.key_variable and presets) and all(
+            address != (preset.protocol, (preset.base_url or "").rstrip("/")) for preset in presets
         )
 
 
@@ -161,7 +161,7 @@ class Circuit(models.Model):
     """An endpoint's failure state, shared by all processes.
 
     Attributes:
-        open_until: the endpoint failed and is paused until then; None: it answered again.
+        open_until: when the pause after a failure ends; None once the endpoint has answered again.
     """
 
     endpoint = models.CharField(_("endpoint"), max_length=100, unique=True)
@@ -177,10 +177,10 @@ class Circuit(models.Model):
 
 
 class Call(models.Model):
-    """One call of a language model, whether it led to a move or not.
+    """One call to a language model, whether or not it led to a move.
 
-    The match is referenced by its identifier, not by a foreign key, since records outlive what they are about.
-    Values used in sums and statistics have columns of their own beside the record.
+    The match is referenced by its identifier, not by a foreign key, because call records outlive matches.
+    Values used in sums and statistics have columns of their own in addition to the record.
     """
 
     class Outcome(models.TextChoices):

@@ -1,4 +1,4 @@
-"""Prices as form rows: a model, and dollars per million input and output tokens."""
+"""Prices as form rows: a model and its prices in dollars per million input and output tokens."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class PricesWidget(forms.Widget):
     def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> Any:
         if f"{name}-model" not in data:
             return data.get(name)
-        read = data.getlist  # type: ignore[attr-defined]
-        models = [model.strip() for model in read(f"{name}-model")]
-        columns = [[amount.strip() for amount in read(f"{name}-{column}")] for column in AMOUNTS]
+        getlist = data.getlist  # type: ignore[attr-defined]
+        models = [model.strip() for model in getlist(f"{name}-model")]
+        columns = [[amount.strip() for amount in getlist(f"{name}-{column}")] for column in AMOUNTS]
         rows = zip_longest(models, *columns, fillvalue="")
-        named = [f"{json.dumps(model)}: {_price(amounts)}" for model, *amounts in rows if model or any(amounts)]
-        return "{" + ", ".join(named) + "}"
+        entries = [f"{json.dumps(model)}: {_price(amounts)}" for model, *amounts in rows if model or any(amounts)]
+        return "{" + ", ".join(entries) + "}"
 
     def value_omitted_from_data(self, data: Mapping[str, Any], files: Any, name: str) -> bool:
         return name not in data and f"{name}-model" not in data

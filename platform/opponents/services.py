@@ -1,4 +1,4 @@
-"""Record the agents' calls."""
+"""Record and look up the agents' calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from opponents.models import Call
 _MOVES = (Call.Outcome.MOVE, Call.Outcome.UNPLAYED)
 
 
-def keep_calls(
+def record_calls(
     *,
     match_uid: uuid.UUID,
     role: str,
@@ -27,12 +27,12 @@ def keep_calls(
     """Record every call made for one turn, with its cost.
 
     Args:
-        answering: the turn, for calls that do not name the event they answer.
-        budget_of: the label of the budget, such as "study:trust-1"; `spending.spent_of` sums by it.
+        answering: the event answered, for calls that do not name one themselves.
+        budget_of: the label of the budget, such as "study:trust-1"; `spending.spent_by_label` sums by it.
         played: False if the answer's move is not made yet; `mark_played` records it later.
 
     Returns:
-        The key of the call whose answer is a move, the last if there are several.
+        The primary key of the last call whose answer is a move; None if there is none.
     """
     kept = Call.objects.bulk_create(
         Call(
@@ -68,7 +68,7 @@ def latest_call(match_uid: uuid.UUID, role: str, purposes: Iterable[str]) -> Cal
 
 
 def raw_answers(match_uid: uuid.UUID, role: str) -> list[tuple[int, str]]:
-    """Return (answering, text) of every answer by this role's models that became a move, in order."""
+    """Return (answering, text) for every answer by this role's models that became a move, in order."""
     moves = Call.objects.filter(match_uid=match_uid, role=role, purpose="move", outcome=Call.Outcome.MOVE)
     return list(moves.exclude(answer=None).order_by("pk").values_list("answering", "answer"))
 

@@ -1,4 +1,4 @@
-"""Spending and spending limits; calls are recorded whatever they cost.
+"""Spending and spending limits. Every call is recorded, whatever it costs.
 
 A call with unknown price counts as free (`health` shows how many there are). Calls under way when a limit is
 reached are completed and paid.
@@ -46,12 +46,12 @@ class CapReached(AgentError):
     """
 
     def __init__(self, kind: Kind, cap: Decimal, so_far: Decimal):
-        words = {
+        messages = {
             "match": _("The match has cost ${spent}; its limit is ${cap}."),
             "study": _("The study has cost ${spent}; its limit is ${cap}."),
             "day": _("Today's calls have cost ${spent}; the daily limit is ${cap}."),
         }
-        super().__init__(words[kind].format(spent=f"{so_far:,.4f}", cap=f"{cap:,.2f}"))
+        super().__init__(messages[kind].format(spent=f"{so_far:,.4f}", cap=f"{cap:,.2f}"))
         self.kind = kind
 
 
@@ -65,8 +65,8 @@ def refuse_over(
     """Raise an error if any limit is reached.
 
     Args:
-        study_match_uids: the study's matches, best as a query of their identifiers; for calls without a label.
-        budget_of: or the label of its calls, which is cheaper to query.
+        study_match_uids: identifiers of the study's matches, preferably as a query; for calls without a label.
+        budget_of: the label of the study's calls; cheaper than `study_match_uids`.
 
     Raises:
         CapReached: a limit is reached.
@@ -74,7 +74,7 @@ def refuse_over(
     if match_uid is not None and (reached := cap_of_match(caps, match_uid)):
         raise reached
     if caps.per_study is not None and (budget_of or study_match_uids is not None):
-        so_far = spent_of(budget_of) if budget_of else spent_in_study(study_match_uids or ())
+        so_far = spent_by_label(budget_of) if budget_of else spent_in_study(study_match_uids or ())
         if so_far >= caps.per_study:
             raise CapReached("study", caps.per_study, so_far)
     if reached := cap_of_today(caps.per_day):
@@ -83,9 +83,9 @@ def refuse_over(
 
 def cap_of_today(per_day: Decimal | None = None) -> CapReached | None:
     """Return the daily limit that is reached, if any; the installation's own always applies."""
-    days = [cap for cap in (per_day, cap_per_day()) if cap is not None]
-    if days and (so_far := spent_today()) >= min(days):
-        return CapReached("day", min(days), so_far)
+    caps = [cap for cap in (per_day, cap_per_day()) if cap is not None]
+    if caps and (so_far := spent_today()) >= min(caps):
+        return CapReached("day", min(caps), so_far)
     return None
 
 
@@ -98,7 +98,7 @@ def cap_of_match(caps: Caps, match: uuid.UUID) -> CapReached | None:
 
 def cap_of_study(caps: Caps, budget_of: str) -> CapReached | None:
     """Return the study's limit if it is reached; its calls have the label `budget_of`."""
-    if caps.per_study is not None and (so_far := spent_of(budget_of)) >= caps.per_study:
+    if caps.per_study is not None and (so_far := spent_by_label(budget_of)) >= caps.per_study:
         return CapReached("study", caps.per_study, so_far)
     return None
 
@@ -109,11 +109,11 @@ def spent(*, match: uuid.UUID) -> Decimal:
 
 
 def spent_in_study(match_uids: Iterable[uuid.UUID] | QuerySet[Any]) -> Decimal:
-    """Return the cost of the matches with these identifiers, in one query if they are a query themselves."""
+    """Return the cost of the matches with these identifiers; if they are given as a query, one query computes it."""
     return _sum(Call.objects.filter(match_uid__in=match_uids))
 
 
-def spent_of(budget_of: str) -> Decimal:
+def spent_by_label(budget_of: str) -> Decimal:
     """Return the cost of all calls with this label."""
     return _sum(Call.objects.filter(budget_of=budget_of))
 
@@ -129,7 +129,7 @@ def spent_since(moment: datetime) -> Decimal:
 
 
 def cap_per_day() -> Decimal | None:
-    """Return the installation's own daily limit.
+    """Return the daily limit of this installation; None if there is none.
 
     Raises:
         ImproperlyConfigured: SPEND_CAP_PER_DAY is not an amount.

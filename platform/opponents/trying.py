@@ -34,10 +34,10 @@ class Trial:
     output_tokens: int | None = None
     problem: str = ""
     tools: bool | None = None
-    """Whether it makes a required tool call; None if it gave no second answer."""
+    """Whether the model made the tool call it was asked for; None if the second request failed."""
 
 
-LOOK = OfferedTool(
+TEST_TOOL = OfferedTool(
     "look",
     "Look.",
     {"type": "object", "properties": {}, "required": [], "additionalProperties": False},
@@ -45,34 +45,34 @@ LOOK = OfferedTool(
 
 
 @sensitive_variables()
-def try_out(place: Endpoint, model: str, *, seconds: float = SECONDS) -> Trial:
-    """Ask once, ignoring limits and circuits, and wait at most `seconds` for the answer.
+def try_out(endpoint: Endpoint, model: str, *, seconds: float = SECONDS) -> Trial:
+    """Ask one question, ignoring limits and circuits, and wait at most `seconds` for the answer.
 
     An answer closes the endpoint's circuit.
     """
     outcome: list[tuple[Completion, bool | None] | Exception] = []
     began = time.monotonic()
-    asking = threading.Thread(target=_ask, args=(place, model, seconds, outcome), name="trying", daemon=True)
-    asking.start()
-    asking.join(seconds + 1)
-    took = time.monotonic() - began
-    came = outcome[0] if outcome else TimedOut(_("No answer within {seconds:g} seconds.").format(seconds=seconds))
-    if isinstance(came, Exception):
-        return Trial(took, model=model, problem=_without_key(_in_words(came), place))
-    BREAKERS.succeeded(place.name)
-    completion, tools = came
+    thread = threading.Thread(target=_ask, args=(endpoint, model, seconds, outcome), name="trying", daemon=True)
+    thread.start()
+    thread.join(seconds + 1)
+    elapsed = time.monotonic() - began
+    result = outcome[0] if outcome else TimedOut(_("No answer within {seconds:g} seconds.").format(seconds=seconds))
+    if isinstance(result, Exception):
+        return Trial(elapsed, model=model, problem=_without_key(_error_message(result), endpoint))
+    BREAKERS.succeeded(endpoint.name)
+    completion, tools = result
     return Trial(
-        took,
+        elapsed,
         tools=tools,
         model=model,
-        answered_by=_without_key(completion.model or "", place),
-        text=_without_key(" ".join(completion.text.split()), place),
+        answered_by=_without_key(completion.model or "", endpoint),
+        text=_without_key(" ".join(completion.text.split()), endpoint),
         input_tokens=completion.input_tokens,
         output_tokens=completion.output_tokens,
     )
 
 
-def _in_words(failure: Exception) -> str:
+def _error_message(failure: Exception) -> str:
     if isinstance(failure, AgentError):
         return str(failure)
     return _("The call failed: {kind}.").format(kind=type(failure).__name__)
@@ -80,46 +80,46 @@ def _in_words(failure: Exception) -> str:
 
 @sensitive_variables()
 def _ask(
-    place: Endpoint, model: str, seconds: float, outcome: list[tuple[Completion, bool | None] | Exception]
+    endpoint: Endpoint, model: str, seconds: float, outcome: list[tuple[Completion, bool | None] | Exception]
 ) -> None:
     try:
-        outcome.append(asyncio.run(_answer(place, model, seconds)))
-    except Exception as failure:  # noqa: BLE001 - whatever it is, it is shown to anyone who pressed the button
+        outcome.append(asyncio.run(_answer(endpoint, model, seconds)))
+    except Exception as failure:  # noqa: BLE001 - any failure is shown to the user who started the test
         outcome.append(failure)
 
 
-async def _answer(place: Endpoint, model: str, seconds: float) -> tuple[Completion, bool | None]:
-    """Return its text and whether it supports tools, both within `seconds`."""
+async def _answer(endpoint: Endpoint, model: str, seconds: float) -> tuple[Completion, bool | None]:
+    """Return the model's answer and whether it supports tools, both within `seconds`."""
     began = time.monotonic()
-    own_maker = place.protocol == "openai" and place.base_url is None
-    limit = {"max_completion_tokens" if own_maker else "max_tokens": DEFAULT_MAX_TOKENS}
-    asked = Request(model, [{"role": "user", "content": QUESTION}], limit, seconds)
-    provider = provider_of(replace(place, structured="none", tools=True))
+    is_openai = endpoint.protocol == "openai" and endpoint.base_url is None
+    limit = {"max_completion_tokens" if is_openai else "max_tokens": DEFAULT_MAX_TOKENS}
+    request = Request(model, [{"role": "user", "content": QUESTION}], limit, seconds)
+    provider = provider_of(replace(endpoint, structured="none", tools=True))
     try:
-        completion = await asyncio.wait_for(provider.complete(asked), seconds)
-        left = max(0.1, seconds - (time.monotonic() - began))
-        return completion, await _takes_tools(provider, replace(asked, timeout=left))
+        completion = await asyncio.wait_for(provider.complete(request), seconds)
+        remaining = max(0.1, seconds - (time.monotonic() - began))
+        return completion, await _supports_tools(provider, replace(request, timeout=remaining))
     except TimeoutError:
         raise TimedOut(_("No answer within {seconds:g} seconds.").format(seconds=seconds)) from None
     finally:
         await provider.close()
 
 
-async def _takes_tools(provider: Provider, asked: Request) -> bool | None:
+async def _supports_tools(provider: Provider, request: Request) -> bool | None:
     try:
-        called = await provider.complete(replace(asked, tools=(LOOK,)))
+        completion = await provider.complete(replace(request, tools=(TEST_TOOL,)))
     except NoTools:
         return False
     except ProviderError:
         return None
-    return bool(called.calls)
+    return bool(completion.calls)
 
 
 @sensitive_variables()
-def _without_key(words: str, place: Endpoint) -> str:
+def _without_key(words: str, endpoint: Endpoint) -> str:
     """Return at most 300 characters without any part of the key, even if the endpoint repeats it."""
     try:
-        key = place.secret()
+        key = endpoint.secret()
     except ProviderError:
         key = None
     return without_key(words, key)[:300]

@@ -32,7 +32,7 @@ def validate_address(address: str) -> None:
 
 
 def validate_variable(name: str) -> None:
-    """Accept only variables for model keys, since an endpoint is sent the variable's value."""
+    """Accept only variables for model keys, because the variable's value is sent to the endpoint."""
     if not _VARIABLE.fullmatch(name):
         raise ValidationError(
             _("Enter the name of an environment variable that ends in _API_KEY, such as OPENAI_API_KEY.")
@@ -52,20 +52,20 @@ def read_prices(prices: Any) -> dict[str, Price]:
     """
     if not isinstance(prices, Mapping) or len(prices) > MAX_PRICES:
         raise ValidationError(_("Enter two prices in dollars for each of at most 500 models."))
-    read = {}
+    parsed = {}
     for model, price in prices.items():
         if not model:
             raise ValidationError(_("Enter the name of the model that each price is for."))
         try:
-            read[model] = Price.model_validate(_exact(price))
+            parsed[model] = Price.model_validate(_exact(price))
         except BadValues:
-            says = _("Enter two prices in dollars for “%(model)s”: input and output, such as 0.15 and 0.60.")
-            raise ValidationError(says, params={"model": model}) from None
-    return read
+            message = _("Enter two prices in dollars for “%(model)s”: input and output, such as 0.15 and 0.60.")
+            raise ValidationError(message, params={"model": model}) from None
+    return parsed
 
 
 def _exact(price: Any) -> Any:
-    """Return amounts as decimals: the binary 0.15 is not 0.15 dollars."""
+    """Return amounts as strings, because the binary float 0.15 is not exactly 0.15 dollars."""
     if not isinstance(price, Mapping):
         return price
     return {name: str(amount) if type(amount) in (int, float) else amount for name, amount in price.items()}

@@ -15,7 +15,7 @@ from games import grids, registry
 from games.interface import Json
 from games.play import configure
 from matches.models import Match
-from opponents.agents import PERSON, named
+from opponents.agents import PERSON, agents_from_specs
 from opponents.endpoints import MEMORY
 from opponents.models import Endpoint
 from studies.freezing import launch
@@ -70,7 +70,7 @@ def _of_game(key: str) -> list[tuple[str, str]]:
                 "config": dict(config),
                 "purpose": Match.Purpose.DEMO,
                 "entry": Study.Entry.OPEN,
-                "agents": named(f"script:{game.default_script}", delay=1.5),
+                "agents": agents_from_specs(f"script:{game.default_script}", delay=1.5),
                 "quota": 100_000,
             },
         )
@@ -112,7 +112,7 @@ def _for_two_people() -> list[tuple[str, str]]:
                 "purpose": Match.Purpose.DEMO,
                 "entry": Study.Entry.OPEN,
                 "roles": list(two),
-                "agents": named(fallback, delay=1.5),
+                "agents": agents_from_specs(fallback, delay=1.5),
                 "lineups": [{"name": "", "seats": {**dict.fromkeys(two, PERSON), **others}}],
                 "lobby_after": "agents",
                 "fills_in": fallback,
@@ -150,7 +150,7 @@ def _against_the_local_model(url: str) -> list[tuple[str, str]]:
                 "config": dict(game.starting_config),
                 "purpose": Match.Purpose.DEMO,
                 "entry": Study.Entry.OPEN,
-                "agents": named(
+                "agents": agents_from_specs(
                     f"{LOCAL}:{LOCAL_MODEL}",
                     settings={**LOCAL_ASKING, "script": game.default_script, "cap_study": 1.0},
                 ),

@@ -14,7 +14,7 @@ from django.dispatch import receiver
 
 from lobby.services import waited_seconds
 from matches.models import Event, Match, Seat
-from opponents.agents import counted as counted_movers
+from opponents.agents import counted_movers
 from participants.models import Enrolment
 from participants.signals import enrolment_ended
 from participants.states import State
@@ -134,7 +134,7 @@ def has_substitute_moves(enrolment: Enrolment, counts: Collection[str]) -> bool:
     A move made for another participant concerns only that participant.
 
     Args:
-        counts: whose substitute moves still count as data (`opponents.agents.counted`).
+        counts: whose substitute moves still count as data (`opponents.agents.counted_movers`).
     """
     seats = Seat.objects.filter(enrolment=enrolment)
     matches = seats.values("match")

@@ -20,8 +20,8 @@ from games.interface import Event, Game, Role
 from games.play import Play
 from llm_agents import strategies
 from llm_agents.agent import wording
-from opponents.agents import Agent, drawn, labels_in
-from opponents.endpoints import prices_now, refresh_if_old
+from opponents.agents import Agent, draw_lineup, labels_in
+from opponents.endpoints import current_prices, refresh_if_old
 from payouts.rules import PayRule, bonus
 from studies import texts
 from studies.design import WantedCell, cells_wanted
@@ -238,7 +238,7 @@ def _trial(
 ) -> _Trial:
     """Simulate a match in the cell, counting its models' calls if `measured`."""
     game = games.play.configure(registry.get(study.game), cell.config, amounts=study.amounts)
-    seated = {role: agents[label] for role, label in drawn(cell.seats, seed).items()}
+    seated = {role: agents[label] for role, label in draw_lineup(cell.seats, seed).items()}
     play, opening = games.play.start(game, seed)
     log = list(opening)
     people = dict.fromkeys(cell.people, 0)
@@ -298,7 +298,7 @@ def _cost(
     Args:
         asked: the play, and the number of log events at that moment.
     """
-    price = prices_now().of(agent.spec)
+    price = current_prices().of(agent.spec)
     if price is None:
         return None
     spec = agent.settings.spec(agent.spec)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from games.interface import Role
-from opponents.agents import PERSON, Agent, agents_of
+from opponents.agents import PERSON, Agent, parse_agents
 
 FORMAT = 2
 Content = Mapping[str, Any]
@@ -19,7 +19,7 @@ Content = Mapping[str, Any]
 def agents_in(content: Content) -> dict[str, Agent]:
     """Return a version's agents by label; in earlier formats, the labels are their specifications."""
     if "format" in content:
-        return agents_of(content["agents"])
+        return parse_agents(content["agents"])
     seated = (player for cell in content["cells"] for player in cell["agents"].values())
     return {player["agent"]: agent_of(player) for player in seated}
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from games.errors import GameError
 from games.interface import Game, Json, Role
 from games.words import gettext as _
-from opponents.agents import PERSON, among, labels_in, people_in
+from opponents.agents import PERSON, candidates, labels_in, people_in
 
 OTHERS = "*"
 """All seats that a line-up does not name."""
@@ -97,7 +97,7 @@ def lineups_of(written: Sequence[Json], labels: Collection[str]) -> list[Lineup]
     for one in lineups:
         if names.count(one.name) > 1:
             raise one._bad(_("another line-up has the same name. Rename one of them."))
-        if any(PERSON in among(who) for who in one.seats.values() if not isinstance(who, str)):
+        if any(PERSON in candidates(who) for who in one.seats.values() if not isinstance(who, str)):
             raise one._bad(_("a seat is for a participant or for one of several agents, not both."))
         if unknown := [label for label in labels_in(one.seats) if label not in labels]:
             raise one._bad(

@@ -20,7 +20,7 @@ from games import registry
 from games.errors import BadText, GameError
 from games.interface import Role
 from matches.models import Match
-from opponents.agents import Agent, agents_of, named, people_in, problems_in
+from opponents.agents import Agent, agents_from_specs, parse_agents, people_in, problems_in
 from opponents.endpoints import refresh_if_old
 from participants.models import Enrolment, new_seed
 from payouts.rules import PayRule, endings_with
@@ -341,8 +341,8 @@ class Study(models.Model):
             ValueError: a label or an agent is invalid.
         """
         if self.agents or self.lineups:
-            return agents_of(self.agents)
-        return agents_of(named(f"script:{registry.get(self.game).default_script}"))
+            return parse_agents(self.agents)
+        return parse_agents(agents_from_specs(f"script:{registry.get(self.game).default_script}"))
 
     def latest_version(self) -> Version | None:
         """Return the version that new participants get; None if nothing was launched."""
@@ -477,7 +477,7 @@ class Study(models.Model):
     def _problems_of_agents(self, game: games.play.Game) -> dict[str, Any]:
         """Return the problems with the agents, each named."""
         try:
-            agents = agents_of(self.agents)
+            agents = parse_agents(self.agents)
         except (ValueError, AttributeError, TypeError) as error:
             return {"agents": str(error)}
         problems = problems_in(agents, game)

@@ -18,7 +18,7 @@ from games.play import Play
 from llm_agents.agent import first_request
 from llm_agents.prompting import number
 from matches.screens import render_screen
-from opponents.agents import PERSON, Agent, Seats, among
+from opponents.agents import PERSON, Agent, Seats, candidates
 from participants.markdown import to_html
 from studies import texts
 from studies.comparing import Line, difference
@@ -156,7 +156,7 @@ def _distinct_seats(
     found: dict[Any, tuple[Role, Agent]] = {}
     for role in game.roles():
         people = any(seats[role] == PERSON for seats in seated)
-        labels = [label for seats in seated for label in among(seats[role]) if label != PERSON]
+        labels = [label for seats in seated for label in candidates(seats[role]) if label != PERSON]
         models = [agents[label] for label in labels if not agents[label].scripted]
         asked = models or [agents[label] for label in labels] or list(agents.values())
         found.setdefault(

@@ -16,7 +16,7 @@ from api.tests.test_access import OPERATIONS, SCHEMA, assert_declared
 from audit.models import Record
 from exports.tests import building
 from matches.models import Seat
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
@@ -34,7 +34,7 @@ RESULT = SCHEMA["paths"]["/api/v1/results/{token}"]["get"]
 @pytest.fixture
 def study(db):
     OtreeServer.objects.create(study="splitting", addresses="https://otree.example/lab/\nhttps://other.example")
-    return building.new_study(entry="otree", roles=["alice", "bob"], agents=named("script:fair"))
+    return building.new_study(entry="otree", roles=["alice", "bob"], agents=agents_from_specs("script:fair"))
 
 
 def signed(*, key: str | None = None, audience: str = otree.PLAY, lifetime: float = 60, **claims) -> str:

@@ -10,7 +10,7 @@ from games.play import script_move
 from llm_agents.record import CallRecord
 from matches import services
 from matches.models import Match, Seat
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from opponents.models import Call
 from participants import services as people
 from participants.models import Enrolment
@@ -31,7 +31,7 @@ def new_study(**fields: Any) -> Study:
         "slug": "splitting",
         "game": "bargaining",
         "roles": ["alice"],
-        "agents": named("script:fair"),
+        "agents": agents_from_specs("script:fair"),
         "entry": Study.Entry.CODES,
         "quota": 100_000,
         **fields,

@@ -15,7 +15,7 @@ from exports.parquet import schema_of
 from exports.tests import building
 from games import registry
 from games.play import configure
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from surveys.questions import Question
 
 UNITLESS = {"number", "time"}
@@ -29,7 +29,7 @@ CHOSEN_BY_THE_GAME = ("config_", "move_")
 def test_every_column_of_every_table_is_described(game):
     study = building.new_study(
         slug=f"{game.replace('_', '-')}-study", game=game, roles=list(configure(registry.get(game), {}).roles())[:1],
-        agents=named(f"script:{min(registry.get(game).scripts)}"),
+        agents=agents_from_specs(f"script:{min(registry.get(game).scripts)}"),
     )  # fmt: skip
     made = tables_for(reading_of(study))
     shape = reading_of(study).shape

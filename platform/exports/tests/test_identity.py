@@ -22,7 +22,7 @@ from exports.tests import building
 from exports.tests.test_dataset import rows, transcripts
 from exports.tests.test_verify import reseal
 from exports.verify import verify
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from studies.freezing import sha256_of
 
 pytestmark = pytest.mark.django_db
@@ -124,7 +124,7 @@ def test_researchers_texts_are_scrubbed_and_their_hash_can_be_checked(tmp_path):
         title=f"Prices, by {STRANGERS[0]}",
         consent=f"Questions? Write to {strangers}.",
         debriefing=f"Ask {strangers}.",
-        agents=named("script:fair", settings={"persona": f"You are {STRANGERS[0]}."}),
+        agents=agents_from_specs("script:fair", settings={"persona": f"You are {STRANGERS[0]}."}),
         survey_before=[
             {"key": "how", "kind": "choice", "prompt": f"Write to {STRANGERS[0]}?", "options": list(STRANGERS[:2])},
             {"key": "scale", "kind": "scale", "prompt": "So?", "low": STRANGERS[0], "high": STRANGERS[1]},

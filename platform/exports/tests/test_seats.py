@@ -15,7 +15,7 @@ from exports.tests.test_verify import edit_csv, reseal
 from exports.verify import examine, verify
 from matches import services
 from matches.models import Match, Seat
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from studies.models import Study
 
 EARLIER = {1: 1, 2: 1, 3: 1, 4: 2}
@@ -54,7 +54,11 @@ class TestManySeats:
     def contest(self) -> Study:
         """Return a study in which a person plays three runs of a contest against four scripts."""
         study = building.new_study(
-            slug="contest", game="beauty_contest", roles=["p1"], agents=named("script:random"), config={"runs": 3}
+            slug="contest",
+            game="beauty_contest",
+            roles=["p1"],
+            agents=agents_from_specs("script:random"),
+            config={"runs": 3},
         )
         person = building.arrive(study, worker="A1WORKER")
         building.consent(person)

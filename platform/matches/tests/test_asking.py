@@ -59,7 +59,7 @@ def test_only_the_played_call_is_marked_as_played(monkeypatch):
         match = match_with("openai:stand-in")
         agent = match.agents()["bob"]
         # A worker that is killed after storing its call and before moving.
-        host = agents.Host(agents._writers, agents.prices_now)
+        host = agents.Host(agents._writers, agents.current_prices)
         lost = agents.question_for(match, Match.objects.get(pk=match.pk).play(), "bob", agent, host)
         asyncio.run(lost.decided())
         agents.answer_turn(match_uid=match.uid, role="bob", answering=2)

@@ -13,7 +13,7 @@ from llm_agents.standins.server import AnthropicStandIn, Failure, Hang, Malforme
 from matches import agents, announce, services
 from matches.models import Match
 from opponents.agent_settings import AgentSettings
-from opponents.agents import counted
+from opponents.agents import counted_movers
 from opponents.models import Call
 from participants.models import Enrolment
 from participants.services import lifetime
@@ -145,7 +145,7 @@ def test_if_scripts_count_as_data_moves_without_any_answer_do_not(monkeypatch, a
         use(monkeypatch, standin)
         match = think(waiting(script="fair", script_counts=True))
     assert next(event.data["by"] for event in match.log() if event.data.get("role") == "bob") == by
-    assert (by in counted(match.agents().values())) == (answers == "No move.")
+    assert (by in counted_movers(match.agents().values())) == (answers == "No move.")
 
 
 def test_the_clock_lets_the_fallback_script_move_if_no_worker_is_left():

@@ -95,7 +95,7 @@ def test_replay_detects_a_tool_with_a_different_result(monkeypatch):
 
 def test_a_cap_applies_between_two_calls_of_a_turn(monkeypatch):
     prices = PriceList({"openai:m": Price(input=1_000_000, output=0)})
-    monkeypatch.setattr(agents, "prices_now", lambda: prices)
+    monkeypatch.setattr(agents, "current_prices", lambda: prices)
     with OpenAIStandIn([LOOK, LOOK, LOOK, PUMP], tokens=(1, 0)) as service:
         use(monkeypatch, service)
         match = think(opened(cap_match=2.0, script="cautious"))

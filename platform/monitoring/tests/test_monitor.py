@@ -19,7 +19,7 @@ from monitoring.models import HandEnding, SpendTally
 from monitoring.people import WINDOWS
 from monitoring.status import StudyStatus, status_of
 from monitoring.tallies import tally_everything
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from opponents.models import Call, Circuit
 from participants.models import Enrolment
 from participants.states import ENDED, State
@@ -187,7 +187,7 @@ def test_model_health_uses_only_this_studys_calls():
 @pytest.mark.parametrize("tallied", [False, True])
 def test_spending_is_the_cost_of_all_calls_against_the_caps(settings, tallied):
     settings.SPEND_CAP_PER_DAY = "5.00"
-    study = building.new_study(agents=named("openai:m", settings={"cap_study": 0.10, "cap_match": 0.05}))
+    study = building.new_study(agents=agents_from_specs("openai:m", settings={"cap_study": 0.10, "cap_match": 0.05}))
     match = playing(study, "A1")
     for days in (0, 0, 2):
         call(match, ago=timedelta(days=days))

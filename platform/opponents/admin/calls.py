@@ -21,24 +21,24 @@ class CallAdmin(ReadOnlyAdmin):
         "role",
         "answering",
         "endpoint",
-        "asked",
-        "rung",
+        "model_name",
+        "fallback",
         "attempt",
         "seconds",
         "tokens",
         "cost_in_dollars",
-        "came",
+        "outcome_label",
     ]
     list_filter = ["outcome", "endpoint"]
     search_fields = ["match_uid", "model", "budget_of"]
     date_hierarchy = "at"
 
     @display(description=_("model"), ordering="model")
-    def asked(self, call: Call) -> str | None:
+    def model_name(self, call: Call) -> str | None:
         return call.record.get("model")
 
-    @display(description=_("rung"))
-    def rung(self, call: Call) -> int:
+    @display(description=_("fallback"))
+    def fallback(self, call: Call) -> int:
         return call.record.get("rung") or 0
 
     @display(description=_("attempt"))
@@ -49,7 +49,7 @@ class CallAdmin(ReadOnlyAdmin):
     def seconds(self, call: Call) -> str:
         return f"{call.record.get('latency') or 0:.2f}"
 
-    @display(description=_("tokens in / out"))
+    @display(description=_("input / output tokens"))
     def tokens(self, call: Call) -> str:
         sent, received = call.record.get("input_tokens"), call.record.get("output_tokens")
         return "–" if sent is None and received is None else f"{sent or 0} / {received or 0}"
@@ -59,6 +59,6 @@ class CallAdmin(ReadOnlyAdmin):
         return "–" if call.cost is None else f"${call.cost:,.4f}"
 
     @display(description=_("outcome"), ordering="outcome", label=COLOURS)
-    def came(self, call: Call) -> tuple[str, str]:
+    def outcome_label(self, call: Call) -> tuple[str, str]:
         outcome = outcome_of(call.record.get("error"), call.record.get("problem"))
         return outcome.value, str(outcome.label)

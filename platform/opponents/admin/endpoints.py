@@ -21,8 +21,8 @@ from audit.admin import AuditedAdmin
 from llm_agents.endpoints import PRESETS
 from opponents import spending
 from opponents.admin.status import EndpointStatus, endpoint_statuses
-from opponents.endpoints import kept
-from opponents.forms import TYPED_KEY, EndpointForm, TryForm, initial_of
+from opponents.endpoints import stored_endpoint
+from opponents.forms import TYPED_KEY, EndpointForm, TryForm, preset_values
 from opponents.health import health
 from opponents.models import Endpoint
 from opponents.trying import Trial, try_out
@@ -50,7 +50,7 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
     # ---- the list ------------------------------------------------------------------------------------
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        """List the endpoints, with the presets that can be added above and the last hour of every model below."""
+        """List the endpoints, with presets to add above and statistics of each model's last hour below."""
         context = {
             "presets": PRESETS.values(),
             "may_add": self.has_add_permission(request),
@@ -61,9 +61,9 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         changelist = super().get_changelist_instance(request)
-        found = endpoint_statuses()
+        statuses = endpoint_statuses()
         for endpoint in changelist.result_list:
-            endpoint.recent = found.get(endpoint.name, EndpointStatus())
+            endpoint.recent = statuses.get(endpoint.name, EndpointStatus())
         return changelist
 
     @display(description=gettext_lazy("address"), ordering="base_url")
@@ -125,7 +125,7 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
         return super().changeform_view(request, object_id, form_url, context)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        return initial_of(request.GET.get("preset", ""))
+        return preset_values(request.GET.get("preset", ""))
 
     def get_fieldsets(self, request: HttpRequest, obj: Endpoint | None = None) -> Any:
         may_write = self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
@@ -164,8 +164,8 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
         if endpoint is None:
             raise Http404
         back = HttpResponseRedirect(reverse("admin:opponents_endpoint_change", args=[endpoint.pk]))
-        asked = TryForm(request.POST)
-        if not asked.is_valid():
+        form = TryForm(request.POST)
+        if not form.is_valid():
             self.message_user(request, _("Enter the name of the model to test, such as gpt-4o-mini."), messages.ERROR)
             return back
         try:
@@ -173,19 +173,21 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
         except spending.CapReached as reached:
             self.message_user(request, str(reached), messages.ERROR)
             return back
-        trial = try_out(kept(endpoint, even_disabled=True), asked.cleaned_data["model"])
-        says = _in_words(trial)
-        self.record_action(request, endpoint, Action.TRIED, says, {"model": trial.model, "answered": not trial.problem})
-        self.message_user(request, says, messages.ERROR if trial.problem else messages.SUCCESS)
+        trial = try_out(stored_endpoint(endpoint, even_disabled=True), form.cleaned_data["model"])
+        message = _result_message(trial)
+        self.record_action(
+            request, endpoint, Action.TRIED, message, {"model": trial.model, "answered": not trial.problem}
+        )
+        self.message_user(request, message, messages.ERROR if trial.problem else messages.SUCCESS)
         return back
 
 
-def _in_words(trial: Trial) -> str:
+def _result_message(trial: Trial) -> str:
     if trial.problem:
         return _("{model} did not answer within {seconds:.1f} s: {problem}").format(
             model=trial.model, seconds=trial.seconds, problem=trial.problem
         )
-    says = _("{model} answered in {seconds:.2f} s with {sent} → {received} tokens: “{text}”").format(
+    message = _("{model} answered in {seconds:.2f} s with {sent} → {received} tokens: “{text}”").format(
         model=trial.answered_by or trial.model,
         seconds=trial.seconds,
         sent="–" if trial.input_tokens is None else trial.input_tokens,
@@ -193,8 +195,8 @@ def _in_words(trial: Trial) -> str:
         text=trial.text,
     )
     if trial.tools is None:
-        return says
+        return message
     if trial.tools:
-        return f"{says} {_('It supports tools.')}"
+        return f"{message} {_('It supports tools.')}"
     advice = _("It doesn't support tools. Turn off “supports tools”, so that models call tools in plain JSON.")
-    return f"{says} {advice}"
+    return f"{message} {advice}"

@@ -12,7 +12,7 @@ from opponents.health import health
 
 @dataclass(frozen=True)
 class EndpointStatus:
-    """The last hour of one endpoint; `p95` is that of its slowest model."""
+    """Statistics of one endpoint over the last hour; `p95` is that of its slowest model."""
 
     calls: int = 0
     errors: int = 0
@@ -24,15 +24,15 @@ class EndpointStatus:
 def endpoint_statuses() -> dict[str, EndpointStatus]:
     """Return, by name, the status of every endpoint that was called or is paused."""
     circuits = open_circuits()
-    found = {name: EndpointStatus(open_until=until) for name, until in circuits.items()}
+    statuses = {name: EndpointStatus(open_until=until) for name, until in circuits.items()}
     for row in health():
-        before = found.get(row.endpoint, EndpointStatus())
-        times = [time for time in (before.p95, row.p95) if time is not None]
-        found[row.endpoint] = EndpointStatus(
-            calls=before.calls + row.calls,
-            errors=before.errors + row.errors,
+        previous = statuses.get(row.endpoint, EndpointStatus())
+        times = [time for time in (previous.p95, row.p95) if time is not None]
+        statuses[row.endpoint] = EndpointStatus(
+            calls=previous.calls + row.calls,
+            errors=previous.errors + row.errors,
             p95=max(times, default=None),
-            spend=before.spend + row.spend,
+            spend=previous.spend + row.spend,
             open_until=circuits.get(row.endpoint),
         )
-    return found
+    return statuses

@@ -18,7 +18,7 @@ from llm_agents.standins import Calls
 from llm_agents.standins.protocols import ALL_FEATURES
 from llm_agents.standins.server import AnthropicStandIn, Failure, Hang, Malformed, OpenAIStandIn
 from opponents import keys
-from opponents.endpoints import kept
+from opponents.endpoints import stored_endpoint
 from opponents.models import Call, Endpoint
 from opponents.tests.secret import SECRET
 from opponents.tests.test_keys import typed
@@ -118,7 +118,7 @@ def test_failed_test_explains_the_error_without_the_key(client: Client, boss: Us
 
 def test_hung_endpoint_times_out():
     with OpenAIStandIn([Hang()]) as standin:
-        trial = try_out(kept(at(standin)), "small", seconds=0.3)
+        trial = try_out(stored_endpoint(at(standin)), "small", seconds=0.3)
     assert "No answer within 0.3 seconds" in trial.problem and trial.seconds < 2
 
 
@@ -239,7 +239,7 @@ def test_calls_are_read_only_with_endpoint_and_price(client: Client, boss: User)
         match_uid="0" * 32, role="alice", answering=1, record=record, endpoint="ours", cost=Decimal("0.0123")
     )
     page = client.get("/admin/opponents/call/").content.decode()
-    for name, shown in {"endpoint": "ours", "rung": "2", "attempt": "3", "cost_in_dollars": "$0.0123"}.items():
+    for name, shown in {"endpoint": "ours", "fallback": "2", "attempt": "3", "cost_in_dollars": "$0.0123"}.items():
         assert f">{shown}<" in page.split(f"field-{name}", 1)[1][:900].replace("\n", "")
     assert client.get("/admin/opponents/call/add/").status_code == 403
     assert client.post(f"/admin/opponents/call/{call.pk}/delete/", {"post": "yes"}).status_code == 403

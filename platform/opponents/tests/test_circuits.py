@@ -1,4 +1,4 @@
-"""Circuits are shared: all processes pause a failing endpoint and resume when one succeeds."""
+"""All processes share circuits: they pause a failing endpoint and resume when a call succeeds in any of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.utils import timezone
 from llm_agents import breaker
 from llm_agents.breaker import BREAKERS, Breakers
 from opponents import circuits
-from opponents.circuits import open_circuits, take_over, write
+from opponents.circuits import apply_changes, open_circuits, write
 from opponents.endpoints import refresh_if_old
 from opponents.models import Circuit
 
@@ -67,16 +67,16 @@ def test_other_processes_apply_it_on_reading():
 @pytest.mark.django_db
 def test_success_elsewhere_closes_the_circuit():
     write("ours", "open", timezone.now() - 2 * SECOND)
-    take_over()
+    apply_changes()
     write("ours", "closed", timezone.now() - SECOND)
-    take_over()
+    apply_changes()
     assert breaker.state("ours") == "closed"
 
 
 @pytest.mark.django_db
 def test_expired_pause_opens_no_circuit():
     write("ours", "open", timezone.now() - circuits.PAUSE)
-    take_over()
+    apply_changes()
     assert breaker.state("ours") == "closed"
     assert "ours" not in open_circuits()
 
@@ -84,9 +84,9 @@ def test_expired_pause_opens_no_circuit():
 @pytest.mark.django_db(transaction=True)
 def test_older_failures_do_not_undo_a_later_success():
     write("ours", "open", timezone.now() - SECOND)
-    take_over()
+    apply_changes()
     BREAKERS.succeeded("ours")
-    take_over()
+    apply_changes()
     assert breaker.state("ours") == "closed"
 
 
@@ -101,7 +101,7 @@ def test_late_writes_do_not_undo_newer_ones():
 @pytest.mark.django_db
 def test_earlier_success_does_not_close_a_later_failure():
     write("ours", "closed", timezone.now() - SECOND)
-    circuits._here.note("ours", is_open=True, at=timezone.now())
+    circuits._changes.note("ours", is_open=True, at=timezone.now())
     breaker.trip("ours")
-    take_over()
+    apply_changes()
     assert breaker.state("ours") == "open"

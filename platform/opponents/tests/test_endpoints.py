@@ -17,8 +17,8 @@ from llm_agents.endpoints import PRESETS, Price, endpoint, known
 from llm_agents.errors import NotConfigured
 from llm_agents.pricing import LISTED
 from opponents import endpoints
-from opponents.endpoints import MEMORY, kept, prices_now, refresh_if_old
-from opponents.forms import initial_of
+from opponents.endpoints import MEMORY, current_prices, refresh_if_old, stored_endpoint
+from opponents.forms import preset_values
 from opponents.models import Call, Endpoint
 
 pytestmark = pytest.mark.django_db
@@ -111,16 +111,16 @@ def test_own_prices_override_the_list():
     an_endpoint(name="openai", base_url="", prices={"gpt-4o-mini": {"input": 1, "output": 2}})
     MEMORY.read()
     assert LISTED.of("openai:gpt-4o-mini").input == 1
-    then = prices_now()
+    then = current_prices()
     MEMORY._endpoints = {}
     assert (LISTED.of("openai:gpt-4o-mini").input, then.of("openai:gpt-4o-mini").input) == (Decimal("0.15"), 1)
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_is_a_valid_endpoint(name):
-    place = Endpoint(**initial_of(name))
+    place = Endpoint(**preset_values(name))
     place.full_clean()
-    made, preset = kept(place), PRESETS[name]
+    made, preset = stored_endpoint(place), PRESETS[name]
     for part in ("name", "protocol", "base_url", "key_variable", "structured", "concurrency", "title"):
         assert getattr(made, part) == getattr(preset, part)
 

@@ -29,7 +29,7 @@ class Labels(Move):
 
 
 FORM = Form("labels", "Labels", Labels)
-FAIR = json.dumps({"labels": ["reciprocity"]})
+VALID = json.dumps({"labels": ["reciprocity"]})
 
 
 def case(words: str = "I gave because she gave.") -> Case:
@@ -37,52 +37,54 @@ def case(words: str = "I gave because she gave.") -> Case:
     return Case(inquiry, MATCH, "p1", answering=3)
 
 
-def asked(monkeypatch, answers, cases, told=None, **settings):
+def run_judge(monkeypatch, replies, cases, on_verdict=None, **settings):
     settings = {"retries": 0, "tries_after_first": 1, **settings}
-    with OpenAIStandIn(answers, tokens=(1, 0)) as standin:
+    with OpenAIStandIn(replies, tokens=(1, 0)) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
-        monkeypatch.setattr(judging, "prices_now", lambda: PriceList({"openai:m": Price(input=1_000_000, output=0)}))
+        monkeypatch.setattr(
+            judging, "current_prices", lambda: PriceList({"openai:m": Price(input=1_000_000, output=0)})
+        )
         agent = Agent(spec="openai:m", settings=settings)
-        return judge(agent, cases, budget_of="judges:1", told=told, at_once=1), standin.requests
+        return judge(agent, cases, budget_of="judges:1", on_verdict=on_verdict, at_once=1), standin.requests
 
 
 def test_valid_answer_is_a_verdict_with_a_recorded_call(monkeypatch):
-    (verdict,), (request,) = asked(monkeypatch, [FAIR], [case()])
+    (verdict,), (request,) = run_judge(monkeypatch, [VALID], [case()])
     assert verdict.answer == Labels(labels=["reciprocity"])
     schema = json.dumps(request["response_format"])
     assert '"enum": ["reciprocity", "risk aversion"]' in schema
     kept = Call.objects.get()
     assert (kept.match_uid, kept.role, kept.answering) == (MATCH, "p1", 3)
-    assert (kept.purpose, kept.budget_of, kept.cost, kept.answer) == ("judge", "judges:1", Decimal(1), FAIR)
+    assert (kept.purpose, kept.budget_of, kept.cost, kept.answer) == ("judge", "judges:1", Decimal(1), VALID)
     assert kept.record["prompt_sha256"] == case().inquiry.sha256
 
 
 def test_unknown_label_is_asked_again(monkeypatch):
-    (verdict,), requests = asked(monkeypatch, ['{"labels": ["greed"]}', FAIR], [case()])
+    (verdict,), requests = run_judge(monkeypatch, ['{"labels": ["greed"]}', VALID], [case()])
     assert verdict.answer is not None
     assert "not accepted" in requests[1]["messages"][-1]["content"]
     assert list(Call.objects.order_by("pk").values_list("outcome", flat=True)) == ["rule_break", "move"]
 
 
 def test_missing_answer_is_explained(monkeypatch):
-    verdicts, _requests = asked(monkeypatch, ["no", "no", Failure(400, "No such model", None)], [case(), case("b")])
+    verdicts, _requests = run_judge(monkeypatch, ["no", "no", Failure(400, "No such model", None)], [case(), case("b")])
     assert [verdict.answer for verdict in verdicts] == [None, None]
     assert all(verdict.problem for verdict in verdicts)
     assert Call.objects.count() == 3
 
 
 def test_cap_stops_judging(monkeypatch):
-    verdicts, requests = asked(monkeypatch, [FAIR] * 4, [case(str(n)) for n in range(4)], cap_study=2.0)
+    verdicts, requests = run_judge(monkeypatch, [VALID] * 4, [case(str(n)) for n in range(4)], cap_study=2.0)
     assert [verdict.answer is not None for verdict in verdicts] == [True, True, False, False]
     assert len(requests) == 2
     assert "limit is" in verdicts[2].problem
 
 
 def test_verdict_and_call_are_saved_together(monkeypatch):
-    def told(_verdict):
+    def fail(_verdict):
         raise RuntimeError("the disk is full")
 
     with pytest.raises(RuntimeError):
-        asked(monkeypatch, [FAIR], [case()], told=told)
+        run_judge(monkeypatch, [VALID], [case()], on_verdict=fail)
     assert not Call.objects.exists()

@@ -16,7 +16,7 @@ from django.test import Client
 from llm_agents.endpoints import endpoint as endpoint_called
 from llm_agents.errors import NotConfigured
 from opponents import keys
-from opponents.endpoints import MEMORY, kept
+from opponents.endpoints import MEMORY, stored_endpoint
 from opponents.models import Endpoint
 from opponents.tests.secret import SECRET
 
@@ -77,8 +77,8 @@ def test_key_is_not_in_a_database_dump():
 
 def test_key_is_not_in_a_repr():
     place = keyed()
-    assert SECRET not in repr(place) + repr(vars(place)) + repr(kept(place)) + str(kept(place))
-    assert kept(place).secret() == SECRET
+    assert SECRET not in repr(place) + repr(vars(place)) + repr(stored_endpoint(place)) + str(stored_endpoint(place))
+    assert stored_endpoint(place).secret() == SECRET
 
 
 def test_key_is_unreadable_with_another_secret_key(settings):
@@ -94,7 +94,7 @@ def test_secret_key_can_be_rotated(settings):
     place = keyed()
     settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
     settings.SECRET_KEY = "another"
-    assert kept(place).secret() == SECRET
+    assert stored_endpoint(place).secret() == SECRET
 
 
 def test_tampered_keys_are_refused():

@@ -7,7 +7,7 @@ from django.core.cache import cache
 
 from llm_agents.standins.server import OpenAIStandIn
 from opponents.endpoints import MEMORY
-from opponents.listing import models_at, offered, priced
+from opponents.listing import listed_models, priced_models, usable_endpoints
 from opponents.models import Endpoint
 
 pytestmark = pytest.mark.django_db
@@ -30,18 +30,18 @@ def forgotten():
 def test_models_come_from_the_endpoints_list():
     with OpenAIStandIn(["x"], models=["small", "large"]) as standin:
         place("lab", standin.environment["OPENAI_BASE_URL"])
-        assert models_at("lab") == ["large", "small"]
-    assert models_at("lab") == ["large", "small"], "it is asked once in five minutes"
+        assert listed_models("lab") == ["large", "small"]
+    assert listed_models("lab") == ["large", "small"], "the list is cached for five minutes"
 
 
 def test_priced_models_are_offered_without_a_list():
     place("lab", "http://127.0.0.1:9/v1", prices={"stand-in": {"input": "1", "output": "2"}})
-    assert models_at("lab") == []
-    assert priced("lab") == ["stand-in"]
+    assert listed_models("lab") == []
+    assert priced_models("lab") == ["stand-in"]
 
 
 def test_only_enabled_endpoints_are_offered():
     place("lab", "http://127.0.0.1:9/v1")
     place("off", "http://127.0.0.1:9/v1", enabled=False)
-    names = [name for name, _title in offered()]
+    names = [name for name, _title in usable_endpoints()]
     assert "lab" in names and "openai" in names and "off" not in names

@@ -15,15 +15,15 @@ from llm_agents.pricing import Price, PriceList
 from llm_agents.record import CallRecord
 from matches.models import Match
 from opponents.models import Call
-from opponents.services import keep_calls
+from opponents.services import record_calls
 from opponents.spending import (
     CapReached,
     Caps,
     cap_per_day,
     refuse_over,
     spent,
+    spent_by_label,
     spent_in_study,
-    spent_of,
     spent_today,
 )
 
@@ -37,7 +37,7 @@ def call(*, match: uuid.UUID = ONE, dollars: int = 1, budget_of: str = "", model
     """Record a call with this cost."""
     record = CallRecord("openai", model, [], {}, 1, 0.5, input_tokens=dollars * 1_000_000, output_tokens=0)
     record = CallRecord(**{**vars(record), "endpoint": "ours", **changes})
-    keep_calls(match_uid=match, role="alice", answering=1, calls=[record], prices=DOLLAR, budget_of=budget_of)
+    record_calls(match_uid=match, role="alice", answering=1, calls=[record], prices=DOLLAR, budget_of=budget_of)
 
 
 def test_sums_by_match_study_label_and_day():
@@ -48,7 +48,7 @@ def test_sums_by_match_study_label_and_day():
     assert (spent(match=ONE), spent(match=OTHER)) == (5, 2)
     assert spent_in_study([ONE, OTHER]) == 7
     assert spent_in_study(Match.objects.filter(uid=ONE).values("uid")) == 0
-    assert (spent_of("study:a"), spent_of("study:c")) == (3, 0)
+    assert (spent_by_label("study:a"), spent_by_label("study:c")) == (3, 0)
     assert spent_today() == 7
     Call.objects.filter(budget_of="study:b").update(at=timezone.now() - timedelta(days=1, minutes=1))
     assert spent_today() == 3

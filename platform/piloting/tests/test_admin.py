@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from audit.models import Record
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from piloting import driver, services
 from piloting.models import Pilot, Walker
 from rights.members import give
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def study() -> Study:
     return Study.objects.create(
-        title="Splitting", slug="splitting", game="bargaining", roles=["alice"], agents=named("script:fair")
+        title="Splitting", slug="splitting", game="bargaining", roles=["alice"], agents=agents_from_specs("script:fair")
     )
 
 

@@ -13,7 +13,7 @@ from checks.models import Verdict
 from exports.dataset import export
 from llm_agents.standins import OpenAIStandIn
 from matches.models import Match
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from opponents.models import Call
 from participants.models import Enrolment
 from participants.states import State
@@ -33,7 +33,13 @@ Plan, Status = Walker.Plan, Walker.Status
 
 
 def draft(**fields) -> Study:
-    given = {"title": "S", "slug": "s", "game": "bargaining", "roles": ["alice", "bob"], "agents": named("script:fair")}
+    given = {
+        "title": "S",
+        "slug": "s",
+        "game": "bargaining",
+        "roles": ["alice", "bob"],
+        "agents": agents_from_specs("script:fair"),
+    }
     study = Study(**{**given, **fields})
     study.full_clean()
     study.save()
@@ -87,7 +93,7 @@ class TestPilotedPath:
         ],
     )
     def test_failing_participants_reach_their_endings(self, plan, ending):
-        pilot = piloted(draft(agents=named("script:haggler"), config={"rounds": 12}), plans=[plan])
+        pilot = piloted(draft(agents=agents_from_specs("script:haggler"), config={"rounds": 12}), plans=[plan])
         (walker,) = walkers(pilot)
         assert walker.enrolment.state == ending
         found = report(pilot)
@@ -101,7 +107,9 @@ class TestPilotedPath:
 
     def test_other_games_of_a_session_are_played(self):
         for game, roles in (("negotiation", ["alice", "bob"]), ("persuasion", ["alice", "bob"])):
-            pilot = piloted(draft(slug=game, game=game, roles=roles, agents=named("script:random")), people=2)
+            pilot = piloted(
+                draft(slug=game, game=game, roles=roles, agents=agents_from_specs("script:random")), people=2
+            )
             assert [walker.problem for walker in walkers(pilot)] == ["", ""]
 
     def test_pilot_works_behind_tls(self, settings):
@@ -116,7 +124,9 @@ class TestPilotedPath:
 
     def test_deliberate_waits_are_counted_but_skipped(self):
         began = timezone.now()
-        pilot = piloted(draft(roles=["alice"], agents=named("script:fair", delay=500), config={"rounds": 1}), people=1)
+        pilot = piloted(
+            draft(roles=["alice"], agents=agents_from_specs("script:fair", delay=500), config={"rounds": 1}), people=1
+        )
         assert timezone.now() - began < timedelta(seconds=400)
         step = next(step for step in report(pilot).steps if step.kind == "match")
         assert step.parts["waiting"] * 60 >= 500
@@ -375,7 +385,7 @@ class TestModels:
             yield serving
 
     def test_model_opponents_calls_are_charged_to_the_pilot(self, standin):
-        study = draft(roles=["alice"], agents=named("openai:gpt-4o-mini"), config={"rounds": 1})
+        study = draft(roles=["alice"], agents=agents_from_specs("openai:gpt-4o-mini"), config={"rounds": 1})
         pilot = piloted(study, people=2)
         assert [walker.problem for walker in walkers(pilot)] == ["", ""]
         found = report(pilot)
@@ -400,7 +410,7 @@ class TestModels:
         with OpenAIStandIn(["Well…"]) as serving:
             for name, value in serving.environment.items():
                 monkeypatch.setenv(name, value)
-            pilot = piloted(draft(roles=["alice"], agents=named("openai:gpt-4o-mini")), people=1)
+            pilot = piloted(draft(roles=["alice"], agents=agents_from_specs("openai:gpt-4o-mini")), people=1)
         found = report(pilot)
         assert [state for state, _label, _count in found.endings] == [State.OPPONENT_FAILED]
         assert found.models.rule_breaks == found.models.calls > 0

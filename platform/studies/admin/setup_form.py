@@ -20,7 +20,7 @@ import games.play
 from games import entries, grids, registry
 from games.errors import GameError
 from games.interface import Game
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from studies.admin.ending_fields import chosen_endings, ending_form_fields
 from studies.admin.parameters import NONE, PREFIX, Parameters
 from studies.admin.survey_field import SurveyWidget, read_survey
@@ -136,7 +136,7 @@ class StudyForm(forms.ModelForm):
                 self.fields[name].widget = TableWidget(name, told)
         if "agents" in self.fields and not self.instance.agents and not self.instance.lineups:
             seated = len(self.game_class(self.game_class.Config()).roles()) > 1
-            self.initial["agents"] = named(f"script:{self.game_class.default_script}") if seated else {}
+            self.initial["agents"] = agents_from_specs(f"script:{self.game_class.default_script}") if seated else {}
 
     def _list_agents(self) -> None:
         """Offer the study's agents for filling in; `lineups.js` updates the list as agents are renamed."""

@@ -20,7 +20,7 @@ from unfold.decorators import display
 from audit.actions import Action
 from games import registry
 from games.interface import Game
-from opponents.listing import models_at, offered, priced
+from opponents.listing import listed_models, priced_models, usable_endpoints
 from participants.states import State
 from rights.parts import visible
 from rights.roles import Role
@@ -213,8 +213,8 @@ class StudyAdmin(PresetsAndCopies, LabCodes, Outlook):
         if not self.has_add_permission(request):
             raise PermissionDenied
         name = request.GET.get("endpoint", "")
-        known = name in dict(offered())
-        return JsonResponse({"models": sorted({*priced(name), *models_at(name)}) if known else []})
+        known = name in dict(usable_endpoints())
+        return JsonResponse({"models": sorted({*priced_models(name), *listed_models(name)}) if known else []})
 
     def prompts(self, request: HttpRequest, object_id: str = "") -> HttpResponse:
         """Show the model prompts of the saved study or, for POST, of the form as filled in; nothing is saved."""

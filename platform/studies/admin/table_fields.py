@@ -23,7 +23,7 @@ from llm_agents.endpoints import endpoint
 from matches.forms import Field
 from opponents.agent_settings import DEFAULT, AgentSettings
 from opponents.agents import MAX_LABEL_LENGTH, PERSON
-from opponents.listing import offered, priced
+from opponents.listing import priced_models, usable_endpoints
 from studies.admin.own_texts import explain
 from studies.admin.parameters import LONG, Parameters, in_lines, of_numbers
 from studies.design import cells_wanted
@@ -67,8 +67,8 @@ def about_agents(
         "default_script": game.default_script,
         "scripts": list(offers),
         "endpoints": [
-            {"name": name, "title": title, "models": priced(name), "tools": endpoint(name).tools}
-            for name, title in offered()
+            {"name": name, "title": title, "models": priced_models(name), "tools": endpoint(name).tools}
+            for name, title in usable_endpoints()
         ],
         "by_tools": [name for name, strategy in strategies.of(game).items() if strategy.layout == "tools"],
         "settings": _settings(game, settings, usual, offers),

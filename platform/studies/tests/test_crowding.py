@@ -7,7 +7,7 @@ from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.test import Client, override_settings
 
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from participants.models import Enrolment
 from participants.states import State
 from recruiters.models import LabCode
@@ -97,6 +97,6 @@ def test_cell_that_filled_before_consent_is_replaced() -> None:
 
 def test_open_study_with_a_model_needs_a_spending_limit() -> None:
     with pytest.raises(ValidationError, match="set a spending limit"):
-        launched(entry=Study.Entry.OPEN, agents=named("openai:m"))
-    launched(entry=Study.Entry.OPEN, agents=named("openai:m", settings={"cap_study": 5.0}), slug="capped")
-    launched(entry=Study.Entry.CODES, agents=named("openai:m"), slug="by-code")
+        launched(entry=Study.Entry.OPEN, agents=agents_from_specs("openai:m"))
+    launched(entry=Study.Entry.OPEN, agents=agents_from_specs("openai:m", settings={"cap_study": 5.0}), slug="capped")
+    launched(entry=Study.Entry.CODES, agents=agents_from_specs("openai:m"), slug="by-code")

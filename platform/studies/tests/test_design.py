@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 
 from games.errors import BadConfig
 from matches.models import Match, Seat
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from participants import services as people
 from recruiters.arrivals import Arrival
 from studies.design import cells_wanted
@@ -26,7 +26,7 @@ def study(**fields) -> Study:
         "slug": "a-study",
         "game": "bargaining",
         "quota": 4,
-        "agents": named("script:fair"),
+        "agents": agents_from_specs("script:fair"),
         **fields,
     }
     return Study(**given)

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from collecting.models import Collection
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from studies.models import Study
 from tests.forms import filled_in, made_from
 
@@ -130,7 +130,7 @@ def test_collection_form_has_the_same_grid(client):
         slug="custom",
         configurations_from="grid",
         several_base_game="stag_hunt, custom",
-        agents=json.dumps(named("script:nash")),
+        agents=json.dumps(agents_from_specs("script:nash")),
         **entered(GRID, seats="2", actions1="2", actions2="2"),
     )
     assert client.post(COLLECT, sent).status_code == 302

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from audit.models import Record
 from matches import services as matches
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from opponents.models import Circuit
 from participants import services
 from participants.models import Enrolment
@@ -37,7 +37,7 @@ def monitor_of(study: Study) -> str:
 
 
 def test_entry_is_closed_while_the_model_is_unavailable() -> None:
-    study = launched(agents=named("openai:m"))
+    study = launched(agents=agents_from_specs("openai:m"))
     circuit = Circuit.objects.create(
         endpoint="openai", open_until=timezone.now() + timedelta(seconds=9), changed_at=timezone.now()
     )
@@ -54,7 +54,7 @@ def test_entry_is_closed_while_the_model_is_unavailable() -> None:
 
 @pytest.mark.parametrize(("pauses", "then"), [(True, Study.Status.PAUSED), (False, Study.Status.LAUNCHED)])
 def test_study_pauses_when_its_model_does_not_answer(pauses, then, django_capture_on_commit_callbacks) -> None:
-    study = launched(agents=named("openai:m"), pauses_on_failure=pauses)
+    study = launched(agents=agents_from_specs("openai:m"), pauses_on_failure=pauses)
     visitor = Visitor(arriving(study)).walk_to("match")
     visitor.move(**FAIR)
     match = visitor.match()
@@ -68,7 +68,7 @@ def test_study_pauses_when_its_model_does_not_answer(pauses, then, django_captur
 
 
 def test_manually_ended_match_pauses_nothing(django_capture_on_commit_callbacks) -> None:
-    visitor = Visitor(arriving(launched(agents=named("openai:m"), pauses_on_failure=True))).walk_to("match")
+    visitor = Visitor(arriving(launched(agents=agents_from_specs("openai:m"), pauses_on_failure=True))).walk_to("match")
     with django_capture_on_commit_callbacks(execute=True):
         matches.abandon_match(match_id=visitor.match().pk, reason="stuck")
     assert visitor.now().ended and Study.objects.get().status == Study.Status.LAUNCHED

@@ -8,7 +8,7 @@ import pytest
 
 from games.errors import GameError
 from llm_agents.pricing import PRICES
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from studies import forecast as forecasting
 from studies.forecast import forecast
 from studies.models import Study
@@ -22,7 +22,7 @@ def study(**fields) -> Study:
         "slug": "s",
         "game": "negotiation",
         "roles": ["alice"],
-        "agents": named("script:haggler"),
+        "agents": agents_from_specs("script:haggler"),
         "quota": 3,
     }
     return Study(**{**given, **fields})
@@ -57,22 +57,24 @@ def test_forecast_pay_follows_the_cells_average():
 
 def test_forecast_cost_uses_model_prices():
     assert (forecast(study()).model_calls, forecast(study()).model_cost) == (0, 0)
-    asked = forecast(study(agents=named("openai:gpt-4o-mini")))
+    asked = forecast(study(agents=agents_from_specs("openai:gpt-4o-mini")))
     answers = PRICES["openai:gpt-4o-mini"].output * forecasting.ANSWER_TOKENS / 1_000_000
     assert asked.model_cost > answers * Decimal(asked.model_calls) > 0
-    assert forecast(study(agents=named("openai:gpt-4o"))).model_cost > asked.model_cost
-    reasoned = forecast(study(agents=named("openai:gpt-4o-mini", settings={"strategy": "chain_of_thought"})))
+    assert forecast(study(agents=agents_from_specs("openai:gpt-4o"))).model_cost > asked.model_cost
+    reasoned = forecast(
+        study(agents=agents_from_specs("openai:gpt-4o-mini", settings={"strategy": "chain_of_thought"}))
+    )
     assert reasoned.model_cost > asked.model_cost
     assert asked.models_in_all == asked.model_cost * 3
 
 
 def test_unknown_price_is_not_guessed():
-    assert forecast(study(agents=named("openai:nobody-knows"))).model_cost is None
+    assert forecast(study(agents=agents_from_specs("openai:nobody-knows"))).model_cost is None
 
 
 def test_slower_opponents_and_longer_texts_take_longer():
     quick = forecast(study())
-    assert forecast(study(agents=named("script:haggler", delay=30))).minutes > quick.minutes
+    assert forecast(study(agents=agents_from_specs("script:haggler", delay=30))).minutes > quick.minutes
     asked = [{"kind": "text", "prompt": "Why?"}] * 6
     assert forecast(study(survey_after=asked)).minutes > quick.minutes + 0.9
     assert forecast(study(consent="word " * 2000)).minutes > quick.minutes + 4

@@ -7,7 +7,7 @@ import re
 import pytest
 from django.core.exceptions import ValidationError
 
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from studies.freezing import launch, sha256_of
 from studies.models import Study, Version
 from tests.visitors import arriving, launched
@@ -52,8 +52,8 @@ def test_launching_the_same_content_reuses_the_version():
     [
         {"config": {"money": 20_000}},
         {"quota": 3},
-        {"agents": named("script:random")},
-        {"agents": named("script:fair", delay=2)},
+        {"agents": agents_from_specs("script:random")},
+        {"agents": agents_from_specs("script:fair", delay=2)},
         {"consent": "Please?"},
         {"instructions": "Divide the money."},
         {"asks_quiz": False},
@@ -109,8 +109,8 @@ def test_enrolled_participants_keep_their_steps():
     [
         ({"config": {"money": -1}}, "config"),
         ({"config": {"no_such": 1}}, "config"),
-        ({"agents": named("script:nobody")}, "agents"),
-        ({"agents": named("what")}, "agents"),
+        ({"agents": agents_from_specs("script:nobody")}, "agents"),
+        ({"agents": agents_from_specs("what")}, "agents"),
         ({"roles": ["carol"]}, "roles"),
         ({"currency": "usd"}, "currency"),
         ({"instructions": "{% if %}"}, "instructions"),

@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from games import registry
 from games.play import configure
-from opponents.agents import PERSON, Agent, agents_of, drawn, labels_in, named, people_in, problem_of_label
+from opponents.agents import (
+    PERSON,
+    Agent,
+    agents_from_specs,
+    draw_lineup,
+    label_problem,
+    labels_in,
+    parse_agents,
+    people_in,
+)
 from studies import forecast as forecasting
 from studies.cells import cell_titles
 from studies.design import cells_wanted
@@ -66,7 +75,11 @@ def test_line_ups_are_crossed_with_the_grid_and_weighted():
 
 def test_default_line_ups_pair_each_role_with_each_agent():
     made = Study(
-        title="S", slug="s", game="bargaining", agents=named("script:fair", "openai:m"), roles=["alice", "bob"]
+        title="S",
+        slug="s",
+        game="bargaining",
+        agents=agents_from_specs("script:fair", "openai:m"),
+        roles=["alice", "bob"],
     )
     assert [(cell.role, cell.lineup) for cell in cells_wanted(made)] == [
         ("alice", "script:fair"),
@@ -108,8 +121,8 @@ def test_line_up_with_an_empty_seat_is_refused(takers, rest):
 
 def test_agent_list_is_drawn_by_match_and_seat():
     seats = {"p1": "person", "p2": ["calm", "judge"], "p3": ["calm", "judge"], "p4": "level 1"}
-    draws = [drawn(seats, seed) for seed in range(400)]
-    assert draws == [drawn(seats, seed) for seed in range(400)]
+    draws = [draw_lineup(seats, seed) for seed in range(400)]
+    assert draws == [draw_lineup(seats, seed) for seed in range(400)]
     assert {tuple(sorted(draw)) for draw in draws} == {("p2", "p3", "p4")}
     assert 150 < Counter(draw["p2"] for draw in draws)["calm"] < 250
     assert 150 < sum(draw["p2"] == draw["p3"] for draw in draws) < 250, "seats are drawn independently"
@@ -119,7 +132,7 @@ def test_agent_list_is_drawn_by_match_and_seat():
 
 
 def test_agent_hash_covers_all_behaviour():
-    agents = agents_of(AGENTS)
+    agents = parse_agents(AGENTS)
     hashes = {agent.hash for agent in agents.values()}
     assert len(hashes) == 3 and all(len(one) == 12 for one in hashes)
     calm = agents["calm"]
@@ -130,12 +143,12 @@ def test_agent_hash_covers_all_behaviour():
 
 @pytest.mark.parametrize("label", ["", "person", "Human", " a", "a,b", "*", "a\n", "<b>", "x" * 201])
 def test_invalid_agent_names(label):
-    assert problem_of_label(label)
+    assert label_problem(label)
 
 
 @pytest.mark.parametrize("label", ["gpt 4o", "openai:gpt-4o-mini", "together:meta-llama/Llama-3.1", "Richterin Ä"])
 def test_valid_agent_names(label):
-    assert not problem_of_label(label)
+    assert not label_problem(label)
 
 
 # ---- what is refused -------------------------------------------------------------------------------------

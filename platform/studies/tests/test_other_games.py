@@ -17,7 +17,7 @@ from exports.verify import verify
 from games.play import script_move
 from matches import services as matches
 from matches.models import Match, Seat
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from participants.models import Enrolment
 from participants.states import State
 from recruiters.arrivals import Arrival
@@ -37,7 +37,12 @@ ALONE = [{"name": "", "seats": {"p1": "person", "*": "script:rational"}}]
 
 def other(slug: str = "divide", **fields: object) -> Study:
     """Return a draft whose game is played in the session of another study."""
-    plain = {"game": "bargaining", "config": {"rounds": 2}, "roles": ["alice"], "agents": named("script:fair")}
+    plain = {
+        "game": "bargaining",
+        "config": {"rounds": 2},
+        "roles": ["alice"],
+        "agents": agents_from_specs("script:fair"),
+    }
     return Study.objects.create(**{"title": slug, "slug": slug, "instructions": "Divide it.", **plain, **fields})
 
 

@@ -13,7 +13,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from participants import services
 from participants.models import Enrolment
 from participants.states import State
@@ -188,7 +188,7 @@ class TestRestBetweenGames:
 
     def test_other_families_do_not_count(self):
         comes(family("small"))
-        other = family("prices", game="negotiation", roles=["alice"], agents=named("script:random"))
+        other = family("prices", game="negotiation", roles=["alice"], agents=agents_from_specs("script:random"))
         assert comes(other, assignment="A2").status_code == 302
 
     def test_other_people_and_recruiters_do_not_count(self):

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from audit.models import Record
 from collecting.models import Collection
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from rights.members import give
 from rights.roles import Role
 from studies.comparing import compare, difference
@@ -39,7 +39,7 @@ def test_copy_is_an_equivalent_draft(boss):
         design={"grid": {"rounds": [2, 6]}},
         base="2.50",
         consent="Please?",
-        agents=named("openai:m", settings={"retries": 1}),
+        agents=agents_from_specs("openai:m", settings={"retries": 1}),
     )
     made = copy(study, by=boss)
     assert (made.slug, made.status, made.created_by) == ("splitting-copy", "draft", boss)

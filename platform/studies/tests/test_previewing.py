@@ -17,7 +17,7 @@ from llm_agents.standins.server import BothStandIn
 from matches import agents, announce, services
 from matches.models import Match
 from opponents.agent_settings import AgentSettings
-from opponents.agents import Agent, agents_of, named
+from opponents.agents import Agent, agents_from_specs, parse_agents
 from opponents.models import Call
 from participants.models import Enrolment
 from participants.services import lifetime
@@ -49,8 +49,8 @@ def fresh(monkeypatch) -> Iterator[None]:
 
 def new_study(agent: str = "openai:m", instructions: str = "", **asking) -> Study:
     study = Study(
-        title="Prompts", slug="prompts", game="bargaining", roles=["bob"], agents=named(agent, settings=asking),
-        instructions=instructions,
+        title="Prompts", slug="prompts", game="bargaining", roles=["bob"], instructions=instructions,
+        agents=agents_from_specs(agent, settings=asking),
     )  # fmt: skip
     study.full_clean()
     study.save()
@@ -62,7 +62,7 @@ def begun(study: Study) -> Match:
     version = launch(study)
     (step,) = [step for step in steps_of(version, version.cells.get(), "bob") if step["kind"] == "match"]
     person = Enrolment.objects.create(steps=[step], expires_at=lifetime(60), seed=SEED)
-    seated = services.Player.agents(agents_of(step["agents"]), step["seats"], seed=SEED)
+    seated = services.Player.agents(parse_agents(step["agents"]), step["seats"], seed=SEED)
     return services.open_match(
         game=step["game"],
         config=step["config"],
@@ -128,7 +128,7 @@ def test_own_texts_are_frozen_hashed_and_sent(monkeypatch):
     kept = version.content["agents"]["openai:m"]["settings"]
     assert kept["prompt_system"] == OWN["prompt_system"]
     assert kept["prompt_question"] == OWN["prompt_question"].replace("\r\n", "\n")
-    study.agents = named("openai:m", settings={**OWN, "prompt_correction": "Once more: {{ reason }}"})
+    study.agents = agents_from_specs("openai:m", settings={**OWN, "prompt_correction": "Once more: {{ reason }}"})
     study.save()
     assert launch(study).sha256 != version.sha256
     with BothStandIn(["I would rather talk.", '{"alice_gain": 5000, "bob_gain": 5000}']) as standin:

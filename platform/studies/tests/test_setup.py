@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from rights.members import give
 from rights.roles import Role
 from studies.admin.setup_form import STEPS, fieldsets
@@ -185,9 +185,9 @@ def test_forecast_pay_follows_the_pay_rule(client, boss):
 
 
 def test_forecast_shows_model_price_or_unknown(client, boss):
-    known = outlook(client, agents=json.dumps(named("openai:gpt-4o-mini")))["forecast"]
+    known = outlook(client, agents=json.dumps(agents_from_specs("openai:gpt-4o-mini")))["forecast"]
     assert "total model cost" in known and "price unknown" not in known
-    assert "price unknown" in outlook(client, agents=json.dumps(named("openai:nobody-knows")))["forecast"]
+    assert "price unknown" in outlook(client, agents=json.dumps(agents_from_specs("openai:nobody-knows")))["forecast"]
 
 
 def test_preview_shows_what_participants_and_models_read(client, boss):

@@ -19,7 +19,7 @@ from exports.tests import building
 from matches import services
 from matches.models import Event, Match
 from matches.screens import render_screen
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from opponents.endpoints import MEMORY
 from opponents.models import Call
 from rights.members import give
@@ -199,7 +199,7 @@ def test_move_lists_exactly_its_calls(client, match):
 
 
 def test_unanswered_calls_are_listed_at_the_end(client, boss):
-    study = building.new_study(agents=named("openai:m"))
+    study = building.new_study(agents=agents_from_specs("openai:m"))
     live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
     building.move(live, "alice", building.OFFER)
     kept_call(live, 2, error="down")

@@ -14,7 +14,7 @@ from lobby import services as lobbies
 from lobby.models import Place
 from matches import services as matches
 from matches.models import Match, Seat
-from opponents.agents import named
+from opponents.agents import agents_from_specs
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
@@ -41,7 +41,7 @@ def study(**fields: object) -> Study:
             "game": "beauty_contest",
             "config": {"players": 4, "runs": 1},
             "entry": "open",
-            "agents": named("script:rational", "script:random"),
+            "agents": agents_from_specs("script:rational", "script:random"),
             "lineups": THREE,
             "asks_code_word": False,
             "asks_quiz": False,
