@@ -20,7 +20,7 @@ from games.words import exact
 from games.words import gettext as _
 
 RAREST = 1e-6
-"""Values are redrawn until they are within the assets; configurations where a smaller share is are refused."""
+"""Smallest share of drawn values that may be within the assets; values outside are redrawn."""
 
 
 class AuctionConfig(Config):
@@ -102,7 +102,7 @@ def others_values(config: AuctionConfig, roles: Sequence[Role], role: Role) -> f
 
 
 def equilibrium_assets(config: AuctionConfig, values: Sequence[float]) -> tuple[float, ...]:
-    """Return N, each seat's final assets if all bid, or stay in until, their value.
+    """Return N: each seat's final assets if everybody bids their value, or stays in until the price reaches it.
 
     N is A except for the seat with the highest value (the lowest seat on ties), which pays the second-highest.
     """
@@ -114,7 +114,7 @@ def equilibrium_assets(config: AuctionConfig, values: Sequence[float]) -> tuple[
 
 
 def bonus_share(config: AuctionConfig, payoff: float) -> float:
-    """Return ½ + (payoff - A)/(4·value_sd) within [0, 1]: from two standard deviations lost to two gained."""
+    """Return ½ + (payoff - A)/(4·value_sd) within [0, 1]: from a loss to a gain of 2·value_sd."""
     return min(max(0.5 + (payoff - config.assets) / (4 * config.value_sd), 0.0), 1.0)
 
 
@@ -128,7 +128,7 @@ def pay_examples(config: AuctionConfig) -> tuple[Prospect, ...]:
 
 
 def units(amount: float) -> str:
-    """Return an amount of assets for a sentence; tables show all its digits.
+    """Return an amount of assets as written in a sentence; tables show all digits.
 
     >>> units(1023.0800000000001), units(1)
     ('1,023.08 units', '1 unit')

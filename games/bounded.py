@@ -23,9 +23,9 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from games.words import gettext as _
 
 LONGEST = 100_000
-"""Characters of a finished text and of any intermediate string."""
+"""Maximum number of characters of a finished text and of any intermediate string."""
 MOST_STEPS = 5_000
-"""Total steps of all loops in one text."""
+"""Maximum total number of steps of all loops in one text."""
 LONGEST_RANGE = 1_000
 DEEPEST_LOOPS = 2
 LARGEST_NUMBER = 1e15
@@ -60,7 +60,9 @@ class _Effort:
     def spend(self) -> None:
         self.steps += 1
         if self.steps > MOST_STEPS:
-            raise LimitExceeded(_("The loops of a text may take {most} steps in all.").format(most=MOST_STEPS))
+            raise LimitExceeded(
+                _("The loops of a text may take at most {most} steps in total.").format(most=MOST_STEPS)
+            )
         self.check_time()
 
     def check_time(self) -> None:
@@ -109,7 +111,7 @@ def _range(*bounds: int) -> range:
 
 
 class BoundedEnvironment(ImmutableSandboxedEnvironment):
-    """Compiles and renders texts as described above; `filters` are those that texts may use beside Jinja's harmless."""
+    """Compiles and renders texts as described above; texts may use `filters` besides Jinja's harmless ones."""
 
     intercepted_binops = frozenset(["+", "-", "*", "/", "//", "%", "**"])
     _operators = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
@@ -141,7 +143,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
             for loop in parsed.find_all(nodes.For):
                 loop.iter = nodes.Filter(loop.iter, _LOOP, [], [], None, None, lineno=loop.lineno)
             return self.from_string(_with_bounded_joins(parsed).set_environment(self))
-        except (RecursionError, SyntaxError, MemoryError):  # Python's own limits, in Jinja's parser or of its code
+        except (RecursionError, SyntaxError, MemoryError):  # limits of Python, in Jinja's parser or its code
             raise TemplateSyntaxError(_("This text is nested too deeply."), 1) from None
 
     def _refuse(self, node: nodes.Node, *, depth: int) -> None:

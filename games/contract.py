@@ -379,7 +379,7 @@ def texts_are_complete(case: Case) -> None:
     )
     require(
         case.game.default_script not in case.game.oracles,
-        f"“{case.game.default_script}” knows what is hidden; people meet it",
+        f"“{case.game.default_script}” knows hidden information, but people play against it",
     )
     require(case.game.oracles <= set(case.game.scripts), "oracles names an unknown script")
     for role in case.game.roles():

@@ -1,6 +1,6 @@
 """Shared by the environments of EconEvals: their collections, their results, and ready-made studies with people.
 
-Source: EconEvals, sections 3 to 5. Each agent plays the same twelve instances of a level, one agent a match.
+Source: EconEvals, sections 3 to 5. Each agent plays the same twelve instances of a level, one agent per match.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Examples:
         reveals_secrets: such steps also reveal secret parameters (everybody's values after a run).
         pairs: configurations that look the same to a role although they differ.
         discloses: keys of view blocks that by the rules disclose something hidden (advice computed from
-            the hidden optimum); comparisons leave them out, and scripts too, since scripts may use them.
+            the hidden optimum); comparisons leave out these blocks, and the scripts, which may use them.
     """
 
     configs: Sequence[Mapping[str, Json]] = ()
@@ -189,7 +189,7 @@ def play_random(game: Game[Any, Any], seed: int, scripts: Sequence[str]) -> Walk
 
 
 def script_answer(play: Play, role: Role, script: str, seed: float) -> MoveData:
-    """What a scripted player does with the contract's own seed."""
+    """Return the script's move, drawn with the contract's own seed."""
     return play.game.scripts[script](play.game, play.state, role, Random(seed))
 
 
@@ -273,7 +273,7 @@ def _guesses(game: type[Game[Any, Any]], most: int = 4) -> list[dict[str, Json]]
 
 
 def _valid_part(game: type[Game[Any, Any]], wished: Mapping[str, Json]) -> dict[str, Json]:
-    """Return as many of the wished values as are valid together."""
+    """Return as many of the wanted values as are valid together."""
     config: dict[str, Json] = {}
     for key, value in wished.items():
         try:

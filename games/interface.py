@@ -285,7 +285,7 @@ class Chance(Protocol):
     """The only source of randomness. Each draw has a name, unique within its step, and is logged."""
 
     def draw(self, name: str, sample: Callable[[Random], T], *, known_to: Sequence[Role] | None = None) -> T:
-        """`sample(rng)` with an rng of this draw alone; the value must be plain data.
+        """Return `sample(rng)` with a generator of this draw alone; the value must be plain data.
 
         Args:
             name: unique among the draws of one step.
@@ -552,7 +552,7 @@ class Game(ABC, Generic[C, S]):
     def before_lookups(self, state: S, role: Role) -> View:
         """Return what a model is shown before it calls these tools: the view without the blocks that they return.
 
-        Override it if computing the whole view is slow, and keep out of it whatever grows with the match.
+        Override it if computing the whole view is slow, and leave out everything that grows with the match.
         """
         told = {tool.block for tool in self.tools(state, role)}
         return tuple(block for block in self.view(state, role) if block.key.removesuffix("_chart") not in told)
@@ -567,7 +567,7 @@ class Event:
     """One line of a match's log, numbered 1, 2, 3…
 
     Kinds: "start" {game, rules_version, seed}, "draw" {name, value, known_to}, "move" {role, move}
-    (with `by` if anybody but the seat's player made it), "end" {payoffs, metrics},
+    (with `by` if someone other than the seat's player made it), "end" {payoffs, metrics},
     "abandoned" {reason, role?}.
     """
 

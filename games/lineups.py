@@ -335,7 +335,7 @@ class StudyPreset:
 
     Attributes:
         title, summary, source: shown to researchers choosing a study.
-        tables: one draft study per name, with the taker of each seat: "person", `AGENT` or
+        tables: one draft study per name, with who takes each seat: "person", `AGENT` or
             `SECOND_AGENT`; "*" stands for all other seats.
         config: parameters that differ from the game's defaults.
         minutes: the time a person needs, including reading; it determines base pay and the announced average.

@@ -226,11 +226,11 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         return _("You")
 
     def remembers(self, role: Role) -> bool:
-        """Each period is a separate conversation; notes carry information from one to the next."""
+        """Return False: each period is a separate conversation, and notes carry information to the next."""
         return False
 
     def secrets(self, role: Role) -> frozenset[str]:
-        """The number of periods."""
+        """Return the key of the number of periods."""
         return frozenset({"periods"})
 
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
@@ -317,7 +317,7 @@ class PeriodGame(Game[C, S], Generic[C, S]):
     # ---- tools -------------------------------------------------------------------------------------
 
     def tools(self, state: S, role: Role) -> tuple[Tool, ...]:
-        """The environment's own tools, the period's number, and the role's notes."""
+        """Return the tools of the environment, for the period's number, and for the role's notes."""
         number_now = _("The number of the current period, from 0.")
         return (
             *self.lookups(state, role),
@@ -353,12 +353,12 @@ class PeriodGame(Game[C, S], Generic[C, S]):
     # ---- what is seen ------------------------------------------------------------------------------
 
     def view(self, state: S, role: Role) -> View:
-        """The task, the last outcome, the data, and the role's notes."""
+        """Return the task, the last outcome, the data, and the role's notes."""
         data = self.screen.data(self, state, role)
         return (*self.before_lookups(state, role), *data, self.notes_block(state, role))
 
     def before_lookups(self, state: S, role: Role) -> View:
-        """The task, the last outcome, and what no tool returns."""
+        """Return the task, the last outcome, and what no tool returns."""
         told: Sequence[Block] = ()
         if self.over(state):
             told = self.screen.result(self, state, role)
@@ -367,7 +367,7 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         return (self.status(state), *told, *self.screen.not_in_tools(self, state, role))
 
     def notices(self, before: S, moves: Mapping[Role, Any], after: S, role: Role) -> View:
-        """The outcome of the last submission; nothing for a note."""
+        """Return the outcome of the last submission; nothing for a note."""
         if self.period(after) == self.period(before):
             return ()
         told = (*self.screen.outcome(self, after, role), *self.screen.news(self, after, role))
@@ -432,7 +432,7 @@ def whole(value: Any, most: int) -> bool:
 
 
 def refuse_names(given: Mapping[Any, Any], known: Sequence[str], what: str, *, every: bool = True) -> str | None:
-    """Return a refusal that names the first unknown entry, or the first missing one if all are needed; else None.
+    """Return a refusal that names the first unknown entry, or the first missing one if all are needed; None otherwise.
 
     Args:
         what: the kind of thing that is named, such as "offer".

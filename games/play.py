@@ -1,4 +1,4 @@
-"""One play of a game: check, seal, apply, log, replay. Pure; every front end goes through here."""
+"""One play of a game: check, seal, apply, log, replay. All functions are pure, and every front end uses them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ T = TypeVar("T")
 
 @dataclass
 class SeededChance:
-    """Random draws that follow from (seed, step, name) alone, so that a replay draws the same again.
+    """Random draws that depend only on (seed, step, name), so that a replay draws the same again.
 
-    `redraw` salts the draws that none of the given roles may know: only for tests of what leaks.
+    `redraw` salts the draws that none of the given roles may know: only for tests of hidden information.
     """
 
     seed: int
@@ -73,7 +73,7 @@ class Play:
 
     @property
     def finished(self) -> bool:
-        """Ended by its rules, with payoffs and metrics."""
+        """Whether the match ended by its rules, with payoffs and metrics."""
         return self.turn is None and self.abandoned is None
 
     def waiting_for(self) -> tuple[Role, ...]:
@@ -297,7 +297,7 @@ def ends_turn(play: Play, role: Role, move: MoveData) -> bool:
 def _stay(
     play: Play, role: Role, state: Any, step: int, logged: list[Any], chance: SeededChance
 ) -> tuple[Play, tuple[Event, ...]]:
-    """After a move that leaves the turn open: only the mover's own turn gets a new number."""
+    """Return the play after a move that leaves the turn open: only the mover's own turn gets a new number."""
     logged += [("draw", draw) for draw in chance.draws]
     events = _number(play.last, logged)
     last = events[-1].number
@@ -310,7 +310,7 @@ def _stay(
 def _advance(
     play: Play, state: Any, step: int, logged: list[Any], chance: SeededChance
 ) -> tuple[Play, tuple[Event, ...]]:
-    """After a closed turn: every role that may move next gets a new turn."""
+    """Return the play after a closed turn: every role that may move next gets a new turn."""
     logged = logged + [("draw", draw) for draw in chance.draws]
     turn = play.game.turn(state)
     opens_at = play.last + len(logged)
@@ -676,7 +676,7 @@ def restore(game: Game[Any, Any], saved: Mapping[str, Json]) -> Play:
 
 
 def script_move(play: Play, role: Role, name: str) -> MoveData:
-    """What the scripted player `name` does now; its generator is seeded by the match's seed and the turn.
+    """Return the script's move now; its generator is seeded with the match's seed and the turn.
 
     Raises:
         UnknownGame: the game has no such scripted player.

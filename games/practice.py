@@ -163,7 +163,7 @@ def _after(words: str, status: Block) -> Text:
 
 
 def closes_a_period(game: Any, before: Any, moves: Mapping[Role, Any], after: Any, role: Role) -> bool:
-    """Return whether a step closed a period, practice or not: its feedback depends on what is hidden."""
+    """Return whether a step closed a period, practice or not: the feedback then depends on hidden information."""
     closed = game.practice_now(before) is not None and game.practice_now(after) is None
     return closed or game.period(after) > game.period(before)
 

@@ -1,4 +1,4 @@
-"""How strong agents are, from matches in which each of them scored, by OpenSkill's Plackett–Luce model.
+"""Ratings of agents by their scores in matches, with OpenSkill's Plackett–Luce model.
 
 AucArena rates bidders with TrueSkill (section 4.1), whose licence restricts commercial use: see
 `analysis.toolbox.ratings`.

@@ -118,7 +118,7 @@ def _list(schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: Random
         value = value_of(items, definitions, rng)
         if not schema.get("uniqueItems") or value not in found:
             found.append(value)
-    if schema.get("uniqueItems"):  # a set: its order means nothing
+    if schema.get("uniqueItems"):  # a set: the order does not matter
         order = items.get("enum", found)
         found.sort(key=order.index)
     return found

@@ -36,7 +36,7 @@ class TellsOfOthers(Config):
     )
 
     def about_others(self) -> str:
-        """Return it as a sentence for a player."""
+        """Return a sentence that tells a player how the others think."""
         return {
             "nothing": _("You know nothing about how the others think: the situation is unpredictable."),
             "rational": _("All other players are perfectly rational."),

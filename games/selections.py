@@ -1,7 +1,7 @@
 """Which configurations people play: main ones, their variants, and a random part of the rest.
 
-Source: GLEE, Appendix E.2. A *variant* differs from a main configuration in one parameter. Of the
-rest a share is drawn at random, by kind of main configuration. Each chosen configuration is played
+Source: GLEE, Appendix E.2. A *variant* differs from a main configuration in one parameter. A share of the rest is
+drawn at random, separately by kind of main configuration. Each chosen configuration is played
 in every role that a person may take in it; such a (configuration, role) is a cell with its quota.
 """
 
@@ -108,7 +108,7 @@ def named(key: str, name: str) -> Selection:
 
 
 def select_named(key: str, name: str, seed: int) -> list[Chosen]:
-    """`select` with a published selection of a registered game."""
+    """Return the configurations that a published selection of a registered game chooses."""
     return select(registry.get(key), named(key, name), seed)
 
 

@@ -117,7 +117,7 @@ class SealedNumbers(EqualSeats[C, Session]):
         raise NotImplementedError
 
     def remembers(self, role: Role) -> bool:
-        """Each run has its own prompt: a conversation would show more runs than the history allows."""
+        """Return False: a conversation would show more runs than the history allows."""
         return False
 
     # ---- fouls -------------------------------------------------------------------------------------
@@ -163,11 +163,11 @@ class SealedNumbers(EqualSeats[C, Session]):
         return replace(state, runs=(*state.runs, numbers))
 
     def ends(self, state: Session, role: Role, move: Any) -> bool:
-        """Any number ends the match in the last run."""
+        """Return whether this is the last run: any number ends it."""
         return len(state.runs) + 1 == self.config.runs
 
     def default(self, state: Session, role: Role) -> MoveData:
-        """No number, a foul under every configuration."""
+        """Return a move without a number, which is a foul under every configuration."""
         return {self.number_key: None}
 
     # ---- the history -------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ class SealedNumbers(EqualSeats[C, Session]):
         )
 
     def view(self, state: Session, role: Role) -> View:
-        """The status, the last visible run and the result for the seat, then everything that is shown to all."""
+        """Return the status, the last visible run and the result for the seat, then everything that all seats see."""
         visible = self.visible(state)
         blocks: list[Block] = [self.screen.status(self, state)]
         if visible:
@@ -256,7 +256,7 @@ class SealedNumbers(EqualSeats[C, Session]):
         return (*blocks, *self._runs(state, role))
 
     def watched(self, state: Session) -> View:
-        """The runs that every seat may see."""
+        """Return the runs that every seat may see."""
         status = (self.screen.status(self, state),) if self.over(state) else ()
         return (*status, *self._runs(state, NOBODY))
 
@@ -268,7 +268,7 @@ class SealedNumbers(EqualSeats[C, Session]):
         return (self.screen.situation(self, state, role), *last, self.screen.history(self, state, role), *revealed)
 
     def notices(self, before: Session, moves: Mapping[Role, Any], after: Session, role: Role) -> View:
-        """The run that has just ended, as far as the history may show it."""
+        """Return the run that has just ended, as far as the history may show it."""
         if not self.visible(after):
             return (self.screen.status(self, after),)
         outcome = Text("outcome", self.screen.outcome(self, after, len(after.runs) - 1, role))

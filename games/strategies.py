@@ -53,8 +53,8 @@ class Question:
         words: precedes the form's own description.
         view: (game, state, role) → what is shown; None: the game's whole view.
         recalls: the latest answered call of any of these purposes precedes it, with question and answer.
-        keeps: (game, earlier state, current state, role) → whether the own move made at the earlier state
-            precedes it, with the answer that led to it; None: no earlier move does.
+        keeps: (game, earlier state, current state, role) → whether the role's move at the earlier state precedes
+            it, with the answer that led to it; None: no earlier move does.
     """
 
     purpose: Purpose = "move"
@@ -81,7 +81,7 @@ class Strategy:
         reasons: whether the model is asked to reason step by step before its move.
         remarks: (game, state, role) → additional keys in its answer.
         modules: calls before the move, in this order, each if its `when` is true; their answers fill in forms
-            that leave the turn open. One that is still unreadable after all tries is skipped.
+            that leave the turn open. A call whose answers all stay unreadable is skipped.
         move: how the move itself is asked for.
         shows: names of the forms on request that are offered to the model.
         opening: with "tools": the start of a turn's conversation, after the rules; None: the usual text.

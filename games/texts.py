@@ -22,7 +22,7 @@ from games.words import gettext as _
 
 @pass_context
 def _money(context: Any, amount: float) -> str:
-    """A game's amount in the reader's unit: the variable `amounts` says which ("points" or "dollars")."""
+    """Return a game's amount in the reader's unit: the variable `amounts` says which ("points" or "dollars")."""
     return in_amounts(amount, context.get("amounts", "dollars"))
 
 

@@ -38,7 +38,7 @@ from games.words import Amounts, in_amounts
 from games.words import gettext as _
 
 SUM_TOLERANCE = 1e-6
-"""How far the sum of an offer's two parts may differ from the money, relative to the money."""
+"""Tolerance for the sum of an offer's two parts, as a share of the money."""
 
 Factor = Annotated[float, Field(gt=0, le=1)]
 
@@ -50,10 +50,10 @@ class BargainingConfig(Config):
     delta_alice: Factor = Field(
         0.9,
         title="Alice's discount factor",
-        description="What a payoff keeps of its worth to her per round: at 0.9 it loses 10% a round, at 1 nothing.",
+        description="Share of its value that a payoff keeps for her per round: at 0.9 it loses 10%, at 1 nothing.",
     )
     delta_bob: Factor = Field(
-        0.9, title="Bob's discount factor", description="What a payoff keeps of its worth to him per round."
+        0.9, title="Bob's discount factor", description="Share of its value that a payoff keeps for him per round."
     )
     rounds: Annotated[int, Field(ge=1)] | None = Field(
         12,
@@ -164,7 +164,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         "bob_self_gain": "Bob's payoff divided by the money, from 0 to 1.",
     }
 
-    # ---- who and how long --------------------------------------------------------------------------
+    # ---- roles and rounds --------------------------------------------------------------------------
 
     def roles(self) -> tuple[Role, ...]:
         return (ALICE, BOB)
@@ -242,7 +242,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         )
 
     def split(self, role: Role, own_part: float, message: str | None) -> MoveData:
-        """Return an offer that keeps `own_part` of the money; its sum is exact, and in cents where both allow it."""
+        """Return an offer that keeps `own_part` of the money; the parts add up exactly, in cents if possible."""
         whole = self.config.money
         rest = whole - own_part
         if own_part + round(rest, 2) == whole:
@@ -272,7 +272,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         return Rounds((*state.proposals, Proposal(role, move.alice_gain, move.bob_gain, move.message)))
 
     def default(self, state: Rounds, role: Role) -> MoveData:
-        """Reject an offer; propose equal halves."""
+        """Return a rejection of an offer, or a proposal of equal halves."""
         if state.on_table:
             return {"decision": "reject"}
         half = self.config.money / 2
@@ -288,7 +288,10 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         return {role: agreed.gain(role) * self.worth(role, number) for role in self.roles()}
 
     def metrics(self, state: Rounds) -> Metrics:
-        """GLEE section 2.1: efficiency δA^(t-1)·p + δB^(t-1)·(1-p), fairness 1 - 4(p - ½)², gains divided by M."""
+        """Return GLEE's metrics (section 2.1).
+
+        Efficiency is δA^(t-1)·p + δB^(t-1)·(1-p), fairness 1 - 4(p - ½)²; gains are divided by M.
+        """
         agreed = state.agreed
         payoffs = self.payoffs(state)
         share = agreed.alice_gain / self.config.money if agreed else None
@@ -303,7 +306,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         }
 
     def ends(self, state: Rounds, role: Role, move: Any) -> bool:
-        """Accepting ends the match; so does rejecting the last offer, if both know that it is the last."""
+        """Return whether it accepts, or rejects an offer that both players know to be the last."""
         if not isinstance(move, Answer):
             return False
         return move.decision == "accept" or len(state.proposals) == self.config.rounds
@@ -343,7 +346,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
     # ---- what is seen ------------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """What the instructions may mention to this role."""
+        """Return the variables of the instructions for this role."""
         return {
             "you": self.role_title(role),
             "other": self.role_title(other(role)),

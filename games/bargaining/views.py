@@ -64,7 +64,7 @@ def _answered(game: Bargaining, proposal: Proposal, mover: Role) -> str:
 
 
 def _status(game: Bargaining, state: Rounds, role: Role) -> Text:
-    """Return one sentence on what happens now."""
+    """Return one sentence about what happens now."""
     name = game.role_title(other(role))
     turn = game.turn(state)
     if turn is None:

@@ -1,4 +1,4 @@
-"""The items that are sold where a researcher names none: the ten of AucArena, section 4, in our own words."""
+"""The items for sale unless a researcher names others: the ten of AucArena, section 4, in our own words."""
 
 from __future__ import annotations
 

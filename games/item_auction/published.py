@@ -36,7 +36,7 @@ SELECTIONS: Mapping[str, Selection] = {}
 
 
 def _standard(agents: Sequence[str], seed: int) -> Iterator[Environment]:
-    """Each challenger, and the rule bidder, against the first two agents, the baselines."""
+    """Return a collection for each challenger and the rule bidder against the first two agents, the baselines."""
     baselines = dict(zip(("p2", "p3"), agents, strict=False))
     challengers = [*agents[2:], *([] if RULE in agents else [RULE])]
     for number, challenger in enumerate(challengers, start=1):
@@ -50,7 +50,7 @@ def _standard(agents: Sequence[str], seed: int) -> Iterator[Environment]:
 
 
 def _modules(agents: Sequence[str], seed: int) -> Iterator[Environment]:
-    """Each model against itself, with and without planning."""
+    """Return a collection for each model, which bids against itself with and without planning."""
     for number, model in enumerate(agents, start=1):
         labelled = {
             f"{model} {strategy}": Asked(model, {"strategy": strategy}) for strategy in ("adaptive", "static", "none")
@@ -66,7 +66,7 @@ def _modules(agents: Sequence[str], seed: int) -> Iterator[Environment]:
 
 
 def _objectives(agents: Sequence[str], seed: int) -> Iterator[Environment]:
-    """Two models, each bidding once for profit and once for items, in every repetition: seats alternate."""
+    """Return a collection in which each of two models bids once for profit and once for items; seats alternate."""
     first, second = agents
     yield Environment(
         "pair",

@@ -185,14 +185,14 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         "bip_standing": "Mean percent by which bids exceed the standing bid, or the start price.",
         "belief_claims": "Claims in all belief reports (AucArena's C).",
         "belief_errors": "Wrong claims (AucArena's F).",
-        "belief_errors_budget": "Wrong claims about the own remaining budget.",
-        "belief_errors_own": "Wrong claims about the own profit and items.",
+        "belief_errors_budget": "Wrong claims about the bidder's remaining budget.",
+        "belief_errors_own": "Wrong claims about the bidder's profit and items.",
         "belief_errors_others": "Wrong claims about the other bidders' profits and items.",
         "belief_cfr": "Corrected failure rate F / (C + F); empty without a report.",
         "plan_errors": "Items that plans included although they had already been sold or passed over.",
-        "rho_initial_bids": "Spearman correlation of initial priorities with the own number of bids, over items.",
+        "rho_initial_bids": "Spearman correlation of initial priorities with the bidder's number of bids, over items.",
         "rho_initial_wins": "Spearman correlation of initial priorities with winning the item (0 or 1).",
-        "rho_current_bids": "Spearman correlation of priorities at the first answer with the own number of bids.",
+        "rho_current_bids": "Spearman correlation of priorities at the first answer with the bidder's number of bids.",
         "rho_current_wins": "Spearman correlation of priorities at the first answer with winning the item (0 or 1).",
     }
     record_meanings: ClassVar[Mapping[str, str]] = {
@@ -234,10 +234,10 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         return self.item(index).worth * (100 + percent) // 100
 
     def secrets(self, role: Role) -> frozenset[str]:
-        """Others' budgets, objectives and overestimates.
+        """Return the keys of others' budgets, objectives and overestimates.
 
-        True values and the own overestimate affect only the own estimate, so the contract tests compare pairs of
-        configurations with equal estimates instead (`examples.py`). The rule bidder knows its own limit.
+        True values and a bidder's overestimate affect only that bidder's estimate, so the contract tests compare
+        pairs of configurations with equal estimates instead (`examples.py`). The rule bidder knows its own limit.
         """
         own = number_of(role) - 1
         return frozenset(
@@ -397,7 +397,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         )
 
     def ends(self, state: Auction, role: Role, move: Any) -> bool:
-        """The answer of the only remaining bidder ends the match if it closes the last item."""
+        """Return whether this answer, the only one awaited, closes the last item."""
         if not isinstance(move, Bid) or state.lot is None or self.bidders(state.lot) != (role,):
             return False
         left = len(state.order) - len(state.over)
@@ -479,7 +479,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         )
 
     def time_factor(self, state: Auction, role: Role) -> float:
-        """Three times the usual time before the first answer, when all items are new."""
+        """Return 3 before the role's first answer, when all items are new, and 1 afterwards."""
         return 1.0 if state.has_answered(role) else 3.0
 
     def default(self, state: Auction, role: Role) -> MoveData:
@@ -489,7 +489,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
     # ---- the result --------------------------------------------------------------------------------
 
     def payoffs(self, state: Auction) -> Payoffs:
-        """Profit, or the number of items for bidders with that objective."""
+        """Return each bidder's profit, or its number of items if that is its objective."""
         return {
             role: float(self.profit(state, role) if self.objective(role) == "profit" else len(state.won_by(role)))
             for role in self.roles()
@@ -557,7 +557,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         return measures.rank_correlation([priority for _lot, priority in ranked], behavior)
 
     def records(self, state: Auction) -> Sequence[Mapping[str, Json]]:
-        """One row per item and bidder, in the order of sale."""
+        """Return one row per item and bidder, in the order of sale."""
         left = {role: self.budget(role) for role in self.roles()}
         rows = []
         for place, lot in enumerate(state.over, start=1):
@@ -587,7 +587,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         return rows
 
     def stage(self, state: Auction) -> tuple[int, str] | tuple[None, None]:
-        """The item's position in the order of sale, and the bidding round on it."""
+        """Return the item's position in the order of sale, and the bidding round on it."""
         if state.lot is None:
             return None, None
         return len(state.over) + 1, f"round {len(state.lot.all_rounds) + 1}"
@@ -602,14 +602,14 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         return frozenset({"plan"} if self.config.people_plan else ())
 
     def prospects(self, state: Auction, role: Role) -> tuple[Prospect, ...]:
-        """What the role has earned so far."""
+        """Return what the role has earned so far."""
         if state.lot is None:
             return ()
         payoff = self.payoffs(state)[role]
         return (Prospect(_("If you buy nothing more"), payoff, self.bonus_share(role, payoff)),)
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
-        """Buying nothing, and an equal share of the items, or of their start prices as profit."""
+        """Return two examples: buying nothing, and an equal share of the items, or of their start prices as profit."""
         nothing = Prospect(_("if you buy nothing"), 0.0, self.bonus_share(role, 0.0))
         if self.objective(role) == "items":
             share = len(self.config.items) / self.config.players
@@ -622,7 +622,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         return (nothing, Prospect(words, float(profit), self.bonus_share(role, profit)))
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """What the instructions may mention to this role."""
+        """Return the variables of the instructions for this role."""
         return {
             "you": self.role_title(role),
             "bidders": self.config.players,

@@ -66,8 +66,8 @@ def equilibrium_price(seller_value: float, buyer_value: float, rounds: int | Non
 def equilibrium(game: Negotiation, state: Rounds, role: Role, rng: Random) -> MoveData:
     """Play the subgame-perfect equilibrium of a finite game under complete information; otherwise approximate it.
 
-    Accept when indifferent. Without a surplus, name the own value and walk away from losses. If the other's value
-    is unknown, ask for a margin over the own value that halves with each offer, and for none in the last round.
+    Accept when indifferent. Without a surplus, name its own value and walk away from losses. If the other's value
+    is unknown, ask for a margin over its own value that halves with each offer, and for none in the last round.
     """
     own, theirs = game.value(role), game.value_of_other(role)
     if theirs is None:
@@ -111,7 +111,7 @@ HAGGLE_FROM, HAGGLE_STEP = 0.5, 0.1
 
 
 def haggler(game: Negotiation, state: Rounds, role: Role, rng: Random) -> MoveData:
-    """Ask for a lot, concede step by step to the own value with friendly messages, and never accept a loss."""
+    """Ask for a lot, concede step by step to its own value with friendly messages, and never accept a loss."""
     made = _own_offers(state, role)
     # Counted down in tenths, so that it reaches exactly 0.
     margin = max(0, round(HAGGLE_FROM / HAGGLE_STEP) - made) * HAGGLE_STEP
@@ -169,7 +169,7 @@ WALKS_AWAY = 0.1
 
 
 def random(game: Negotiation, state: Rounds, role: Role, rng: Random) -> MoveData:
-    """Name any price up to twice the own value, in cents; answer by a coin toss, or sometimes walk away."""
+    """Name any price up to twice its own value, in cents; answer by a coin toss, or sometimes walk away."""
     if state.on_table is None:
         return {"price": round(rng.random() * 2 * game.value(role), 2)}
     if game.config.outside_option and rng.random() < WALKS_AWAY:

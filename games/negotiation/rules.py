@@ -211,7 +211,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         "bob_self_gain": "The buyer's payoff, value minus price, divided by the scale M; 0 without a trade.",
     }
 
-    # ---- who and how long --------------------------------------------------------------------------
+    # ---- roles and rounds --------------------------------------------------------------------------
 
     def roles(self) -> tuple[Role, ...]:
         return (SELLER, BUYER)
@@ -307,7 +307,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         return Rounds((*state.proposals, Proposal(role, move.price, move.message)))
 
     def default(self, state: Rounds, role: Role) -> MoveData:
-        """Reject a price; name the role's own value, which cannot lose money."""
+        """Return a rejection of a price, or the role's own value as a price, which cannot lose money."""
         if state.on_table:
             return {"decision": "reject"}
         return {"price": self.value(role)}
@@ -319,7 +319,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         return {role: gain(role, traded.price, self.value(role)) if traded else 0.0 for role in self.roles()}
 
     def metrics(self, state: Rounds) -> Metrics:
-        """GLEE section 2.2; fairness also before it is limited to [0, 1]."""
+        """Return GLEE's metrics (section 2.2); fairness also before it is limited to [0, 1]."""
         price = state.traded.price if state.traded else None
         raw = self._fairness(price)
         gains = {role: _finite(payoff / self.config.scale) for role, payoff in self.payoffs(state).items()}
@@ -341,7 +341,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         return all(at_least_as_good(role, price, self.value(role)) for role in self.roles())
 
     def _fairness(self, price: float | None) -> float:
-        """1 - 4((p - p_f) / M)² with p_f halfway between the values; 1 without a trade."""
+        """Return 1 - 4((p - p_f) / M)² with p_f halfway between the values; 1 without a trade."""
         if price is None:
             return 1.0
         halfway = self.value(SELLER) / 2 + self.value(BUYER) / 2
@@ -349,13 +349,13 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         return _finite(1 - 4 * distance * distance)
 
     def ends(self, state: Rounds, role: Role, move: Any) -> bool:
-        """Accepting and walking away end the match; so does rejecting the last price if both know it is the last."""
+        """Return whether it accepts, walks away, or rejects a price that both players know to be the last."""
         if not isinstance(move, _Answer):
             return False
         return move.decision != "reject" or self.ends_with(len(state.proposals))
 
     def prospects(self, state: Rounds, role: Role) -> tuple[Prospect, ...]:
-        """What accepting earns, and ending without a trade; shares only if both values are known."""
+        """Return what accepting and ending without a trade would earn; shares only if both values are known."""
         offer, number = state.on_table, len(state.proposals)
         if offer is None or offer.by == role:
             return ()
@@ -367,7 +367,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         return tuple(found)
 
     def _prospect(self, words: str, role: Role, payoff: float, key: str = "") -> Prospect:
-        """With its share where that does not depend on a value that the role may not know: at 0 it never does."""
+        """Return a prospect; without its share if that would reveal the other's value."""
         known = self.config.complete_information or payoff == 0
         return Prospect(words, payoff, self.bonus_share(role, payoff) if known else None, key)
 
@@ -397,7 +397,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
     # ---- what is seen ------------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """What the instructions may mention to this role."""
+        """Return the variables of the instructions for this role."""
         return {
             "you": self.role_title(role),
             "other": self.role_title(other(role)),

@@ -94,7 +94,7 @@ def commitment(game: Persuasion, state: Market, role: Role, rng: Random) -> Move
 
 
 def bayesian(game: Persuasion, state: Market, role: Role, rng: Random) -> MoveData:
-    """Buy if the product's expected worth is at least its price, given how often the seller told the truth.
+    """Buy if the product's expected value is at least its price, given how often the seller told the truth.
 
     Counts the qualities that followed the same recommendation, starting from two pseudo-observations split
     according to the prior. A myopic buyer counts what the statistics show instead: how many products were

@@ -51,14 +51,14 @@ class PersuasionConfig(Config):
     high_value: float = Field(
         1.25,
         gt=1,
-        title="Worth of high quality",
+        title="Value of high quality",
         description="What a high-quality product is worth to the buyer, as a multiple of the price; more than 1.",
     )
     low_value: float = Field(
         0,
         ge=0,
         lt=1,
-        title="Worth of low quality",
+        title="Value of low quality",
         description="What a low-quality product is worth to the buyer, as a multiple of the price; less than 1.",
     )
     rounds: Annotated[int, Field(ge=1)] | None = Field(
@@ -200,13 +200,13 @@ class Persuasion(Game[PersuasionConfig, Market]):
         "than high-quality ones earned.",
     }
 
-    # ---- who and how long --------------------------------------------------------------------------
+    # ---- roles and rounds --------------------------------------------------------------------------
 
     def roles(self) -> tuple[Role, ...]:
         return (SELLER, BUYER)
 
     def people(self) -> tuple[Role, ...]:
-        """People never play the myopic buyer."""
+        """Return the roles that people may take; they never play the myopic buyer."""
         return (SELLER,) if self.myopic else (SELLER, BUYER)
 
     def remembers(self, role: Role) -> bool:
@@ -307,7 +307,7 @@ class Persuasion(Game[PersuasionConfig, Market]):
         return Market((*state.rounds[:-1], last))
 
     def default(self, state: Market, role: Role) -> MoveData:
-        """Say nothing about the product; do not buy."""
+        """Return a message that says nothing about the product, or the decision not to buy."""
         if role == BUYER:
             return {"decision": "no"}
         if self.config.message_type == "text":
@@ -328,7 +328,10 @@ class Persuasion(Game[PersuasionConfig, Market]):
         return {role: self.earned(state.played, role) for role in self.roles()}
 
     def metrics(self, state: Market) -> Metrics:
-        """GLEE section 2.3: efficiency sold_high/high, fairness (low - sold_low)/low, gains divided by T and M·T."""
+        """Return GLEE's metrics (section 2.3).
+
+        Efficiency is sold_high/high, fairness (low - sold_low)/low; gains are divided by T and M·T.
+        """
         rounds = state.played
         high = sum(one.quality == HIGH for one in rounds)
         low = len(rounds) - high
@@ -350,18 +353,18 @@ class Persuasion(Game[PersuasionConfig, Market]):
         return len(state.rounds) == self.config.rounds
 
     def ends(self, state: Market, role: Role, move: Any) -> bool:
-        """The buyer's decision in the last round ends the match."""
+        """Return whether this is the buyer's decision in the last round."""
         return isinstance(move, Purchase) and self.is_last(state) and self.remembers(role)
 
     def prospects(self, state: Market, role: Role) -> tuple[Prospect, ...]:
-        """What the role has earned so far; nothing if the number of rounds is hidden."""
+        """Return what the role has earned so far; nothing if the number of rounds is hidden."""
         if self.config.rounds is None or state.now is None or not self.remembers(role):
             return ()
         so_far = self.earned(state.played, role)
         return (Prospect(_("If nothing more is bought"), so_far, self.bonus_share(role, so_far)),)
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
-        """Selling half of the products, or earning half of the expected maximum; no amounts if rounds are hidden."""
+        """Return an example: half of the products or of the expected maximum; no amount if rounds are hidden."""
         if role == SELLER:
             words = _("if half of the products are bought")
             payoff = None if self.config.rounds is None else self.config.price * self.config.rounds / 2
@@ -390,7 +393,7 @@ class Persuasion(Game[PersuasionConfig, Market]):
     # ---- what is seen ------------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """What the instructions may mention to this role."""
+        """Return the variables of the instructions for this role."""
         knows = self.knows_values(role)
         return {
             "you": self.role_title(role),

@@ -18,8 +18,8 @@ SOURCE = "CoopEval: social dilemmas among language models under mechanisms that 
 SUMMARIES: Mapping[Mechanism, str] = {
     "none": "Four dilemmas played once, every agent against every other and itself, three times.",
     "repetition": "Four dilemmas repeated among the same players, all against all, three times.",
-    "reputation_first_order": "All agents meet at random, and see what those they meet did before.",
-    "reputation_higher_order": "All agents meet at random, and also see what those they had met had done before.",
+    "reputation_first_order": "All agents meet at random and see what their partners did before.",
+    "reputation_higher_order": "All agents meet at random and also see what their partners' earlier partners had done.",
     "mediation": "Players choose a mediator that plays for players who delegate, all against all, three times.",
     "contract": "Players propose, choose and sign a contract of payments, all against all, three times.",
 }

@@ -186,7 +186,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return frozenset(hidden)
 
     def remembers(self, role: Role) -> bool:
-        """Every decision is based only on the rules and the current view."""
+        """Return False: every decision is based only on the rules and the current view."""
         return False
 
     # ---- playing -----------------------------------------------------------------------------------
@@ -330,7 +330,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return UNSOUND
 
     def default(self, state: Dilemma, role: Role) -> MoveData:
-        """Do not cooperate, propose nothing useful, approve and sign nothing."""
+        """Return a move that does not cooperate, proposes nothing useful, and approves and signs nothing."""
         return baselines.always_defect(self, state, role, Random(0))
 
     # ---- the result --------------------------------------------------------------------------------
@@ -403,7 +403,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         }
 
     def records(self, state: Dilemma) -> Sequence[Mapping[str, Json]]:
-        """One row per round and seat."""
+        """Return one row per round and seat."""
         weights = self.weights(len(state.rounds))
         return [
             {
@@ -430,7 +430,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return words.format(rounds=self.last_round())
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
-        """The smallest and the largest payoff of the base game."""
+        """Return the smallest and the largest payoff of the base game."""
         low, high = self.base.range(self.position(role))
         words = _("if your result is {amount}")
         return tuple(
@@ -442,7 +442,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return (None, None) if state.stage == "over" else (len(state.rounds) + 1, state.stage)
 
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
-        """Every turn asks all seats once, so the number of earlier moves determines the turn."""
+        """Return round and phase of each move: all seats move once per turn, so its number determines the turn."""
         before = {"mediation": ("propose", "approve"), "contract": ("propose", "approve", "sign")}
         phases = (*before.get(self.mechanism, ()), "act")
         turns = (at // self.seats() for at in range(len(moves)))
@@ -457,7 +457,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
     # ---- what is seen ------------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """What the instructions may mention to this role."""
+        """Return the variables of the instructions for this role."""
         told = self.config.stopping
         return {
             "you": self.role_title(role),
@@ -491,12 +491,12 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
 
 
 def as_mediator(design: Design) -> Mediator:
-    """A proposed mediator: action number by number of delegators."""
+    """Return a proposed mediator: action number by number of delegators."""
     return {int(number): int(str(action)[1:]) for number, action in design.items()}
 
 
 def as_contract(design: Design) -> Contract:
-    """A proposed contract: payment by action number."""
+    """Return a proposed contract: payment by action number."""
     return {int(action[1:]): int(payment) for action, payment in design.items()}
 
 

@@ -137,7 +137,7 @@ def _action(game: SocialDilemma, seat: int, profile: tuple[int, ...]) -> str:
 
 
 def _by_own_action(game: SocialDilemma, position: int) -> list[tuple[tuple[int, ...], tuple[float, ...]]]:
-    """Yield profiles with their points, ordered by the own action."""
+    """Yield profiles with their points, ordered by the role's own action."""
     return sorted(game.base.payoffs.items(), key=lambda item: (item[0][position], item[0]))
 
 
@@ -207,7 +207,7 @@ def _by_others(
         return None
 
     def gained(own: int, theirs: Sequence[int]) -> tuple[float, tuple[tuple[int, float], ...]]:
-        """Return the own points, and each other player's action with its points."""
+        """Return the role's own points, and each other player's action with its points."""
         by_seat = dict(zip(others, theirs, strict=True)) | {position: own}
         all_points = points(tuple(by_seat[seat] for seat in range(base.seats)))
         return round(all_points[position], 9), tuple((by_seat[seat], round(all_points[seat], 9)) for seat in others)

@@ -1,4 +1,4 @@
-"""Refusals of EconEvals' environments, and the pages of their collections for matches that scripts played."""
+"""What EconEvals' environments refuse, and the results on a collection's page for matches of scripts."""
 
 from __future__ import annotations
 

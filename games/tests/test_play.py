@@ -1,4 +1,4 @@
-"""Playing a match, against the kernel's specification."""
+"""Playing a match, as the kernel's specification says."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from games.tests.toys import ClockAuction, Guessing, Well
 
 
 def played(game: Any, seed: int, *moves: tuple[str, dict[str, Any]]) -> tuple[Play, list[Event]]:
-    """A match after some moves, with its log."""
+    """Return a match after some moves, with its log."""
     play, events = replay_moves(game, seed, moves)
     return play, list(events)
 

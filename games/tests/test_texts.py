@@ -19,7 +19,7 @@ SAMPLE = {"rules": "word " * 2_000, "price": 20.0, "players": ["Ann", "Bo"]}
         ("{{ players|join(' and ') }} pay {{ (price * 1.1 ** 2)|money }}", "Ann and Bo pay $24.20"),
         ("{{ 'a' ~ price|number ~ 'b' }}{% if price in [10, 20] %}!{% endif %}", "a20b!"),
         ("{% set n = 3 %}{% for i in range(n) %}{% for j in range(2) %}{{ i + j }}{% endfor %}{% endfor %}", "011223"),
-        ("{{ 'cheap' if price < 10 else 'dear' }} {{ rules|length }}", "dear 10000"),
+        ("{{ 'cheap' if price < 10 else 'expensive' }} {{ rules|length }}", "expensive 10000"),
     ],
 )
 def test_texts_can_print_branch_and_count(template: str, written: str) -> None:
@@ -31,10 +31,10 @@ def test_texts_can_print_branch_and_count(template: str, written: str) -> None:
     ("template", "said"),
     [
         ("a\n{% for i in range(10**9) %}x{% endfor %}", "range"),
-        ("{% for i in range(900) %}{% for j in range(900) %}{% endfor %}{% endfor %}", "steps in all"),
+        ("{% for i in range(900) %}{% for j in range(900) %}{% endfor %}{% endfor %}", "steps in total"),
         (
             "{% for a in rules %}{% for b in rules %}{% endfor %}{% endfor %}",
-            "steps in all",
+            "steps in total",
         ),
         ("{% for i in 'ab' %}{% for j in 'ab' %}{% for k in 'ab' %}{% endfor %}{% endfor %}{% endfor %}", "two deep"),
         ("{% for i in [1] recursive %}{{ loop([1]) }}{% endfor %}", "may not be recursive"),

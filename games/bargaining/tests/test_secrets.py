@@ -1,4 +1,4 @@
-"""What a player may not know changes no byte of its texts, notices, forms and questions."""
+"""Hidden information does not change a single byte of a player's texts, notices, forms and questions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def started(config: dict[str, Any], seed: int) -> games.play.Play:
 def everything(
     play: games.play.Play, role: Role, before: games.play.Play | None, last: tuple[Role, dict] | None
 ) -> str:
-    """Return all that `role` can be shown at this moment, its latest notices, and its scripts' moves."""
+    """Return everything that `role` can be shown at this moment, its latest notices, and its scripts' moves."""
     game = play.game
     told = games.play.learnt(before, *last, play, role) if before and last else ()
     forms = [(form.name, form.title, form.help, form.model.model_json_schema()) for form in play.forms(role)]
@@ -68,7 +68,7 @@ def assert_alike(role: Role, seed: int, config: dict[str, Any], *variants: dict[
         before = list(plays)
         plays = [games.play.submit(play, *last)[0] for play in plays]
         if len({play.over for play in plays}) > 1:
-            return  # one of them has reached its last round: the end of the game is no secret
+            return  # one of them has reached its last round: the end of the game is not a secret
 
 
 @settings(deadline=None, max_examples=60)

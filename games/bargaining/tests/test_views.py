@@ -1,4 +1,4 @@
-"""What players read: each fact where they need it, and enough facts to decide."""
+"""What players see: every fact that they need to decide, where they need it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def shown(block: Block | None) -> dict[str, str]:
 
 
 def told(role: Role, *moves: dict[str, Any], **config) -> dict[str, Block]:
-    """Return what the last of `moves` told `role`."""
+    """Return the notices that `role` gets after the last of `moves`, by key."""
     before, after = played(*moves[:-1], **config), played(*moves, **config)
     return {block.key: block for block in games.play.learnt(before, before.waiting_for()[0], moves[-1], after, role)}
 
@@ -126,7 +126,7 @@ def start_of(game: Bargaining, number: int):
 
 
 class TestNotices:
-    """A conversation consists of these texts alone."""
+    """Notices: a model's conversation consists of nothing else."""
 
     def test_offer_notice_includes_worth_and_message(self):
         told_bob = told("bob", offer(6000), REJECT, offer(3000), REJECT, offer(7000, "Last word"))

@@ -1,4 +1,4 @@
-"""Until an item is sold, its true value and the own overestimate affect only the own estimate."""
+"""Until an item is sold, its true value and a bidder's overestimate affect only that bidder's estimate."""
 
 from __future__ import annotations
 

@@ -52,11 +52,11 @@ def bidder(request) -> str:
     """Plan, report a wrong belief, and bid 300 for the first item only."""
     match asks_for(request):
         case "priorities":
-            return 'The dear ones. {"priorities": {"L1": 1, "L2": 2, "L3": 3}}'
+            return 'The expensive ones. {"priorities": {"L1": 1, "L2": 2, "L3": 3}}'
         case "remaining_budget":
             return 'I think so. {"remaining_budget": 1, "total_profits": {}, "winning_bids": {}}'
     first = "round 1 on L1" in request["messages"][-1]["content"]
-    return 'Cheap. {"bid": 300}' if first else 'Too dear. {"bid": null}'
+    return 'Cheap. {"bid": 300}' if first else 'Too expensive. {"bid": null}'
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_each_call_shows_only_its_own_content():
     assert len(plan) == 2 and "Your estimate (may be wrong)" in plan[1]["content"]
     assert all(name in plan[1]["content"] for name in ("L1", "L2", "L3"))
     # The bid follows the plan's question and answer, and shows this item.
-    assert bid[1] == plan[1] and "The dear ones." in bid[2]["content"]
+    assert bid[1] == plan[1] and "The expensive ones." in bid[2]["content"]
     assert "Start at the start price" in bid[3]["content"] and "L3" not in bid[3]["content"]
     # The belief report shows the last item and the facts before it, not the current facts.
     assert len(belief) == 2 and "$300" in belief[1]["content"] and "$778" in belief[1]["content"]

@@ -1,4 +1,4 @@
-"""What players read: each fact where they need it, and enough facts to decide."""
+"""What players see: every fact that they need to decide, where they need it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def places(play: games.play.Play, role: Role) -> dict[str, float]:
 
 
 def told(role: Role, *moves: dict[str, Any], **config) -> dict[str, Block]:
-    """Return what the last of `moves` told `role`."""
+    """Return the notices that `role` gets after the last of `moves`, by key."""
     before, after = played(*moves[:-1], **config), played(*moves, **config)
     return {block.key: block for block in games.play.learnt(before, before.waiting_for()[0], moves[-1], after, role)}
 
@@ -144,7 +144,7 @@ class TestLadder:
 
 
 class TestNotices:
-    """A conversation consists of these texts alone."""
+    """Notices: a model's conversation consists of nothing else."""
 
     def test_offer_notice_includes_gain_and_message(self):
         told_bob = told("bob", offer(15_000), REJECT, offer(9_000), REJECT, offer(11_000, "Last word"))

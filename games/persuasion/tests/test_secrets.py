@@ -1,4 +1,4 @@
-"""What a player may not know changes no byte of its texts, notices, forms and questions."""
+"""Hidden information does not change a single byte of a player's texts, notices, forms and questions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def started(seed: int, **config: Any) -> Play:
 
 
 def everything(play: Play, role: str) -> str:
-    """Return all that `role` can be shown at this moment, and its scripts' moves."""
+    """Return everything that `role` can be shown at this moment, and its scripts' moves."""
     scripts = (
         [games.play.script_move(play, role, name) for name in sorted(play.game.scripts)]
         if role in play.waiting_for()
@@ -77,7 +77,7 @@ def test_quality_is_hidden_from_the_buyer_until_revealed(seed, one, other, **con
             return
         told = [learnt(b, {"decision": decision}, a) for b, a in zip(before, plays, strict=True)]
         assert told[0] == told[1]
-    # Buyers that forget, and no product bought: no quality has been revealed.
+    # Myopic buyers, and no purchase: no quality has been revealed.
     if not plays[0].over:
         assert everything(plays[0], "bob") == everything(plays[1], "bob")
 

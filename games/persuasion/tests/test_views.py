@@ -1,4 +1,4 @@
-"""What players read: each fact where they need it, and enough facts to decide."""
+"""What players see: every fact that they need to decide, where they need it."""
 
 from __future__ import annotations
 

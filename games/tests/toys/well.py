@@ -80,7 +80,7 @@ def _cautious(game: Well, state: State, role: Role, rng: Random) -> MoveData:
 class Well(Game[WellConfig, State]):
     key = "well"
     title = "Well"
-    summary = "Pump as much as the well gives, and not more."
+    summary = "Pump as much as the well gives, but no more."
     rules_version = 1
     Config = WellConfig
     State = State
@@ -100,7 +100,7 @@ class Well(Game[WellConfig, State]):
 
     @classmethod
     def instruction_template(cls) -> str:
-        return "Pump for {{ periods }} periods. Who pumps more than flows in gets nothing."
+        return "Pump for {{ periods }} periods. If you pump more than flows in, you get nothing."
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return ()
@@ -164,7 +164,7 @@ class Well(Game[WellConfig, State]):
         return (
             Tool("get_yields", "All yields so far.", Nothing, lambda _asked: list(state.yields), block="yields"),
             Tool("get_yield", "The yield of one period, null if it has not been.", Period, yield_of),
-            Tool("get_period_number", "The present period.", Nothing, lambda _asked: len(state.yields) + 1),
+            Tool("get_period_number", "The current period.", Nothing, lambda _asked: len(state.yields) + 1),
             Tool("read_notes", "Your notes.", Nothing, lambda _asked: list(state.notes), block="notes"),
         )
 

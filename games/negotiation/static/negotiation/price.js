@@ -6,7 +6,7 @@
     slider: box.querySelector("input[type=range]"),
     outcome: box.querySelector(".outcome"),
     own: Number(box.dataset.own),
-    // The ladder runs from 0 to its top; the own value lies this many percent below the top.
+    // The ladder runs from 0 to its top; the player's own value lies this many percent below the top.
     top: Number((Number(box.dataset.own) / (1 - Number(box.dataset.place) / 100)).toPrecision(5)),
   });
   // Same rule as on the server: commas may only separate thousands.

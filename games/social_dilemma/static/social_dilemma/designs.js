@@ -2,7 +2,7 @@
 "use strict";
 {
   const plain = (points) => String(Number(points.toFixed(4)));
-  // Others are told in order of what they play: who of them plays it makes no line of its own.
+  // The others' actions are sorted: outcomes that differ only in which of them plays what get the same line.
   const mean = (box, move, own, others) => {
     const told = others.map(([action, points]) => [says(box, "other", action), plain(points)]).sort((a, b) => a.join().localeCompare(b.join()));
     const moves = [says(box, "you", move), ...told.map(([words]) => words)];

@@ -1,7 +1,7 @@
 // A custom game that is the same for all players: what is typed for one of them fills the empty fields of the others.
 "use strict";
 {
-  // "0,1/2" → the seat's own action and, in order, the others'; equal keys are worth the same.
+  // "0,1/2" → the seat's own action and, in order, the others'; equal keys have equal points.
   const outcome = (control) => {
     const [profile, seat] = control.split("/");
     const actions = profile.split(",");
