@@ -165,7 +165,7 @@ async def decide(
     on_text: Callable[[str], None] | None = None,
     on_retract: Callable[[], None] | None = None,
     hooks: Hooks | None = None,
-    wanted: Callable[[], bool] | None = None,
+    still_wanted: Callable[[], bool] | None = None,
 ) -> Decision:
     """Return the agent's move under the rules of the game, or its fallback's.
 
@@ -185,7 +185,7 @@ async def decide(
         on_text: if given, answers are streamed, and this is called with each new piece of text.
         on_retract: called when the pieces since its last call belong to an answer that does not count.
         hooks: those of the code that runs the match; None: nothing is asked or stored early, and notes are returned.
-        wanted: returns False once nobody is waiting any longer for an unavailable endpoint.
+        still_wanted: returns False once nobody is waiting any longer for an unavailable endpoint.
 
     Raises:
         NoLegalMove: the last agent's last try was not a legal move either, and there is no script.
@@ -215,7 +215,7 @@ async def decide(
                     away.append((rung, agent))
             finally:
                 await asking.store_calls()
-        left = away if await _wait_for_endpoint(away, rounds, policy, wanted) else []
+        left = away if await _wait_for_endpoint(away, rounds, policy, still_wanted) else []
         rounds += 1
     forfeit = play.game.forfeit(asking.play.state, role) if unusable else None
     if forfeit is not None:
@@ -227,7 +227,7 @@ async def decide(
 
 
 async def _wait_for_endpoint(
-    away: Sequence[tuple[int, AgentSpec]], rounds: int, policy: Policy, wanted: Callable[[], bool] | None
+    away: Sequence[tuple[int, AgentSpec]], rounds: int, policy: Policy, still_wanted: Callable[[], bool] | None
 ) -> bool:
     """Wait until an agent whose endpoint is unavailable may be asked again; False if nobody waits that long."""
     if not away or policy.deadline is None:
@@ -238,7 +238,7 @@ async def _wait_for_endpoint(
         return False
     until = time.monotonic() + wait
     while (wait := until - time.monotonic()) > 0:
-        if wanted is not None and not wanted():
+        if still_wanted is not None and not still_wanted():
             return False
         await asyncio.sleep(min(wait, 0.5))
     return True

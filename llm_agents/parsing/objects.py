@@ -20,7 +20,7 @@ _OPENING = re.compile(
 _BRACES_OUTSIDE_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
 _THINKING_BEGINS = re.compile(r"\s*<(think|thinking|thought|reasoning)>", re.IGNORECASE)
 _THINKING_ENDS = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-_MOST_OPENINGS = 50
+_MAX_OPENINGS = 50
 """Broken openings that are examined; more are skipped, so that no text takes long to read."""
 
 
@@ -93,7 +93,7 @@ def _last(text: str) -> _Found | None:
             return found or _Found(at, len(text), wrong=f"{NO_OBJECT}: it is nested too deeply.")
         except ValueError as error:
             end = at + 1
-            if drafts < _MOST_OPENINGS and _OPENING.match(text, at):
+            if drafts < _MAX_OPENINGS and _OPENING.match(text, at):
                 drafts += 1
                 closed = _closing(text, at)
                 if closed is not None:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-MOST_CALLERS = 4096
+LISTEN_BACKLOG = 4096
 """Length of the listen queue: hundreds of connections arrive at once."""
-MOST_HEADERS = 64 * 1024
+MAX_HEADER_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class HttpServer:
 
     def __init__(self, answer: Callable[[HttpRequest, HttpAnswer], Coroutine[None, None, None]], port: int = 0):
         self._answer = answer
-        self._socket = socket.create_server(("127.0.0.1", port), backlog=MOST_CALLERS)
+        self._socket = socket.create_server(("127.0.0.1", port), backlog=LISTEN_BACKLOG)
         self.port: int = self._socket.getsockname()[1]
         self._serving = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -94,7 +94,9 @@ class HttpServer:
 
     async def _serve(self) -> None:
         self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
-        server = await asyncio.start_server(self._take, sock=self._socket, backlog=MOST_CALLERS, limit=MOST_HEADERS)
+        server = await asyncio.start_server(
+            self._take, sock=self._socket, backlog=LISTEN_BACKLOG, limit=MAX_HEADER_BYTES
+        )
         self._serving.set()
         await self._over.wait()
         server.close()

@@ -31,7 +31,7 @@ TELLING = 25
 """Length of a repeated text that cannot be a coincidence."""
 CASES = 8
 """Configurations of a game to search for one in which a player can write."""
-MOST_MOVES = 12
+MAX_MOVES = 12
 """Moves within which a game with free text lets a player write."""
 
 
@@ -60,7 +60,7 @@ def wrote(case: Case, words: str) -> Delivered | None:
     """Return the first moment at which a player has written `words` and another reads them, if any."""
     play, opening = start(case.game, case.seed)
     events, moves, writer = list(opening), [], None
-    while not play.over and len(moves) < MOST_MOVES:
+    while not play.over and len(moves) < MAX_MOVES:
         role = play.waiting_for()[0]
         if writer not in (None, role):
             return Delivered(writer, role, play, tuple(events), tuple(moves))

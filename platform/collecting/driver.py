@@ -54,7 +54,7 @@ class _Driver:
         self.collection = collection
         self.slot = slot
         self.holder = holder
-        self.wanted = True
+        self.running = True
         self._playing: dict[asyncio.Task[None], Item] = {}
         self._prices = planning.prices(collection)
         self._writers = Writers("collection-writer", WRITERS)
@@ -62,7 +62,7 @@ class _Driver:
     async def run(self) -> None:
         keeper = asyncio.create_task(self._keep())
         try:
-            while self.wanted:
+            while self.running:
                 free = self.collection.concurrency - len(self._playing)
                 items = await self._writers.retry(leases.claim, self.collection, self.holder, free) if free else []
                 for item in items:
@@ -78,14 +78,14 @@ class _Driver:
     async def _until_free(self, some: int) -> None:
         """Wait until this many matches have ended, none is left, or the driver should stop."""
         target = max(0, len(self._playing) - some)
-        while self.wanted and len(self._playing) > target:
+        while self.running and len(self._playing) > target:
             done, _rest = await asyncio.wait(self._playing, return_when=asyncio.FIRST_COMPLETED, timeout=0.5)
             for task in done:
                 self._playing.pop(task)
 
     async def _stop(self) -> None:
         """Let every match finish its current move, then release the unfinished ones."""
-        self.wanted = False
+        self.running = False
         if self._playing:
             await asyncio.wait(self._playing)
         items = [item.pk for item in self._playing.values()]
@@ -99,17 +99,17 @@ class _Driver:
 
     async def _keep(self) -> None:
         """Renew the leases every second, and check whether the collection should still run."""
-        while self.wanted:
+        while self.running:
             await asyncio.sleep(leases.RENEW_SECONDS)
             try:
-                self.wanted = await self._writers.do(self._still_wanted) and self.wanted
+                self.running = await self._writers.do(self._should_continue) and self.running
             except DatabaseError as error:
                 log.warning("leases of collection %s not renewed: %s", self.collection.slug, type(error).__name__)
             except Exception:
                 log.exception("leases of collection %s not renewed", self.collection.slug)
-                self.wanted = False
+                self.running = False
 
-    def _still_wanted(self) -> bool:
+    def _should_continue(self) -> bool:
         refresh_if_old()
         if not leases.renew(self.collection, self.slot, self.holder):
             return False
@@ -135,7 +135,7 @@ class _Driver:
         except (LeaseLost, Stale):
             return
         except CapReached:
-            self.wanted = False
+            self.running = False
             await self._writers.retry(services.stop_spending, self.collection)
             await self._writers.retry(leases.give_back, [item.pk], self.holder)
         except _Failed as failure:
@@ -154,7 +154,7 @@ class _Driver:
 
     async def _play(self, item: Item, match: Match) -> None:
         play, agents = await self._writers.retry(lambda: (match.play(), match.agents()))
-        while self.wanted and not play.over:
+        while self.running and not play.over:
             roles = roles_to_ask(play)
             thinking = [asyncio.create_task(self._think(item, match, play, role, agents[role])) for role in roles]
             await asyncio.wait(thinking)
@@ -179,8 +179,8 @@ class _Driver:
         host = Host(
             self._writers,
             prices=lambda: self._prices,
-            paid=partial(playing.pay, self._prices, item),
-            wanted=lambda: self.wanted,
+            on_calls=partial(playing.pay, self._prices, item),
+            still_wanted=lambda: self.running,
         )
         asking_now = partial(
             question_for, match, play, role, agent, host, template=self.collection.content["texts"]["instructions"]
@@ -192,14 +192,14 @@ class _Driver:
                 question = asking_now()
             else:
                 question = await self._writers.retry(asking_now)
-            return question, await question.decided()
+            return question, await question.decide()
         except (AgentError, GameError) as error:
             if isinstance(error, CapReached):
                 if error.kind != "match":
                     raise
                 if agent.settings.script:
                     return question or Question(match, play, role, agent, host), None
-            if isinstance(error, ProviderError) and not self.wanted:
+            if isinstance(error, ProviderError) and not self.running:
                 raise LeaseLost("the collection was stopped while waiting for a model") from None
             raise _Failed(role, f"{role} ({agent.spec}): {error}") from None
 

@@ -21,7 +21,7 @@ from matches.asking import Host, Question, question_for
 from matches.channels import background_loop
 from matches.drafts import Draft
 from matches.errors import Stale
-from matches.forms import words_of
+from matches.forms import text_fields
 from matches.models import Lease, Match, seated_agents
 from matches.pacing import human_delay
 from matches.writers import OUTAGE_ERRORS, Writers
@@ -29,7 +29,7 @@ from opponents.agents import Agent
 from opponents.endpoints import current_prices, refresh_if_old
 from opponents.services import mark_played
 
-MOST_ATTEMPTS = 5
+MAX_ATTEMPTS = 5
 """How often a turn is started before its agent counts as failed (a crashed worker counts once)."""
 log = logging.getLogger(__name__)
 _writers = Writers("turn-writer", 6)
@@ -79,7 +79,7 @@ def decide_turn(match: Match, play: Play, role: str, agent: Agent) -> Decision:
     question = question_for(
         match, play, role, agent, Host(_writers, current_prices), template=match.texts.get("instructions")
     )
-    decision = asyncio.run_coroutine_threadsafe(_decided(question), background_loop()).result()
+    decision = asyncio.run_coroutine_threadsafe(_decide_with_draft(question), background_loop()).result()
     if question.played is not None:
         mark_played(question.played)
     return decision
@@ -92,30 +92,32 @@ def _replace(match_id: int, role: str, agent: Agent, answering: int, failure: Ex
         services.replace_agent(match_id=match_id, role=role, answering=answering)
 
 
-async def _decided(question: Question) -> Decision:
+async def _decide_with_draft(question: Question) -> Decision:
     """Return the decision, showing drafts of it to participants if the study asks for that."""
     match, role = question.match, question.role
-    typed = question.agent.settings.appears == "typed"
+    shows_draft = question.agent.settings.appears == "typed"
     draft = Draft(
         match.pk,
         role,
         question.answering,
-        people=match.people() if typed else (),
-        shows=words_of(question.play.forms(role)),
+        people=match.people() if shows_draft else (),
+        shows=text_fields(question.play.forms(role)),
     )
     with draft:
-        return await question.decided(on_text=draft.add if typed else None, on_retract=draft.retract if typed else None)
+        return await question.decide(
+            on_text=draft.add if shows_draft else None, on_retract=draft.retract if shows_draft else None
+        )
 
 
-def _held_back(question: Question, decision: Decision) -> float:
+def _delay(question: Question, decision: Decision) -> float:
     """Return the seconds from the question until the answer appears."""
     agent, role = question.agent, question.role
     if agent.settings.appears != "delayed":
         return agent.delay
     others = [e.data["move"] for e in question.events if e.kind == "move" and e.data["role"] != role]
-    words = others[-1].get("message") if others else None
+    message = others[-1].get("message") if others else None
     rng = Random(f"{question.match.seed}/{role}/{question.answering}/pace")
-    return max(agent.delay, human_delay(decision.move, words if isinstance(words, str) else None, rng))
+    return max(agent.delay, human_delay(decision.move, message if isinstance(message, str) else None, rng))
 
 
 class _Thinking:
@@ -126,43 +128,43 @@ class _Thinking:
 
     def begin(self) -> Future[None] | None:
         """Take the turn's lease and start; return None if another worker has it or there is nothing to answer."""
-        held = leases.take(match_id=self._match_id, role=self._role, answering=self._answering)
-        if held is None:
+        lease = leases.take(match_id=self._match_id, role=self._role, answering=self._answering)
+        if lease is None:
             return None
         question = None
         try:
-            question = self._question(held)
+            question = self._question(lease)
         except (AgentError, GameError) as failure:
             _replace(self._match_id, self._role, self._agent, self._answering, failure)
         finally:
             if question is None:
-                leases.give_back(held)
+                leases.give_back(lease)
         if question is None:
             return None
-        return asyncio.run_coroutine_threadsafe(self._think_and_move(held, question), background_loop())
+        return asyncio.run_coroutine_threadsafe(self._think_and_move(lease, question), background_loop())
 
-    def _question(self, held: Lease) -> Question | None:
+    def _question(self, lease: Lease) -> Question | None:
         """Return the question to the agent, if its turn is still open."""
-        if held.attempts > MOST_ATTEMPTS:
+        if lease.attempts > MAX_ATTEMPTS:
             raise AgentError("the turn was started too often")
         match = Match.objects.get(pk=self._match_id)
         play = match.play()
         if play.opened.get(self._role) != self._answering:
             return None
-        host = Host(_writers, current_prices, reopened=partial(leases.follow, held))
+        host = Host(_writers, current_prices, on_note=partial(leases.renumber, lease))
         return question_for(match, play, self._role, self._agent, host, template=match.texts.get("instructions"))
 
-    async def _think_and_move(self, held: Lease, question: Question) -> None:
+    async def _think_and_move(self, lease: Lease, question: Question) -> None:
         began = time.monotonic()
         outcome: Decision | Exception
         try:
-            outcome = await _decided(question)
-            await asyncio.sleep(_held_back(question, outcome) - (time.monotonic() - began))
+            outcome = await _decide_with_draft(question)
+            await asyncio.sleep(_delay(question, outcome) - (time.monotonic() - began))
         except Exception as error:  # noqa: BLE001  (interpreted where the database is available)
             outcome = error
-        await _writers.retry(self._finish, held, question, outcome)
+        await _writers.retry(self._finish, lease, question, outcome)
 
-    def _finish(self, held: Lease, question: Question, outcome: Decision | Exception) -> None:
+    def _finish(self, lease: Lease, question: Question, outcome: Decision | Exception) -> None:
         """Make the move, or what the study wants instead; after an internal error the sweep retries the turn."""
         try:
             self._move(question, outcome)
@@ -170,7 +172,7 @@ class _Thinking:
             raise
         except Exception:
             log.exception("the turn of %s in match %s failed", self._agent.spec, self._match_id)
-        leases.give_back(held)
+        leases.give_back(lease)
 
     def _move(self, question: Question, outcome: Decision | Exception) -> None:
         try:

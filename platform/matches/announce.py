@@ -47,19 +47,19 @@ def when_committed(
     if replaced:
         transaction.on_commit(partial(_send, match, {"type": "match.replaced", "roles": list(replaced)}))
     if frames_for is None:
-        if play.over or _somebody_is_told_something(match, play):
-            transaction.on_commit(partial(_tell, match, match.people()))
+        if play.over or _some_page_needs_update(match, play):
+            transaction.on_commit(partial(_send_frames, match, match.people()))
     else:
         if marks_after is not None and match.people():
-            news = screens.news(match, play, after=marks_after)
-            transaction.on_commit(partial(_send, match, {"type": "match.marked", "news": news}))
+            marks = screens.marks_message(match, play, after=marks_after)
+            transaction.on_commit(partial(_send, match, {"type": "match.marked", "news": marks}))
         if frames_for:
-            transaction.on_commit(partial(_tell, match, frames_for, clock=True))
+            transaction.on_commit(partial(_send_frames, match, frames_for, clock=True))
     for turn in turns:
         transaction.on_commit(partial(queue_turn, match, turn))
 
 
-def _somebody_is_told_something(match: Match, play: Play) -> bool:
+def _some_page_needs_update(match: Match, play: Play) -> bool:
     """Return False if nobody is watching, or the only participant has just moved: their page knows already."""
     people = match.people()
     return len(people) > 1 or bool(people & set(play.waiting_for()))
@@ -73,7 +73,7 @@ def queue_turn(match: Match, turn: OpenTurn) -> None:
         log.warning("turn of match %s not queued: %s", match.pk, type(error).__name__)
 
 
-def _tell(match: Match, roles: Collection[Role], *, clock: bool = False) -> None:
+def _send_frames(match: Match, roles: Collection[Role], *, clock: bool = False) -> None:
     """Send one message to all pages of the match; each picks the frame of its own role."""
     _send(match, {"type": "match.moved", "frames": screens.frames(match, roles), "clock": clock})
 
@@ -83,6 +83,6 @@ def _send(match: Match, message: dict[str, Any]) -> None:
     channels.send_to_pages(match.pk, message).add_done_callback(_log_failure)
 
 
-def _log_failure(sending: Future[None]) -> None:
-    if error := sending.exception():
+def _log_failure(future: Future[None]) -> None:
+    if error := future.exception():
         log.warning("a move was not announced: %s", type(error).__name__)

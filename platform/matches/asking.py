@@ -33,16 +33,16 @@ class Host:
     Attributes:
         writers: the threads that access the database.
         prices: the prices that calls cost.
-        paid: called with new calls in the transaction that stores them.
-        reopened: called with the number under which a turn continues after a note, in the note's transaction.
-        wanted: returns False once nobody waits for an unavailable endpoint any longer.
+        on_calls: called with new calls in the transaction that stores them.
+        on_note: called with the number under which a turn continues after a note, in the note's transaction.
+        still_wanted: returns False once nobody waits for an unavailable endpoint any longer.
     """
 
     writers: Writers
     prices: Callable[[], PriceList]
-    paid: Callable[[Sequence[CallRecord]], None] | None = None
-    reopened: Callable[[int], None] | None = None
-    wanted: Callable[[], bool] | None = None
+    on_calls: Callable[[Sequence[CallRecord]], None] | None = None
+    on_note: Callable[[int], None] | None = None
+    still_wanted: Callable[[], bool] | None = None
 
 
 @dataclass
@@ -68,14 +68,14 @@ class Question:
     answers: dict[int, str] = field(default_factory=dict)
     calls: list[CallRecord] = field(default_factory=list)
     played: int | None = None
-    _kept: int = 0
+    _stored: int = 0
 
     @property
     def answering(self) -> int:
         """The number of the event that opened the turn, or of the note after which it continued."""
         return self.play.opened[self.role]
 
-    async def decided(
+    async def decide(
         self, *, on_text: Callable[[str], None] | None = None, on_retract: Callable[[], None] | None = None
     ) -> Decision:
         """Return the decision of the agent or its fallback; its calls are stored in any case.
@@ -98,25 +98,25 @@ class Question:
                 on_text=on_text,
                 on_retract=on_retract,
                 hooks=self,
-                wanted=self.host.wanted,
+                still_wanted=self.host.still_wanted,
             )
         finally:
-            if self._kept < len(self.calls):
-                await self.keep(self.calls[self._kept :])
+            if self._stored < len(self.calls):
+                await self.keep(self.calls[self._stored :])
 
     @transaction.atomic
-    def move(self, decision: Decision) -> services.Taken:
+    def move(self, decision: Decision) -> services.MoveResult:
         """Make the move and mark its call as played, both in one transaction.
 
         Raises:
             Stale, Refused: nothing was changed.
         """
-        taken = services.submit_move(
+        result = services.submit_move(
             match_id=self.match.pk, role=self.role, answering=self.answering, move=decision.move, by=decision.by
         )
         if self.played is not None:
             mark_played(self.played)
-        return taken
+        return result
 
     # ---- hooks of a decision ------------------------------------
 
@@ -131,13 +131,13 @@ class Question:
     async def keep(self, calls: Sequence[CallRecord]) -> None:
         """Store calls. The answer that becomes the move is marked as played only by `move`."""
         played = await self.host.writers.retry(self._keep, list(calls))
-        self._kept += len(calls)
+        self._stored += len(calls)
         self.played = played or self.played
 
     @transaction.atomic
     def _keep(self, calls: Sequence[CallRecord]) -> int | None:
-        if self.host.paid is not None:
-            self.host.paid(calls)
+        if self.host.on_calls is not None:
+            self.host.on_calls(calls)
         return record_calls(
             match_uid=self.match.uid,
             role=self.role,
@@ -160,8 +160,8 @@ class Question:
     @transaction.atomic
     def _note(self, move: MoveData) -> Play:
         play = services.submit_move(match_id=self.match.pk, role=self.role, answering=self.answering, move=move).play
-        if self.host.reopened is not None:
-            self.host.reopened(play.opened[self.role])
+        if self.host.on_note is not None:
+            self.host.on_note(play.opened[self.role])
         return play
 
     async def latest(self, purposes: Sequence[Purpose]) -> CallRecord | None:
@@ -182,10 +182,10 @@ def question_for(
     spec = agent.settings.spec(agent.spec)
     if not spec.scripted:
         _refuse_over(question)
-        by_the_log = strategies.reads_the_log(play.game, role, spec.strategy)
-        if by_the_log or agent.settings.appears == "delayed":
+        reads_log = strategies.reads_the_log(play.game, role, spec.strategy)
+        if reads_log or agent.settings.appears == "delayed":
             question.events = match.log()
-        if by_the_log:
+        if reads_log:
             question.answers = _earlier_answers(question)
     return question
 

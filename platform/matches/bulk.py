@@ -13,8 +13,8 @@ from games import interface
 from games.interface import Json
 from matches.models import Event
 
-ROWS = 2000
-FEW = 20
+BATCH_ROWS = 2000
+MAX_INSERTED_ROWS = 20
 """Up to this many rows, a statement is as fast as COPY."""
 COLUMNS = ("match_id", "number", "kind", "role", "data", "at", "asked_at", "shown_at", "refused")
 
@@ -38,7 +38,9 @@ def write_events(match_id: int, rows: Sequence[Row]) -> None:
     Raises:
         IntegrityError: an event with this number exists.
     """
-    _write((match_id, row) for row in rows) if len(rows) > FEW else _insert([(match_id, row) for row in rows])
+    _write((match_id, row) for row in rows) if len(rows) > MAX_INSERTED_ROWS else _insert(
+        [(match_id, row) for row in rows]
+    )
 
 
 def write_logs(logs: Iterable[tuple[int, Iterable[interface.Event]]], *, at: datetime) -> None:
@@ -58,26 +60,26 @@ def _write(rows: Iterable[tuple[int, Row]]) -> None:
             for match, row in rows:
                 copy.write_row(_values(match, row))
         return
-    some: list[tuple[int, Row]] = []
+    batch: list[tuple[int, Row]] = []
     for row in rows:
-        some.append(row)
-        if len(some) == ROWS:
-            _insert(some)
-            some = []
-    _insert(some)
+        batch.append(row)
+        if len(batch) == BATCH_ROWS:
+            _insert(batch)
+            batch = []
+    _insert(batch)
 
 
 def _insert(rows: Sequence[tuple[int, Row]]) -> None:
     if not rows:
         return
-    one = f"({', '.join(['%s'] * len(COLUMNS))})"
+    placeholders = f"({', '.join(['%s'] * len(COLUMNS))})"
     command = f"INSERT INTO {Event._meta.db_table} ({', '.join(COLUMNS)}) VALUES "
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             values = [value for match, row in rows for value in _values(match, row)]
-            cursor.execute(command + ", ".join([one] * len(rows)), values)
+            cursor.execute(command + ", ".join([placeholders] * len(rows)), values)
         else:
-            cursor.executemany(command + one, [_values(match, row) for match, row in rows])
+            cursor.executemany(command + placeholders, [_values(match, row) for match, row in rows])
 
 
 def _values(match_id: int, row: Row) -> tuple[object, ...]:

@@ -14,8 +14,8 @@ import games.play
 from games.interface import Event as GameEvent
 from games.interface import MoveData, Role
 from matches import announce
+from matches.absences import is_away, is_lost
 from matches.bulk import Row, write_events
-from matches.fates import is_away, is_lost
 from matches.models import Match
 from matches.turns import OpenTurn, dump
 from opponents.agent_settings import GRACE_SECONDS
@@ -44,7 +44,7 @@ class Change:
         self._extended: set[Role] = set()
         self._replaced: set[Role] = set()
         self._returned: set[Role] = set()
-        self.fates = dict(match.fates)
+        self.absences = dict(match.absences)
 
     @classmethod
     def begin(cls, match_id: int) -> Change:
@@ -75,7 +75,7 @@ class Change:
         Raises:
             Refused: nothing was changed.
         """
-        if by is None and (taker := self.fates.get(role, {}).get("agent")):
+        if by is None and (taker := self.absences.get(role, {}).get("agent")):
             by = taker["spec"]
         elif by is None:
             self.welcome_back(role)
@@ -98,27 +98,27 @@ class Change:
 
     def away(self, role: Role) -> bool:
         """Return whether the clock answers for this participant at once: they missed turns or have left."""
-        return is_away(self.fates.get(role, {}))
+        return is_away(self.absences.get(role, {}))
 
     def miss(self, role: Role) -> None:
         """Let the clock move for a participant, and count its moves since they were last heard from."""
-        fate = self.fates.get(role, {})
-        self.fates[role] = {**fate, "missed": fate.get("missed", 0) + 1}
+        absence = self.absences.get(role, {})
+        self.absences[role] = {**absence, "missed": absence.get("missed", 0) + 1}
         self.move(role, self.play.game.default(self.play.state, role), by="clock")
 
     def welcome_back(self, role: Role) -> None:
         """Record that a participant who had missed turns is back."""
-        if role in self.fates and not is_lost(self.fates[role]):
-            del self.fates[role]
+        if role in self.absences and not is_lost(self.absences[role]):
+            del self.absences[role]
             self._returned.add(role)
 
     def lose(self, role: Role) -> None:
         """Record that a participant has left for good while the match goes on: the clock now answers at once."""
-        self.fates[role] = {**self.fates.get(role, {}), "gone": True}
+        self.absences[role] = {**self.absences.get(role, {}), "gone": True}
 
     def seat_agent(self, role: Role, agent: Agent) -> None:
         """Give a participant's seat, with its open question, to an agent."""
-        self.fates[role] = {"agent": agent.model_dump(mode="json")}
+        self.absences[role] = {"agent": agent.model_dump(mode="json")}
         self.agents = {**self.agents, role: agent}
         self._replaced.add(role)
         if role in self.turns:
@@ -202,7 +202,7 @@ class Change:
         deadlines = [turn.deadline for turn in self.turns.values() if not self.match.driven]
         columns: dict[str, Any] = {
             "turns": dump(self.turns),
-            "fates": self.fates,
+            "absences": self.absences,
             "deadline": min(deadlines, default=None),
             "requeue_at": now + timedelta(seconds=REQUEUE_SECONDS) if waits_for_agent else None,
         }

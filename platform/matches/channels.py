@@ -23,7 +23,7 @@ def send_to_pages(match_id: int, message: Mapping[str, Any]) -> Future[None]:
     return asyncio.run_coroutine_threadsafe(sending, background_loop())
 
 
-async def tell_draft(
+async def send_draft(
     match_id: int, role: str, answering: int, *, people: Sequence[str], text: str | None, number: int
 ) -> None:
     """Show `people` an agent's answer so far; None removes it. See `matches.drafts`."""

@@ -46,9 +46,9 @@ def draw(chart: Chart) -> Drawing:
         y_high = 1
 
     def place(x: float, y: float) -> tuple[float, float]:
-        across = (x - x_low) / (x_high - x_low) if x_high > x_low else 0.5
+        x_share = (x - x_low) / (x_high - x_low) if x_high > x_low else 0.5
         return (
-            round(LEFT + across * (WIDTH - LEFT - RIGHT), 1),
+            round(LEFT + x_share * (WIDTH - LEFT - RIGHT), 1),
             round(HEIGHT - BOTTOM - (y - y_low) / (y_high - y_low) * (HEIGHT - TOP - BOTTOM), 1),
         )
 
@@ -73,8 +73,8 @@ def _ticks(low: float, high: float) -> tuple[float, ...]:
     """Return the labelled values of the y axis: 0, its ends, and the middle if all values are on one side of 0."""
     if low == 0 or high == 0:
         return low, (low + high) / 2, high
-    apart = (high - low) / 8  # closer labels would overlap
-    return tuple(value for value in (low, 0.0, high) if value == 0 or abs(value) > apart)
+    min_distance = (high - low) / 8  # closer labels would overlap
+    return tuple(value for value in (low, 0.0, high) if value == 0 or abs(value) > min_distance)
 
 
 def _rows(chart: Chart) -> tuple[tuple[str, ...], ...]:

@@ -3,7 +3,7 @@
 The page sends {"type": "move", "fields": {…}}, {"type": "sync", "last": n} and, after its person was away,
 {"type": "back"}; it receives frames (see `screens.frame`), {"type": "refused" | "stale" | "warning"} in response to a
 move that was not made, {"type": "synced"} in response to a sync (after a frame, if the page had missed one),
-{"type": "marks"} if somebody has answered a sealed turn and nothing else has changed (`screens.news`),
+{"type": "marks"} if somebody has answered a sealed turn and nothing else has changed (`screens.marks_message`),
 {"type": "draft", "role", "answering", "text"} while an agent that its frame waits for is writing (text null: the
 draft was retracted), and {"type": "gone"} if the token has no match, or no longer has one.
 """
@@ -32,16 +32,16 @@ from participants import services as people
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
-MOST_SOCKETS = 6
+MAX_SOCKETS = 6
 """The most open sockets of one participant's link per process; further pages fetch their frames."""
 BURST, PER_SECOND = 30, 5
 """How many messages a socket may send at once, and how many per second afterwards; no page sends half as many."""
-TOO_MANY = 4429
-COME_BACK = 1013
+TOO_MANY_REQUESTS = 4429
+TRY_AGAIN_LATER = 1013
 """Close code while the database is unavailable: the page fetches its frames meanwhile."""
-LONGEST_MESSAGE = 32_768
+MAX_MESSAGE_LENGTH = 32_768
 """The longest message in characters; a move with the longest allowed text is far shorter."""
-PATIENCE = 0.3
+QUICK_REPLY_SECONDS = 0.3
 """Seconds to wait for a quick opponent's reply before the page shows that it is thinking."""
 _open: Counter[str] = Counter()
 _threads = ThreadPoolExecutor(settings.PLAY_THREADS, thread_name_prefix="play")
@@ -68,17 +68,17 @@ class PlayConsumer(AsyncWebsocketConsumer):
         """
         try:
             await getattr(self, get_handler_name(message))(message)
-        except (OperationalError, InterfaceError) as away:
-            log.error("the database is unavailable: %s", type(away).__name__)
-            await self.close(COME_BACK)
+        except (OperationalError, InterfaceError) as error:
+            log.error("the database is unavailable: %s", type(error).__name__)
+            await self.close(TRY_AGAIN_LATER)
 
     async def connect(self) -> None:
         self.seat = None
         self.token = self.scope["url_route"]["kwargs"]["token"]
         _open[self.token] += 1
-        if _open[self.token] > MOST_SOCKETS:
+        if _open[self.token] > MAX_SOCKETS:
             await self.accept()
-            await self.close(TOO_MANY)
+            await self.close(TOO_MANY_REQUESTS)
             return
         self.bucket, self.filled_at = float(BURST), time.monotonic()
         self.seat = await in_thread(live_seat, self.token)
@@ -89,7 +89,7 @@ class PlayConsumer(AsyncWebsocketConsumer):
             return
         self.last = 0
         self.shown: dict[int, Any] = {}
-        self.late: asyncio.Task[None] | None = None
+        self.delayed_frame: asyncio.Task[None] | None = None
         self.awaits: dict[str, int] = {}
         self.draft: dict[str, Any] | None = None
         await self.channel_layer.group_add(group_of(self.seat.match_id), self.channel_name)
@@ -103,16 +103,16 @@ class PlayConsumer(AsyncWebsocketConsumer):
         if self.seat is None:
             return
         await self.channel_layer.group_discard(group_of(self.seat.match_id), self.channel_name)
-        if self.late is not None:
-            self.late.cancel()
+        if self.delayed_frame is not None:
+            self.delayed_frame.cancel()
         for answering, at in self.shown.items():
             await in_thread(
                 services.mark_shown, match_id=self.seat.match_id, role=self.seat.role, answering=answering, at=at
             )
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        if not self._may_speak():
-            await self.close(TOO_MANY)
+        if not self._within_rate_limit():
+            await self.close(TOO_MANY_REQUESTS)
             return
         message = _parsed(text_data)
         if message.get("type") == "move" and isinstance(message.get("fields"), dict):
@@ -127,7 +127,7 @@ class PlayConsumer(AsyncWebsocketConsumer):
         else:
             await self._send({"type": "refused", "errors": {"": "This message could not be read."}})
 
-    def _may_speak(self) -> bool:
+    def _within_rate_limit(self) -> bool:
         """Return whether the socket's rate limit allows another message; closed sockets may send none."""
         now = time.monotonic()
         self.bucket = min(BURST, self.bucket + (now - self.filled_at) * PER_SECOND) - 1
@@ -146,16 +146,16 @@ class PlayConsumer(AsyncWebsocketConsumer):
 
     async def match_marked(self, event: dict[str, Any]) -> None:
         """Handle an answer that changed no view (from `announce`): no frame is needed."""
-        news = event["news"]
-        if news["after"] < self.last:
+        marks = event["news"]
+        if marks["after"] < self.last:
             return
-        if news["after"] > self.last:
+        if marks["after"] > self.last:
             await self._show()
             return
-        self.last = news["last"]
-        if news["seats"].get(self.seat.role) == "answered":
-            self.awaits = news["awaits"]
-        await self._send({"type": "marks", "you": self.seat.role, **news})
+        self.last = marks["last"]
+        if marks["seats"].get(self.seat.role) == "answered":
+            self.awaits = marks["awaits"]
+        await self._send({"type": "marks", "you": self.seat.role, **marks})
         await self._send_draft()
 
     async def match_replaced(self, event: dict[str, Any]) -> None:
@@ -186,20 +186,20 @@ class PlayConsumer(AsyncWebsocketConsumer):
         """Show that others are thinking, unless it is this seat's turn again by then."""
 
         async def show() -> None:
-            await asyncio.sleep(PATIENCE)
+            await asyncio.sleep(QUICK_REPLY_SECONDS)
             try:
                 if self.last < last:
                     await self._show()
-            except (OperationalError, InterfaceError) as away:
-                log.error("the database is unavailable: %s", type(away).__name__)
+            except (OperationalError, InterfaceError) as error:
+                log.error("the database is unavailable: %s", type(error).__name__)
 
-        if self.late is None or self.late.done():
-            self.late = asyncio.create_task(show())
+        if self.delayed_frame is None or self.delayed_frame.done():
+            self.delayed_frame = asyncio.create_task(show())
 
     async def _move(self, fields: dict[str, str]) -> None:
         answering = fields.get("answering", "")
         shown = next((at for question, at in self.shown.items() if str(question) == answering), None)
-        outcome = await in_thread(intake.take, self.seat, fields, shown_at=shown)
+        outcome = await in_thread(intake.handle_move, self.seat, fields, shown_at=shown)
         if outcome["type"] == "taken":
             # The next frame shows the result: the opponent's reply or, after a moment, that it is thinking.
             self._show_later(outcome["last"])
@@ -227,7 +227,7 @@ class PlayConsumer(AsyncWebsocketConsumer):
 
 
 def _parsed(text: str | None) -> dict[str, Any]:
-    if text is None or len(text) > LONGEST_MESSAGE:
+    if text is None or len(text) > MAX_MESSAGE_LENGTH:
         return {}
     try:
         message = json.loads(text)

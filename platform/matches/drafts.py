@@ -20,7 +20,7 @@ from matches import channels
 log = logging.getLogger(__name__)
 INTERVAL = 1 / 15
 """Seconds between two messages about one draft."""
-PATIENCE = 2.0
+SEND_SECONDS = 2.0
 """Seconds that sending one message may take."""
 
 _SPACE = " \t\n\r"
@@ -30,7 +30,7 @@ _HEX = frozenset("0123456789abcdefABCDEF")
 _UNREADABLE = "\ufffd"
 
 
-class Writing:
+class AnswerParser:
     """Parses an answer while it is written: the text so far of the fields `shows` in its last JSON object.
 
     Strings are read as by a strict JSON parser. Text that turns out not to be an object is abandoned where it
@@ -40,12 +40,12 @@ class Writing:
     def __init__(self, shows: Collection[str]):
         self._shows = frozenset(shows)
         self._texts: dict[str, _String] = {}
-        self._whole: dict[str, _String] = {}
+        self._complete: dict[str, _String] = {}
         self._depth = 0
         self._key = ""
         self._string = _String()
         self._escaped = False
-        self._read = self._prose
+        self._read = self._outside
 
     @property
     def text(self) -> str | None:
@@ -62,13 +62,13 @@ class Writing:
 
     # Each of the following reads from `at` and returns where to continue.
 
-    def _prose(self, piece: str, at: int) -> int:
-        begins = piece.find("{", at)
-        if begins < 0:
+    def _outside(self, piece: str, at: int) -> int:
+        start = piece.find("{", at)
+        if start < 0:
             return len(piece)
         self._texts = {}
         self._read = self._first_key
-        return begins + 1
+        return start + 1
 
     def _first_key(self, piece: str, at: int) -> int:
         if piece[at] == "}":
@@ -79,7 +79,7 @@ class Writing:
         if piece[at] in _SPACE:
             return at + 1
         if piece[at] != '"':
-            return self._give_up(at)
+            return self._abandon(at)
         self._string = _String()
         self._read = self._key_text
         return at + 1
@@ -87,7 +87,7 @@ class Writing:
     def _key_text(self, piece: str, at: int) -> int:
         at = self._string.feed(piece, at)
         if self._string.broken:
-            return self._give_up(at)
+            return self._abandon(at)
         if self._string.closed:
             self._key = self._string.text
             self._read = self._colon
@@ -97,59 +97,59 @@ class Writing:
         if piece[at] in _SPACE:
             return at + 1
         if piece[at] != ":":
-            return self._give_up(at)
+            return self._abandon(at)
         self._texts.pop(self._key, None)
         self._read = self._value
         return at + 1
 
     def _value(self, piece: str, at: int) -> int:
-        mark = piece[at]
-        if mark in _SPACE:
+        character = piece[at]
+        if character in _SPACE:
             return at + 1
-        if mark == '"':
+        if character == '"':
             self._string = _String()
             if self._key in self._shows:
                 self._texts[self._key] = self._string
             self._read = self._value_text
             return at + 1
-        if mark in "{[":
+        if character in "{[":
             self._depth = 1
             self._escaped = False
             self._read = self._nested
             return at + 1
-        if mark in ",}:]":
-            return self._give_up(at)
-        self._read = self._bare
+        if character in ",}:]":
+            return self._abandon(at)
+        self._read = self._literal
         return at + 1
 
     def _value_text(self, piece: str, at: int) -> int:
         at = self._string.feed(piece, at)
         if self._string.broken:
-            return self._give_up(at)
+            return self._abandon(at)
         if self._string.closed:
-            self._read = self._after
+            self._read = self._after_value
         return at
 
-    def _bare(self, piece: str, at: int) -> int:
+    def _literal(self, piece: str, at: int) -> int:
         """Read a number, true, false or null."""
-        mark = piece[at]
-        if mark in '"{[:]':
-            return self._give_up(at)
-        if mark in ",}" or mark in _SPACE:
-            self._read = self._after
+        character = piece[at]
+        if character in '"{[:]':
+            return self._abandon(at)
+        if character in ",}" or character in _SPACE:
+            self._read = self._after_value
             return at
         return at + 1
 
     def _nested(self, piece: str, at: int) -> int:
-        mark = piece[at]
-        if mark == '"':
+        character = piece[at]
+        if character == '"':
             self._read = self._nested_text
-        elif mark in "{[":
+        elif character in "{[":
             self._depth += 1
-        elif mark in "}]":
+        elif character in "}]":
             self._depth -= 1
             if self._depth == 0:
-                self._read = self._after
+                self._read = self._after_value
         return at + 1
 
     def _nested_text(self, piece: str, at: int) -> int:
@@ -161,24 +161,24 @@ class Writing:
             self._read = self._nested
         return at + 1
 
-    def _after(self, piece: str, at: int) -> int:
-        mark = piece[at]
-        if mark in _SPACE:
+    def _after_value(self, piece: str, at: int) -> int:
+        character = piece[at]
+        if character in _SPACE:
             return at + 1
-        if mark == ",":
+        if character == ",":
             self._read = self._next_key
             return at + 1
-        return self._finish(at) if mark == "}" else self._give_up(at)
+        return self._finish(at) if character == "}" else self._abandon(at)
 
     def _finish(self, at: int) -> int:
-        self._whole = self._texts
-        self._read = self._prose
+        self._complete = self._texts
+        self._read = self._outside
         return at + 1
 
-    def _give_up(self, at: int) -> int:
+    def _abandon(self, at: int) -> int:
         """Abandon what turned out not to be an object; the one before it counts."""
-        self._texts = self._whole
-        self._read = self._prose
+        self._texts = self._complete
+        self._read = self._outside
         return at
 
 
@@ -208,26 +208,26 @@ class _String:
                 self._add(plain[0])
                 at = plain.end()
             else:
-                mark = piece[at]
+                character = piece[at]
                 at += 1
-                if mark == "\\":
-                    self._escape = mark
-                elif mark == '"':
+                if character == "\\":
+                    self._escape = character
+                elif character == '"':
                     self._add("")
                     self.closed = True
                 else:
                     self.broken = True
         return at
 
-    def _unescape(self, mark: str) -> None:
-        self._escape += mark
+    def _unescape(self, character: str) -> None:
+        self._escape += character
         if len(self._escape) == 2:
-            if mark in _ESCAPED:
+            if character in _ESCAPED:
                 self._escape = ""
-                self._add(_ESCAPED[mark])
-            elif mark != "u":
+                self._add(_ESCAPED[character])
+            elif character != "u":
                 self.broken = True
-        elif mark not in _HEX:
+        elif character not in _HEX:
             self.broken = True
         elif len(self._escape) == 6:
             unit = int(self._escape[2:], 16)
@@ -274,14 +274,14 @@ class Draft:
 
         Args:
             people: the roles whose pages may show it.
-            shows: the fields that are free text (`words_of`).
+            shows: the fields that are free text (`text_fields`).
         """
         self._match_id = match_id
         self._role = role
         self._answering = answering
         self._people = sorted(set(people) - {role})
         self._shows = tuple(shows)
-        self._writing = Writing(self._shows)
+        self._parser = AnswerParser(self._shows)
         self._lock = threading.Lock()
         self._announced: str | None = None
         self._number = 0
@@ -292,14 +292,14 @@ class Draft:
         """Add text that the model has written."""
         with self._lock:
             if not self._closed:
-                self._writing.feed(piece)
+                self._parser.feed(piece)
                 self._announce_soon()
 
     def retract(self) -> None:
         """Discard the text so far; a new answer follows."""
         with self._lock:
             if not self._closed:
-                self._writing = Writing(self._shows)
+                self._parser = AnswerParser(self._shows)
                 self._announce_soon()
 
     def close(self) -> None:
@@ -318,7 +318,7 @@ class Draft:
         self.close()
 
     def _announce_soon(self) -> None:
-        if not self._announcing and self._writing.text != self._announced:
+        if not self._announcing and self._parser.text != self._announced:
             self._announcing = True
             asyncio.run_coroutine_threadsafe(self._announce(), channels.background_loop())
 
@@ -326,7 +326,7 @@ class Draft:
         """Send changes, one message at a time, until there are none."""
         while True:
             with self._lock:
-                text = self._writing.text
+                text = self._parser.text
                 if text == self._announced:
                     self._announcing = False
                     return
@@ -334,10 +334,10 @@ class Draft:
                 # Another worker may write this answer later: its numbers must be higher, so they are based on the time.
                 number = self._number = max(self._number + 1, time.time_ns() // 1_000_000)
             try:
-                sending = channels.tell_draft(
+                sending = channels.send_draft(
                     self._match_id, self._role, self._answering, people=self._people, text=text, number=number
                 )
-                await asyncio.wait_for(sending, PATIENCE)
+                await asyncio.wait_for(sending, SEND_SECONDS)
             except Exception as error:  # noqa: BLE001  (any failure of the channel layer: a hint is lost)
                 log.debug("a draft was not announced: %s", type(error).__name__)
             await asyncio.sleep(INTERVAL)

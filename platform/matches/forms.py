@@ -25,13 +25,13 @@ _TYPED = re.compile(r"([-+−]?)\s*[$€£]?\s*([-+−]?)\s*(\d{1,3}(?:,\d{3})+(
 _RESERVED = frozenset({"answering", "position", "csrfmiddlewaretoken"})
 FORM = "!form"
 """Name of the control that says which form was sent."""
-SURE = "!sure"
+CONFIRMED = "!sure"
 """Name of the control that confirms a move after a warning."""
 NONE = "!none"
 """Suffix of the control that chooses "none" for a field."""
 NULL = "null"
 """Value that a button sends for "none"."""
-MOST_SLOTS = 12
+MAX_SLOTS = 12
 """The longest list with one control per entry; longer ones are entered line by line."""
 _SCALARS = frozenset({"number", "integer", "text", "choice", "boolean"})
 
@@ -90,8 +90,8 @@ class Field:
             words = [] if low is None else [least.format(low=low)]
             words += [] if high is None else [most.format(high=high)]
         whole = [_("a whole number")] if self.kind == "integer" else []
-        said = ", ".join([*whole, *words])
-        return said[:1].upper() + said[1:]
+        sentence = ", ".join([*whole, *words])
+        return sentence[:1].upper() + sentence[1:]
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class BoundField:
     name: str
     value: str = ""
     error: str = ""
-    says_none: bool = False
+    none_chosen: bool = False
     parts: tuple[BoundField, ...] = ()
 
     def __getattr__(self, name: str) -> Any:
@@ -133,7 +133,7 @@ class BoundForm:
         return {bound.field.name: bound for bound in self.fields}
 
     @property
-    def is_pad(self) -> bool:
+    def is_notepad(self) -> bool:
         """Return whether the form is a single text note, saved while it is typed."""
         return not self.ends_turn and len(self.fields) == 1 and self.fields[0].field.kind == "text"
 
@@ -232,7 +232,7 @@ def _shape_of_list(part: Mapping[str, Any], definitions: Mapping[str, Any]) -> t
         entry = _field("", part.get("items", {}), definitions)
         if entry.kind == "choice" and least == 0:
             return "several", (entry,)
-    if most is not None and 0 < len(items) <= MOST_SLOTS:
+    if most is not None and 0 < len(items) <= MAX_SLOTS:
         slots = (
             _field(str(at), {"title": str(at), **entry}, definitions, required=at <= least)
             for at, entry in enumerate(items, start=1)
@@ -258,10 +258,10 @@ def bind(form: Form, posted: Mapping[str, str] | None = None, errors: Mapping[st
     if posted.get(FORM, form.name) != form.name:
         posted = {}
     if not posted and form.begins_with is not None:
-        posted = filled(form.model, form.begins_with)
+        posted = as_posted(form.model, form.begins_with)
     parts = (replace(part, label=form.labels.get(part.name, part.label)) for part in fields_of(form.model))
     fields = (_bound(part, part.name, posted, str(errors.get(part.name, ""))) for part in parts)
-    warning = str(errors.get(SURE + form.name, ""))
+    warning = str(errors.get(CONFIRMED + form.name, ""))
     return BoundForm(form.name, form.title, form.help, tuple(fields), warning, form.ends_turn)
 
 
@@ -300,8 +300,8 @@ def read(model: type[BaseModel], posted: Mapping[str, str]) -> dict[str, Any]:
     parts = fields_of(model)
     data = _read_all(parts, "", posted)
     known = {part.name for part in parts}
-    strange = {name for name in posted if name not in _RESERVED and name not in (FORM, SURE)}
-    return data | {name: posted[name] for name in strange if _top(name) not in known}
+    unknown = {name for name in posted if name not in _RESERVED and name not in (FORM, CONFIRMED)}
+    return data | {name: posted[name] for name in unknown if _top(name) not in known}
 
 
 def _top(name: str) -> str:
@@ -396,7 +396,7 @@ def form_for(forms: tuple[Form, ...], posted: Mapping[str, str]) -> Form:
     return named or max(forms, key=lambda form: len({part.name for part in fields_of(form.model)} & sent))
 
 
-def words_of(forms: Sequence[Form]) -> tuple[str, ...]:
+def text_fields(forms: Sequence[Form]) -> tuple[str, ...]:
     """Return the names of these forms' free-text fields."""
     found = (part.name for form in forms for part in fields_of(form.model) if part.kind == "text")
     return tuple(dict.fromkeys(found))
@@ -405,7 +405,7 @@ def words_of(forms: Sequence[Form]) -> tuple[str, ...]:
 # ---- filling in --------------------------------------------------------------------------------
 
 
-def filled(model: type[BaseModel], move: Mapping[str, Any]) -> dict[str, str]:
+def as_posted(model: type[BaseModel], move: Mapping[str, Any]) -> dict[str, str]:
     """Return what a participant enters on the generic page to make this move: the inverse of `read`."""
     posted: dict[str, str] = {}
     for part in fields_of(model):

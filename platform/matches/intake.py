@@ -16,7 +16,7 @@ from matches.errors import Stale
 from matches.models import Seat
 
 
-def take(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | None = None) -> dict[str, Any]:
+def handle_move(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | None = None) -> dict[str, Any]:
     """Take what a page sent as a move.
 
     Returns {"type": "taken", last, over}, or {"type": "refused", errors} with a reason per field, or
@@ -28,15 +28,15 @@ def take(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | None = N
     except (TypeError, ValueError):
         return {"type": "stale", "reason": _("This page was out of date. This is the current state of the game.")}
 
-    def chosen(play: Play) -> dict[str, Any]:
+    def read_move(play: Play) -> dict[str, Any]:
         form = forms.form_for(play.forms(seat.role), posted)
         move = forms.read(form.model, posted)
-        _stop_if_warned(play, seat.role, form, move, sure=bool(posted.get(forms.SURE)))
+        _stop_if_warned(play, seat.role, form, move, confirmed=bool(posted.get(forms.CONFIRMED)))
         return move
 
     try:
-        taken = services.submit_move(
-            match_id=seat.match_id, role=seat.role, answering=answering, move=chosen, shown_at=shown_at
+        result = services.submit_move(
+            match_id=seat.match_id, role=seat.role, answering=answering, move=read_move, shown_at=shown_at
         )
     except _NeedsConfirmation as warned:
         return {"type": "warning", "form": warned.form, "words": str(warned)}
@@ -45,7 +45,7 @@ def take(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | None = N
     except Refused as refused:
         services.note_refusal(match_id=seat.match_id, role=seat.role, answering=answering)
         return {"type": "refused", "errors": {refused.field or "": refused.plain}}
-    return {"type": "taken", "last": taken.last, "over": taken.over}
+    return {"type": "taken", "last": result.last, "over": result.over}
 
 
 class _NeedsConfirmation(Exception):
@@ -56,7 +56,7 @@ class _NeedsConfirmation(Exception):
         self.form = form
 
 
-def _stop_if_warned(play: Play, role: Role, form: Form, move: MoveData, *, sure: bool) -> None:
+def _stop_if_warned(play: Play, role: Role, form: Form, move: MoveData, *, confirmed: bool) -> None:
     """Stop a legal move that the game warns about.
 
     Raises:
@@ -68,5 +68,5 @@ def _stop_if_warned(play: Play, role: Role, form: Form, move: MoveData, *, sure:
     warning = play.game.warning(play.state, role, check(play, role, move)[1])
     if warning is not None and not warning.may_send:
         raise Refused(warning.words)
-    if warning is not None and not sure:
+    if warning is not None and not confirmed:
         raise _NeedsConfirmation(form.name, warning.words)

@@ -36,38 +36,38 @@ def take(*, match_id: int, role: str, answering: int) -> Lease | None:
     turn = {"match_id": match_id, "role": role, "answering": answering}
     try:
         with transaction.atomic():
-            held = Lease.objects.create(**turn, holder=keeper.name, until=timezone.now() + LENGTH)
+            lease = Lease.objects.create(**turn, holder=keeper.name, until=timezone.now() + LENGTH)
     except IntegrityError:
         if not leasing.take(Lease.objects.filter(**turn), keeper.name, LENGTH, attempts=F("attempts") + 1):
             return None
-        held = Lease.objects.get(**turn)
-    keeper.hold(held.pk)
-    return held
+        lease = Lease.objects.get(**turn)
+    keeper.hold(lease.pk)
+    return lease
 
 
-def follow(held: Lease, answering: int) -> None:
+def renumber(lease: Lease, answering: int) -> None:
     """Move the lease to the turn's new number. Call this in the transaction that changes the number."""
-    Lease.objects.filter(pk=held.pk).update(answering=answering)
+    Lease.objects.filter(pk=lease.pk).update(answering=answering)
 
 
-def give_back(held: Lease) -> None:
+def give_back(lease: Lease) -> None:
     """Release the turn at once, if it is still open."""
     keeper = _keeper(os.getpid())
-    keeper.release(held.pk)
-    leasing.release(Lease.objects.filter(pk=held.pk), keeper.name)
+    keeper.release(lease.pk)
+    leasing.release(Lease.objects.filter(pk=lease.pk), keeper.name)
 
 
 def give_back_all() -> None:
     """Release all turns of this process before it ends, for other workers."""
     keeper = _keeper(os.getpid())
-    held = keeper.release_all()
-    leasing.release(Lease.objects.filter(pk__in=held), keeper.name)
+    lease_ids = keeper.release_all()
+    leasing.release(Lease.objects.filter(pk__in=lease_ids), keeper.name)
 
 
-def held_turns(match_id: int) -> set[tuple[str, int]]:
+def leased_turns(match_id: int) -> set[tuple[str, int]]:
     """Return (role, answering) of the match's leased turns."""
-    held = Lease.objects.filter(match_id=match_id).exclude(leasing.free())
-    return set(held.values_list("role", "answering"))
+    leased = Lease.objects.filter(match_id=match_id).exclude(leasing.free())
+    return set(leased.values_list("role", "answering"))
 
 
 class _Keeper:
@@ -89,20 +89,20 @@ class _Keeper:
 
     def release_all(self) -> list[int]:
         with self._lock:
-            held, self._held = list(self._held), set()
-            return held
+            lease_ids, self._held = list(self._held), set()
+            return lease_ids
 
     def _run(self) -> None:
         while True:
             time.sleep(RENEW_SECONDS)
             with self._lock:
-                held = list(self._held)
-            if held:
-                self._renew(held)
+                lease_ids = list(self._held)
+            if lease_ids:
+                self._renew(lease_ids)
 
-    def _renew(self, held: list[int]) -> None:
+    def _renew(self, lease_ids: list[int]) -> None:
         try:
-            leasing.renew(Lease.objects.filter(pk__in=held), self.name, LENGTH)
+            leasing.renew(Lease.objects.filter(pk__in=lease_ids), self.name, LENGTH)
         except DatabaseError as error:
             log.warning("leases not renewed: %s", type(error).__name__)
             close_old_connections()

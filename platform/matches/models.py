@@ -53,8 +53,10 @@ class Match(models.Model):
     ending = models.CharField(_("why it ended"), max_length=40, blank=True)
     snapshot = models.JSONField(default=dict)
     turns = models.JSONField(default=dict, help_text=_("the open turns by role, see matches.turns"))
-    fates = models.JSONField(
-        default=dict, help_text=_("participants' seats in which the clock or an agent answers, see matches.fates")
+    absences = models.JSONField(
+        default=dict,
+        db_column="fates",
+        help_text=_("participants' seats in which the clock or an agent answers, see matches.absences"),
     )
     deadline = models.DateTimeField(null=True, help_text=_("of the open turn that expires first"))
     requeue_at = models.DateTimeField(null=True, help_text=_("when agents' turns without a lease are queued again"))
@@ -86,11 +88,11 @@ class Match(models.Model):
 
     def configured(self) -> interface.Game[Any, Any]:
         """Return the game with this match's configuration."""
-        return _GAMES.of(self.uid, lambda: _configured(self.uid))
+        return _GAMES.get(self.uid, lambda: _configured(self.uid))
 
     def pay_rule(self) -> dict[str, Any] | None:
         """The pay rule promised to the players, as plain data; None if nobody is paid."""
-        return _RULES.of(self.uid, lambda: _pay_rule(self.uid))
+        return _RULES.get(self.uid, lambda: _pay_rule(self.uid))
 
     def play(self) -> play.Play:
         """Return the current play."""
@@ -102,7 +104,11 @@ class Match(models.Model):
 
     def agents(self) -> dict[str, Agent]:
         """Return the agents by role, including those that have taken a participant's seat."""
-        taken = {role: Agent.model_validate(fate["agent"]) for role, fate in self.fates.items() if "agent" in fate}
+        taken = {
+            role: Agent.model_validate(absence["agent"])
+            for role, absence in self.absences.items()
+            if "agent" in absence
+        }
         seated = seated_agents(self.uid)[1]
         return {**seated, **taken} if taken else seated
 
@@ -118,42 +124,42 @@ class Match(models.Model):
 # The players at the start never change and are needed for every move, so they are cached in the process.
 
 
-class _Kept(Generic[T]):
+class _Cache(Generic[T]):
     """A cache of the newest matches' data by identifier."""
 
-    MOST = 10_000
+    MAX_SIZE = 10_000
 
     def __init__(self) -> None:
-        self._known: dict[uuid.UUID, T] = {}
+        self._values: dict[uuid.UUID, T] = {}
 
-    def of(self, match: uuid.UUID, find: Callable[[], T]) -> T:
+    def get(self, match: uuid.UUID, compute: Callable[[], T]) -> T:
         """Return the cached value, or look it up."""
         try:
-            return self._known[match]
+            return self._values[match]
         except KeyError:
-            return self.keep(match, find())
+            return self.put(match, compute())
 
-    def keep(self, match: uuid.UUID, what: T) -> T:
-        while len(self._known) >= self.MOST:
-            self._known.pop(next(iter(self._known)), None)
-        self._known[match] = what
-        return what
+    def put(self, match: uuid.UUID, value: T) -> T:
+        while len(self._values) >= self.MAX_SIZE:
+            self._values.pop(next(iter(self._values)), None)
+        self._values[match] = value
+        return value
 
     def clear(self) -> None:
         """Forget everything."""
-        self._known.clear()
+        self._values.clear()
 
 
-_GAMES: _Kept[interface.Game[Any, Any]] = _Kept()
-_RULES: _Kept[dict[str, Any] | None] = _Kept()
-SEATED: _Kept[tuple[int, dict[str, Agent]]] = _Kept()
+_GAMES: _Cache[interface.Game[Any, Any]] = _Cache()
+_RULES: _Cache[dict[str, Any] | None] = _Cache()
+SEATED: _Cache[tuple[int, dict[str, Agent]]] = _Cache()
 
 
 def cache_players(match: Match, game: interface.Game[Any, Any], agents: dict[str, Agent]) -> None:
     """Cache what never changes of a match that begins."""
-    _GAMES.keep(match.uid, game)
-    _RULES.keep(match.uid, match.texts.get("pay"))
-    SEATED.keep(match.uid, (match.pk, agents))
+    _GAMES.put(match.uid, game)
+    _RULES.put(match.uid, match.texts.get("pay"))
+    SEATED.put(match.uid, (match.pk, agents))
 
 
 def _configured(match: uuid.UUID) -> interface.Game[Any, Any]:
@@ -168,7 +174,7 @@ def _pay_rule(match: uuid.UUID) -> dict[str, Any] | None:
 
 def seated_agents(match: uuid.UUID) -> tuple[int, dict[str, Agent]]:
     """Return a match's primary key and its agents by role."""
-    return SEATED.of(match, lambda: _seated(match))
+    return SEATED.get(match, lambda: _seated(match))
 
 
 def _seated(match: uuid.UUID) -> tuple[int, dict[str, Agent]]:

@@ -16,18 +16,18 @@ from pydantic import ValidationError
 from games.interface import NOBODY, Form, Role, Text, View
 from games.play import Play
 from matches import bonus, forms
-from matches.fates import is_away
+from matches.absences import is_away
 from matches.models import Match
 from opponents.agents import Agent
 
 STATUS = "status"
 """The block in which a game says what to do now."""
-MOST_MINUTES = 60
+MAX_MINUTES = 60
 """The longest limit that a waiting participant is told in minutes."""
 
 
 @dataclass(frozen=True)
-class Awaited:
+class AwaitedAgent:
     """An agent that a participant waits for.
 
     Attributes:
@@ -43,7 +43,7 @@ class Awaited:
     next: tuple[tuple[int, str], ...] = ()
 
 
-def awaited(match: Match, play: Play) -> tuple[Awaited, ...]:
+def awaited_agents(match: Match, play: Play) -> tuple[AwaitedAgent, ...]:
     """Return the agents whose answers the match is waiting for."""
     agents = match.agents()
     found = []
@@ -51,13 +51,13 @@ def awaited(match: Match, play: Play) -> tuple[Awaited, ...]:
         if role in agents:
             name = play.game.role_title(role)
             typed = agents[role].settings.appears == "typed" and not agents[role].spec.startswith("script:")
-            writes = typed and bool(forms.words_of(play.forms(role)))
-            limit, after = _patience(match, agents[role])
-            found.append(Awaited(role, name, writes, limit, _what_is_next(name, limit, after)))
+            writes = typed and bool(forms.text_fields(play.forms(role)))
+            limit, after = _wait_limit(match, agents[role])
+            found.append(AwaitedAgent(role, name, writes, limit, _what_is_next(name, limit, after)))
     return tuple(found)
 
 
-def _patience(match: Match, agent: Agent) -> tuple[float | None, str]:
+def _wait_limit(match: Match, agent: Agent) -> tuple[float | None, str]:
     """Return how many seconds to wait for the agent, and whether a "script" moves then or the match "end"s.
 
     Matches of versions before line-ups define this in their timers, for all agents.
@@ -71,7 +71,7 @@ def _patience(match: Match, agent: Agent) -> tuple[float | None, str]:
 def _what_is_next(name: str, limit: float | None, after: str | None) -> tuple[tuple[int, str], ...]:
     if limit is None:
         return ()
-    most = min(MOST_MINUTES, max(1, math.ceil(limit / 60)))
+    most = min(MAX_MINUTES, max(1, math.ceil(limit / 60)))
     return tuple((minutes, _next_within(name, minutes, after)) for minutes in range(most, 0, -1))
 
 
@@ -109,7 +109,7 @@ class SeatMark:
     note: str = ""
 
 
-def seat_marks(play: Play, fates: Mapping[Role, Mapping[str, Any]]) -> tuple[SeatMark, ...]:
+def seat_marks(play: Play, absences: Mapping[Role, Mapping[str, Any]]) -> tuple[SeatMark, ...]:
     """Return the seats if several are asked at once or more than two play; otherwise nothing."""
     roles = play.game.roles()
     if len(roles) <= 2 and (play.turn is None or len(play.turn.forms) < 2):
@@ -117,18 +117,18 @@ def seat_marks(play: Play, fates: Mapping[Role, Mapping[str, Any]]) -> tuple[Sea
     waiting = play.waiting_for()
     marks = {**dict.fromkeys(waiting, "asked"), **dict.fromkeys(play.sealed, "answered")}
     return tuple(
-        SeatMark(role, play.game.role_title(role), number, marks.get(role, ""), _note(fates.get(role, {})))
+        SeatMark(role, play.game.role_title(role), number, marks.get(role, ""), _note(absences.get(role, {})))
         for number, role in enumerate(roles, start=1)
     )
 
 
-def _note(fate: Mapping[str, Any]) -> str:
-    if "agent" in fate:
+def _note(absence: Mapping[str, Any]) -> str:
+    if "agent" in absence:
         return "program"
-    return "away" if is_away(fate) else ""
+    return "away" if is_away(absence) else ""
 
 
-def awaited_words(play: Play) -> str:
+def awaited_text(play: Play) -> str:
     """Return the names of those whose answers are awaited, for those who wait."""
     names = [play.game.role_title(role) for role in play.waiting_for()]
     if not names:
@@ -138,34 +138,34 @@ def awaited_words(play: Play) -> str:
     return _("Waiting for {names}. This page updates automatically.").format(names=listed)
 
 
-def seen_by(play: Play, role: Role) -> View:
+def view_for(play: Play, role: Role) -> View:
     """Return the role's view; while its answer is sealed, which views do not know, the status no longer asks for it."""
     blocks = play.view(role)
     if role not in play.sealed or play.over:
         return blocks
     asks = [isinstance(block, Text) and block.key == STATUS for block in blocks]
-    said = Text(STATUS, answered_words())
-    return tuple(said if asking else block for asking, block in zip(asks, blocks, strict=True))
+    status = Text(STATUS, answered_text())
+    return tuple(status if asking else block for asking, block in zip(asks, blocks, strict=True))
 
 
-def answered_words() -> str:
+def answered_text() -> str:
     return _("You have answered.")
 
 
-def news(match: Match, play: Play, *, after: int) -> dict[str, Any]:
+def marks_message(match: Match, play: Play, *, after: int) -> dict[str, Any]:
     """Return the message after somebody has answered a sealed turn: only who has and who has not.
 
     `after` and `last` are the numbers of the newest event before and now; `seats` and `notes` are as in
     `SeatMark`, `awaited` is for those who have answered, and `awaits` lists the questions to agents.
     """
-    marks = seat_marks(play, match.fates)
+    marks = seat_marks(play, match.absences)
     turns = match.open_turns()
     return {
         "after": after,
         "last": play.last,
         "seats": {seat.role: seat.mark for seat in marks},
         "notes": {seat.role: seat.note for seat in marks},
-        "awaited": awaited_words(play),
+        "awaited": awaited_text(play),
         "awaits": {turn.role: turn.answering for turn in turns.values() if turn.by_agent},
     }
 
@@ -183,8 +183,8 @@ class Common:
     awaited: str
 
     @classmethod
-    def of(cls, play: Play, fates: Mapping[Role, Mapping[str, Any]]) -> Common:
-        return cls(seat_marks(play, fates), awaited_words(play))
+    def of(cls, play: Play, absences: Mapping[Role, Mapping[str, Any]]) -> Common:
+        return cls(seat_marks(play, absences), awaited_text(play))
 
 
 def render_screen(
@@ -193,19 +193,19 @@ def render_screen(
     *,
     posted: Mapping[str, str] | None = None,
     errors: Mapping[str, str] | None = None,
-    waits_for: tuple[Awaited, ...] = (),
-    fates: Mapping[Role, Mapping[str, Any]] | None = None,
+    waits_for: tuple[AwaitedAgent, ...] = (),
+    absences: Mapping[Role, Mapping[str, Any]] | None = None,
     pay: Mapping[str, Any] | None = None,
     common: Common | None = None,
 ) -> str:
     """Return the game as `role` sees it now, with its forms if it is asked, or else `waits_for`.
 
-    It is built from the role's view, what the instructions may contain (`told`), the pay rule and who is waited
+    It is built from the role's view, what the instructions may contain (`variables`), the pay rule and who is waited
     for. It contains no identifier, time or token.
     """
     waiting = play.waiting_for()
-    common = common or Common.of(play, fates or {})
-    blocks = seen_by(play, role)
+    common = common or Common.of(play, absences or {})
+    blocks = view_for(play, role)
     shown = () if play.abandoned else forms.shown(play, role)
     open_forms = [forms.bind(form, posted, errors) for form in shown]
     context = {
@@ -216,18 +216,18 @@ def render_screen(
         "forms": open_forms,
         "errors": errors or {},
         "answering": play.opened.get(role) if open_forms else None,
-        "answered_words": answered_words(),
+        "answered_text": answered_text(),
         "over": play.over,
         "waits_for": waits_for,
         "seats": common.seats,
-        "awaited": "" if [who.role for who in waits_for] == list(waiting) and len(waiting) == 1 else common.awaited,
+        "awaited": "" if [agent.role for agent in waits_for] == list(waiting) and len(waiting) == 1 else common.awaited,
         "others_answer_too": play.turn is not None and len(play.turn.forms) > 1 and play.turn.closes == "all",
-        "away": is_away((fates or {}).get(role, {})),
+        "away": is_away((absences or {}).get(role, {})),
         "promises": bonus.promises(play, role, pay),
         "bonus_line": bonus.line(play.game, role, pay) if open_forms else None,
         "points": play.game.amounts == "points",
         "game": play.game.key,
-        "told": play.game.words_for(role),
+        "variables": play.game.words_for(role),
     }
     key = play.game.key
     context["inside"] = select_template([f"{key}/screen.html", "play/blocks.html"]).template.name
@@ -244,7 +244,7 @@ def render_screen(
     return get_template("play/screen.html").render(context)
 
 
-def render_watched(play: Play, *, fates: Mapping[Role, Mapping[str, Any]] | None = None) -> str:
+def render_watched(play: Play, *, absences: Mapping[Role, Mapping[str, Any]] | None = None) -> str:
     """Return what anyone may know of the match now, for observers: built from `Game.watched` alone, without forms.
 
     Empty if the game has no such view.
@@ -259,7 +259,7 @@ def render_watched(play: Play, *, fates: Mapping[Role, Mapping[str, Any]] | None
         "role": NOBODY,
         "over": play.over,
         "stopped": play.abandoned,
-        "seats": seat_marks(play, fates or {}),
+        "seats": seat_marks(play, absences or {}),
         "game": key,
         "inside": select_template([f"{key}/watch.html", "play/blocks.html"]).template.name,
     }
@@ -293,7 +293,7 @@ class _Endings:
 def frames(match: Match, roles: Collection[Role]) -> dict[Role, dict[str, Any]]:
     """Return the `frame` of each of these roles."""
     play = match.play()
-    common = Common.of(play, match.fates)
+    common = Common.of(play, match.absences)
     return {role: _frame(match, play, role, common) for role in roles}
 
 
@@ -307,19 +307,19 @@ def frame(
     agents have to answer before the role is asked again, by role, and `waited` for how many seconds.
     """
     play = match.play()
-    return _frame(match, play, role, Common.of(play, match.fates), posted=posted, errors=errors)
+    return _frame(match, play, role, Common.of(play, match.absences), posted=posted, errors=errors)
 
 
 def _frame(match: Match, play: Play, role: Role, common: Common, **typed: Mapping[str, str] | None) -> dict[str, Any]:
     turns = match.open_turns()
     turn = turns.get(role)
     others = [other for other in turns.values() if other.by_agent]
-    waits_for = awaited(match, play) if others else ()
+    waits_for = awaited_agents(match, play) if others else ()
     return {
         "type": "screen",
         "last": play.last,
         "html": render_screen(
-            play, role, waits_for=waits_for, fates=match.fates, pay=match.pay_rule(), common=common, **typed
+            play, role, waits_for=waits_for, absences=match.absences, pay=match.pay_rule(), common=common, **typed
         ),
         "answering": turn.answering if turn else None,
         "remaining": max(0, round((turn.deadline - timezone.now()).total_seconds())) if turn else None,

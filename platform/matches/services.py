@@ -23,9 +23,9 @@ from games.interface import MoveData, Role
 from games.play import Play, script_move
 from llm_agents.agent import parse_spec
 from llm_agents.match import roles_to_ask
+from matches.absences import is_lost
 from matches.change import Change, extension_seconds
 from matches.errors import Stale
-from matches.fates import is_lost
 from matches.models import Match, Seat, cache_players
 from matches.turns import OpenTurn
 from opponents.agent_settings import DEFAULT, AgentSettings
@@ -45,7 +45,7 @@ Mover = Callable[[Play], MoveData]
 
 
 @dataclass(frozen=True)
-class Taken:
+class MoveResult:
     """A move that was made, and the play after it and what followed at once."""
 
     play: Play
@@ -185,7 +185,7 @@ def submit_move(
     by: str | None = None,
     shown_at: datetime | None = None,
     keeps_moving: bool = False,
-) -> Taken:
+) -> MoveResult:
     """Make one move, whether from a screen, an agent or the clock.
 
     Args:
@@ -209,7 +209,7 @@ def submit_move(
         _let_scripts_play(change)
     _answer_for_the_absent(change)
     change.write()
-    return Taken(change.play, change.moves)
+    return MoveResult(change.play, change.moves)
 
 
 def _refuse_stale(play: Play, role: Role, answering: int) -> None:
@@ -238,13 +238,13 @@ def handle_time_outs(*, match_id: int) -> None:
     overdue = [turn for turn in change.turns.values() if turn.deadline <= timezone.now()]
     for turn in overdue:
         if not change.play.over:
-            _run_out(change, turn)
+            _handle_time_out(change, turn)
     if overdue:
         _answer_for_the_absent(change)
         change.write()
 
 
-def _run_out(change: Change, turn: OpenTurn) -> None:
+def _handle_time_out(change: Change, turn: OpenTurn) -> None:
     if turn.by_agent:
         _replace_agent(change, turn.role)
     elif not turn.extended and extension_seconds(change.match) > 0:
@@ -256,8 +256,8 @@ def _run_out(change: Change, turn: OpenTurn) -> None:
         people.end(people.locked(enrolment_id), State.REPLACED)
     else:
         enrolment = Seat.objects.select_related("enrolment").get(match=change.match, role=turn.role).enrolment
-        here = enrolment is not None and enrolment.recently_seen()
-        _abandon(change, State.TIMED_OUT if here else State.DROPPED_OUT, turn.role)
+        present = enrolment is not None and enrolment.recently_seen()
+        _abandon(change, State.TIMED_OUT if present else State.DROPPED_OUT, turn.role)
 
 
 def _on_timeout(change: Change) -> str:
@@ -268,7 +268,7 @@ def _on_timeout(change: Change) -> str:
 def _others_play(change: Change, role: Role) -> bool:
     """Return whether a participant other than `role` would be left in the match."""
     others = change.match.people() - {role}
-    return any(not is_lost(change.fates.get(other, {})) for other in others)
+    return any(not is_lost(change.absences.get(other, {})) for other in others)
 
 
 def _give_seat_to_agent(change: Change, role: Role) -> int:
@@ -295,7 +295,7 @@ def _answer_for_the_absent(change: Change) -> None:
 def come_back(*, match_id: int, role: Role) -> None:
     """Record that a participant whose turns the clock answered is back; does nothing for others."""
     change = Change.begin(match_id)
-    if not change.play.over and change.fates.get(role):
+    if not change.play.over and change.absences.get(role):
         change.welcome_back(role)
         change.write()
 
@@ -308,7 +308,7 @@ def leave(*, match_id: int, role: Role, reason: str) -> None:
         reason: the state in which the enrolment ended.
     """
     change = Change.begin(match_id)
-    if change.play.over or is_lost(change.fates.get(role, {})):
+    if change.play.over or is_lost(change.absences.get(role, {})):
         return
     policy = _on_timeout(change)
     if policy == "end" or not _others_play(change, role):
@@ -323,7 +323,7 @@ def leave(*, match_id: int, role: Role, reason: str) -> None:
 
 
 @transaction.atomic
-def replace_agent(*, match_id: int, role: Role, answering: int) -> Taken:
+def replace_agent(*, match_id: int, role: Role, answering: int) -> MoveResult:
     """Handle an agent that gave no move at all: its fallback script moves, or the match ends.
 
     Raises:
@@ -335,7 +335,7 @@ def replace_agent(*, match_id: int, role: Role, answering: int) -> Taken:
     if change.match.driven:
         _let_scripts_play(change)
     change.write()
-    return Taken(change.play, change.moves)
+    return MoveResult(change.play, change.moves)
 
 
 def _replace_agent(change: Change, role: Role) -> None:
@@ -372,8 +372,8 @@ def mark_shown(*, match_id: int, role: Role, answering: int, at: datetime) -> No
     if turn is not None and turn.answering == answering and turn.shown_at is None:
         change.mark_shown(role, at)
         change.write(quietly=True)
-        waited = Enrolment.objects.filter(seats__match=match_id, seats__role=role, state=State.WAITING)
-        waited.update(state=State.PLAYING)
+        waiting = Enrolment.objects.filter(seats__match=match_id, seats__role=role, state=State.WAITING)
+        waiting.update(state=State.PLAYING)
 
 
 @transaction.atomic

@@ -36,8 +36,8 @@ class MatchStep(Step):
     def seat(self) -> Seat | None:
         """Return the participant's seat with its match, as of the start of this request."""
         if self._seat is None:
-            mine = Seat.objects.select_related("match").filter(enrolment=self.enrolment, step=self.enrolment.position)
-            self._seat = mine.order_by().first()
+            seats = Seat.objects.select_related("match").filter(enrolment=self.enrolment, step=self.enrolment.position)
+            self._seat = seats.order_by().first()
         return self._seat
 
     @property
@@ -82,7 +82,7 @@ class MatchStep(Step):
         seat = self.seat()
         assert seat is not None
         match = seat.match
-        if seat.role in match.fates and not self.posted:
+        if seat.role in match.absences and not self.posted:
             services.come_back(match_id=match.pk, role=seat.role)
             match.refresh_from_db()
         frame = screens.frame(match, seat.role, posted=self.posted, errors=self.errors)

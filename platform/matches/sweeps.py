@@ -27,9 +27,9 @@ def requeue_waiting() -> int:
         # Only one of several concurrent sweeps wins this update, so a turn is queued once.
         if not Match.objects.filter(pk=match.pk, requeue_at=match.requeue_at).update(requeue_at=again):
             continue
-        held = leases.held_turns(match.pk)
+        leased = leases.leased_turns(match.pk)
         for turn in match.open_turns().values():
-            if turn.by_agent and (turn.role, turn.answering) not in held:
+            if turn.by_agent and (turn.role, turn.answering) not in leased:
                 announce.queue_turn(match, turn)
                 queued += 1
     return queued

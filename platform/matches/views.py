@@ -25,11 +25,11 @@ def match(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
     if request.POST.get("back"):
         services.come_back(match_id=seat.match_id, role=seat.role)
         return JsonResponse({"outcome": None, **current_frame(seat)}) if wants_json else redirect(enrolment)
-    outcome = intake.take(seat, request.POST.dict()) if request.method == "POST" else None
+    outcome = intake.handle_move(seat, request.POST.dict()) if request.method == "POST" else None
     if wants_json:
         return JsonResponse({"outcome": outcome, **current_frame(seat)})
     if outcome and outcome["type"] == "refused":
         return refused(request, enrolment, outcome["errors"])
     if outcome and outcome["type"] == "warning":
-        return refused(request, enrolment, {forms.SURE + outcome["form"]: outcome["words"]})
+        return refused(request, enrolment, {forms.CONFIRMED + outcome["form"]: outcome["words"]})
     return redirect(enrolment)

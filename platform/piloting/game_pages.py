@@ -65,7 +65,7 @@ def _unfillable(play: Play, role: Role, html: str, rng: Random, played: Mapping[
 def _differences(
     form: Form, page: Page, shown: tuple[Form, ...], move: Mapping[str, Json], meant: Move, role: Role
 ) -> Iterator[str]:
-    posted = forms.filled(form.model, move)
+    posted = forms.as_posted(form.model, move)
     for name, value in posted.items():
         field = page.fields.get(name)
         if field is None:

@@ -207,10 +207,10 @@ class Person:
         """Choose a move and submit it as the page's form would."""
         move = self._decide(match, seat, play, answering)
         form = _form_of(play, seat.role, move)
-        posted = forms.filled(form.model, move)
+        posted = forms.as_posted(form.model, move)
         if _told(forms.read(form.model, posted)) != _told(move):
             raise Stuck(_("The page's form cannot submit the move {move}.").format(move=dict(move)))
-        told = {"answering": str(answering), forms.FORM: form.name, forms.SURE: "on", **posted}
+        told = {"answering": str(answering), forms.FORM: form.name, forms.CONFIRMED: "on", **posted}
         answer = self._ask(reverse("matches:match", args=[self.enrolment.token]), told)
         if answer.status_code != 302:
             reasons = " ".join(self._look().reasons) or str(answer.status_code)

@@ -38,7 +38,7 @@ ITEM_COLOURS = {"waiting": "info", "playing": "primary", "finished": "success", 
 LATEST = 20
 WATCHED = 5
 VALUES_SHOWN = 12
-MAX_SHOWN, MOST_CHARACTERS_SHOWN = 1000, 200_000
+MAX_SHOWN, MAX_CHARACTERS_SHOWN = 1000, 200_000
 """Maximum number of configurations and characters of content shown on the page; the file contains everything."""
 
 
@@ -252,7 +252,7 @@ def plan_of(collection: Collection) -> Plan:
         facts=_facts(collection, agents),
         instructions=texts.get("instructions", ""),
         edited=bool(content.get("edited")),
-        content=pretty if len(pretty) <= MOST_CHARACTERS_SHOWN else "",
+        content=pretty if len(pretty) <= MAX_CHARACTERS_SHOWN else "",
     )
 
 

@@ -147,7 +147,7 @@ class TestExcluded:
         from matches import intake
 
         seat = Seat.objects.get(match=match, role="alice")
-        refused = intake.take(seat, {"answering": "1", "alice_gain": "1", "bob_gain": "1"})
+        refused = intake.handle_move(seat, {"answering": "1", "alice_gain": "1", "bob_gain": "1"})
         assert refused["type"] == "refused"
         building.play(person, messages=["Half?"])
         building.answer_quiz(person)

@@ -18,25 +18,25 @@ from games.play import configure
 from llm_agents.errors import AgentError
 
 
-class PureCommand(BaseCommand):
+class StandaloneCommand(BaseCommand):
     """A command that needs no database, broker, migration or static files."""
 
     requires_system_checks: list[str] = []
     requires_migrations_checks = False
 
 
-def wrong(reason: object) -> CommandError:
+def invalid_argument(reason: object) -> CommandError:
     """Return the error for an invalid argument: one line on stderr, exit code 2."""
     return CommandError(" ".join(str(reason).split()), returncode=2)
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def as_command_error() -> Iterator[None]:
     """Convert errors of games and agents into command errors."""
     try:
         yield
     except (GameError, AgentError) as error:
-        raise wrong(error) from None
+        raise invalid_argument(error) from None
 
 
 def read_json(text: str, what: str) -> Json:
@@ -48,7 +48,7 @@ def read_json(text: str, what: str) -> Json:
     try:
         return json.loads(text, parse_constant=refuse)
     except (ValueError, RecursionError) as error:
-        raise wrong(f"{what} is not valid JSON: {error}") from None
+        raise invalid_argument(f"{what} is not valid JSON: {error}") from None
 
 
 def read_file(path: str) -> Json:
@@ -56,20 +56,20 @@ def read_file(path: str) -> Json:
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise wrong(f"Could not read {path}: {getattr(error, 'strerror', None) or error}") from None
+        raise invalid_argument(f"Could not read {path}: {getattr(error, 'strerror', None) or error}") from None
     return read_json(text, path)
 
 
 def configured(key: str, config: Json) -> Game[Any, Any]:
     """Return the game `key` with this configuration."""
     if not isinstance(config, dict):
-        raise wrong("The configuration must be a JSON object.")
-    with explained():
+        raise invalid_argument("The configuration must be a JSON object.")
+    with as_command_error():
         return configure(registry.get(key), config)
 
 
 @dataclass(frozen=True)
-class Played:
+class MoveFile:
     """A file's content: moves and, in a replay file, the game, its configuration and seed."""
 
     moves: list[tuple[Role, MoveData]]
@@ -78,25 +78,25 @@ class Played:
     seed: int | None = None
 
 
-def read_played(path: str) -> Played:
+def read_move_file(path: str) -> MoveFile:
     """Read a replay file {game, config, seed, moves}, or just a list of moves."""
-    held = read_file(path)
-    if isinstance(held, list):
-        return Played(_moves(held))
-    if not isinstance(held, dict) or "moves" not in held or "game" not in held:
-        raise wrong(f"{path} must be an object with game, config, seed and moves.")
-    game, config, seed = held["game"], held.get("config", {}), held.get("seed", 0)
+    content = read_file(path)
+    if isinstance(content, list):
+        return MoveFile(_moves(content))
+    if not isinstance(content, dict) or "moves" not in content or "game" not in content:
+        raise invalid_argument(f"{path} must be an object with game, config, seed and moves.")
+    game, config, seed = content["game"], content.get("config", {}), content.get("seed", 0)
     if not isinstance(game, str):
-        raise wrong("The game must be a name.")
+        raise invalid_argument("The game must be a name.")
     if type(seed) is not int:
-        raise wrong("The seed must be a whole number.")
-    return Played(_moves(held["moves"]), game, config, seed)
+        raise invalid_argument("The seed must be a whole number.")
+    return MoveFile(_moves(content["moves"]), game, config, seed)
 
 
-def _moves(held: Json) -> list[tuple[Role, MoveData]]:
-    if not isinstance(held, list):
-        raise wrong("The moves must be a list.")
-    for number, entry in enumerate(held, start=1):
+def _moves(entries: Json) -> list[tuple[Role, MoveData]]:
+    if not isinstance(entries, list):
+        raise invalid_argument("The moves must be a list.")
+    for number, entry in enumerate(entries, start=1):
         if not isinstance(entry, dict) or entry.keys() != {"role", "move"} or not isinstance(entry["role"], str):
-            raise wrong(f"Move {number} must be an object with role and move.")
-    return [(entry["role"], entry["move"]) for entry in held]
+            raise invalid_argument(f"Move {number} must be an object with role and move.")
+    return [(entry["role"], entry["move"]) for entry in entries]

@@ -26,15 +26,15 @@ def kind(block: Any) -> str:
 
 
 @dataclass(frozen=True)
-class _Exactly:
+class _CacheKey:
     """A cache key for rendered values: 1, 1.0 and True are equal but look different."""
 
     shown: str
-    thing: Any = field(compare=False)
+    value: Any = field(compare=False)
 
     @classmethod
-    def of(cls, thing: Any) -> _Exactly:
-        return cls(repr(thing), thing)
+    def of(cls, value: Any) -> _CacheKey:
+        return cls(repr(value), value)
 
 
 @register.simple_tag
@@ -51,18 +51,18 @@ def _seat_strip(seats: tuple[Any, ...], role: str, language: str) -> str:
 
 @register.simple_tag
 def text(block: Text) -> str:
-    return _rendered("play/text.html", _Exactly.of(block), get_language())
+    return _rendered("play/text.html", _CacheKey.of(block), get_language())
 
 
 @register.simple_tag
 def facts(block: Facts) -> str:
-    return _rendered("play/facts.html", _Exactly.of(block), get_language())
+    return _rendered("play/facts.html", _CacheKey.of(block), get_language())
 
 
 @register.simple_tag
 def facts_line(block: Facts) -> str:
     """Show facts in one line above everything else."""
-    return _rendered("play/facts_line.html", _Exactly.of(block), get_language())
+    return _rendered("play/facts_line.html", _CacheKey.of(block), get_language())
 
 
 @register.simple_tag
@@ -74,32 +74,32 @@ def talk(block: Talk) -> str:
 def table(block: Table) -> str:
     """Show a table, newest row first if its rows are chronological."""
     in_order = reversed(block.rows) if block.newest_first else block.rows
-    rows = [_row(_Exactly.of((block.columns, cells))) for cells in in_order]
+    rows = [_row(_CacheKey.of((block.columns, cells))) for cells in in_order]
     return get_template("play/table.html").render({"block": block, "rows": rows})
 
 
 @register.simple_tag
 def chart(block: Chart) -> str:
     """Show a line chart as SVG, with the same numbers in a table for screen readers."""
-    return _rendered("play/chart.html", _Exactly.of(block), get_language())
+    return _rendered("play/chart.html", _CacheKey.of(block), get_language())
 
 
 @lru_cache(maxsize=2048)
-def _rendered(template_name: str, block: _Exactly, language: str) -> str:
+def _rendered(template_name: str, block: _CacheKey, language: str) -> str:
     """Return a block as HTML. Cached, since players of a study see the same blocks again and again."""
-    context = {"block": block.thing}
-    if isinstance(block.thing, Chart):
-        context["drawing"] = draw(block.thing)
+    context = {"block": block.value}
+    if isinstance(block.value, Chart):
+        context["drawing"] = draw(block.value)
     return get_template(template_name).render(context)
 
 
 @lru_cache(maxsize=8192)
-def _row(named: _Exactly) -> str:
+def _row(row_key: _CacheKey) -> str:
     """Return a table row, cached: those of earlier rounds recur in every later frame.
 
     Each cell carries its column's name, for narrow screens, where cells are stacked.
     """
-    cells = zip(*named.thing, strict=True)
+    cells = zip(*row_key.value, strict=True)
     return format_html(
         "<tr>{}</tr>",
         format_html_join(

@@ -61,7 +61,7 @@ def test_only_the_played_call_is_marked_as_played(monkeypatch):
         # A worker that is killed after storing its call and before moving.
         host = agents.Host(agents._writers, agents.current_prices)
         lost = agents.question_for(match, Match.objects.get(pk=match.pk).play(), "bob", agent, host)
-        asyncio.run(lost.decided())
+        asyncio.run(lost.decide())
         agents.answer_turn(match_uid=match.uid, role="bob", answering=2)
     outcomes = Call.objects.filter(match_uid=match.uid).order_by("pk").values_list("outcome", flat=True)
     assert list(outcomes) == [Call.Outcome.UNPLAYED, Call.Outcome.MOVE]

@@ -69,9 +69,9 @@ def queued(monkeypatch) -> list[OpenTurn]:
 def test_twenty_identical_submissions_at_once_are_one_move(queued):
     match = new_match()
     results = at_once(20, lambda i: services.submit_move(match_id=match.pk, role="alice", move=OFFER, answering=1))
-    taken = [result for result in results if isinstance(result, services.Taken)]
+    taken = [result for result in results if isinstance(result, services.MoveResult)]
     assert len(taken) == 1
-    assert all(isinstance(result, (Stale, services.Taken)) for result in results)
+    assert all(isinstance(result, (Stale, services.MoveResult)) for result in results)
     assert list(Event.objects.filter(match=match).order_by("number").values_list("number", "kind")) == [
         (1, "start"),
         (2, "move"),
@@ -124,8 +124,8 @@ def test_a_refused_move_among_good_ones_changes_nothing():
         10,
         lambda i: services.submit_move(match_id=match.pk, role="alice", move=bad if i % 2 else OFFER, answering=1),
     )
-    assert sum(isinstance(result, services.Taken) for result in results) == 1
-    assert {type(result) for result in results} <= {services.Taken, Stale, Refused}
+    assert sum(isinstance(result, services.MoveResult) for result in results) == 1
+    assert {type(result) for result in results} <= {services.MoveResult, Stale, Refused}
     assert Event.objects.filter(match=match).count() == 2
 
 

@@ -28,16 +28,16 @@ from participants.states import State
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
 HALF = {"answering": "1", "alice_gain": "5000", "bob_gain": "5000"}
-MINE = {"answering": "1", "alice_gain": "9000", "bob_gain": "1000"}
-SOON = 5
-QUIET = 0.3
+GREEDY = {"answering": "1", "alice_gain": "9000", "bob_gain": "1000"}
+TIMEOUT = 5
+QUIET_SECONDS = 0.3
 """Seconds to wait for something that must not come."""
 
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give quick opponents enough time on a slow machine, and call no worker."""
-    monkeypatch.setattr(consumers, "PATIENCE", 60)
+    monkeypatch.setattr(consumers, "QUICK_REPLY_SECONDS", 60)
     monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
 
 
@@ -45,13 +45,13 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 def connections_closed() -> Iterator[None]:
     """Close the connections of the sockets' threads before the test database is removed."""
     yield
-    together = threading.Barrier(consumers._threads._max_workers)
+    barrier = threading.Barrier(consumers._threads._max_workers)
 
     def close() -> None:
-        together.wait(SOON)
+        barrier.wait(TIMEOUT)
         connection.close()
 
-    for closed in [consumers._threads.submit(close) for _thread in range(together.parties)]:
+    for closed in [consumers._threads.submit(close) for _thread in range(barrier.parties)]:
         closed.result()
 
 
@@ -82,7 +82,7 @@ def match(seated) -> Match:
     return seated[1]
 
 
-async def beside(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+async def in_other_thread(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     """Run database work in a thread and close its connection."""
 
     def work() -> Any:
@@ -105,14 +105,14 @@ class Page:
     async def connect(self) -> bool:
         """Return whether the socket was accepted."""
         await self.socket.send_input({"type": "websocket.connect"})
-        return (await self.socket.receive_output(SOON))["type"] == "websocket.accept"
+        return (await self.socket.receive_output(TIMEOUT))["type"] == "websocket.accept"
 
     async def disconnect(self) -> None:
         await self.socket.send_input({"type": "websocket.disconnect", "code": 1000})
-        await self.socket.wait(SOON)
+        await self.socket.wait(TIMEOUT)
 
     async def next(self) -> dict[str, Any]:
-        return json.loads((await self.socket.receive_output(SOON))["text"])
+        return json.loads((await self.socket.receive_output(TIMEOUT))["text"])
 
     async def frame(self) -> dict[str, Any]:
         message = await self.next()
@@ -120,7 +120,7 @@ class Page:
         return message
 
     async def quiet(self) -> bool:
-        return await self.socket.receive_nothing(QUIET)
+        return await self.socket.receive_nothing(QUIET_SECONDS)
 
     async def send(self, message: Any) -> None:
         await self.send_raw(text=json.dumps(message))
@@ -134,10 +134,10 @@ class Page:
     async def settled(self, last: int = 0) -> list[dict[str, Any]]:
         """Return everything received until a sync with `last` is answered."""
         await self.send({"type": "sync", "last": last})
-        heard = []
+        messages = []
         while (message := await self.next())["type"] != "synced":
-            heard.append(message)
-        return heard
+            messages.append(message)
+        return messages
 
 
 @asynccontextmanager
@@ -155,12 +155,12 @@ def log_of(match: Match) -> list[tuple[int, str, str]]:
 async def answered_by_agent(match: Match, answering: int) -> None:
     """Act as a worker once the participant's move has been made."""
     await until(lambda: Event.objects.filter(match=match, number=answering).exists())
-    await beside(agents.answer_turn, match_uid=match.uid, role="bob", answering=answering)
+    await in_other_thread(agents.answer_turn, match_uid=match.uid, role="bob", answering=answering)
 
 
-async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(SOON):
-        while not await beside(true):
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(TIMEOUT):
+        while not await in_other_thread(condition):
             await asyncio.sleep(0.01)
 
 
@@ -175,16 +175,16 @@ async def test_a_page_is_shown_the_match_when_it_connects(person, match):
         assert 'name="alice_gain"' in frame["html"]
         assert person.token not in frame["html"]
         assert await alice.quiet()
-    assert await beside(log_of, match) == [(1, "start", "")]
+    assert await in_other_thread(log_of, match) == [(1, "start", "")]
 
 
 async def test_a_scripted_reply_arrives_as_exactly_one_frame(person, match):
     async with page(person) as alice:
         await alice.frame()
-        await alice.move(**MINE)
+        await alice.move(**GREEDY)
         await answered_by_agent(match, 2)
         frame = await alice.frame()
-        log = await beside(log_of, match)
+        log = await in_other_thread(log_of, match)
         assert [kind for _number, kind, _role in log] == ["start", "move", "move", "move"]
         assert (frame["last"], frame["answering"]) == (4, 4)
         assert "accept" in frame["html"]
@@ -200,15 +200,15 @@ async def test_an_agreement_arrives_as_exactly_one_frame_without_a_form(person, 
         assert (frame["over"], frame["answering"], frame["remaining"]) == (True, None, None)
         assert "<form" not in frame["html"]
         assert await alice.quiet()
-    await beside(match.refresh_from_db)
+    await in_other_thread(match.refresh_from_db)
     assert match.payoffs == {"alice": 5000, "bob": 5000}
 
 
 async def test_a_slow_opponent_is_shown_as_thinking(person, match, monkeypatch):
-    monkeypatch.setattr(consumers, "PATIENCE", 0)
+    monkeypatch.setattr(consumers, "QUICK_REPLY_SECONDS", 0)
     async with page(person) as alice:
         await alice.frame()
-        await alice.move(**MINE)
+        await alice.move(**GREEDY)
         frame = await alice.frame()
         assert (frame["last"], frame["answering"], frame["over"]) == (2, None, False)
         assert "thinking" in frame["html"]
@@ -218,7 +218,7 @@ async def test_a_slow_opponent_is_shown_as_thinking(person, match, monkeypatch):
 async def test_player_text_arrives_as_text(person, match):
     async with page(person) as alice:
         await alice.frame()
-        await alice.move(**MINE, message='<script>alert(1)</script><img src=x onerror="1">')
+        await alice.move(**GREEDY, message='<script>alert(1)</script><img src=x onerror="1">')
         await answered_by_agent(match, 2)
         html = (await alice.frame())["html"]
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
@@ -229,9 +229,9 @@ async def test_player_text_arrives_as_text(person, match):
 async def test_a_move_records_when_its_question_was_shown(person, match):
     async with page(person) as alice:
         await alice.frame()
-        await alice.move(**MINE)
+        await alice.move(**GREEDY)
         await until(lambda: Event.objects.filter(match=match, kind="move").exists())
-    move = await beside(Event.objects.get, match=match, kind="move")
+    move = await in_other_thread(Event.objects.get, match=match, kind="move")
     assert move.asked_at <= move.shown_at <= move.at
 
 
@@ -248,8 +248,8 @@ async def test_the_extra_time_is_shown(person, match):
 
     async with page(person) as alice:
         assert not (await alice.frame())["extended"]
-        await beside(match.refresh_from_db)
-        await beside(time_is_up)
+        await in_other_thread(match.refresh_from_db)
+        await in_other_thread(time_is_up)
         frame = await alice.frame()
         assert (frame["extended"], frame["answering"], frame["last"]) == (True, 1, 1)
         assert 0 < frame["remaining"] <= 60
@@ -258,7 +258,7 @@ async def test_the_extra_time_is_shown(person, match):
 async def test_leaving_on_another_page_ends_the_game_on_this_one(person, match):
     async with page(person) as alice:
         await alice.frame()
-        await beside(people.withdraw, enrolment_id=person.pk)
+        await in_other_thread(people.withdraw, enrolment_id=person.pk)
         assert (await alice.frame())["over"]
 
 
@@ -268,21 +268,21 @@ async def test_leaving_on_another_page_ends_the_game_on_this_one(person, match):
 @pytest.mark.parametrize(
     "fields",
     [
-        pytest.param({**MINE, "bob_gain": "2000"}, id="does not sum"),
-        pytest.param({**MINE, "alice_gain": "lots"}, id="no number"),
+        pytest.param({**GREEDY, "bob_gain": "2000"}, id="does not sum"),
+        pytest.param({**GREEDY, "alice_gain": "lots"}, id="no number"),
         pytest.param({"answering": "1"}, id="nothing filled in"),
-        pytest.param({**MINE, "role": "bob"}, id="unknown field"),
-        pytest.param({**MINE, "message": "x" * 2001}, id="too long a message"),
-        pytest.param({**MINE, "message": "a\x00b"}, id="null character"),
-        pytest.param({**MINE, "message": "a\ud800b"}, id="half a character"),
-        pytest.param({**MINE, "alice_gain": "9" * 5000}, id="a number too long to read"),
-        pytest.param({**MINE, "alice_gain": "1e400"}, id="a number too large"),
-        pytest.param({**MINE, "alice_gain": ["9000"]}, id="a list"),
-        pytest.param({**MINE, "alice_gain": None}, id="null"),
+        pytest.param({**GREEDY, "role": "bob"}, id="unknown field"),
+        pytest.param({**GREEDY, "message": "x" * 2001}, id="too long a message"),
+        pytest.param({**GREEDY, "message": "a\x00b"}, id="null character"),
+        pytest.param({**GREEDY, "message": "a\ud800b"}, id="half a character"),
+        pytest.param({**GREEDY, "alice_gain": "9" * 5000}, id="a number too long to read"),
+        pytest.param({**GREEDY, "alice_gain": "1e400"}, id="a number too large"),
+        pytest.param({**GREEDY, "alice_gain": ["9000"]}, id="a list"),
+        pytest.param({**GREEDY, "alice_gain": None}, id="null"),
     ],
 )
 async def test_a_refused_move_gives_the_reason_and_changes_nothing(person, match, fields):
-    before = await beside(Match.objects.filter(pk=match.pk).values("snapshot", "status", "deadline").get)
+    before = await in_other_thread(Match.objects.filter(pk=match.pk).values("snapshot", "status", "deadline").get)
     async with page(person) as alice:
         await alice.frame()
         await alice.move(**fields)
@@ -291,14 +291,16 @@ async def test_a_refused_move_gives_the_reason_and_changes_nothing(person, match
         assert refused["errors"]
         assert all(reason and isinstance(reason, str) for reason in refused["errors"].values())
         assert await alice.settled(last=1) == []
-    assert await beside(Match.objects.filter(pk=match.pk).values("snapshot", "status", "deadline").get) == before
-    assert await beside(log_of, match) == [(1, "start", "")]
+    assert (
+        await in_other_thread(Match.objects.filter(pk=match.pk).values("snapshot", "status", "deadline").get) == before
+    )
+    assert await in_other_thread(log_of, match) == [(1, "start", "")]
 
 
 async def test_the_reason_names_the_field(person, match):
     async with page(person) as alice:
         await alice.frame()
-        await alice.move(**{**MINE, "alice_gain": "lots"})
+        await alice.move(**{**GREEDY, "alice_gain": "lots"})
         assert set((await alice.next())["errors"]) == {"alice_gain"}
 
 
@@ -306,33 +308,33 @@ async def test_the_reason_names_the_field(person, match):
 async def test_a_stale_move_is_refused_and_the_page_catches_up(person, match, answering):
     async with page(person) as alice:
         await alice.frame()
-        await alice.move(**{**MINE, "answering": answering})
+        await alice.move(**{**GREEDY, "answering": answering})
         stale = await alice.next()
         assert stale["type"] == "stale"
         assert stale["reason"]
         assert (await alice.frame())["last"] == 1
         assert await alice.settled(last=1) == []
-    assert await beside(log_of, match) == [(1, "start", "")]
+    assert await in_other_thread(log_of, match) == [(1, "start", "")]
 
 
 async def test_the_same_move_twice_is_one_move(person, match):
     async with page(person) as alice:
         await alice.frame()
-        await alice.move(**MINE)
-        await alice.move(**MINE)
+        await alice.move(**GREEDY)
+        await alice.move(**GREEDY)
         assert (await alice.next())["type"] == "stale"
         assert (await alice.frame())["last"] == 2
-    assert await beside(log_of, match) == [(1, "start", ""), (2, "move", "alice")]
+    assert await in_other_thread(log_of, match) == [(1, "start", ""), (2, "move", "alice")]
 
 
 async def test_nobody_moves_out_of_turn(person, match):
     """The participant's page cannot answer a question to the agent."""
     async with page(person) as alice:
         await alice.frame()
-        await alice.move(**MINE)
+        await alice.move(**GREEDY)
         await alice.move(answering="2", decision="accept")
         assert (await alice.next())["type"] == "stale"
-    assert await beside(log_of, match) == [(1, "start", ""), (2, "move", "alice")]
+    assert await in_other_thread(log_of, match) == [(1, "start", ""), (2, "move", "alice")]
 
 
 @pytest.mark.parametrize(
@@ -350,7 +352,7 @@ async def test_nobody_moves_out_of_turn(person, match):
         pytest.param('{"type": "match.moved", "frames": {}}', id="an announcement"),
         pytest.param("[" * 20_000, id="deep"),
         pytest.param("9" * 20_000, id="a number too long"),
-        pytest.param(json.dumps({"type": "move", "fields": {**MINE, "message": "x" * 40_000}}), id="oversized"),
+        pytest.param(json.dumps({"type": "move", "fields": {**GREEDY, "message": "x" * 40_000}}), id="oversized"),
     ],
 )
 async def test_an_unreadable_message_is_refused_and_the_page_keeps_working(person, match, text):
@@ -359,7 +361,7 @@ async def test_an_unreadable_message_is_refused_and_the_page_keeps_working(perso
         await alice.send_raw(text=text)
         assert (await alice.next())["type"] == "refused"
         assert await alice.settled(last=1) == []
-    assert await beside(log_of, match) == [(1, "start", "")]
+    assert await in_other_thread(log_of, match) == [(1, "start", "")]
 
 
 async def test_binary_messages_are_refused_as_well(person, match):
@@ -383,40 +385,40 @@ async def test_a_forged_token_gets_gone(db, token):
     stranger = Page(token)
     assert await stranger.connect()
     assert await stranger.next() == {"type": "gone"}
-    assert (await stranger.socket.receive_output(SOON))["type"] == "websocket.close"
+    assert (await stranger.socket.receive_output(TIMEOUT))["type"] == "websocket.close"
 
 
 async def test_a_participant_without_a_match_gets_gone(db):
-    early = await beside(Enrolment.objects.create, steps=[{"kind": "match"}], expires_at=lifetime(60))
+    early = await in_other_thread(Enrolment.objects.create, steps=[{"kind": "match"}], expires_at=lifetime(60))
     stranger = Page(early.token)
     assert await stranger.connect()
     assert await stranger.next() == {"type": "gone"}
 
 
 async def test_a_token_gives_access_only_to_its_own_match(person, match):
-    other, others_match = await beside(new_match)
+    other, others_match = await in_other_thread(new_match)
     async with page(person) as alice, page(other) as stranger:
         await alice.frame(), await stranger.frame()
-        await stranger.move(**MINE, match=str(match.pk), token=person.token)
+        await stranger.move(**GREEDY, match=str(match.pk), token=person.token)
         assert (await stranger.next())["type"] == "refused"
-        await stranger.move(**MINE)
+        await stranger.move(**GREEDY)
         await answered_by_agent(others_match, 2)
         assert (await stranger.frame())["last"] == 4
         assert await alice.quiet()
-    assert await beside(log_of, match) == [(1, "start", "")]
+    assert await in_other_thread(log_of, match) == [(1, "start", "")]
 
 
 async def test_two_pages_of_one_participant_stay_in_sync_and_move_once(person, match):
     async with page(person) as first, page(person) as second:
         await first.frame(), await second.frame()
-        await first.move(**MINE)
+        await first.move(**GREEDY)
         await until(lambda: Event.objects.filter(match=match, number=2).exists())
         await second.move(**HALF)
         assert (await second.next())["type"] == "stale"
         assert (await second.frame())["last"] == 2
         await answered_by_agent(match, 2)
         assert (await first.frame())["last"] == (await second.frame())["last"] == 4
-    offer = await beside(Event.objects.get, match=match, number=2)
+    offer = await in_other_thread(Event.objects.get, match=match, number=2)
     assert offer.data["move"]["alice_gain"] == 9000
 
 
@@ -434,7 +436,7 @@ async def test_a_page_gets_missed_frames_on_sync(person, match):
 async def test_a_reconnected_page_gets_the_current_frame(person, match):
     async with page(person) as alice:
         await alice.frame()
-        await alice.move(**MINE)
+        await alice.move(**GREEDY)
         await until(lambda: Event.objects.filter(match=match, number=2).exists())
     await answered_by_agent(match, 2)
     async with page(person) as alice:
@@ -442,11 +444,11 @@ async def test_a_reconnected_page_gets_the_current_frame(person, match):
 
 
 async def test_a_sync_counts_as_presence(person, match):
-    await beside(Enrolment.objects.update, last_seen_at=timezone.now() - timedelta(hours=1))
+    await in_other_thread(Enrolment.objects.update, last_seen_at=timezone.now() - timedelta(hours=1))
     async with page(person) as alice:
         await alice.frame()
         await alice.settled(last=1)
-    await beside(person.refresh_from_db)
+    await in_other_thread(person.refresh_from_db)
     assert person.recently_seen()
 
 
@@ -455,12 +457,15 @@ async def test_a_sync_counts_as_presence(person, match):
 
 async def test_the_number_of_sockets_per_link_is_limited(person, match):
     async with AsyncExitStack() as pages:
-        for _page in range(consumers.MOST_SOCKETS):
+        for _page in range(consumers.MAX_SOCKETS):
             await pages.enter_async_context(page(person))
-        further = Page(person.token)
-        assert await further.connect()
-        assert await further.socket.receive_output(SOON) == {"type": "websocket.close", "code": consumers.TOO_MANY}
-        await further.disconnect()
+        extra = Page(person.token)
+        assert await extra.connect()
+        assert await extra.socket.receive_output(TIMEOUT) == {
+            "type": "websocket.close",
+            "code": consumers.TOO_MANY_REQUESTS,
+        }
+        await extra.disconnect()
     async with page(person) as alice:
         assert (await alice.frame())["answering"] == 1
 
@@ -470,18 +475,18 @@ async def test_a_flooding_socket_is_closed(person, match):
         await alice.frame()
         for _message in range(consumers.BURST + 10):
             await alice.send({"type": "nonsense"})
-        heard = []
-        while not heard or heard[-1]["type"] != "websocket.close":
-            heard.append(await alice.socket.receive_output(SOON))
-        assert heard[-1]["code"] == consumers.TOO_MANY
-        assert len(heard) <= consumers.BURST + 10
-    assert await beside(log_of, match) == [(1, "start", "")]
+        messages = []
+        while not messages or messages[-1]["type"] != "websocket.close":
+            messages.append(await alice.socket.receive_output(TIMEOUT))
+        assert messages[-1]["code"] == consumers.TOO_MANY_REQUESTS
+        assert len(messages) <= consumers.BURST + 10
+    assert await in_other_thread(log_of, match) == [(1, "start", "")]
 
 
 async def test_an_unavailable_database_leaves_no_exception_behind(person, match, monkeypatch):
     left = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, about: left.append(about))
-    monkeypatch.setattr(consumers, "PATIENCE", 0)
+    monkeypatch.setattr(consumers, "QUICK_REPLY_SECONDS", 0)
     async with page(person) as alice:
         await alice.frame()
 
@@ -489,11 +494,11 @@ async def test_an_unavailable_database_leaves_no_exception_behind(person, match,
             raise OperationalError("the server closed the connection unexpectedly")
 
         monkeypatch.setattr(consumers, "current_frame", away)
-        await alice.move(**MINE)
+        await alice.move(**GREEDY)
         await until(lambda: Event.objects.filter(match=match, number=2).exists())
         assert await alice.quiet()
         await alice.send({"type": "sync", "last": 0})
-        assert (await alice.socket.receive_output(SOON))["code"] == consumers.COME_BACK
+        assert (await alice.socket.receive_output(TIMEOUT))["code"] == consumers.TRY_AGAIN_LATER
     gc.collect()
     await asyncio.sleep(0)
     assert left == []
@@ -517,8 +522,8 @@ async def test_connections_that_the_server_dropped_are_replaced(person, match, d
 
     async with page(person) as alice:
         await alice.frame()
-        await beside(drop)
-        await alice.move(**MINE)
+        await in_other_thread(drop)
+        await alice.move(**GREEDY)
         await answered_by_agent(match, 2)
         assert (await alice.frame())["answering"] == 4
 

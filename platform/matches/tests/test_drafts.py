@@ -18,8 +18,8 @@ from conftest import examples
 from games import registry
 from games.interface import MESSAGE_LIMIT
 from matches import channels, drafts
-from matches.drafts import Draft, Writing
-from matches.forms import words_of
+from matches.drafts import AnswerParser, Draft
+from matches.forms import text_fields
 
 MESSAGES = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 PROSE = st.text(st.characters(exclude_characters="{", exclude_categories=["Cs"]), max_size=40)
@@ -43,7 +43,7 @@ def pieces(draw: st.DrawFn, text: str) -> list[str]:
 
 def shown_while(written: list[str]) -> list[str | None]:
     """Return what is shown after each piece."""
-    writing = Writing(["message"])
+    writing = AnswerParser(["message"])
     shown = []
     for piece in written:
         writing.feed(piece)
@@ -151,13 +151,13 @@ def test_a_long_message_is_cut_at_the_limit_and_parsed_in_linear_time():
 )
 def test_the_fields_of_free_text(game, config, words):
     play, _events = games.play.start(games.play.configure(registry.get(game), config), 1)
-    assert words_of(play.forms(play.waiting_for()[0])) == words
+    assert text_fields(play.forms(play.waiting_for()[0])) == words
 
 
 # ---- sending ------------------------------------------------------------------------------
 
 
-class Heard(list[dict[str, Any]]):
+class SentMessages(list[dict[str, Any]]):
     """Collects the messages with their times."""
 
     def until_quiet(self) -> list[str | None]:
@@ -170,8 +170,8 @@ class Heard(list[dict[str, Any]]):
 
 
 @pytest.fixture
-def heard(monkeypatch: pytest.MonkeyPatch) -> Heard:
-    messages = Heard()
+def heard(monkeypatch: pytest.MonkeyPatch) -> SentMessages:
+    messages = SentMessages()
 
     class Layer:
         async def group_send(self, group: str, message: dict[str, Any]) -> None:

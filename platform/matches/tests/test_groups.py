@@ -29,12 +29,12 @@ def newcomer() -> Enrolment:
     return Enrolment.objects.create(steps=steps, expires_at=lifetime(60), state=State.PLAYING)
 
 
-def opened(*, seats: int = 4, of_people: int = 3, runs: int = 4, **timers: object) -> Match:
+def opened(*, seats: int = 4, people: int = 3, runs: int = 4, **timers: object) -> Match:
     """A contest of participants in the first seats and scripts in the others."""
     roles = [f"p{number}" for number in range(1, seats + 1)]
     players = {
         role: services.Player(enrolment=newcomer(), step=0)
-        if number < of_people
+        if number < people
         else services.Player(agent="script:rational")
         for number, role in enumerate(roles)
     }
@@ -68,7 +68,7 @@ def run_out(match: Match) -> None:
     match.refresh_from_db()
 
 
-def everybody(match: Match, roles: list[str]) -> None:
+def finish_round(match: Match, roles: list[str]) -> None:
     """Play the current round to its end with these participants and the script."""
     for role in roles:
         answer(match, role)
@@ -144,7 +144,7 @@ class TestNames:
         return Client().get(person.get_absolute_url()).content.decode()
 
     def test_names_are_shown_as_text(self):
-        match = opened(seats=3, of_people=3)
+        match = opened(seats=3, people=3)
         Enrolment.objects.filter(seats__match=match, seats__role="p2").update(display_name="Kim")
         Enrolment.objects.filter(seats__match=match).exclude(seats__role="p2").update(display_name="Sam <b>")
         html = self.page(match, "p1")
@@ -152,7 +152,7 @@ class TestNames:
         assert "Player 3: “<bdi>Sam &lt;b&gt;</bdi>”" in html
 
     def test_names_never_reveal_who_is_a_participant(self):
-        match = opened(seats=3, of_people=2)
+        match = opened(seats=3, people=2)
         Enrolment.objects.filter(seats__match=match, seats__role="p1").update(display_name="Sam")
         Enrolment.objects.filter(seats__match=match, seats__role="p2").update(display_name="Kim")
         html = self.page(match, "p1")
@@ -193,34 +193,34 @@ class TestDefault:
         return opened(on_timeout="default")
 
     def test_the_clock_moves_for_silent_participants_and_the_others_continue(self, match: Match):
-        everybody(match, ["p1", "p2"])
+        finish_round(match, ["p1", "p2"])
         run_out(match)
         assert movers(match, "p3") == ["clock"]
         assert set(match.open_turns()) == {"p1", "p2", "p3", "p4"}
 
     def test_after_two_missed_turns_the_clock_answers_at_once(self, match: Match):
         for _round in range(2):
-            everybody(match, ["p1", "p2"])
+            finish_round(match, ["p1", "p2"])
             run_out(match)
-        everybody(match, ["p1", "p2"])
+        finish_round(match, ["p1", "p2"])
         assert movers(match, "p3") == ["clock"] * 4
         assert "p3" not in match.open_turns()
 
     def test_a_returning_participant_is_asked_again(self, match: Match):
         for _round in range(2):
-            everybody(match, ["p1", "p2"])
+            finish_round(match, ["p1", "p2"])
             run_out(match)
         assert "Are you there?" in screens.frame(match, "p3")["html"]
         services.come_back(match_id=match.pk, role="p3")
-        everybody(match, ["p1", "p2"])
+        finish_round(match, ["p1", "p2"])
         assert "p3" in match.open_turns()
         assert "Are you there?" not in screens.frame(match, "p3")["html"]
 
     def test_a_single_missed_turn_does_not_count_as_away(self, match: Match):
-        everybody(match, ["p1", "p2"])
+        finish_round(match, ["p1", "p2"])
         run_out(match)
-        everybody(match, ["p1", "p2", "p3"])
-        everybody(match, ["p1", "p2"])
+        finish_round(match, ["p1", "p2", "p3"])
+        finish_round(match, ["p1", "p2"])
         run_out(match)
         assert match.open_turns() and "p3" in match.open_turns()
 
@@ -229,7 +229,7 @@ class TestDefault:
         sweeps.abandon_deserted()
         sweeps.abandon_deserted()
         for _round in range(4):
-            everybody(match, ["p1", "p2"])
+            finish_round(match, ["p1", "p2"])
         assert match.status == Match.Status.FINISHED
         assert movers(match, "p3") == ["clock"] * 4
         assert Seat.objects.get(match=match, role="p3").left_at is not None
@@ -250,7 +250,7 @@ class TestAgent:
         return opened(on_timeout="agent", standin=STANDIN)
 
     def test_an_agent_takes_a_silent_participants_seat_under_its_own_name(self, match: Match):
-        everybody(match, ["p1", "p2"])
+        finish_round(match, ["p1", "p2"])
         run_out(match)
         assert person_in(match, "p3").state == State.REPLACED
         assert match.open_turns()["p3"].by_agent
@@ -258,11 +258,11 @@ class TestAgent:
         assert movers(match, "p3") == ["script:rational"]
 
     def test_the_others_finish_and_only_the_replaced_seat_is_flagged(self, match: Match):
-        everybody(match, ["p1", "p2"])
+        finish_round(match, ["p1", "p2"])
         run_out(match)
-        everybody(match, [])
+        finish_round(match, [])
         for _round in range(3):
-            everybody(match, ["p1", "p2"])
+            finish_round(match, ["p1", "p2"])
         assert match.status == Match.Status.FINISHED
         assert set(movers(match, "p3")) == {"script:rational"}
         assert set(movers(match, "p1")) == {None}
@@ -275,21 +275,21 @@ class TestAgent:
         assert match.people() == {"p1", "p2"}
 
     def test_the_page_shows_the_others_that_a_program_plays_there(self, match: Match):
-        everybody(match, ["p1", "p2"])
+        finish_round(match, ["p1", "p2"])
         run_out(match)
         assert 'data-note="program"' in screens.frame(match, "p1")["html"]
 
     def test_a_single_participant_among_agents_is_not_replaced(self):
-        match = opened(of_people=1, on_timeout="agent", standin=STANDIN)
+        match = opened(people=1, on_timeout="agent", standin=STANDIN)
         run_out(match)
         assert match.status == Match.Status.ABANDONED
 
 
 def test_the_log_of_a_match_with_a_replaced_participant_replays(django_capture_on_commit_callbacks: Callable):
     match = opened(on_timeout="agent", standin=STANDIN)
-    everybody(match, ["p1", "p2"])
+    finish_round(match, ["p1", "p2"])
     run_out(match)
-    everybody(match, [])
+    finish_round(match, [])
     assert games.play.replay_events(match.configured(), match.log()).last == match.play().last
 
 

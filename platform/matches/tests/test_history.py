@@ -42,9 +42,9 @@ class TestDepth:
         for name in strategies.of(play.game):
             for role in ("p1", "p2"):
                 sent = messages(play, role, events, strategy=name, answers=answers)
-                said = "\n".join(message["content"] for message in sent)
-                assert "77.125" not in said, name
-                assert said.count("13.5") >= min(depth, 1), "the last run is included, unless the depth is 0"
+                text = "\n".join(message["content"] for message in sent)
+                assert "77.125" not in text, name
+                assert text.count("13.5") >= min(depth, 1), "the last run is included, unless the depth is 0"
 
     def test_no_page_has_more(self, asked, key: str, depth: int):
         play = asked[-1][0]

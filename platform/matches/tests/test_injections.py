@@ -37,9 +37,9 @@ def test_a_screen_shows_it_literally_and_changes_nothing_else(key):
     usual = wrote(written()[key], HARMLESS)
     assert "".join(HARMLESS.split()) in Parts(render_screen(usual.play, usual.reader)).text
     for attempt, words in INJECTIONS.items():
-        told = wrote(written()[key], words)
-        for role in told.play.game.roles():
-            plain, screen = Parts(render_screen(usual.play, role)), Parts(render_screen(told.play, role))
+        delivered = wrote(written()[key], words)
+        for role in delivered.play.game.roles():
+            plain, screen = Parts(render_screen(usual.play, role)), Parts(render_screen(delivered.play, role))
             squeezed = ["".join(text.split()) for text in (HARMLESS, words)]
             assert screen.tags == plain.tags, (attempt, role)
             assert screen.text == plain.text.replace(*squeezed), (attempt, role)

@@ -38,28 +38,28 @@ def sent(**fields: str) -> dict[str, str]:
 
 def test_move_with_warning_needs_confirmation_and_is_then_taken_unchanged():
     asked = seat(people_may_foul=True)
-    outcome = intake.take(asked, sent(answer="150"))
+    outcome = intake.handle_move(asked, sent(answer="150"))
     assert (outcome["type"], outcome["form"]) == ("warning", "answer") and outcome["words"]
     assert moves() == 0
-    assert intake.take(asked, sent(answer="150", **{forms.SURE: "yes"}))["type"] == "taken"
+    assert intake.handle_move(asked, sent(answer="150", **{forms.CONFIRMED: "yes"}))["type"] == "taken"
     assert Event.objects.get(kind="move").data["move"] == {"answer": 150.0}
 
 
 def test_a_page_never_sends_what_the_game_says_it_must_not():
     asked = seat(people_may_foul=False)
-    outcome = intake.take(asked, sent(answer="150", **{forms.SURE: "yes"}))
+    outcome = intake.handle_move(asked, sent(answer="150", **{forms.CONFIRMED: "yes"}))
     assert outcome["type"] == "refused" and moves() == 0
 
 
 def test_move_without_warning_is_sent_at_once():
-    assert intake.take(seat(people_may_foul=True), sent(answer="50"))["type"] == "taken"
+    assert intake.handle_move(seat(people_may_foul=True), sent(answer="50"))["type"] == "taken"
 
 
 def test_without_a_script_the_page_asks_and_keeps_what_was_typed():
     asked = seat(people_may_foul=True)
     posted = sent(answer="150")
-    outcome = intake.take(asked, posted)
-    errors = {forms.SURE + outcome["form"]: outcome["words"]}
+    outcome = intake.handle_move(asked, posted)
+    errors = {forms.CONFIRMED + outcome["form"]: outcome["words"]}
     page = screens.render_screen(asked.match.play(), "p1", posted=posted, errors=errors)
     assert 'value="150"' in page and outcome["words"] in page
     assert page.index("data-warning") < page.index('name="!sure"')

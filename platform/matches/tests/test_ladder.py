@@ -135,8 +135,8 @@ def test_a_model_is_shown_its_own_earlier_answers(monkeypatch):
         use(monkeypatch, standin)
         match = think(think(waiting()))
     assert match.status == Match.Status.LIVE
-    said = [message["content"] for message in standin.requests[-1]["messages"] if message["role"] == "assistant"]
-    assert said == [first]
+    texts = [message["content"] for message in standin.requests[-1]["messages"] if message["role"] == "assistant"]
+    assert texts == [first]
 
 
 @pytest.mark.parametrize(("answers", "by"), [("No move.", "script:fair"), (Failure(500), "script:fair:away")])

@@ -25,7 +25,7 @@ from llm_agents.standins.player import answer
 from llm_agents.standins.protocols import text_of
 from matches import agents, announce, forms, services
 from matches.models import Match
-from matches.tests.test_consumer import Page, beside, connections_closed, page
+from matches.tests.test_consumer import Page, connections_closed, in_other_thread, page
 from opponents.agent_settings import AgentSettings
 from opponents.models import Call
 from participants.models import Enrolment
@@ -68,7 +68,7 @@ DAILY = [*((game, "openai") for game in (*HIDDEN, "social_dilemma", "item_auctio
 """Games in usual runs: with hidden values, with equal seats, with private values, and with the second protocol."""
 
 
-class Careless:
+class FailingThenPlaying:
     """A model whose first answers fail in every way that repeats its prompt; then it plays."""
 
     def __init__(self) -> None:
@@ -78,8 +78,8 @@ class Careless:
         self._calls += 1
         move = answer(request, seed=1)
         wrong = json.dumps({"message": DRAFTED, "no_such_key": 1})
-        mishaps = [Echo(500), Drip(0.1, wrong), Echo(500, 12, move), Drip(0.02, move), Echo(429), Echo(400)]
-        return mishaps[self._calls - 1] if self._calls <= len(mishaps) else Drip(0.005, move)
+        failures = [Echo(500), Drip(0.1, wrong), Echo(500, 12, move), Drip(0.02, move), Echo(429), Echo(400)]
+        return failures[self._calls - 1] if self._calls <= len(failures) else Drip(0.005, move)
 
 
 class Browser:
@@ -90,7 +90,7 @@ class Browser:
         self.received: list[str] = []
         self.drafts: list[str | None] = []
 
-    async def look(self) -> None:
+    async def fetch(self) -> None:
         """Fetch by socket, over HTTP and as a whole page."""
         for message in await self._socket.settled():
             self.received.append(json.dumps(message, ensure_ascii=False))
@@ -98,7 +98,7 @@ class Browser:
                 self.drafts.append(message["text"])
         path = self._person.get_absolute_url()
         for address, headers in ((path, {}), (f"{path}match", {"accept": "application/json"})):
-            response = await beside(self._client.get, address, headers=headers)
+            response = await in_other_thread(self._client.get, address, headers=headers)
             assert response.status_code == 200
             self.received += [response.content.decode(), repr(response.headers), repr(self._client.cookies)]
 
@@ -107,7 +107,7 @@ class Browser:
             await self._socket.move(**fields)
         else:
             path = f"{self._person.get_absolute_url()}match"
-            response = await beside(self._client.post, path, fields, headers={"accept": "application/json"})
+            response = await in_other_thread(self._client.post, path, fields, headers={"accept": "application/json"})
             self.received.append(response.content.decode())
 
     def text(self) -> str:
@@ -145,17 +145,17 @@ def seated(game: str, protocol: str) -> tuple[Enrolment, Match, str, str]:
     return person, match, person_role, model
 
 
-def may_know(play: Play, match: Match, role: str) -> str:
+def visible_to(play: Play, match: Match, role: str) -> str:
     """Return what a model in the participant's role would be sent: the rules, the view and the question."""
-    told = [strategies.messages(play, role, match.log(), strategy=name) for name in ("plain", "fresh")]
-    return "\n".join(message["content"] for sent in told for message in sent)
+    conversations = [strategies.messages(play, role, match.log(), strategy=name) for name in ("plain", "fresh")]
+    return "\n".join(message["content"] for sent in conversations for message in sent)
 
 
-def lines_only_for(requests: list[dict[str, Any]], known: str) -> set[str]:
+def lines_hidden_from_participant(requests: list[dict[str, Any]], known: str) -> set[str]:
     """Return the lines sent to a model that the participant may not read, without players' and the model's own text."""
-    told = [text_of(request.get("system")) for request in requests]
-    told += [text_of(m["content"]) for request in requests for m in request["messages"] if m["role"] != "assistant"]
-    lines = {" ".join(line.split()) for text in told for line in text.splitlines() if "<message" not in line}
+    texts = [text_of(request.get("system")) for request in requests]
+    texts += [text_of(m["content"]) for request in requests for m in request["messages"] if m["role"] != "assistant"]
+    lines = {" ".join(line.split()) for text in texts for line in text.splitlines() if "<message" not in line}
     return {line for line in lines if len(line) >= ENOUGH and line not in " ".join(known.split())}
 
 
@@ -164,43 +164,45 @@ async def test_neither_prompt_nor_key_nor_private_values_reach_the_browser(
     monkeypatch, caplog, game: str, protocol: str
 ):
     caplog.set_level(logging.DEBUG)
-    person, match, role, model = await beside(seated, game, protocol)
+    person, match, role, model = await in_other_thread(seated, game, protocol)
     known, turns = list[str](), 0
-    with STANDINS[protocol](Careless(), key=KEY) as standin:
+    with STANDINS[protocol](FailingThenPlaying(), key=KEY) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         async with page(person) as socket:
             browser = Browser(person, socket)
             while True:
-                await browser.look()
-                await beside(match.refresh_from_db)
-                play = await beside(match.play)
-                known.append(await beside(may_know, play, match, role))
+                await browser.fetch()
+                await in_other_thread(match.refresh_from_db)
+                play = await in_other_thread(match.play)
+                known.append(await in_other_thread(visible_to, play, match, role))
                 if play.over:
                     break
                 waiting = play.waiting_for()
                 if role in waiting:
                     turns += 1
                     move = script_move(play, role, "random")
-                    fields = forms.filled(form_for(play.forms(role), move).model, move)
+                    fields = forms.as_posted(form_for(play.forms(role), move).model, move)
                     await browser.move({"answering": str(play.opened[role]), **fields}, by_socket=turns % 2 == 1)
-                    await browser.look()
+                    await browser.fetch()
                 for other in waiting:
                     if other != role:
-                        await beside(agents.answer_turn, match_uid=match.uid, role=other, answering=play.opened[other])
+                        await in_other_thread(
+                            agents.answer_turn, match_uid=match.uid, role=other, answering=play.opened[other]
+                        )
         requests = standin.requests
     seen = browser.text()
-    only_for_models = lines_only_for(requests, "\n".join(known))
+    only_for_models = lines_hidden_from_participant(requests, "\n".join(known))
     private = HIDDEN.get(game, ({}, ()))[1]
     assert PERSONA in only_for_models
     assert not private or any(value in line for value in private for line in only_for_models)
     assert [line for line in only_for_models if line in seen] == []
     assert [value for value in (KEY, KEY[:12], ABOUT_WORDS[-60:], *private) if value in seen] == []
     assert "Authorization" not in seen and "Could not answer" not in seen
-    if "message" in forms.words_of(start(match.configured(), match.seed)[0].forms(model)):
+    if "message" in forms.text_fields(start(match.configured(), match.seed)[0].forms(model)):
         assert any(DRAFTED.startswith(words) for words in browser.drafts if words), "drafts were checked too"
     assert KEY not in caplog.text and PERSONA not in caplog.text
-    await beside(check_staff, match, requests)
+    await in_other_thread(check_staff, match, requests)
 
 
 def check_staff(match: Match, requests: list[dict[str, Any]]) -> None:

@@ -41,7 +41,7 @@ def published() -> list[Any]:
     return list(found.values())
 
 
-def said(*words: str) -> str:
+def output_of(*words: str) -> str:
     out = io.StringIO()
     call_command(*words, stdout=out)
     return out.getvalue()
@@ -50,16 +50,16 @@ def said(*words: str) -> str:
 @pytest.mark.parametrize(("key", "config"), published())
 def test_a_published_configuration_is_simulated_replayed_and_shown(tmp_path: Path, key: str, config: dict[str, Any]):
     given = json.dumps(config)
-    match = json.loads(said("simulate", key, "--config", given, "--seed", "3", "--json"))
+    match = json.loads(output_of("simulate", key, "--config", given, "--seed", "3", "--json"))
     moves = [{"role": event["role"], "move": event["move"]} for event in match["events"] if event["kind"] == "move"]
     file = tmp_path / "match.json"
     file.write_text(json.dumps({"game": key, "config": config, "seed": 3, "moves": moves}))
-    replayed = json.loads(said("replay", os.fspath(file), "--json"))
+    replayed = json.loads(output_of("replay", os.fspath(file), "--json"))
     assert (replayed["payoffs"], replayed["metrics"]) == (match["payoffs"], match["metrics"])
     game = configure(registry.get(key), config)
     first = start(game, 3)[0].waiting_for()[0]
     for form in ("html", "prompt"):
-        opening = said("show", key, "--role", first, "--config", given, "--seed", "3", "--as", form)
-        assert opening.strip() and opening != said(
+        opening = output_of("show", key, "--role", first, "--config", given, "--seed", "3", "--as", form)
+        assert opening.strip() and opening != output_of(
             "show", key, "--role", first, "--moves", os.fspath(file), "--as", form
         )

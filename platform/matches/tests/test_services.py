@@ -52,7 +52,7 @@ def make_overdue(match: Match) -> None:
     Match.objects.filter(pk=match.pk).update(turns=dump(turns), deadline=past)
 
 
-def submit(match: Match, role: str, move: dict, answering: int | None = None) -> services.Taken:
+def submit(match: Match, role: str, move: dict, answering: int | None = None) -> services.MoveResult:
     return services.submit_move(
         match_id=match.pk, role=role, move=move, answering=answering or open_turn(match).answering
     )

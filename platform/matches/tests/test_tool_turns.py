@@ -142,7 +142,7 @@ def test_no_other_worker_takes_a_turn_renumbered_by_a_note(monkeypatch):
         wait_for(lambda: moves(match))
         match.refresh_from_db()
         now = match.open_turns()["keeper"].answering
-        assert leases.held_turns(match.pk) == {("keeper", now)}
+        assert leases.leased_turns(match.pk) == {("keeper", now)}
         assert agents.begin_turn(match_uid=match.uid, role="keeper", answering=now) is None
         thinking.result(20)
     assert moves(match) == [{"note": "five is safe"}, {"amount": 1}]

@@ -11,7 +11,7 @@ from django.utils import timezone
 from matches import screens, services
 from matches.drafts import Draft
 from matches.models import SEATED, Event, Match, Seat
-from matches.tests.test_consumer import MINE, answered_by_agent, beside, new_match, page, until
+from matches.tests.test_consumer import GREEDY, answered_by_agent, in_other_thread, new_match, page, until
 from matches.tests.test_consumer import connections_closed as connections_closed
 from matches.tests.test_consumer import patient as patient
 
@@ -27,14 +27,14 @@ def drafted(match: Match, text: str | None, *, role: str = "bob", answering: int
 async def waiting(alice: Any, match: Match) -> None:
     """Make an offer; the page then shows that the agent is thinking."""
     await alice.frame()
-    await alice.move(**MINE)
+    await alice.move(**GREEDY)
     await until(lambda: Event.objects.filter(match=match, number=2).exists())
     (frame,) = await alice.settled(last=0)
     assert frame["awaits"] == {"bob": 2}
 
 
 async def test_a_waiting_page_gets_the_draft_and_its_end():
-    person, match = await beside(new_match)
+    person, match = await in_other_thread(new_match)
     async with page(person) as alice:
         await waiting(alice, match)
         draft = drafted(match, "<b>Hello")
@@ -46,7 +46,7 @@ async def test_a_waiting_page_gets_the_draft_and_its_end():
 
 
 async def test_a_draft_of_a_finished_answer_is_dropped():
-    person, match = await beside(new_match)
+    person, match = await in_other_thread(new_match)
     async with page(person) as alice:
         await waiting(alice, match)
         await answered_by_agent(match, 2)
@@ -56,7 +56,7 @@ async def test_a_draft_of_a_finished_answer_is_dropped():
 
 
 async def test_a_role_that_is_asked_sees_no_draft():
-    person, match = await beside(new_match)
+    person, match = await in_other_thread(new_match)
     async with page(person) as alice:
         assert (await alice.frame())["awaits"] == {}
         drafted(match, "early", answering=1)
@@ -65,16 +65,16 @@ async def test_a_role_that_is_asked_sees_no_draft():
 
 async def test_a_draft_is_preceded_by_its_frame():
     """The page does not know yet that the agent is thinking, or that it continues after its first move."""
-    person, match = await beside(new_match)
+    person, match = await in_other_thread(new_match)
     async with page(person) as alice:
         await alice.frame()
-        await alice.move(**MINE)
+        await alice.move(**GREEDY)
         await until(lambda: Event.objects.filter(match=match, number=2).exists())
         drafted(match, "quick")
         assert (await alice.frame())["last"] == 2
         assert (await alice.next())["text"] == "quick"
         reject = {"match_id": match.pk, "role": "bob", "answering": 2, "move": {"decision": "reject"}}
-        await beside(services.submit_move, **reject)
+        await in_other_thread(services.submit_move, **reject)
         drafted(match, "offer", answering=3)
         assert (await alice.frame())["awaits"] == {"bob": 3}
         assert (await alice.next())["text"] == "offer"
@@ -82,7 +82,7 @@ async def test_a_draft_is_preceded_by_its_frame():
 
 
 async def test_a_draft_for_other_roles_is_not_sent():
-    person, match = await beside(new_match)
+    person, match = await in_other_thread(new_match)
     async with page(person) as alice:
         await waiting(alice, match)
         Draft(match.pk, "bob", 2, people=["carol"]).add('{"message": "psst"')

@@ -57,6 +57,6 @@ def watched(match: Match) -> Watched:
             for role in game.roles()
             if role in sitting
         ]
-        return Watched(match, render_watched(play, fates=match.fates), seats, play.last)
+        return Watched(match, render_watched(play, absences=match.absences), seats, play.last)
     except GameError as error:
         return Watched(match, problem=_("The current rules cannot show this match: {reason}").format(reason=error))

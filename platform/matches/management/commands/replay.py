@@ -8,10 +8,16 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from games.play import replay_moves
-from matches.management.arguments import PureCommand, configured, explained, read_played, wrong
+from matches.management.arguments import (
+    StandaloneCommand,
+    as_command_error,
+    configured,
+    invalid_argument,
+    read_move_file,
+)
 
 
-class Command(PureCommand):
+class Command(StandaloneCommand):
     help = "Replays the moves in a file {game, config, seed, moves: [{role, move}]} and prints the state of the match."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -19,11 +25,11 @@ class Command(PureCommand):
         parser.add_argument("--json", action="store_true", help="one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        played = read_played(options["file"])
+        played = read_move_file(options["file"])
         if played.game is None or played.seed is None:
-            raise wrong(f"{options['file']} must be an object with game, config, seed and moves.")
+            raise invalid_argument(f"{options['file']} must be an object with game, config, seed and moves.")
         game = configured(played.game, played.config)
-        with explained():
+        with as_command_error():
             play, _events = replay_moves(game, played.seed, played.moves)
         result = {
             "over": play.over,

@@ -23,7 +23,7 @@ class Command(BaseCommand):
         matches = Match.objects.order_by("pk")
         if options["budget"]:
             matches = matches.filter(budget_of=options["budget"])
-        played = answers = wrong = 0
+        played = answers = mismatches = 0
         for match in matches.iterator(chunk_size=100):
             records = records_of(match.uid)
             if not records:
@@ -31,9 +31,9 @@ class Command(BaseCommand):
             played += 1
             answers += sum(record.get("answer") is not None for turn in records.values() for record in turn)
             for difference in differences(match.configured(), match.log(), records):
-                wrong += 1
+                mismatches += 1
                 self.stdout.write(f"match {match.uid}: {difference}")
-        said = f"{answers} answers in {played} matches checked"
-        if wrong:
-            raise CommandError(f"{said}: {wrong} differences.", returncode=1)
-        self.stdout.write(f"{said}: everything agrees.")
+        summary = f"{answers} answers in {played} matches checked"
+        if mismatches:
+            raise CommandError(f"{summary}: {mismatches} differences.", returncode=1)
+        self.stdout.write(f"{summary}: everything agrees.")

@@ -8,10 +8,18 @@ from django.core.management.base import CommandParser
 
 from games.play import replay_moves
 from llm_agents.strategies import messages
-from matches.management.arguments import Played, PureCommand, configured, explained, read_json, read_played, wrong
+from matches.management.arguments import (
+    MoveFile,
+    StandaloneCommand,
+    as_command_error,
+    configured,
+    invalid_argument,
+    read_json,
+    read_move_file,
+)
 
 
-class Command(PureCommand):
+class Command(StandaloneCommand):
     help = "Shows what a role sees (html) or is sent (prompt) after the moves in a file, or at the start."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -23,16 +31,16 @@ class Command(PureCommand):
         parser.add_argument("--as", dest="form", choices=["html", "prompt"], required=True)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        played = read_played(options["moves"]) if options["moves"] else Played([])
+        played = read_move_file(options["moves"]) if options["moves"] else MoveFile([])
         if played.game not in (None, options["game"]):
-            raise wrong(f"{options['moves']} is from {played.game}, not {options['game']}.")
+            raise invalid_argument(f"{options['moves']} is from {played.game}, not {options['game']}.")
         config = read_json(options["config"], "--config") if options["config"] is not None else played.config
         seed = options["seed"] if options["seed"] is not None else played.seed
         game = configured(options["game"], {} if config is None else config)
         role = options["role"]
         if role not in game.roles():
-            raise wrong(f"{game.key} has no role “{role}”; there are {', '.join(game.roles())}.")
-        with explained():
+            raise invalid_argument(f"{game.key} has no role “{role}”; there are {', '.join(game.roles())}.")
+        with as_command_error():
             play, events = replay_moves(game, seed or 0, played.moves)
             if options["form"] == "prompt":
                 sent = messages(play, role, events)

@@ -10,10 +10,10 @@ from django.core.management.base import CommandError, CommandParser
 from games.interface import Game, Role
 from llm_agents.agent import BY_RULES, AgentSpec, parse_spec
 from llm_agents.match import MatchRecord, play_match
-from matches.management.arguments import PureCommand, configured, explained, read_json, wrong
+from matches.management.arguments import StandaloneCommand, as_command_error, configured, invalid_argument, read_json
 
 
-class Command(PureCommand):
+class Command(StandaloneCommand):
     help = "Plays matches between agents in this process and prints one line per match."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -37,13 +37,13 @@ class Command(PureCommand):
         game = configured(options["game"], read_json(options["config"], "--config"))
         agents = seated(game, options["seat"])
         if options["matches"] < 1:
-            raise wrong("--matches must be at least 1.")
+            raise invalid_argument("--matches must be at least 1.")
         failures = 0
         for number in range(options["matches"]):
-            with explained():
+            with as_command_error():
                 match = play_match(game, options["seed"] + number, agents)
             failures += match.failed is not None
-            self.stdout.write(json.dumps(match.as_dict(), allow_nan=False) if options["json"] else in_words(match))
+            self.stdout.write(json.dumps(match.as_dict(), allow_nan=False) if options["json"] else summary(match))
         if failures:
             raise CommandError(f"{failures} of {options['matches']} matches failed.", returncode=1)
 
@@ -54,31 +54,31 @@ def seated(game: Game[Any, Any], seats: list[str]) -> dict[Role, AgentSpec]:
     for seat in seats:
         roles, equals, agent = seat.partition("=")
         if not equals:
-            raise wrong(f"--seat {seat}: must be ROLE=AGENT.")
+            raise invalid_argument(f"--seat {seat}: must be ROLE=AGENT.")
         for role in _roles(game, roles):
             if role in named:
-                raise wrong(f"--seat names {role} twice.")
+                raise invalid_argument(f"--seat names {role} twice.")
             named[role] = agent
-    with explained():
+    with as_command_error():
         return {role: parse_spec(named.get(role, "script:random"), game) for role in game.roles()}
 
 
-def _roles(game: Game[Any, Any], said: str) -> list[Role]:
+def _roles(game: Game[Any, Any], text: str) -> list[Role]:
     """Return the roles named by "p1", "p2..p5" or "p1,p3..p5"."""
     known, roles = game.roles(), list[Role]()
-    for part in said.split(","):
+    for part in text.split(","):
         first, dots, last = part.partition("..")
         for role in (first, last) if dots else (first,):
             if role not in known:
-                raise wrong(f"{game.key} has no role “{role}”; there are {', '.join(known)}.")
+                raise invalid_argument(f"{game.key} has no role “{role}”; there are {', '.join(known)}.")
         begin, end = known.index(first), known.index(last or first)
         if end < begin:
-            raise wrong(f"--seat {part}: the range ends before it begins.")
+            raise invalid_argument(f"--seat {part}: the range ends before it begins.")
         roles += known[begin : end + 1]
     return roles
 
 
-def in_words(match: MatchRecord) -> str:
+def summary(match: MatchRecord) -> str:
     """Return a readable summary of a match."""
     moves = sum(event.kind == "move" for event in match.events)
     forfeits = sum(event.kind == "move" and event.data.get("by") == BY_RULES for event in match.events)

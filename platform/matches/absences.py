@@ -1,6 +1,6 @@
 """The state of a participant's seat when the clock or an agent answers in it.
 
-`Match.fates` holds, by role, one of
+`Match.absences` holds, by role, one of
 
     {"missed": n}            the clock has moved n times in a row; from `MISSED_TURNS` on it moves at once
     {"missed": n, "gone": true}    the participant has left for good, and the clock moves at once
@@ -15,14 +15,14 @@ from collections.abc import Mapping
 from typing import Any
 
 MISSED_TURNS = 2
-Fate = Mapping[str, Any]
+Absence = Mapping[str, Any]
 
 
-def is_away(fate: Fate) -> bool:
+def is_away(absence: Absence) -> bool:
     """Return whether the clock answers at once: consecutive turns were missed, or the participant has left."""
-    return bool(fate.get("gone")) or fate.get("missed", 0) >= MISSED_TURNS
+    return bool(absence.get("gone")) or absence.get("missed", 0) >= MISSED_TURNS
 
 
-def is_lost(fate: Fate) -> bool:
+def is_lost(absence: Absence) -> bool:
     """Return whether the participant can no longer return to the seat."""
-    return bool(fate.get("gone")) or "agent" in fate
+    return bool(absence.get("gone")) or "agent" in absence
