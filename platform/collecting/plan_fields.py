@@ -30,7 +30,7 @@ DEFAULT_SETTINGS = Parameters(AgentSettings, prefix="", without=frozenset({"appe
 def show(fields: Mapping[str, forms.Field], game: type[Game[Any, Any]]) -> None:
     """Give the fields what the script needs; a new plan starts with the default scripted player."""
     scripts = sorted(game.scripts)
-    agents = about_agents(game, scripts=scripts, settings=DEFAULT_SETTINGS, default=PATIENT)
+    agents = about_agents(game, scripts=scripts, settings=DEFAULT_SETTINGS, usual=PATIENT)
     told: dict[str, dict[str, Any]] = {
         "agents": {**agents, "words": {"no_agents": _("No agents yet.")}},
         "fixed": {"seats": seats_among(game, ()), "words": _words()},
