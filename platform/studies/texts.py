@@ -175,7 +175,7 @@ def bonus_reason(rule: PayRule, *, ending: str, payoff: float | None, game: Game
     pays = rule.endings.get(ending, "nothing")
     if pays == "base_and_average":
         return _("the average bonus, since the game stopped through no fault of yours")
-    if ending == "for the time you waited" and rule.waiting_rate:
+    if ending == "no_partner" and rule.waiting_rate:
         return _("for the time that you waited")
     if pays != "base_and_bonus":
         return _("this ending pays no bonus")

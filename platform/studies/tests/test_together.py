@@ -126,7 +126,7 @@ class TestPlacing:
 
 
 class TestPay:
-    def test_waiting_in_vain_is_paid_by_time(self):
+    def test_waiting_without_a_group_is_paid_by_time(self):
         (lonely,) = come(study(waiting_rate=Decimal("9.00"), base=Decimal("0.50")))
         Place.objects.update(
             since=timezone.now() - timedelta(seconds=400), until=timezone.now() - timedelta(seconds=100)
@@ -141,6 +141,7 @@ class TestPay:
         assert rows["bonus"].workings["waited"] == pytest.approx(300, abs=0.1)
         assert rows["bonus"].workings["rule"]["waiting_rate"] == "9.00"
         assert [line["reason"] for line in lonely.earnings["amounts"]] == ["base", "waiting"]
+        assert lonely.earnings["lines"][1]["because"] == "for the time that you waited"
 
     def test_partners_of_a_leaver_are_paid_base_and_average(self):
         leaver, *others = come(study(base=Decimal("1.00"), announced_average=Decimal("2.00")), 3)
