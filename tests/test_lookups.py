@@ -14,7 +14,7 @@ from games.lookups import Lookup
 from games.tests.toys import Well
 from matches.models import Match
 from participants.models import Enrolment
-from participants.services import lifetime
+from participants.services import expiry_after
 from tests.accessibility import violations
 from tests.photographs import DESKTOP, photograph
 
@@ -67,7 +67,7 @@ def pump_page(live_server: Any, page: Page, monkeypatch: pytest.MonkeyPatch) -> 
         "kind": "match", "game": "terrace", "config": {"periods": 6, "highest_flow": 9}, "role": "keeper", "agents": {},
         "purpose": "demo",
     }  # fmt: skip
-    person = Enrolment.objects.create(steps=[step], expires_at=lifetime(60), seed=3)
+    person = Enrolment.objects.create(steps=[step], expires_at=expiry_after(60), seed=3)
     page.goto(f"{live_server.url}/p/{person.token}/")
     yield page
 

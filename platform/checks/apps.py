@@ -9,6 +9,6 @@ class ChecksConfig(AppConfig):
     def ready(self) -> None:
         from checks import steps  # noqa: F401  (registers its steps)
         from checks.models import Verdict
-        from participants.words import keeps_words
+        from participants.written_text import register_written_fields
 
-        keeps_words(Verdict, "answered")
+        register_written_fields(Verdict, "answered")

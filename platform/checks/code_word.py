@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from participants.models import CODE_WORDS
 
 _WORD = re.compile(r"\w+")
-MOST_WORDS = 12
+MAX_WORDS = 12
 """Longer answers fail: participants who paste the instructions have not read them."""
 _MARKED = re.compile(r"\s*(?:[#\-+|>`~=\d]|\*(?!\*\w))|\s{4}")
 """The start of a heading, list, table, quotation or code line, as opposed to running text."""
@@ -24,19 +24,21 @@ def hide(instructions: str, word: str) -> str:
         "To show that you are reading this, remember the word **{word}**: you will be asked for it below."
     ).format(word=word)
     paragraphs = [part for part in "\n".join(instructions.splitlines()).split("\n\n") if part.strip()]
-    plain = [i for i in range(len(paragraphs)) if _stands_alone(paragraphs, i)]
+    plain = [i for i in range(len(paragraphs)) if _is_standalone(paragraphs, i)]
     if not plain:
         return "\n\n".join([*paragraphs, sentence])
-    where = plain[len(plain) // 2]
-    paragraphs[where] = f"{paragraphs[where].rstrip()} {sentence}"
+    middle = plain[len(plain) // 2]
+    paragraphs[middle] = f"{paragraphs[middle].rstrip()} {sentence}"
     return "\n\n".join(paragraphs)
 
 
-def _stands_alone(paragraphs: list[str], number: int) -> bool:
+def _is_standalone(paragraphs: list[str], number: int) -> bool:
     """Return whether the paragraph is running text that does not lead into a list or table."""
-    here, following = paragraphs[number], paragraphs[number + 1] if number + 1 < len(paragraphs) else ""
-    leads_on = here.rstrip().endswith(":") or (_is_marked(following) and not following.lstrip().startswith("#"))
-    return not _is_marked(here) and not leads_on
+    paragraph, following = paragraphs[number], paragraphs[number + 1] if number + 1 < len(paragraphs) else ""
+    introduces_block = paragraph.rstrip().endswith(":") or (
+        _is_marked(following) and not following.lstrip().startswith("#")
+    )
+    return not _is_marked(paragraph) and not introduces_block
 
 
 def _is_marked(paragraph: str) -> bool:
@@ -49,25 +51,28 @@ def matches(typed: str, word: str) -> bool:
 
     A different code word that is one letter away does not count.
     """
-    words = [found.casefold() for found in _WORD.findall(typed.replace("_", " "))]
-    wanted = word.casefold()
-    if len(words) > MOST_WORDS:
+    words = [match.casefold() for match in _WORD.findall(typed.replace("_", " "))]
+    target_word = word.casefold()
+    if len(words) > MAX_WORDS:
         return False
     # Some participants put spaces between the letters.
     candidates = [*words, "".join(words)]
-    return any(one == wanted or (one not in CODE_WORDS and _one_letter_apart(one, wanted)) for one in candidates)
+    return any(
+        candidate == target_word or (candidate not in CODE_WORDS and _one_letter_apart(candidate, target_word))
+        for candidate in candidates
+    )
 
 
-def _one_letter_apart(one: str, other: str) -> bool:
+def _one_letter_apart(first: str, second: str) -> bool:
     """Return whether one letter was mistyped, omitted, added or swapped with its neighbour."""
-    if len(one) == len(other):
-        wrong = [i for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
-        if len(wrong) == 1:
+    if len(first) == len(second):
+        differing = [i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b]
+        if len(differing) == 1:
             return True
         return (
-            len(wrong) == 2
-            and wrong[1] == wrong[0] + 1
-            and one[wrong[0] : wrong[1] + 1][::-1] == other[wrong[0] : wrong[1] + 1]
+            len(differing) == 2
+            and differing[1] == differing[0] + 1
+            and first[differing[0] : differing[1] + 1][::-1] == second[differing[0] : differing[1] + 1]
         )
-    shorter, longer = sorted((one, other), key=len)
+    shorter, longer = sorted((first, second), key=len)
     return len(longer) == len(shorter) + 1 and any(longer[:i] + longer[i + 1 :] == shorter for i in range(len(longer)))

@@ -13,7 +13,7 @@ import games.play
 from checks import code_word
 from checks.models import Verdict
 from games import registry
-from participants import afterwards
+from participants import explaining
 from participants import services as people
 from participants.markdown import to_html
 from participants.models import Enrolment
@@ -21,8 +21,8 @@ from participants.states import State
 from participants.steps import Step, StepRefused, register
 
 
-class _AboutGame(Step):
-    """Base of steps about the participant's game: {game, config, role, texts}."""
+class _GameStep(Step):
+    """Base class of steps about the participant's game; a step has {game, config, role, texts}."""
 
     def game(self):
         amounts = self.step.get("texts", {}).get("amounts", "dollars")
@@ -37,7 +37,7 @@ class _AboutGame(Step):
 
 
 @register
-class Instructions(_AboutGame):
+class Instructions(_GameStep):
     """The instructions, with the code word hidden in them.
 
     The step's data may add `code_word` (false: no code word) and `code_word_again` (true: a second try).
@@ -51,12 +51,12 @@ class Instructions(_AboutGame):
 
     def context(self) -> dict[str, Any]:
         text = self.game().instructions(self.step["role"], self.step.get("texts", {}).get("instructions"))
-        asked = self.step.get("code_word", True)
-        if asked:
+        asks_code_word = self.step.get("code_word", True)
+        if asks_code_word:
             text = code_word.hide(text, self.enrolment.code_word)
         return {
             "text": to_html(text),
-            "asks_code_word": asked,
+            "asks_code_word": asks_code_word,
             "tries": 2 if self._may_try_again() else 1,
             "name": self.enrolment.display_name,
             "about": self.step,
@@ -79,7 +79,7 @@ class Instructions(_AboutGame):
                         "“{typed}” is not the right word. You can find it in the text above. You have one more try."
                     ).format(typed=typed[:40])
                 },
-                kept={"code_word_misses": 1},
+                stored={"code_word_misses": 1},
             )
         self.judge(
             "code_word",
@@ -91,7 +91,7 @@ class Instructions(_AboutGame):
 
 
 @register
-class Quiz(_AboutGame):
+class Quiz(_GameStep):
     """The game's quiz; the options are shuffled once per participant."""
 
     kind = "quiz"
@@ -128,8 +128,8 @@ class Quiz(_AboutGame):
         )
 
 
-@afterwards.register
-def what_was_right(enrolment: Enrolment) -> list[dict[str, Any]]:
+@explaining.register
+def explain_failed_checks(enrolment: Enrolment) -> list[dict[str, Any]]:
     """Explain a failed check: the question, the answer given, the correct answer and the lost pay."""
     if enrolment.state == State.FAILED_CODE_WORD:
         return [_about_code_word(verdict) for verdict in enrolment.verdicts.filter(check_name="code_word")]
@@ -148,13 +148,13 @@ def _about_quiz(verdict: Verdict) -> list[dict[str, Any]]:
     asked = next((step for step in enrolment.steps if step["kind"] == Quiz.kind), None)
     if asked is None:
         return []
-    lost = (enrolment.earnings or {}).get("lost", "")
-    told = []
+    lost_pay = (enrolment.earnings or {}).get("lost", "")
+    explanations = []
     for question, _options in Quiz(enrolment, asked).questions():
         answered = verdict.answered.get(question.key)
         if answered != question.answer:
             lines = [(_now("Your answer"), answered), (_now("Correct answer"), question.answer)]
-            if lost:
-                lines.append((_now("Pay you lost"), lost))
-            told.append({"title": question.prompt, "lines": lines})
-    return told
+            if lost_pay:
+                lines.append((_now("Pay you lost"), lost_pay))
+            explanations.append({"title": question.prompt, "lines": lines})
+    return explanations

@@ -30,14 +30,14 @@ ENDPOINT_RIGHTS = {"may_see_endpoints": ["view"], "may_change_endpoints": ["add"
 """Endpoint rights that the form offers as switches, as prefixes of Django's permissions."""
 
 
-class PersonForm(UserChangeForm):
+class UserForm(UserChangeForm):
     """A user's account, with rights beyond memberships as switches."""
 
     may_see_endpoints = forms.BooleanField(
-        label=_("sees endpoints"), required=False, widget=UnfoldBooleanSwitchWidget()
+        label=_("may view endpoints"), required=False, widget=UnfoldBooleanSwitchWidget()
     )
     may_change_endpoints = forms.BooleanField(
-        label=_("makes endpoints and sets their keys"), required=False, widget=UnfoldBooleanSwitchWidget()
+        label=_("may create endpoints and set their keys"), required=False, widget=UnfoldBooleanSwitchWidget()
     )
 
     def __init__(self, *args: Any, **kwargs: Any):
@@ -45,26 +45,26 @@ class PersonForm(UserChangeForm):
         self.fields["is_active"].label = _("may sign in")
         self.fields["is_active"].help_text = _("Switch this off instead of deleting the account.")
         self.fields["is_superuser"].label = _("administrator")
-        self.fields["is_superuser"].help_text = _("Sees and may do everything, users and endpoints included.")
-        held = set(self.instance.user_permissions.values_list("codename", flat=True)) if self.instance.pk else set()
-        for name, begins in ENDPOINT_RIGHTS.items():
-            self.fields[name].initial = all(f"{begin}_endpoint" in held for begin in begins)
+        self.fields["is_superuser"].help_text = _("Can view and change everything, including users and endpoints.")
+        granted = set(self.instance.user_permissions.values_list("codename", flat=True)) if self.instance.pk else set()
+        for name, actions in ENDPOINT_RIGHTS.items():
+            self.fields[name].initial = all(f"{action}_endpoint" in granted for action in actions)
 
     def give_endpoint_rights(self) -> None:
-        """Grant or revoke the rights that the form shows; others stay."""
-        for name, begins in ENDPOINT_RIGHTS.items():
+        """Grant or revoke the rights that the form shows; leave all others unchanged."""
+        for name, actions in ENDPOINT_RIGHTS.items():
             if name not in self.changed_data:
                 continue
-            asked = Permission.objects.filter(
-                content_type__app_label="opponents", codename__in=[f"{begin}_endpoint" for begin in begins]
+            permissions = Permission.objects.filter(
+                content_type__app_label="opponents", codename__in=[f"{action}_endpoint" for action in actions]
             )
-            change = (
+            update_permissions = (
                 self.instance.user_permissions.add if self.cleaned_data[name] else self.instance.user_permissions.remove
             )
-            change(*asked)
+            update_permissions(*permissions)
 
 
-class NewPersonForm(UserCreationForm):
+class NewUserForm(UserCreationForm):
     """Form for a new account: a name, an e-mail address and a password."""
 
     class Meta(UserCreationForm.Meta):
@@ -73,8 +73,8 @@ class NewPersonForm(UserCreationForm):
 
 @admin.register(User)
 class UserAdmin(DeclaredLookups, AuditedAdmin, DjangoUserAdmin, ModelAdmin):
-    form = PersonForm
-    add_form = NewPersonForm
+    form = UserForm
+    add_form = NewUserForm
     change_password_form = AdminPasswordChangeForm
     list_display = ["username", "email", "is_active", "is_superuser", "last_login"]
     list_filter = ["is_active", "is_superuser"]
@@ -104,7 +104,7 @@ class UserAdmin(DeclaredLookups, AuditedAdmin, DjangoUserAdmin, ModelAdmin):
     ]
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """Keep fields that only the form knows from the model's own form."""
+        """Leave fields that exist only on the form out of the model form's fields."""
         if obj is not None:
             names = [name for _title, section in self.get_fieldsets(request, obj) for name in section["fields"]]
             kwargs["fields"] = [name for name in names if name not in (*ENDPOINT_RIGHTS, *self.readonly_fields)]
@@ -122,9 +122,9 @@ class UserAdmin(DeclaredLookups, AuditedAdmin, DjangoUserAdmin, ModelAdmin):
 
     @admin.action(description=_("Remove the second factor (lost phone)"))
     def remove_second_factor(self, request: HttpRequest, users: QuerySet[User]) -> None:
-        """Remove the second factor; the users set up a new one at their next sign-in."""
+        """Remove the second factor; the users set up a new one the next time they sign in."""
         removed = sum(second_factor.remove(user, by=request.user) for user in users)
-        self.message_user(request, _("Removed for {number} users.").format(number=removed))
+        self.message_user(request, _("Second factor removed: {number}.").format(number=removed))
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return bool(request.user.is_active and request.user.is_superuser)

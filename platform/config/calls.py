@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 
 def main() -> None:
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    stream = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     sys.stdout = sys.stderr
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     import django
@@ -25,20 +25,20 @@ def main() -> None:
 
     for line in sys.stdin:
         close_old_connections()
-        answer(line, answers)
+        answer(line, stream)
 
 
-def answer(line: str, answers: TextIO) -> None:
-    """Call what the line names and write its result, or the traceback of its exception."""
+def answer(line: str, stream: TextIO) -> None:
+    """Call the function that the line names; write its result or the traceback of its exception."""
     from django.utils.module_loading import import_string
 
     name, positional, named = json.loads(line)
     try:
-        said = json.dumps({"result": import_string(name)(*positional, **named)}, default=plain)
-    except Exception:  # noqa: BLE001  (the caller gets to see it)
-        said = json.dumps({"error": traceback.format_exc()})
-    answers.write(said + "\n")
-    answers.flush()
+        output = json.dumps({"result": import_string(name)(*positional, **named)}, default=plain)
+    except Exception:  # noqa: BLE001  (the caller receives the traceback)
+        output = json.dumps({"error": traceback.format_exc()})
+    stream.write(output + "\n")
+    stream.flush()
 
 
 def plain(value: Any) -> Any:

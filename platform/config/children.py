@@ -35,12 +35,12 @@ def start(
     """
     parent = os.getpid()
 
-    def before() -> None:
+    def die_with_parent_in_child() -> None:
         _libc.prctl(PR_SET_PDEATHSIG, int(death_signal))
         if os.getppid() != parent:
             os._exit(1)
 
-    def begin() -> subprocess.Popen[Any]:
+    def spawn() -> subprocess.Popen[Any]:
         output = log.open("ab") if log else subprocess.DEVNULL
         streams = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
         identity = {"user": user, "group": _group_of(user), "extra_groups": []} if user else {}
@@ -49,14 +49,14 @@ def start(
                 list(command),
                 env=dict(environment) if environment is not None else None,
                 start_new_session=True,
-                preexec_fn=before,
+                preexec_fn=die_with_parent_in_child,
                 **{"cwd": ROOT, **streams, **identity, **options},
             )
         finally:
             if log:
                 output.close()
 
-    return _starter.submit(begin).result()
+    return _starter.submit(spawn).result()
 
 
 def die_with_parent() -> None:

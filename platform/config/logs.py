@@ -16,7 +16,7 @@ OUTAGE_MESSAGE = "the database is unavailable"
 
 
 def without_secrets(text: str) -> str:
-    return _SECRET_PARTS.sub(lambda found: f"{found[1] or found[2] or found[3]}…", text)
+    return _SECRET_PARTS.sub(lambda match: f"{match[1] or match[2] or match[3]}…", text)
 
 
 class HideTokens(logging.Filter):
@@ -35,20 +35,20 @@ class OneLinePerOutage(logging.Filter):
 
     def __init__(self) -> None:
         super().__init__()
-        self._told_at = -self.SECONDS
+        self._logged_at = -self.SECONDS
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.exc_info and isinstance(record.exc_info[1], OUTAGE_ERRORS):
-            why = type(record.exc_info[1]).__name__
+            reason = type(record.exc_info[1]).__name__
         elif record.getMessage().startswith(OUTAGE_MESSAGE):
-            why = ""
+            reason = ""
         else:
             return True
         now = time.monotonic()
-        if now - self._told_at < self.SECONDS:
+        if now - self._logged_at < self.SECONDS:
             return False
-        self._told_at = now
-        if why:
-            record.msg, record.args = f"{OUTAGE_MESSAGE}: {why}", ()
+        self._logged_at = now
+        if reason:
+            record.msg, record.args = f"{OUTAGE_MESSAGE}: {reason}", ()
             record.exc_info = record.exc_text = None
         return True

@@ -19,7 +19,7 @@ from django.urls import set_script_prefix
 
 T = TypeVar("T")
 _threads = ThreadPoolExecutor(settings.PAGE_THREADS, thread_name_prefix="page")
-"""Number of threads, each with one database connection, however many requests arrive at once."""
+"""A fixed number of threads, each with one database connection, however many requests arrive at once."""
 
 
 class PagesHandler(ASGIHandler):
@@ -47,22 +47,22 @@ class PagesHandler(ASGIHandler):
             return
         with body:
             answering = asyncio.create_task(self._answer(scope, body, send))
-            gone = asyncio.create_task(self.listen_for_disconnect(receive))
-            await asyncio.wait([answering, gone], return_when=asyncio.FIRST_COMPLETED)
+            disconnected = asyncio.create_task(self.listen_for_disconnect(receive))
+            await asyncio.wait([answering, disconnected], return_when=asyncio.FIRST_COMPLETED)
             if not answering.done():
                 answering.cancel()
-            gone.cancel()
-            await asyncio.gather(answering, gone, return_exceptions=True)
+            disconnected.cancel()
+            await asyncio.gather(answering, disconnected, return_exceptions=True)
         if not answering.cancelled():
             answering.result()
 
     async def _answer(self, scope: Any, body: Any, send: Any) -> None:
-        response = await _in_thread(lambda: self._respond(scope, body))
+        response = await _run_in_thread(lambda: self._respond(scope, body))
         try:
             await self.send_response(response, send)
         finally:
             if response.streaming:
-                await _in_thread(response.close)
+                await _run_in_thread(response.close)
 
     def _respond(self, scope: Any, body: Any) -> HttpResponseBase:
         """Return the whole response, except files and streams, which are read while they are sent."""
@@ -78,5 +78,5 @@ class PagesHandler(ASGIHandler):
         return response
 
 
-async def _in_thread(work: Callable[[], T]) -> T:
+async def _run_in_thread(work: Callable[[], T]) -> T:
     return await asyncio.get_running_loop().run_in_executor(_threads, contextvars.copy_context().run, work)

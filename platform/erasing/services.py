@@ -28,7 +28,7 @@ from games.errors import GameError
 from matches.models import Event, Match
 from opponents.models import Call
 from participants.models import Enrolment, new_token
-from participants.words import kept_words, replaced
+from participants.written_text import with_texts_replaced, written_fields
 from payouts.models import LedgerRow
 from recruiters.models import Identity, LabCode
 from rights.parts import whole_of
@@ -158,7 +158,7 @@ def _traces_of(enrolments: list[Enrolment], matches: list[Match]) -> Traces:
             texts += [
                 text for name, text in event.data["move"].items() if name not in choices and isinstance(text, str)
             ]
-    for model, fields in kept_words().items():
+    for model, fields in written_fields().items():
         for row in model._base_manager.filter(enrolment__in=enrolments):
             texts += [text for name in fields for text in texts_in(getattr(row, name))]
     names = [
@@ -194,10 +194,10 @@ def _choices(match: Match) -> frozenset[str]:
 def _erase_answers(enrolments: list[Enrolment]) -> int:
     """Erase what the participant wrote outside matches; return how many rows were changed."""
     rewritten = 0
-    for model, fields in kept_words().items():
+    for model, fields in written_fields().items():
         for row in model._base_manager.filter(enrolment__in=enrolments):
             model._base_manager.filter(pk=row.pk).update(
-                **{name: replaced(getattr(row, name), ERASED) for name in fields}
+                **{name: with_texts_replaced(getattr(row, name), ERASED) for name in fields}
             )
             rewritten += 1
     return rewritten
@@ -210,7 +210,11 @@ def _erase_messages(match: Match, enrolments: list[Enrolment], traces: Traces) -
     for event in _moves(match):
         own = event.role in roles
         move = {
-            name: value if name in choices else replaced(value, ERASED) if own else traces.without(value, ERASED)
+            name: value
+            if name in choices
+            else with_texts_replaced(value, ERASED)
+            if own
+            else traces.without(value, ERASED)
             for name, value in event.data["move"].items()
         }
         if move != event.data["move"]:
@@ -234,7 +238,7 @@ def _erase_calls(match: Match, traces: Traces) -> int:
     rewritten = 0
     for call in Call.objects.filter(match_uid=match.uid).iterator(chunk_size=100):
         record = {
-            name: traces.without(value, ERASED) if name in KEPT_OF_CALLS else replaced(value, ERASED)
+            name: traces.without(value, ERASED) if name in KEPT_OF_CALLS else with_texts_replaced(value, ERASED)
             for name, value in call.record.items()
             if name not in ("messages", "tools")
         }
@@ -250,14 +254,15 @@ def _tool(tool: Mapping[str, Any], offered: Collection[str], traces: Traces) -> 
     """Return a tool call without its arguments and answer; an unknown tool name is text from the model too."""
     kept = {*KEPT_OF_TOOLS, *(["name"] if tool.get("name") in offered else [])}
     return {
-        name: traces.without(value, ERASED) if name in kept else replaced(value, ERASED) for name, value in tool.items()
+        name: traces.without(value, ERASED) if name in kept else with_texts_replaced(value, ERASED)
+        for name, value in tool.items()
     }
 
 
 def _said(message: Mapping[str, Any], traces: Traces) -> dict[str, Any]:
     if message.get("role") == "system":
         return traces.without(dict(message), ERASED)
-    return {name: value if name == "role" else replaced(value, ERASED) for name, value in message.items()}
+    return {name: value if name == "role" else with_texts_replaced(value, ERASED) for name, value in message.items()}
 
 
 def _forget(enrolment: Enrolment) -> None:

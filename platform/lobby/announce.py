@@ -23,14 +23,14 @@ def channel_of(hall_id: int, pool: str) -> str:
     return f"lobby.{hall_id}.{hashlib.sha256(pool.encode()).hexdigest()[:16]}"
 
 
-def tell(hall_id: int, pool: str, places: Sequence[Place], *, begun: Sequence[int] = ()) -> None:
-    """Send all pages of the pool the list of `places` present; pages of the places in `begun` start the game."""
-    message = {"type": "lobby.changed", "here": who_is_here(places), "begun": list(begun)}
-    sending = get_channel_layer().group_send(channel_of(hall_id, pool), message)
-    asyncio.run_coroutine_threadsafe(sending, background_loop()).add_done_callback(_log_failure)
+def notify(hall_id: int, pool: str, places: Sequence[Place], *, started: Sequence[int] = ()) -> None:
+    """Send the list of `places` present to all pages of the pool; pages of the places in `started` begin the game."""
+    message = {"type": "lobby.changed", "here": forming_group(places), "begun": list(started)}
+    future = get_channel_layer().group_send(channel_of(hall_id, pool), message)
+    asyncio.run_coroutine_threadsafe(future, background_loop()).add_done_callback(_log_failure)
 
 
-def who_is_here(places: Sequence[Place]) -> dict[str, Any]:
+def forming_group(places: Sequence[Place]) -> dict[str, Any]:
     """Return the forming group's seats, {"title", "number", "place" (null while free)}, and how many are missing."""
     if not places:
         return {"seats": [], "missing": 0}
@@ -38,7 +38,7 @@ def who_is_here(places: Sequence[Place]) -> dict[str, Any]:
 
 
 def seats_of(table: Table, places: Sequence[Place]) -> dict[str, Any]:
-    """Return `who_is_here` for a table and the places waiting for it."""
+    """Return what `forming_group` does, for a table and the places waiting for it."""
     waiting: dict[str, list[int]] = {}
     for place in places:
         waiting.setdefault(place.kind, []).append(place.pk)
@@ -51,6 +51,6 @@ def seats_of(table: Table, places: Sequence[Place]) -> dict[str, Any]:
     return {"seats": seats, "missing": sum(seat["place"] is None for seat in seats)}
 
 
-def _log_failure(sending: Future[None]) -> None:
-    if error := sending.exception():
+def _log_failure(future: Future[None]) -> None:
+    if error := future.exception():
         log.warning("could not notify a lobby: %s", type(error).__name__)

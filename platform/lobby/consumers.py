@@ -14,7 +14,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 
 from lobby import services
 from lobby.announce import channel_of
-from lobby.step import asked, place_of, remaining
+from lobby.step import answer_request, place_of, remaining
 from matches.consumers import in_thread
 
 
@@ -34,7 +34,7 @@ class LobbyConsumer(AsyncWebsocketConsumer):
             await self.close(4404)
             return
         await self.channel_layer.group_add(self._channel(), self.channel_name)
-        await self._send(await in_thread(asked, self.token))
+        await self._send(await in_thread(answer_request, self.token))
 
     async def disconnect(self, code: int) -> None:
         if getattr(self, "place", None) is not None:
@@ -42,7 +42,7 @@ class LobbyConsumer(AsyncWebsocketConsumer):
             await in_thread(services.mark_absent, self.place)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        await self._send(await in_thread(asked, self.token))
+        await self._send(await in_thread(answer_request, self.token))
 
     async def lobby_changed(self, event: dict[str, Any]) -> None:
         """Handle an arrival, a departure or a new group (sent by `announce`)."""

@@ -16,4 +16,4 @@ from participants.signals import enrolment_ended
 @receiver(enrolment_ended)
 def leave_the_lobby(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
     for hall_id, pool in Place.objects.filter(enrolment=enrolment, group=None).values_list("hall", "pool"):
-        transaction.on_commit(partial(services.tell, hall_id, pool))
+        transaction.on_commit(partial(services.notify, hall_id, pool))

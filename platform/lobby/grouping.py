@@ -1,4 +1,4 @@
-"""Forms groups of waiting participants. Pure functions."""
+"""Forms groups of waiting participants. It contains only pure functions."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ class Waiting:
     Attributes:
         key: identifies the participant.
         kind: the kind of seat this participant may take (`games.interface.Game.kind`).
-        met: keys of participants this one has played with and should not meet again.
+        past_partners: keys of participants this one has played with and should not meet again.
     """
 
     key: int
     kind: str
-    met: frozenset[int] = field(default_factory=frozenset)
+    past_partners: frozenset[int] = field(default_factory=frozenset)
 
 
-def group_of(waiting: Sequence[Waiting], needed: Mapping[str, int]) -> list[Waiting] | None:
-    """Return a complete group, earliest arrivals first; None while someone is missing.
+def find_group(waiting: Sequence[Waiting], needed: Mapping[str, int]) -> list[Waiting] | None:
+    """Return a complete group, earliest arrivals first; None if no complete group can be formed.
 
     No two members have met before. The first to arrive is in the group if any group can include them.
 
@@ -33,46 +33,48 @@ def group_of(waiting: Sequence[Waiting], needed: Mapping[str, int]) -> list[Wait
     """
     size = sum(needed.values())
     for number, first in enumerate(waiting):
-        group = _grown([first] if needed.get(first.kind) else [], waiting[number + 1 :], needed)
+        group = _extended([first] if needed.get(first.kind) else [], waiting[number + 1 :], needed)
         if len(group) == size:
             return group
     return None
 
 
-def part_of(waiting: Sequence[Waiting], needed: Mapping[str, int], first: Waiting) -> list[Waiting]:
+def partial_group(waiting: Sequence[Waiting], needed: Mapping[str, int], first: Waiting) -> list[Waiting]:
     """Return a possibly incomplete group around `first`; members may have met before."""
-    others = [one for one in waiting if one.key != first.key]
-    return _grown([first], [Waiting(one.key, one.kind) for one in others], needed)
+    others = [other for other in waiting if other.key != first.key]
+    return _extended([first], [Waiting(other.key, other.kind) for other in others], needed)
 
 
-def _grown(group: list[Waiting], others: Sequence[Waiting], needed: Mapping[str, int]) -> list[Waiting]:
+def _extended(group: list[Waiting], others: Sequence[Waiting], needed: Mapping[str, int]) -> list[Waiting]:
     """Return `group` extended by the others that still fit, in order."""
-    taken = Counter(one.kind for one in group)
-    for one in others:
-        if taken[one.kind] < needed.get(one.kind, 0) and not _have_met(one, group):
-            group.append(one)
-            taken[one.kind] += 1
+    counts = Counter(candidate.kind for candidate in group)
+    for candidate in others:
+        if counts[candidate.kind] < needed.get(candidate.kind, 0) and not _have_met(candidate, group):
+            group.append(candidate)
+            counts[candidate.kind] += 1
     return group
 
 
-def _have_met(one: Waiting, group: Sequence[Waiting]) -> bool:
-    return any(one.key in other.met or other.key in one.met for other in group)
+def _have_met(candidate: Waiting, group: Sequence[Waiting]) -> bool:
+    return any(candidate.key in member.past_partners or member.key in candidate.past_partners for member in group)
 
 
-def seats_for(group: Sequence[Waiting], seats: Mapping[str, str], kept: Mapping[int, str]) -> dict[str, int]:
+def seats_for(group: Sequence[Waiting], seats: Mapping[str, str], reserved: Mapping[int, str]) -> dict[str, int]:
     """Assign seats: the reserved seat if it is free, otherwise another of the same kind.
 
     Args:
         seats: the kind of each participant's seat, in order.
-        kept: the seat reserved for each participant.
+        reserved: the seat reserved for each participant.
 
     Returns the participant's key by seat; seats without a participant are left out.
     """
-    taken: dict[str, int] = {}
-    for one in group:
-        if kept.get(one.key) in seats and kept[one.key] not in taken:
-            taken[kept[one.key]] = one.key
-    for one in group:
-        if one.key not in taken.values():
-            taken[next(seat for seat, kind in seats.items() if kind == one.kind and seat not in taken)] = one.key
-    return taken
+    assigned: dict[str, int] = {}
+    for member in group:
+        if reserved.get(member.key) in seats and reserved[member.key] not in assigned:
+            assigned[reserved[member.key]] = member.key
+    for member in group:
+        if member.key not in assigned.values():
+            assigned[next(seat for seat, kind in seats.items() if kind == member.kind and seat not in assigned)] = (
+                member.key
+            )
+    return assigned

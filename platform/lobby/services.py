@@ -1,7 +1,7 @@
 """The lobby: arriving, staying present, forming groups and giving up after the waiting time.
 
 Groups are formed under the hall's row lock, in the transaction that opens the match: a participant is in at
-most one group. Participants whose page was not heard from lately join none. Lock halls before enrolments.
+most one group. Participants whose page has not sent a request recently join none. Lock halls before enrolments.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from games.interface import Role
 from lobby import announce
-from lobby.grouping import Waiting, group_of, part_of, seats_for
+from lobby.grouping import Waiting, find_group, partial_group, seats_for
 from lobby.models import Group, Hall, Place
 from lobby.signals import group_made
 from lobby.tables import Table
@@ -28,10 +28,10 @@ from participants import services as people
 from participants.models import Enrolment, Visit
 from participants.states import State
 
-FRESH_SECONDS = 2
-"""Presence is not stored again if the page was heard from within this time."""
+REFRESH_SECONDS = 2
+"""Presence is not stored again if it was stored within this time."""
 PRESENT_SECONDS = 15
-"""A participant counts as present if the page was heard from within this time."""
+"""A participant counts as present if their page sent a request within this time."""
 STRANGERS_SHARE = 1 / 3
 """The share of the waiting time during which participants who have met before are kept apart."""
 
@@ -50,7 +50,7 @@ def arrive(enrolment: Enrolment, step: int) -> Place:
             step=step,
             hall=hall,
             pool=lobby["pool"],
-            kind=Table.of(enrolment, step).kept_kind,
+            kind=Table.of(enrolment, step).reserved_kind,
             until=timezone.now() + timedelta(seconds=lobby["limit"]),
         )
         transaction.on_commit(partial(update_pool, hall.pk, place.pool))
@@ -63,22 +63,22 @@ def arrive(enrolment: Enrolment, step: int) -> Place:
 def mark_present(place: Place) -> bool:
     """Record that the participant is present; return whether forming a group was tried."""
     before = place.heard_at
-    something_new = _note_presence(place)
+    needs_update = _note_presence(place)
     if place.heard_at != before:
         people.touch(place.enrolment_id)
-    if something_new:
+    if needs_update:
         update_pool(place.hall_id, place.pool)
-    return something_new
+    return needs_update
 
 
 def _note_presence(place: Place) -> bool:
     """Store that the participant is present; return whether they were absent or have waited long enough."""
     now = timezone.now()
-    something_new = not _heard_within(place, PRESENT_SECONDS) or place.until <= now
-    if not _heard_within(place, FRESH_SECONDS):
+    needs_update = not _heard_within(place, PRESENT_SECONDS) or place.until <= now
+    if not _heard_within(place, REFRESH_SECONDS):
         place.heard_at = now
         Place.objects.filter(pk=place.pk).update(heard_at=now)
-    return something_new
+    return needs_update
 
 
 def _heard_within(place: Place, seconds: float) -> bool:
@@ -86,63 +86,63 @@ def _heard_within(place: Place, seconds: float) -> bool:
 
 
 def mark_absent(place: Place) -> None:
-    """Record that the page was closed: the participant is absent until another page is heard from."""
+    """Record that the page was closed: the participant is absent until a page sends a request again."""
     if Place.objects.filter(pk=place.pk, group=None).update(heard_at=None):
-        tell(place.hall_id, place.pool)
+        notify(place.hall_id, place.pool)
 
 
-def tell(hall_id: int, pool: str) -> None:
-    """Send the pages of a pool who is present."""
-    announce.tell(hall_id, pool, list(present(hall_id, pool)))
+def notify(hall_id: int, pool: str) -> None:
+    """Send the list of participants present to the pages of a pool."""
+    announce.notify(hall_id, pool, list(present(hall_id, pool)))
 
 
 def present(hall_id: int, pool: str) -> QuerySet[Place]:
     """Return the places of participants who wait and are present, in order of arrival."""
-    heard = timezone.now() - timedelta(seconds=PRESENT_SECONDS)
+    cutoff = timezone.now() - timedelta(seconds=PRESENT_SECONDS)
     waiting = Place.objects.filter(hall=hall_id, pool=pool, group=None, left_at=None, enrolment__ended_at=None)
-    return waiting.filter(heard_at__gte=heard).order_by("since", "pk")
+    return waiting.filter(heard_at__gte=cutoff).order_by("since", "pk")
 
 
 def update_pool(hall_id: int, pool: str) -> None:
     """Form all possible groups, end waits that are over and notify the pages."""
-    begun: list[int] = []
+    started: list[int] = []
     while _needs_update(places := list(present(hall_id, pool))):
-        made = _make_group(hall_id, pool, table_of(places[0]))
-        if made is None:
+        places_done = _form_group(hall_id, pool, table_of(places[0]))
+        if places_done is None:
             break
-        begun += made
-    announce.tell(hall_id, pool, places, begun=begun)
+        started += places_done
+    announce.notify(hall_id, pool, places, started=started)
 
 
-def _make_group(hall_id: int, pool: str, table: Table) -> list[int] | None:
-    """Form one group or end one participant's wait; return the places concerned, or None if nothing is to be done."""
+def _form_group(hall_id: int, pool: str, table: Table) -> list[int] | None:
+    """Form one group or end one participant's wait; return the places affected, or None if there is nothing to do."""
     with transaction.atomic():
         Hall.objects.select_for_update().get(pk=hall_id)
-        gone: set[int] = set()
-        while places := {place.pk: place for place in present(hall_id, pool).exclude(pk__in=gone)}:
+        excluded: set[int] = set()
+        while places := {place.pk: place for place in present(hall_id, pool).exclude(pk__in=excluded)}:
             waiting = _waiting(list(places.values()), table)
-            late = next((one for one in waiting if places[one.key].until <= timezone.now()), None)
-            group = group_of(waiting, table.needed) or (late and part_of(waiting, table.needed, late))
+            overdue = next((one for one in waiting if places[one.key].until <= timezone.now()), None)
+            group = find_group(waiting, table.needed) or (overdue and partial_group(waiting, table.needed, overdue))
             if not group:
                 return None
-            members = _locked([places[one.key] for one in group])
+            members = _lock_members([places[one.key] for one in group])
             if len(members) < len(group):
-                gone |= {one.key for one in group} - {place.pk for place in members}
+                excluded |= {one.key for one in group} - {place.pk for place in members}
             elif len(group) == len(table.seats):
-                return _seat(table, members, group)
+                return _open_match(table, members, group)
             else:
-                return _wait_no_longer(table, members, group)
+                return _end_wait(table, members, group)
     return None
 
 
 def _needs_update(places: Sequence[Place]) -> bool:
-    """Return whether taking the lock is worthwhile."""
+    """Return whether a group can be formed or a wait is over, so that the lock is worth taking."""
     if not places:
         return False
     if any(place.until <= timezone.now() for place in places):
         return True
     table = table_of(places[0])
-    return len(places) >= len(table.seats) and group_of(_waiting(places, table), table.needed) is not None
+    return len(places) >= len(table.seats) and find_group(_waiting(places, table), table.needed) is not None
 
 
 def table_of(place: Place) -> Table:
@@ -150,10 +150,10 @@ def table_of(place: Place) -> Table:
     return Table.of(place.enrolment, place.step)
 
 
-def _locked(places: Sequence[Place]) -> list[Place]:
+def _lock_members(places: Sequence[Place]) -> list[Place]:
     """Lock the enrolments and return the places whose participants are still at the lobby."""
-    held = Enrolment.objects.select_for_update().filter(pk__in=[place.enrolment_id for place in places])
-    enrolments = {enrolment.pk: enrolment for enrolment in held.order_by("pk")}
+    locked = Enrolment.objects.select_for_update().filter(pk__in=[place.enrolment_id for place in places])
+    enrolments = {enrolment.pk: enrolment for enrolment in locked.order_by("pk")}
     for place in places:
         place.enrolment = enrolments[place.enrolment_id]
     return [place for place in places if not place.enrolment.ended and place.enrolment.position == place.step]
@@ -161,45 +161,45 @@ def _locked(places: Sequence[Place]) -> list[Place]:
 
 def _waiting(places: Sequence[Place], table: Table) -> list[Waiting]:
     """Return the places as input for `group_of`; earlier partners count only while the study keeps them apart."""
-    met: Mapping[int, frozenset[int]] = {}
+    past_partners: Mapping[int, frozenset[int]] = {}
     if table.lobby.get("strangers"):
-        met = _met([place for place in places if _may_still_find_strangers(place, table)], places)
-    return [Waiting(place.pk, place.kind, met.get(place.pk, frozenset())) for place in places]
+        past_partners = _past_partners_of([place for place in places if _waits_for_strangers(place, table)], places)
+    return [Waiting(place.pk, place.kind, past_partners.get(place.pk, frozenset())) for place in places]
 
 
-def _may_still_find_strangers(place: Place, table: Table) -> bool:
+def _waits_for_strangers(place: Place, table: Table) -> bool:
     waited = (timezone.now() - place.since).total_seconds()
     return waited < table.lobby["limit"] * STRANGERS_SHARE
 
 
-def _met(some: Sequence[Place], places: Sequence[Place]) -> dict[int, frozenset[int]]:
+def _past_partners_of(selected: Sequence[Place], places: Sequence[Place]) -> dict[int, frozenset[int]]:
     """Return, for each place in `some`, the places of participants they have played with."""
-    of_enrolment = {place.enrolment_id: place.pk for place in places}
+    place_of_enrolment = {place.enrolment_id: place.pk for place in places}
     matches: dict[int, set[int]] = {}
-    for match, enrolment in Seat.objects.filter(enrolment__in=of_enrolment).values_list("match", "enrolment"):
-        matches.setdefault(match, set()).add(of_enrolment[enrolment])
+    for match, enrolment in Seat.objects.filter(enrolment__in=place_of_enrolment).values_list("match", "enrolment"):
+        matches.setdefault(match, set()).add(place_of_enrolment[enrolment])
     return {
         place.pk: frozenset(
             other for group in matches.values() if place.pk in group for other in group if other != place.pk
         )
-        for place in some
+        for place in selected
     }
 
 
-def _seat(table: Table, places: Sequence[Place], group: Sequence[Waiting]) -> list[int]:
+def _open_match(table: Table, places: Sequence[Place], group: Sequence[Waiting]) -> list[int]:
     """Open the group's match; empty seats go to the study's agent and are flagged. Return the places."""
     by_key = {place.pk: place for place in places}
-    kept = {place.pk: place.enrolment.steps[place.step + 1]["role"] for place in places}
-    taken = {role: by_key[key] for role, key in seats_for(group, table.seats, kept).items()}
+    reserved = {place.pk: place.enrolment.steps[place.step + 1]["role"] for place in places}
+    seated = {role: by_key[key] for role, key in seats_for(group, table.seats, reserved).items()}
     first = places[0]
     number = Group.objects.filter(hall=first.hall_id, pool=first.pool).count() + 1
     seed = Random(f"{table.lobby['seed']}/{number}").randrange(2**31)
     match_step = table.match
-    lineup = table.filled(taken)
+    lineup = table.lineup_for(seated)
     players = Player.agents(
-        parse_agents(match_step["agents"]), lineup, seed=seed, filling_in=set(table.seats) - set(taken)
+        parse_agents(match_step["agents"]), lineup, seed=seed, filling_in=set(table.seats) - set(seated)
     )
-    for role, place in taken.items():
+    for role, place in seated.items():
         players[role] = Player(enrolment=place.enrolment, step=place.step + 1)
     match = open_match(
         game=match_step["game"],
@@ -211,44 +211,44 @@ def _seat(table: Table, places: Sequence[Place], group: Sequence[Waiting]) -> li
         timers=match_step.get("timers"),
         budget_of=match_step.get("budget_of", ""),
     )
-    made = Group.objects.create(hall_id=first.hall_id, pool=first.pool, number=number, match=match)
-    Place.objects.filter(pk__in=by_key).update(group=made)
-    for role, place in taken.items():
-        _send_on(place, role, match_step)
+    group_row = Group.objects.create(hall_id=first.hall_id, pool=first.pool, number=number, match=match)
+    Place.objects.filter(pk__in=by_key).update(group=group_row)
+    for role, place in seated.items():
+        _move_to_match(place, role, match_step)
     for step in {place.step for place in places}:
         waited = [place.enrolment_id for place in places if place.step == step]
         Visit.objects.filter(enrolment__in=waited, position=step).update(answered_at=timezone.now())
-    group_made.send(Group, group=made, seats={role: place.enrolment for role, place in taken.items()})
+    group_made.send(Group, group=group_row, seats={role: place.enrolment for role, place in seated.items()})
     return list(by_key)
 
 
-def _send_on(place: Place, role: Role, match_step: Mapping[str, object]) -> None:
+def _move_to_match(place: Place, role: Role, match_step: Mapping[str, object]) -> None:
     """Move the participant on to the match in the assigned seat and update the later steps to match."""
     enrolment = place.enrolment
-    kept = enrolment.steps[place.step + 1]
-    about = [kept[name] for name in ("game", "config", "role")]
-    mine = {"role": role, "config": match_step["config"], "seats": match_step["seats"]}
+    match_step_data = enrolment.steps[place.step + 1]
+    identity = [match_step_data[name] for name in ("game", "config", "role")]
+    assigned = {"role": role, "config": match_step["config"], "seats": match_step["seats"]}
     for step in enrolment.steps[place.step + 1 :]:
         if step["kind"] == "lobby":
             break
-        if [step.get(name) for name in ("game", "config", "role")] == about and step is not kept:
-            step.update({name: value for name, value in mine.items() if name in step})
-    kept.update(mine)
+        if [step.get(name) for name in ("game", "config", "role")] == identity and step is not match_step_data:
+            step.update({name: value for name, value in assigned.items() if name in step})
+    match_step_data.update(assigned)
     enrolment.position = place.step + 1
     enrolment.state = State.PLAYING
     enrolment.save(update_fields=["steps", "position", "state"])
 
 
-def _wait_no_longer(table: Table, members: Sequence[Place], group: Sequence[Waiting]) -> list[int]:
+def _end_wait(table: Table, members: Sequence[Place], group: Sequence[Waiting]) -> list[int]:
     """Apply the study's rule for a participant whose waiting time is over."""
     if table.lobby["after"] == "agents":
-        return _seat(table, members, group)
+        return _open_match(table, members, group)
     if table.lobby["after"] == "fewer" and (smaller := table.smaller(len(group))) is not None:
-        return _seat(smaller, members, group)
-    late = members[0]
-    Place.objects.filter(pk=late.pk).update(left_at=min(timezone.now(), late.until))
-    people.end(late.enrolment, State.NO_PARTNER)
-    return [late.pk]
+        return _open_match(smaller, members, group)
+    overdue = members[0]
+    Place.objects.filter(pk=overdue.pk).update(left_at=min(timezone.now(), overdue.until))
+    people.end(overdue.enrolment, State.NO_PARTNER)
+    return [overdue.pk]
 
 
 def waited_seconds(enrolment: Enrolment) -> float:
@@ -258,7 +258,7 @@ def waited_seconds(enrolment: Enrolment) -> float:
 
 
 def sweep() -> None:
-    """Update every pool with waiting participants, so that lost messages and crashed processes strand nobody."""
+    """Update every pool with waiting participants, so that a lost message or crashed process leaves nobody waiting."""
     waiting = Place.objects.filter(group=None, left_at=None, enrolment__ended_at=None)
     for hall_id, pool in waiting.order_by().values_list("hall", "pool").distinct():
         if _needs_update(list(present(hall_id, pool))):

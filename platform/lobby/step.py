@@ -17,15 +17,15 @@ from participants.steps import Step, StepRefused, register
 
 @register
 class LobbyStep(Step):
-    """step: {kind, hall, pool, limit, after, fill, strangers, seed}; a match step follows it.
+    """The lobby. A step is {kind, hall, pool, limit, after, fill, strangers, seed}; a match step follows it.
 
-    Attributes of the step:
+    Keys of the step:
         hall: groups of one hall are formed under one lock.
         pool: participants of one pool can play with each other.
         limit: the maximum waiting time in seconds.
         after: what happens then: "agents" take the free seats, the game has "fewer" seats, or they "leave" with pay.
         fill: the label of the agent that takes free seats.
-        strangers: whether to keep participants who have met apart while the limit allows it.
+        strangers: whether to keep apart participants who have met, during the first part of the limit.
         seed: the match's seed is derived from this and the group's number.
         join: in a demonstration, the URL at which another person can join.
     """
@@ -74,7 +74,7 @@ def place_of(token: str) -> Place | None:
     return Place.objects.select_related("enrolment").filter(enrolment__token=token).order_by("-step").first()
 
 
-def asked(token: str) -> dict[str, Any]:
+def answer_request(token: str) -> dict[str, Any]:
     """Return the answer to a page's request; a request also counts as presence."""
     place = place_of(token)
     if place is None:

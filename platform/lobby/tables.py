@@ -1,4 +1,4 @@
-"""The match for which a group forms: the match step after the lobby step in each participant's path."""
+"""The match that a group is formed for: the match step after the lobby step in each participant's path."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Table:
         return {role: self.game.kind(role) for role in self.game.roles() if role in people}
 
     @property
-    def kept_kind(self) -> str:
+    def reserved_kind(self) -> str:
         """The kind of the seat reserved for this participant."""
         return self.game.kind(self.match["role"])
 
@@ -53,15 +53,17 @@ class Table:
         """How many participants are needed, by kind of seat."""
         return Counter(self.seats.values())
 
-    def filled(self, taken: Mapping[Role, Any]) -> Seats:
+    def lineup_for(self, taken: Mapping[Role, Any]) -> Seats:
         """Return the line-up with the study's agent in the empty seats."""
         seats = self.match["seats"]
-        return {role: who if who != PERSON or role in taken else self.lobby["fill"] for role, who in seats.items()}
+        return {
+            role: player if player != PERSON or role in taken else self.lobby["fill"] for role, player in seats.items()
+        }
 
     def smaller(self, people: int) -> Table | None:
         """Return the same game with fewer seats; None if the rules don't allow it."""
         seats = self.match["seats"]
-        agents = [who for who in seats.values() if who != PERSON]
+        agents = [player for player in seats.values() if player != PERSON]
         config = self.game.with_seats(people + len(agents))
         if config is None:
             return None

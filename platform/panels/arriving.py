@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_variables
 
 from panels.endings import Outcome
-from panels.leaving import farewell_to
+from panels.leaving import instructions_for
 from panels.models import KIND, Panel, names_in, secret_of
 from recruiters.arrivals import Arrival, Link
 from recruiters.errors import EntryRefused, ExpiredLink, ForgedLink, IncompleteLink, RepeatedParameter
@@ -71,7 +71,7 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
         proof=_proof(found),
         details=found,
         lasting=signed and not found["session"],
-        turned_away=farewell_to(panel, Outcome.OVER_QUOTA, found),
+        turned_away=instructions_for(panel, Outcome.OVER_QUOTA, found),
         checked=panel.check_by != Panel.Check.NOTHING,
         once=not signed and not found["session"],
     )

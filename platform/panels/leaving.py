@@ -10,17 +10,17 @@ from django.utils.translation import gettext as _
 
 from panels.endings import POST, NotAllowed, Outcome, filled_in, is_address, outcome_of, refuse_elsewhere
 from panels.models import KIND, Panel, values_of
-from participants import farewells
-from participants.farewells import Farewell
+from participants import returning
 from participants.models import Enrolment
+from participants.returning import ReturnInstructions
 from participants.states import State
 from recruiters.models import Identity
 
 log = logging.getLogger(__name__)
 
 
-@farewells.register
-def to_panel(enrolment: Enrolment) -> Farewell | None:
+@returning.register
+def to_panel(enrolment: Enrolment) -> ReturnInstructions | None:
     """Return the button or code that tells the panel how the study ended; None if the researcher specified neither."""
     identity = Identity.objects.filter(enrolment=enrolment, recruiter=KIND).first()
     panel = Panel.objects.filter(study__slug=identity.study).first() if identity is not None else None
@@ -28,24 +28,24 @@ def to_panel(enrolment: Enrolment) -> Farewell | None:
         return None
     paid = bool((enrolment.earnings or {}).get("amounts"))
     values = {**values_of(identity), "code": enrolment.completion_code}
-    return farewell_to(panel, outcome_of(enrolment.state, paid=paid), values)
+    return instructions_for(panel, outcome_of(enrolment.state, paid=paid), values)
 
 
-@farewells.register_full
-def over_quota(enrolment: Enrolment) -> Farewell | None:
+@returning.register_over_quota
+def over_quota(enrolment: Enrolment) -> ReturnInstructions | None:
     """Return the button or code that tells the panel that no place was left when this person consented."""
     identity = Identity.objects.filter(enrolment=enrolment, recruiter=KIND).first()
     panel = Panel.objects.filter(study__slug=identity.study).first() if identity is not None else None
-    return farewell_to(panel, Outcome.OVER_QUOTA, values_of(identity)) if identity and panel else None
+    return instructions_for(panel, Outcome.OVER_QUOTA, values_of(identity)) if identity and panel else None
 
 
-def farewell_to(panel: Panel, outcome: Outcome, values: Mapping[str, str]) -> Farewell | None:
+def instructions_for(panel: Panel, outcome: Outcome, values: Mapping[str, str]) -> ReturnInstructions | None:
     """Return how a participant with this outcome goes back; None if nothing is set or it leads to another site."""
     leads = panel.leads_to(outcome)
     if not leads:
         return None
     if not is_address(leads):
-        return Farewell(_("Copy this code into the page at {panel}.").format(panel=panel.title), code=leads)
+        return ReturnInstructions(_("Copy this code into the page at {panel}.").format(panel=panel.title), code=leads)
     address = filled_in(leads.removeprefix(POST), {"code": "", **values})
     try:
         refuse_elsewhere(address, panel.sites)
@@ -58,6 +58,6 @@ def farewell_to(panel: Panel, outcome: Outcome, values: Mapping[str, str]) -> Fa
     }.get(outcome, _("Please go back with this button: it tells the panel how the study ended for you."))
     label = _("Back to {panel}").format(panel=panel.title)
     if not leads.startswith(POST):
-        return Farewell(words, address, label)
+        return ReturnInstructions(words, address, label)
     where, _mark, query = address.partition("?")
-    return Farewell(words, where, label, posts=dict(parse_qsl(query)))
+    return ReturnInstructions(words, where, label, form_fields=dict(parse_qsl(query)))

@@ -9,6 +9,6 @@ class ParticipantsConfig(AppConfig):
     def ready(self) -> None:
         from participants import consent  # noqa: F401  (registers its steps)
         from participants.models import ProblemReport
-        from participants.words import keeps_words
+        from participants.written_text import register_written_fields
 
-        keeps_words(ProblemReport, "text")
+        register_written_fields(ProblemReport, "text")

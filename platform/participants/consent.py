@@ -8,20 +8,22 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from participants import farewells
+from participants import returning
 from participants.markdown import to_html
 from participants.states import State
 from participants.steps import Step, StepRefused, register
 
 FULL = "full"
 """The field of a refusal that says that no place is left."""
-_BETWEEN = frozenset(" .'’-")
+_ALLOWED_BETWEEN_LETTERS = frozenset(" .'’-")
 
 
 @register
 class Consent(Step):
-    """step: {kind, text (Markdown), others: {told, words} about the other players,
-    behaviour: the notice that page use is recorded; without it, it is not recorded}.
+    """The consent page.
+
+    A step is {kind, text (Markdown), others: {told, words} about the other players, behaviour: the notice that page
+    use is recorded}; without the notice, nothing is recorded.
     """
 
     kind = "consent"
@@ -38,7 +40,7 @@ class Consent(Step):
             "others": "" if others in self.step["text"] else others,  # the default text already says this
             "behaviour": "" if behaviour in self.step["text"] else behaviour,
             "facts": self.step.get("facts", ()),
-            "farewell": farewells.farewell_when_full(self.enrolment) if FULL in self.errors else None,
+            "return_instructions": returning.over_quota_instructions(self.enrolment) if FULL in self.errors else None,
         }
 
     def answer(self, data: Mapping[str, str]) -> None:
@@ -50,7 +52,10 @@ class Consent(Step):
 
 @register
 class Name(Step):
-    """step: {kind, reserved: words that names must not be, shown: whether the other players see the name}."""
+    """The page on which participants choose a name.
+
+    A step is {kind, reserved: words that are not allowed as names, shown: whether the other players see the name}.
+    """
 
     kind = "name"
     title = _("Your name in the game")
@@ -75,7 +80,7 @@ def checked_name(name: str, *, reserved: tuple[str, ...] | list[str]) -> str:
         raise StepRefused({"name": _("Please choose a name with at least two letters.")})
     if len(name) > 30:
         raise StepRefused({"name": _("Please choose a name with at most 30 characters.")})
-    if not _reads_as_name(name):
+    if not _looks_like_name(name):
         raise StepRefused(
             {"name": _("Please use only letters, spaces, periods, apostrophes and hyphens, and start with a letter.")}
         )
@@ -84,7 +89,9 @@ def checked_name(name: str, *, reserved: tuple[str, ...] | list[str]) -> str:
     return name
 
 
-def _reads_as_name(name: str) -> bool:
+def _looks_like_name(name: str) -> bool:
     """Return whether `name` is made of letters of any script, with spaces, periods, apostrophes and hyphens between."""
-    kinds = [unicodedata.category(sign)[0] for sign in name]
-    return kinds[0] == "L" and all(kind in "LM" or sign in _BETWEEN for kind, sign in zip(kinds, name, strict=True))
+    kinds = [unicodedata.category(character)[0] for character in name]
+    return kinds[0] == "L" and all(
+        kind in "LM" or character in _ALLOWED_BETWEEN_LETTERS for kind, character in zip(kinds, name, strict=True)
+    )

@@ -121,7 +121,7 @@ class Visit(models.Model):
 
 
 class ProblemReport(models.Model):
-    """What a participant wrote under "Report a problem"."""
+    """A participant's message sent with "Report a problem"."""
 
     enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="problem_reports")
     text = models.TextField(_("report"), max_length=2000)

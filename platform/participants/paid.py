@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 from participants.models import Enrolment
 
-Teller = Callable[[Enrolment], list[str]]
-_tellers: list[Teller] = []
+Provider = Callable[[Enrolment], list[str]]
+_providers: list[Provider] = []
 
 
-def register(teller: Teller) -> Teller:
-    """Decorator: add a function that returns sentences on the payment's status; none if nothing is owed."""
-    _tellers.append(teller)
-    return teller
+def register(provider: Provider) -> Provider:
+    """Decorator: register a function that returns sentences on the payment's status; none if nothing is owed."""
+    _providers.append(provider)
+    return provider
 
 
-def told(enrolment: Enrolment) -> list[str]:
+def payment_status(enrolment: Enrolment) -> list[str]:
     """Return the sentences on the status of this participant's payment."""
-    return [sentence for teller in _tellers for sentence in teller(enrolment)]
+    return [sentence for provider in _providers for sentence in provider(enrolment)]

@@ -33,8 +33,11 @@ def prepare_steps(enrolment: Enrolment) -> None:
 
 def _enterable(enrolment: Enrolment) -> list[tuple[int, steps.Step]]:
     """Return the steps that one request may enter, with their positions: the current one and the next."""
-    here = enrolment.position
-    return [(at, steps.of(enrolment, step)) for at, step in enumerate(enrolment.steps[here : here + 2], start=here)]
+    current = enrolment.position
+    return [
+        (position, steps.step_object(enrolment, step))
+        for position, step in enumerate(enrolment.steps[current : current + 2], start=current)
+    ]
 
 
 class Unprepared(Exception):
@@ -45,7 +48,7 @@ class Unprepared(Exception):
         self.enrolment = enrolment
 
 
-def _arrived_at(enrolment_id: int | None, token: str, prepared: bool) -> Enrolment:
+def _lock_current(enrolment_id: int | None, token: str, prepared: bool) -> Enrolment:
     """Return the enrolment under its row lock; end it as dropped out if the study's time limit has passed.
 
     Raises:
@@ -84,26 +87,29 @@ def answer_step(
         StepRefused: with a reason per field.
     """
     with transaction.atomic():
-        enrolment = _arrived_at(enrolment_id, token, prepared)
+        enrolment = _lock_current(enrolment_id, token, prepared)
         if enrolment.ended or enrolment.step is None or enrolment.position != position:
             return enrolment
         try:
             with transaction.atomic():
                 _take_answer(enrolment, data)
         except steps.StepRefused as refusal:
-            if not refusal.kept:
+            if not refusal.stored:
                 raise
             refused = refusal
-            kept = [{**step, **refused.kept} if at == position else step for at, step in enumerate(enrolment.steps)]
-            Enrolment.objects.filter(pk=enrolment.pk).update(steps=kept)
+            updated_steps = [
+                {**step, **refused.stored} if number == position else step
+                for number, step in enumerate(enrolment.steps)
+            ]
+            Enrolment.objects.filter(pk=enrolment.pk).update(steps=updated_steps)
         else:
             return enrolment
     raise refused
 
 
 def _take_answer(enrolment: Enrolment, data: Mapping[str, str]) -> None:
-    position, steps_then = enrolment.position, enrolment.steps
-    step = steps.of(enrolment, enrolment.step)
+    position, original_steps = enrolment.position, enrolment.steps
+    step = steps.step_object(enrolment, enrolment.step)
     step.answer(data)
     if enrolment.state == State.ARRIVED:
         consented.send(Enrolment, enrolment=enrolment)
@@ -116,11 +122,11 @@ def _take_answer(enrolment: Enrolment, data: Mapping[str, str]) -> None:
     if enrolment.step is None:
         end(enrolment, State.COMPLETED)
         return
-    following = steps.of(enrolment, enrolment.step)
-    enrolment.state = step.done_state or following.state
+    next_step = steps.step_object(enrolment, enrolment.step)
+    enrolment.state = step.done_state or next_step.state
     changed = ["position", "state", "last_seen_at", "refusal", "display_name"]
-    enrolment.save(update_fields=changed if enrolment.steps is steps_then else [*changed, "steps"])
-    following.enter()
+    enrolment.save(update_fields=changed if enrolment.steps is original_steps else [*changed, "steps"])
+    next_step.enter()
 
 
 def keep_refusal(*, enrolment_id: int, position: int, posted: Mapping[str, str], errors: Mapping[str, object]) -> None:
@@ -155,10 +161,10 @@ def show_step(
     Raises:
         Enrolment.DoesNotExist, Unprepared
     """
-    enrolment = _arrived_at(enrolment_id, token, prepared)
+    enrolment = _lock_current(enrolment_id, token, prepared)
     if enrolment.ended or enrolment.step is None:
         return enrolment, None
-    step = steps.of(enrolment, enrolment.step)
+    step = steps.step_object(enrolment, enrolment.step)
     step.enter()
     if enrolment.ended:
         return enrolment, None
@@ -188,7 +194,7 @@ def withdraw(*, enrolment_id: int) -> None:
 
 
 @transaction.atomic
-def returned(*, enrolment_id: int) -> bool:
+def record_return(*, enrolment_id: int) -> bool:
     """Record that the assignment was returned to the recruiter; return False if the enrolment had already ended."""
     enrolment = locked(enrolment_id)
     if enrolment.ended:
@@ -223,6 +229,6 @@ def end_expired(now=None) -> int:
     return ended
 
 
-def lifetime(minutes: int):
+def expiry_after(minutes: int):
     """Return when an enrolment that starts now expires."""
     return timezone.now() + timedelta(minutes=minutes)

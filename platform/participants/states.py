@@ -153,5 +153,5 @@ def ending_of(state: str, *, paid: bool, entry: str, kinds: Collection[str] = ()
         return replace(ending, what_next=_SHOW_CODE if paid else _NOTHING_TO_DO, gives_code=paid)
     if paid:
         return replace(ending, what_next=_GIVE_CODE, gives_code=True)
-    sends_code = ending.what_next is _GIVE_CODE and state != State.COMPLETED
-    return replace(ending, what_next=_RETURN_WITH_CODE) if sends_code else ending
+    needs_return_code = ending.what_next is _GIVE_CODE and state != State.COMPLETED
+    return replace(ending, what_next=_RETURN_WITH_CODE) if needs_return_code else ending

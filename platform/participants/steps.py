@@ -21,13 +21,13 @@ class StepRefused(Exception):
 
     Attributes:
         errors: the reason by field ("" for the answer as a whole).
-        kept: data added to the step despite the refusal; nothing else changes.
+        stored: data added to the step despite the refusal; nothing else changes.
     """
 
-    def __init__(self, errors: Mapping[str, str | Promise], *, kept: Mapping[str, Any] | None = None):
+    def __init__(self, errors: Mapping[str, str | Promise], *, stored: Mapping[str, Any] | None = None):
         super().__init__("; ".join(str(reason) for reason in errors.values()))
         self.errors = errors
-        self.kept = dict(kept or {})
+        self.stored = dict(stored or {})
 
 
 class Step(ABC):
@@ -93,6 +93,6 @@ def register(kind: type[Step]) -> type[Step]:
     return kind
 
 
-def of(enrolment: Enrolment, step: Mapping[str, Any]) -> Step:
+def step_object(enrolment: Enrolment, step: Mapping[str, Any]) -> Step:
     """Return the step object for the step's data."""
     return _kinds[step["kind"]](enrolment, step)

@@ -19,19 +19,19 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from participants import afterwards, paid, services
-from participants.farewells import allow_form, farewell_of
+from participants import explaining, paid, services
 from participants.markdown import to_html
 from participants.models import Enrolment
+from participants.returning import allow_form, return_instructions
 from participants.states import ending_of
-from participants.steps import Step, StepRefused, of
+from participants.steps import Step, StepRefused, step_object
 
-MOST_POSTED = 3000
+MAX_POSTED_LENGTH = 3000
 """How many characters of a refused field the page shows again."""
 
 
-def _no_such_link(request: HttpRequest) -> HttpResponse:
-    return render(request, "participants/no_such_link.html", status=404)
+def _invalid_link(request: HttpRequest) -> HttpResponse:
+    return render(request, "participants/invalid_link.html", status=404)
 
 
 def participant_page(view):
@@ -41,16 +41,16 @@ def participant_page(view):
     @xframe_options_exempt
     @never_cache
     @wraps(view)
-    def found(request: HttpRequest, token: str, **kwargs: Any) -> HttpResponse:
+    def wrapped(request: HttpRequest, token: str, **kwargs: Any) -> HttpResponse:
         enrolment = Enrolment.objects.filter(token=token).first()
         if enrolment is None:
-            return _no_such_link(request)
+            return _invalid_link(request)
         if not enrolment.ended and enrolment.expires_at < timezone.now():
             services.end_expired()
             enrolment.refresh_from_db()
         return view(request, enrolment, **kwargs)
 
-    return found
+    return wrapped
 
 
 @csrf_exempt
@@ -59,18 +59,18 @@ def participant_page(view):
 @require_http_methods(["GET", "POST"])
 def page(request: HttpRequest, token: str) -> HttpResponse:
     """Show the current step, or take its answer and redirect back here (303, with the reasons, if refused)."""
-    does = _taken if request.method == "POST" else _shown
+    handle = _accept_answer if request.method == "POST" else _show_current_step
     try:
         try:
-            return does(request, token, prepared=False)
-        except services.Unprepared as slow:
-            services.prepare_steps(slow.enrolment)
-            return does(request, token, prepared=True)
+            return handle(request, token, prepared=False)
+        except services.Unprepared as unprepared:
+            services.prepare_steps(unprepared.enrolment)
+            return handle(request, token, prepared=True)
     except Enrolment.DoesNotExist:
-        return _no_such_link(request)
+        return _invalid_link(request)
 
 
-def _taken(request: HttpRequest, token: str, *, prepared: bool) -> HttpResponse:
+def _accept_answer(request: HttpRequest, token: str, *, prepared: bool) -> HttpResponse:
     try:
         position = int(request.POST.get("position", "-1"))
     except ValueError:
@@ -81,11 +81,11 @@ def _taken(request: HttpRequest, token: str, *, prepared: bool) -> HttpResponse:
         return refused(request, Enrolment.objects.get(token=token), refusal.errors, position=position)
 
 
-def _shown(request: HttpRequest, token: str, *, prepared: bool) -> HttpResponse:
+def _show_current_step(request: HttpRequest, token: str, *, prepared: bool) -> HttpResponse:
     enrolment, step = services.show_step(token=token, prepared=prepared)
     if step is None:
-        return _ending(request, enrolment)
-    return _step(request, enrolment, step)
+        return _render_ending(request, enrolment)
+    return _render_step(request, enrolment, step)
 
 
 def refused(
@@ -93,32 +93,32 @@ def refused(
 ) -> HttpResponse:
     """Redirect (303) to the current step's page, which shows once why the answer was refused."""
     at = enrolment.position if position is None else position
-    posted = {name: value[:MOST_POSTED] for name, value in request.POST.items()}
+    posted = {name: value[:MAX_POSTED_LENGTH] for name, value in request.POST.items()}
     services.keep_refusal(enrolment_id=enrolment.pk, position=at, posted=posted, errors=errors)
     response = redirect(enrolment)
     response.status_code = 303
     return response
 
 
-def _step(request: HttpRequest, enrolment: Enrolment, step: Step) -> HttpResponse:
+def _render_step(request: HttpRequest, enrolment: Enrolment, step: Step) -> HttpResponse:
     refusal = services.take_refusal(enrolment) or {"posted": {}, "errors": {}}
     posted, errors = refusal["posted"], refusal["errors"]
     if errors:
         step.posted, step.errors = posted, errors
     context = {
-        **_frame(enrolment),
+        **_page_context(enrolment),
         "step": step,
         "title": step.title,
         "position": enrolment.position,
-        "counted": _counted(enrolment),
+        "counted": _records_behaviour(enrolment),
         "errors": errors,
         "posted": posted,
         **step.context(),
     }
-    return allow_form(render(request, step.template, context), context.get("farewell"))
+    return allow_form(render(request, step.template, context), context.get("return_instructions"))
 
 
-def _ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
+def _render_ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
     earnings = enrolment.earnings or {}
     ending = ending_of(
         enrolment.state,
@@ -128,31 +128,31 @@ def _ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
         by_hand=earnings.get("by_hand", False),
     )
     debriefing = earnings.get("debriefing", "")
-    farewell = farewell_of(enrolment)
-    own_code = enrolment.completion_code if ending.gives_code else ""
+    instructions = return_instructions(enrolment)
+    completion_code = enrolment.completion_code if ending.gives_code else ""
     context = {
-        **_frame(enrolment),
+        **_page_context(enrolment),
         "title": ending.title,
         "ending": ending,
-        "farewell": farewell,
-        "completion_code": farewell.code if farewell is not None else own_code,
+        "return_instructions": instructions,
+        "completion_code": instructions.code if instructions is not None else completion_code,
         "earnings": enrolment.earnings,
-        "paying": paid.told(enrolment),
-        "afterwards": afterwards.told(enrolment),
+        "payment_status": paid.payment_status(enrolment),
+        "explanations": explaining.explanations(enrolment),
         "debriefing": to_html(debriefing) if debriefing else "",
     }
-    return allow_form(render(request, "participants/ending.html", context), farewell)
+    return allow_form(render(request, "participants/ending.html", context), instructions)
 
 
-def _frame(enrolment: Enrolment) -> dict[str, Any]:
+def _page_context(enrolment: Enrolment) -> dict[str, Any]:
     """Return the context of the frame around every page: the steps and the progress."""
     total = len(enrolment.steps)
     done = total if enrolment.ended else enrolment.position
-    titles = [of(enrolment, step).title for step in enrolment.steps]
+    titles = [step_object(enrolment, step).title for step in enrolment.steps]
     return {"enrolment": enrolment, "progress": {"done": done, "total": total, "titles": titles}}
 
 
-def _counted(enrolment: Enrolment) -> bool:
+def _records_behaviour(enrolment: Enrolment) -> bool:
     """Return whether the participant has consented to the recording of page use."""
     return any(step["kind"] == "consent" and step.get("behaviour") for step in enrolment.steps[: enrolment.position])
 
@@ -161,7 +161,7 @@ def _clock(enrolment: Enrolment, *, pauses: bool = False) -> dict[str, Any]:
     """Return the current step's clock for other pages; with `pauses`, opening the page may pause it."""
     if enrolment.ended or enrolment.step is None:
         return {}
-    step = of(enrolment, enrolment.step)
+    step = step_object(enrolment, enrolment.step)
     paused = step.pause() if pauses else 0
     return {"clock": step.clock(), "paused": paused}
 
@@ -177,7 +177,7 @@ def leave(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
         (step["leaving"] for step in enrolment.steps if "leaving" in step),
         _("You are not paid if you leave before the end."),
     )
-    context = {**_frame(enrolment), **_clock(enrolment), "title": _("Leave the study?"), "pays": pays}
+    context = {**_page_context(enrolment), **_clock(enrolment), "title": _("Leave the study?"), "pays": pays}
     return render(request, "participants/leave.html", context)
 
 
@@ -190,5 +190,5 @@ def problem(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
         services.report_problem(enrolment_id=enrolment.pk, text=request.POST["text"].strip())
         sent = True
     clock = _clock(enrolment, pauses=True)
-    context = {**_frame(enrolment), **clock, "title": _("Report a problem"), "sent": sent}
+    context = {**_page_context(enrolment), **clock, "title": _("Report a problem"), "sent": sent}
     return render(request, "participants/problem.html", context)

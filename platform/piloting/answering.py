@@ -43,7 +43,7 @@ def _code_word(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
 
 def _quiz(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
     assert enrolment.step is not None
-    step = steps.of(enrolment, enrolment.step)
+    step = steps.step_object(enrolment, enrolment.step)
     assert isinstance(step, Quiz)
     rightly = plan != Plan.WRONG_QUIZ
     return {

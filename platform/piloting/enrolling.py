@@ -10,7 +10,7 @@ from django.db import transaction
 from games.interface import Role
 from matches.models import Match
 from participants.models import Enrolment
-from participants.services import lifetime
+from participants.services import expiry_after
 from piloting.models import Pilot, Walker
 from studies.enrolling import steps_of
 from studies.models import Cell, Version
@@ -63,7 +63,7 @@ def enrol(walker: Walker) -> Enrolment:
         timers = {}
     steps = [_for_pilot(step, walker, timers) for step in steps_of(cell.version, cell, role, number=number)]
     walker.enrolment = Enrolment.objects.create(
-        steps=steps, seed=walker.pilot.seed + walker.number, expires_at=lifetime(HOURS * 60)
+        steps=steps, seed=walker.pilot.seed + walker.number, expires_at=expiry_after(HOURS * 60)
     )
     walker.save(update_fields=["enrolment"])
     return walker.enrolment

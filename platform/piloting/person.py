@@ -72,7 +72,7 @@ class Person:
             page = self._look()
             if self._now().ended:
                 return
-            step = steps.of(self.enrolment, self.enrolment.step)
+            step = steps.step_object(self.enrolment, self.enrolment.step)
             estimate, asked = {"reading": pace.seconds_of_page(page)}, page
             if step.kind == "lobby":
                 self._wait_for_others()

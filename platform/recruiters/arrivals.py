@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from participants.farewells import Farewell
+from participants.returning import ReturnInstructions
 from recruiters import otree
 from recruiters.errors import ExpiredCode, IncompleteLink, WrongCode
 from recruiters.models import Identity, LabCode
@@ -43,7 +43,7 @@ class Arrival:
     role: str | None = None
     cell: int | None = None
     return_to: str = ""
-    turned_away: Farewell | None = None
+    turned_away: ReturnInstructions | None = None
     checked: bool = False
     once: bool = False
     held: str = ""

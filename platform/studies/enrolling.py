@@ -23,7 +23,7 @@ from matches.models import Match, Seat
 from opponents.agents import Seats, labels_in, people_in
 from participants.consent import FULL
 from participants.models import Enrolment
-from participants.services import end_expired, lifetime
+from participants.services import end_expired, expiry_after
 from participants.signals import consented
 from participants.states import State
 from participants.steps import StepRefused
@@ -85,7 +85,7 @@ def enrol(
     cell, role, number = _place(version, role or arrival.role, arrival.cell)
     enrolment = Enrolment.objects.create(
         steps=steps_of(version, cell, role, number=number),
-        expires_at=lifetime(version.content["timers"]["minutes"]),
+        expires_at=expiry_after(version.content["timers"]["minutes"]),
         return_to=arrival.return_to,
         **({"token": token} if token else {}),
     )

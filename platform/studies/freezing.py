@@ -156,7 +156,7 @@ def _part_of(study: Study) -> dict[str, Any]:
 def surveys_of(study: Study) -> dict[str, list[dict[str, Any]]]:
     """Return the study's questions by survey, without empty surveys."""
     written = {"before": study.survey_before, "after": study.survey_after}
-    return {name: [one.kept() for one in questions_of(asked)] for name, asked in written.items() if asked}
+    return {name: [question.as_data() for question in questions_of(asked)] for name, asked in written.items() if asked}
 
 
 def sha256_of(content: Any) -> str:

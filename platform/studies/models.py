@@ -424,7 +424,7 @@ class Study(models.Model):
         for name in ("survey_before", "survey_after"):
             try:
                 asked = questions_of(getattr(self, name) or [], may_end=name == "survey_before")
-                setattr(self, name, [question.kept() for question in asked])
+                setattr(self, name, [question.as_data() for question in asked])
             except BadQuestions as error:
                 errors[name] = str(error)
         if errors:

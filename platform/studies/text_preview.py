@@ -26,7 +26,7 @@ from studies.design import cells_wanted
 from studies.disclosure import disclosed
 from studies.models import Study
 from surveys.questions import BadQuestions, field_of, questions_of
-from surveys.steps import Asked
+from surveys.steps import PageQuestion
 
 SEED = 1
 PLACEHOLDER_MODEL = "openai:any"
@@ -144,7 +144,7 @@ def _surveys(study: Study) -> tuple[tuple[str, str], ...]:
         except BadQuestions:
             continue
         if questions:
-            asked = [Asked(question, field_of(question), "", "") for question in questions]
+            asked = [PageQuestion(question, field_of(question), "", "") for question in questions]
             pages.append((str(title), render_to_string("participants/survey_questions.html", {"asked": asked})))
     return tuple(pages)
 

@@ -16,9 +16,9 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from matches.models import Match
-from participants.farewells import allow_form
 from participants.markdown import to_html
 from participants.models import Enrolment
+from participants.returning import allow_form
 from recruiters import arrivals
 from recruiters.addresses import counted
 from recruiters.errors import EntryRefused, IncompleteLink, TooMany, TooSoon
@@ -51,9 +51,9 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
             return render(
                 request, "studies/enter_code.html", {**_about(study), "refusal": refusal}, status=refusal.status
             )
-        return _not_let_in(request, study, refusal)
+        return _not_admitted(request, study, refusal)
     except EntryRefused as refusal:
-        return _not_let_in(request, study, refusal, arrival)
+        return _not_admitted(request, study, refusal, arrival)
 
 
 def _link(request: HttpRequest) -> arrivals.Link:
@@ -64,15 +64,17 @@ def _link(request: HttpRequest) -> arrivals.Link:
     )
 
 
-def _not_let_in(
+def _not_admitted(
     request: HttpRequest, study: Study, refusal: EntryRefused, arrival: arrivals.Arrival | None = None
 ) -> HttpResponse:
     """Explain why someone is not admitted, and how they can go back."""
     back = arrival.return_to if arrival else ""
     about = {"study": study, "refusal": refusal, "back": back or getattr(refusal, "back", "")}
     if arrival is not None and (isinstance(refusal, enrolling.Full) or study.status == Study.Status.CLOSED):
-        about["farewell"] = arrival.turned_away
-    return allow_form(render(request, "studies/not_let_in.html", about, status=refusal.status), about.get("farewell"))
+        about["return_instructions"] = arrival.turned_away
+    return allow_form(
+        render(request, "studies/not_admitted.html", about, status=refusal.status), about.get("return_instructions")
+    )
 
 
 def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> HttpResponse:

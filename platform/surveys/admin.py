@@ -26,7 +26,7 @@ class ResponseAdmin(ReadOnlyAdmin):
             "",
             "<p><strong>{}</strong><br>{}</p>",
             (
-                (question["prompt"], "–" if (given := response.answers.get(question["key"])) is None else given)
+                (question["prompt"], "–" if (answer := response.answers.get(question["key"])) is None else answer)
                 for question in response.questions
             ),
         )

@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-LONGEST_ANSWER = 2000
+MAX_ANSWER_LENGTH = 2000
 """Maximum characters of a text answer."""
-MOST_QUESTIONS = 60
-LONGEST_MADE_KEY = 30
+MAX_QUESTIONS = 60
+MAX_GENERATED_KEY_LENGTH = 30
 Kind = Literal["text", "number", "choice", "scale"]
 Answer = str | float | int | None
 
@@ -36,7 +36,7 @@ class Question(BaseModel):
     """One question.
 
     Attributes:
-        key: the name of its column in the dataset; made from the question if empty.
+        key: the name of its column in the dataset; generated from the question if empty.
         options: the options of a choice.
         ends: the options that screen a participant out.
         least, most: the limits of a number.
@@ -58,7 +58,7 @@ class Question(BaseModel):
     high: Annotated[str, Field(max_length=60)] = ""
 
     @model_validator(mode="after")
-    def _can_be_answered(self) -> Self:
+    def _check_answerable(self) -> Self:
         if self.kind == "choice" and len(self.options) < 2:
             raise PydanticCustomError("options", _("A choice needs at least two options."))
         if len(set(self.options)) < len(self.options):
@@ -92,8 +92,8 @@ class Question(BaseModel):
             if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:3]) <= self.points:
                 raise BadAnswer(_("Please choose a point on the scale."))
             return int(text)
-        if len(text) > LONGEST_ANSWER:
-            raise BadAnswer(_("Please use at most {most} characters.").format(most=LONGEST_ANSWER))
+        if len(text) > MAX_ANSWER_LENGTH:
+            raise BadAnswer(_("Please use at most {most} characters.").format(most=MAX_ANSWER_LENGTH))
         return text
 
     def screens_out(self, answer: Answer) -> bool:
@@ -113,7 +113,7 @@ class Question(BaseModel):
             raise BadAnswer(_("Please enter a number of at most {most}.").format(most=f"{self.most:g}"))
         return int(number) if number == int(number) else number
 
-    def kept(self) -> dict[str, Any]:
+    def as_data(self) -> dict[str, Any]:
         """Return the question as plain data, without defaults."""
         return self.model_dump(mode="json", exclude_defaults=True) | {"key": self.key, "kind": self.kind}
 
@@ -129,14 +129,14 @@ def questions_of(written: Any, *, may_end: bool = True) -> list[Question]:
     """
     if not isinstance(written, list):
         raise BadQuestions([_("A survey is a list of questions.")])
-    if len(written) > MOST_QUESTIONS:
-        raise BadQuestions([_("A survey can have at most {most} questions.").format(most=MOST_QUESTIONS)])
+    if len(written) > MAX_QUESTIONS:
+        raise BadQuestions([_("A survey can have at most {most} questions.").format(most=MAX_QUESTIONS)])
     questions, problems = [], []
-    for number, one in enumerate(written, start=1):
+    for number, data in enumerate(written, start=1):
         try:
-            questions.append(Question.model_validate(one))
+            questions.append(Question.model_validate(data))
         except ValidationError as error:
-            problems.append(_("Question {number}: {reason}").format(number=number, reason=_in_words(error)))
+            problems.append(_("Question {number}: {reason}").format(number=number, reason=_describe(error)))
     keys = [question.key for question in questions if question.key]
     problems += [
         _("Question {number}: only answers before the game can end the study.").format(number=number)
@@ -154,19 +154,19 @@ def questions_of(written: Any, *, may_end: bool = True) -> list[Question]:
 
 
 def key_from(prompt: str) -> str:
-    """Return a column name made from the question's first words, in lower-case ASCII letters."""
+    """Return a column name generated from the question's first words, in lower-case ASCII letters."""
     words = re.findall("[a-z0-9]+", slugify(prompt).replace("_", "-"))
     while words and not words[0][0].isalpha():
         words = words[1:]
     name = ""
     for word in words:
-        if name and len(name) + 1 + len(word) > LONGEST_MADE_KEY:
+        if name and len(name) + 1 + len(word) > MAX_GENERATED_KEY_LENGTH:
             break
-        name = f"{name}_{word}" if name else word[:LONGEST_MADE_KEY]
+        name = f"{name}_{word}" if name else word[:MAX_GENERATED_KEY_LENGTH]
     return name or "question"
 
 
-def _in_words(error: ValidationError) -> str:
+def _describe(error: ValidationError) -> str:
     """Return the first problem, worded like the form's labels."""
     problem = error.errors()[0]
     field = str(problem["loc"][0]) if problem["loc"] else ""
@@ -189,22 +189,24 @@ def _in_words(error: ValidationError) -> str:
 
 
 def _with_keys(questions: Sequence[Question]) -> list[Question]:
-    taken = {question.key for question in questions}
-    full = []
+    used_keys = {question.key for question in questions}
+    completed = []
     for question in questions:
         if question.key:
-            full.append(question)
+            completed.append(question)
             continue
-        made = key_from(question.prompt)
+        generated = key_from(question.prompt)
         key = next(
-            name for i in range(1, len(questions) + 2) if (name := made if i == 1 else f"{made}_{i}") not in taken
+            name
+            for i in range(1, len(questions) + 2)
+            if (name := generated if i == 1 else f"{generated}_{i}") not in used_keys
         )
-        taken.add(key)
-        full.append(question.model_copy(update={"key": key}))
-    return full
+        used_keys.add(key)
+        completed.append(question.model_copy(update={"key": key}))
+    return completed
 
 
-def read_all(questions: Sequence[Question], posted: Mapping[str, str]) -> tuple[dict[str, Answer], dict[str, str]]:
+def read_answers(questions: Sequence[Question], posted: Mapping[str, str]) -> tuple[dict[str, Answer], dict[str, str]]:
     """Return the answers by key, and the reasons for invalid ones by field name."""
     answers: dict[str, Answer] = {}
     problems: dict[str, str] = {}

@@ -12,11 +12,11 @@ from participants import services as people
 from participants.states import State
 from participants.steps import Step, StepRefused, register
 from surveys.models import Response
-from surveys.questions import Answer, Question, field_of, questions_of, read_all
+from surveys.questions import Answer, Question, field_of, questions_of, read_answers
 
 
 @dataclass(frozen=True)
-class Asked:
+class PageQuestion:
     """A question on the page, with the last refused answer and the reason."""
 
     question: Question
@@ -30,7 +30,7 @@ class Asked:
 
 
 class Survey(Step):
-    """step: {kind, questions: as described in `surveys.questions`}."""
+    """A survey page. A step is {kind, questions: as described in `surveys.questions`}."""
 
     survey: ClassVar[Response.Survey]
     template = "participants/survey.html"
@@ -41,7 +41,7 @@ class Survey(Step):
     def context(self) -> dict[str, Any]:
         return {
             "asked": [
-                Asked(question, field, self.posted.get(field, ""), str(self.errors.get(field, "")))
+                PageQuestion(question, field, self.posted.get(field, ""), str(self.errors.get(field, "")))
                 for question in self.questions()
                 for field in [field_of(question)]
             ]
@@ -49,17 +49,17 @@ class Survey(Step):
 
     def answer(self, data: Mapping[str, str]) -> None:
         questions = self.questions()
-        answers, problems = read_all(questions, data)
+        answers, problems = read_answers(questions, data)
         if problems:
             raise StepRefused(problems)
-        self.keep(questions, answers)
+        self.store(questions, answers)
 
-    def keep(self, questions: list[Question], answers: dict[str, Answer]) -> None:
+    def store(self, questions: list[Question], answers: dict[str, Answer]) -> None:
         """Store the answers, once."""
         Response.objects.get_or_create(
             enrolment=self.enrolment,
             survey=self.survey,
-            defaults={"questions": [question.kept() for question in questions], "answers": answers},
+            defaults={"questions": [question.as_data() for question in questions], "answers": answers},
         )
 
 
@@ -72,8 +72,8 @@ class SurveyBefore(Survey):
     title = _("A few questions first")
     state = State.CONSENTED
 
-    def keep(self, questions: list[Question], answers: dict[str, Answer]) -> None:
-        super().keep(questions, answers)
+    def store(self, questions: list[Question], answers: dict[str, Answer]) -> None:
+        super().store(questions, answers)
         if any(question.screens_out(answers[question.key]) for question in questions):
             people.end(self.enrolment, State.SCREENED_OUT)
 

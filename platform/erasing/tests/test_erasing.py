@@ -28,7 +28,7 @@ from matches.models import Match
 from opponents.models import Call
 from participants import services as people
 from participants.models import Enrolment
-from participants.words import kept_words
+from participants.written_text import written_fields
 from payouts.models import LedgerRow
 from recruiters.models import Identity, LabCode
 from rights.members import give
@@ -267,7 +267,7 @@ def test_all_enrolments_of_the_same_person_are_erased_together():
 
 
 def test_every_table_about_participants_declares_its_texts():
-    """A new model with a foreign key to enrolments must call `keeps_words` or be listed here."""
+    """A new model with a foreign key to enrolments must call `register_written_fields` or be listed here."""
     without_words = {
         "matches.Seat", "participants.Visit", "payouts.LedgerRow", "studies.Placement", "recruiters.Delivery",
         "piloting.Walker", "quality.PageView", "quality.Behaviour", "prolific.Submission", "lobby.Place",
@@ -278,7 +278,7 @@ def test_every_table_about_participants_declares_its_texts():
         for relation in Enrolment._meta.related_objects
         if relation.one_to_many or relation.one_to_one
     }
-    unsaid = {model._meta.label for model in of_people} - {model._meta.label for model in kept_words()}
+    unsaid = {model._meta.label for model in of_people} - {model._meta.label for model in written_fields()}
     assert unsaid == without_words | removed
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lobby.grouping import Waiting, group_of, part_of, seats_for
+from lobby.grouping import Waiting, find_group, partial_group, seats_for
 
 KINDS = st.sampled_from("ab")
 NEEDED = st.dictionaries(KINDS, st.integers(1, 4), min_size=1)
@@ -23,7 +23,7 @@ def people(draw: st.DrawFn) -> list[Waiting]:
 
 @given(people(), NEEDED)
 def test_group_has_exactly_the_needed_participants_once(waiting: list[Waiting], needed: dict[str, int]):
-    group = group_of(waiting, needed)
+    group = find_group(waiting, needed)
     if group is not None:
         assert Counter(one.kind for one in group) == needed
         assert len({one.key for one in group}) == len(group)
@@ -31,15 +31,15 @@ def test_group_has_exactly_the_needed_participants_once(waiting: list[Waiting], 
 
 @given(people(), NEEDED)
 def test_members_of_a_group_have_never_met(waiting: list[Waiting], needed: dict[str, int]):
-    group = group_of(waiting, needed) or []
-    assert not any(other.key in one.met for one in group for other in group)
+    group = find_group(waiting, needed) or []
+    assert not any(other.key in one.past_partners for one in group for other in group)
 
 
 @given(people(), NEEDED)
 def test_enough_strangers_are_grouped_in_order_of_arrival(waiting: list[Waiting], needed: dict[str, int]):
     strangers = [Waiting(one.key, one.kind) for one in waiting]
     here = Counter(one.kind for one in strangers)
-    group = group_of(strangers, needed)
+    group = find_group(strangers, needed)
     if all(here[kind] >= count for kind, count in needed.items()):
         first = {kind: [one.key for one in strangers if one.kind == kind][:count] for kind, count in needed.items()}
         assert group is not None
@@ -52,7 +52,7 @@ def test_enough_strangers_are_grouped_in_order_of_arrival(waiting: list[Waiting]
 def test_longest_waiting_participant_is_in_the_incomplete_group(waiting: list[Waiting], needed: dict[str, int]):
     for first in waiting:
         if first.kind in needed:
-            part = part_of(waiting, needed, first)
+            part = partial_group(waiting, needed, first)
             assert part[0] == first
             assert not Counter(one.kind for one in part) - Counter(needed)
 

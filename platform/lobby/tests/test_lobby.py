@@ -12,12 +12,12 @@ from django.utils import timezone
 
 from lobby import services
 from lobby.models import Group, Place
-from lobby.step import asked
+from lobby.step import answer_request
 from matches.models import Match, Seat
 from opponents.agents import Agent
 from participants import services as people
 from participants.models import Enrolment
-from participants.services import lifetime
+from participants.services import expiry_after
 from participants.states import State
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
@@ -53,7 +53,7 @@ def newcomer(seats: dict[str, str] = FOUR, role: str = "p1", **lobby: object) ->
     """A participant whose first step is a lobby."""
     game, config = ("bargaining", {}) if "alice" in seats else ("beauty_contest", {"players": len(seats), "runs": 2})
     return Enrolment.objects.create(
-        steps=steps(seats, role, game=game, config=config, **lobby), expires_at=lifetime(60), state=State.CONSENTED
+        steps=steps(seats, role, game=game, config=config, **lobby), expires_at=expiry_after(60), state=State.CONSENTED
     )
 
 
@@ -75,14 +75,14 @@ def again(enrolments: list[Enrolment]) -> list[State]:
 
 
 def late(enrolment: Enrolment) -> None:
-    """Let the participant's waiting time be over."""
+    """Move the end of the participant's waiting time into the past."""
     Place.objects.filter(enrolment=enrolment).update(
         since=timezone.now() - timedelta(seconds=301), until=timezone.now() - timedelta(seconds=1)
     )
 
 
 def gone(enrolment: Enrolment) -> None:
-    """Make the participant absent: no sign of their page for too long."""
+    """Make the participant absent: their page has not sent a request for too long."""
     Place.objects.filter(enrolment=enrolment).update(heard_at=timezone.now() - timedelta(seconds=16))
 
 
@@ -140,7 +140,7 @@ class TestPresence:
         away, *others = arrive(3)
         gone(away)
         others += arrive(1)
-        assert asked(away.token) == {"type": "begin"}
+        assert answer_request(away.token) == {"type": "begin"}
         assert again([away, *others]) == [State.PLAYING] * 4
 
     def test_withdrawn_participant_leaves_the_lobby_at_once(self):
@@ -193,7 +193,7 @@ class TestWaitingInVain:
     def test_own_page_ends_the_wait(self):
         (one,) = arrive(1)
         late(one)
-        assert asked(one.token) == {"type": "begin"}
+        assert answer_request(one.token) == {"type": "begin"}
         assert again([one]) == [State.NO_PARTNER]
 
     def test_absent_participant_is_not_ended_until_they_return(self):

@@ -8,9 +8,9 @@ from django.utils.translation import gettext_lazy as _
 
 from marketplaces.models import Account, Recruitment
 from marketplaces.mturk.arriving import KEY
-from participants import farewells
-from participants.farewells import Farewell
+from participants import returning
 from participants.models import Enrolment
+from participants.returning import ReturnInstructions
 from participants.states import State
 from recruiters.models import Identity
 
@@ -19,12 +19,12 @@ SITES = {
     Account.Place.SANDBOX.value: "https://workersandbox.mturk.com",
 }
 SUBMIT = "/mturk/externalSubmit"
-LEADS_ON = ("https://*.mturk.com",)
+REDIRECT_SITES = ("https://*.mturk.com",)
 """Sites to which externalSubmit may redirect the browser."""
 
 
-@farewells.register
-def to_mturk(enrolment: Enrolment) -> Farewell | None:
+@returning.register
+def to_mturk(enrolment: Enrolment) -> ReturnInstructions | None:
     """Return the button that submits the assignment, or None if the worker has to return it or copy a code."""
     identity = Identity.objects.filter(enrolment=enrolment, recruiter=KEY).first()
     submits = enrolment.state == State.COMPLETED or bool((enrolment.earnings or {}).get("amounts"))
@@ -34,12 +34,12 @@ def to_mturk(enrolment: Enrolment) -> Farewell | None:
     if not site:
         return None
     posted = {"assignmentId": identity.details["assignmentId"], "completionCode": enrolment.completion_code}
-    return Farewell(
+    return ReturnInstructions(
         _("One last step: submit the task with this button so that your work is recorded and paid."),
         address=f"{site}{SUBMIT}",
         label=_("Submit the task"),
-        posts=posted,
-        leads_on=LEADS_ON if site in SITES.values() else (),
+        form_fields=posted,
+        redirect_sites=REDIRECT_SITES if site in SITES.values() else (),
     )
 
 

@@ -9,17 +9,17 @@ from django.utils.translation import gettext as _
 from marketplaces.prolific import codes
 from marketplaces.prolific.links import KIND
 from marketplaces.prolific.models import Publication
-from participants import farewells
-from participants.farewells import Farewell
+from participants import returning
 from participants.models import Enrolment
+from participants.returning import ReturnInstructions
 from participants.states import State
 from payouts.rules import in_currency
 from recruiters.models import Identity
 from studies.models import Cell
 
 
-@farewells.register
-def to_prolific(enrolment: Enrolment) -> Farewell | None:
+@returning.register
+def to_prolific(enrolment: Enrolment) -> ReturnInstructions | None:
     """Return the button that reports the ending to Prolific, and the code in case the button fails."""
     identity = Identity.objects.filter(enrolment=enrolment, recruiter=KIND).first()
     if identity is None:
@@ -29,7 +29,7 @@ def to_prolific(enrolment: Enrolment) -> Farewell | None:
     if publication is None or cell is None:
         return None
     if enrolment.state == State.RETURNED:
-        return Farewell(_("You have returned your place on Prolific. There is nothing more for you to do."))
+        return ReturnInstructions(_("You have returned your place on Prolific. There is nothing more for you to do."))
     which = codes.code_of(enrolment.state, cell.pay())
     code = publication.codes[which]
     address = f"{publication.pages}/submissions/complete?cc={quote(code)}"
@@ -38,12 +38,12 @@ def to_prolific(enrolment: Enrolment) -> Farewell | None:
             "Go back with this button: Prolific pays you {amount} for your time. If it asks for a code, copy this."
         )
         paid = in_currency(publication.screen_out_reward, publication.currency)
-        return Farewell(words.format(amount=paid), address, _("Back to Prolific"), code=code)
+        return ReturnInstructions(words.format(amount=paid), address, _("Back to Prolific"), code=code)
     if codes.pays(enrolment.state, cell.pay()):
         words = _("Go back with this button so that your work is recorded. If Prolific asks for a code, copy this one.")
-        return Farewell(words, address, _("Back to Prolific"), code=code)
+        return ReturnInstructions(words, address, _("Back to Prolific"), code=code)
     words = _(
         "Please go back with this button: Prolific then asks you to return your place, which does not count against "
         "you. If it asks for a code, copy this one."
     )
-    return Farewell(words, address, _("Return on Prolific"), code=code)
+    return ReturnInstructions(words, address, _("Return on Prolific"), code=code)

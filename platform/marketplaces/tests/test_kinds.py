@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from marketplaces import kinds
 from marketplaces.desks import Desk
-from participants import farewells
+from participants import returning
 from payouts import payers
 from recruiters import arrivals
 
@@ -22,7 +22,7 @@ def test_its_people_arrive_go_back_and_are_paid(key):
     kind = kinds.get(key)
     assert kind.key == key and kind.title and kind.credentials
     assert key in dict(arrivals.choices())
-    assert any(known.__module__.startswith(f"marketplaces.{key}.") for known in farewells._readers)
+    assert any(known.__module__.startswith(f"marketplaces.{key}.") for known in returning._providers)
     method = payers.method_of(key)
     assert method is not None and method.payer is not None and method.elsewhere is None
 

@@ -16,7 +16,7 @@ from matches.errors import Stale
 from matches.models import Event, Lease, Match
 from matches.turns import OpenTurn
 from participants.models import Enrolment
-from participants.services import lifetime
+from participants.services import expiry_after
 
 pytestmark = [pytest.mark.services, pytest.mark.both, pytest.mark.django_db(transaction=True)]
 
@@ -24,7 +24,7 @@ OFFER = {"alice_gain": 6000, "bob_gain": 4000}
 
 
 def new_match(agent: str = "script:fair", delay: float = 0) -> Match:
-    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=lifetime(60))
+    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60))
     return services.open_match(
         game="bargaining",
         config={},

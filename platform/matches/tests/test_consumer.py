@@ -22,7 +22,7 @@ from matches import agents, announce, consumers, services, sweeps
 from matches.models import Event, Match
 from participants import services as people
 from participants.models import Enrolment
-from participants.services import lifetime
+from participants.services import expiry_after
 from participants.states import State
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
@@ -57,7 +57,7 @@ def connections_closed() -> Iterator[None]:
 
 def new_match() -> tuple[Enrolment, Match]:
     """Open a match of a participant as alice against a fair script, at the first turn."""
-    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=lifetime(60), state=State.PLAYING)
+    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60), state=State.PLAYING)
     match = services.open_match(
         game="bargaining",
         config={},
@@ -389,7 +389,7 @@ async def test_a_forged_token_gets_gone(db, token):
 
 
 async def test_a_participant_without_a_match_gets_gone(db):
-    early = await in_other_thread(Enrolment.objects.create, steps=[{"kind": "match"}], expires_at=lifetime(60))
+    early = await in_other_thread(Enrolment.objects.create, steps=[{"kind": "match"}], expires_at=expiry_after(60))
     stranger = Page(early.token)
     assert await stranger.connect()
     assert await stranger.next() == {"type": "gone"}

@@ -17,7 +17,7 @@ from matches.turns import dump
 from opponents.agents import Agent
 from participants import services as people
 from participants.models import Enrolment
-from participants.services import lifetime
+from participants.services import expiry_after
 from participants.states import State
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +26,7 @@ STANDIN = Agent(spec="script:rational").frozen()
 
 def newcomer() -> Enrolment:
     steps = [{"kind": "match", "game": "beauty_contest"}]
-    return Enrolment.objects.create(steps=steps, expires_at=lifetime(60), state=State.PLAYING)
+    return Enrolment.objects.create(steps=steps, expires_at=expiry_after(60), state=State.PLAYING)
 
 
 def opened(*, seats: int = 4, people: int = 3, runs: int = 4, **timers: object) -> Match:

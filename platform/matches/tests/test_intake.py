@@ -7,7 +7,7 @@ import pytest
 from matches import forms, intake, screens, services
 from matches.models import Event, Seat
 from participants.models import Enrolment
-from participants.services import lifetime
+from participants.services import expiry_after
 from participants.states import State
 
 pytestmark = pytest.mark.django_db
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 def seat(**config) -> Seat:
     """A person's seat in a contest up to 100, against an agent that no worker runs."""
-    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=lifetime(60), state=State.PLAYING)
+    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60), state=State.PLAYING)
     match = services.open_match(
         game="beauty_contest",
         config={"players": 2, **config},

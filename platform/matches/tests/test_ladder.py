@@ -16,7 +16,7 @@ from opponents.agent_settings import AgentSettings
 from opponents.agents import counted_movers
 from opponents.models import Call
 from participants.models import Enrolment
-from participants.services import lifetime
+from participants.services import expiry_after
 from participants.states import State
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
@@ -47,7 +47,7 @@ def fresh(monkeypatch) -> Iterator[None]:
 
 def waiting(**settings) -> Match:
     """Open a match in which a participant has made an offer to the model `openai:m`."""
-    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=lifetime(60))
+    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60))
     match = services.open_match(
         game="bargaining",
         config={},

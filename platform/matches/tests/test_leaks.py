@@ -29,7 +29,7 @@ from matches.tests.test_consumer import Page, connections_closed, in_other_threa
 from opponents.agent_settings import AgentSettings
 from opponents.models import Call
 from participants.models import Enrolment
-from participants.services import lifetime
+from participants.services import expiry_after
 from participants.states import State
 
 __all__ = ["connections_closed"]
@@ -131,7 +131,7 @@ def seated(game: str, protocol: str) -> tuple[Enrolment, Match, str, str]:
         appears="typed", persona=PERSONA, strategy="chain_of_thought", script=registry.get(game).default_script,
         tries_after_first=2, retries=3, call_seconds=60, limit_seconds=300,
     )  # fmt: skip
-    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=lifetime(60), state=State.PLAYING)
+    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60), state=State.PLAYING)
     match = services.open_match(
         game=game,
         config=config,

@@ -15,7 +15,7 @@ from matches.errors import Stale
 from matches.models import Event, Match
 from matches.turns import OpenTurn, dump
 from participants.models import Enrolment
-from participants.services import lifetime
+from participants.services import expiry_after
 from participants.states import State
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +25,7 @@ OFFER = {"alice_gain": 6000, "bob_gain": 4000}
 
 @pytest.fixture
 def person() -> Enrolment:
-    return Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=lifetime(60), state=State.PLAYING)
+    return Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60), state=State.PLAYING)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 
 from panels.endings import NotAllowed, check_leads, filled_in, outcome_of, refuse_elsewhere
-from panels.leaving import farewell_to
+from panels.leaving import instructions_for
 from panels.models import Panel
 from panels.tests.staging import Visitor
 from participants.models import Enrolment
@@ -135,9 +135,9 @@ def test_an_assignment_is_handed_in_by_a_form_as_the_external_question_protocol_
     panel.full_clean()
     panel.save()
     guest = standin.guests[0]
-    found = farewell_to(panel, "completed", {"person": guest.person, "task": guest.task, "session": guest.session})
+    found = instructions_for(panel, "completed", {"person": guest.person, "task": guest.task, "session": guest.session})
     assert found is not None and found.address == f"{standin.address}/mturk/externalSubmit"
-    assert found.posts == {"assignmentId": guest.session, "done": "yes"}
+    assert found.form_fields == {"assignmentId": guest.session, "done": "yes"}
     looking = Client().get(standin.link(guest, session="ASSIGNMENT_ID_NOT_AVAILABLE").removeprefix("http://testserver"))
     assert looking.status_code == 200 and not Enrolment.objects.exists()
     with pytest.raises(NotAllowed):

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from surveys.questions import MOST_QUESTIONS, BadQuestions, questions_of
+from surveys.questions import MAX_QUESTIONS, BadQuestions, questions_of
 
 
 class SurveyWidget(UnfoldAdminTextareaWidget):
@@ -53,7 +53,7 @@ class SurveyWidget(UnfoldAdminTextareaWidget):
             ),
             "column_twice": _("Two questions have this column name. Rename one."),
         }
-        attrs = {**(attrs or {}), "data-survey": json.dumps(words), "data-most": MOST_QUESTIONS}
+        attrs = {**(attrs or {}), "data-survey": json.dumps(words), "data-most": MAX_QUESTIONS}
         if self.may_end:
             attrs["data-may-end"] = ""
         context: dict[str, Any] = super().get_context(name, value, attrs)
@@ -70,6 +70,6 @@ def read_survey(written: Any, *, may_end: bool = False) -> list[dict[str, Any]]:
         ValidationError: naming each invalid question.
     """
     try:
-        return [question.kept() for question in questions_of(written or [], may_end=may_end)]
+        return [question.as_data() for question in questions_of(written or [], may_end=may_end)]
     except BadQuestions as error:
         raise ValidationError(error.problems) from None

@@ -12,7 +12,7 @@ from matches.models import Match, Seat
 from matches.step import MatchStep
 from opponents.agents import Agent
 from participants.models import Enrolment
-from participants.services import lifetime
+from participants.services import expiry_after
 from studies.cells import cell_titles
 from studies.freezing import sha256_of
 from studies.models import Cell, Study, Version
@@ -73,7 +73,7 @@ def test_old_enrolment_uses_its_frozen_step(version, monkeypatch):
         "timers": content["timers"],
         "budget_of": "study:old",
     }
-    person = Enrolment.objects.create(steps=[step], expires_at=lifetime(60))
+    person = Enrolment.objects.create(steps=[step], expires_at=expiry_after(60))
     MatchStep(person, step).enter()
     seats = {seat.role: seat for seat in Seat.objects.filter(match=Match.objects.get())}
     assert seats["bob"].enrolment == person

@@ -20,7 +20,7 @@ from opponents.agent_settings import AgentSettings
 from opponents.agents import Agent, agents_from_specs, parse_agents
 from opponents.models import Call
 from participants.models import Enrolment
-from participants.services import lifetime
+from participants.services import expiry_after
 from studies.enrolling import steps_of
 from studies.freezing import launch
 from studies.models import Study
@@ -61,7 +61,7 @@ def begun(study: Study) -> Match:
     """Start a participant's match in the launched study."""
     version = launch(study)
     (step,) = [step for step in steps_of(version, version.cells.get(), "bob") if step["kind"] == "match"]
-    person = Enrolment.objects.create(steps=[step], expires_at=lifetime(60), seed=SEED)
+    person = Enrolment.objects.create(steps=[step], expires_at=expiry_after(60), seed=SEED)
     seated = services.Player.agents(parse_agents(step["agents"]), step["seats"], seed=SEED)
     return services.open_match(
         game=step["game"],

@@ -94,7 +94,7 @@ REACH: dict[State, Callable[[Visitor], object]] = {
     State.DROPPED_OUT: stay_away,
     State.OPPONENT_FAILED: lose_the_opponent,
     State.SCREENED_OUT: screen_out,
-    State.RETURNED: lambda visitor: people.returned(enrolment_id=visitor.enrolment.pk),
+    State.RETURNED: lambda visitor: people.record_return(enrolment_id=visitor.enrolment.pk),
     State.WITHDREW: lambda visitor: visitor.client.post(f"{visitor.url}leave/"),
     State.PARTNER_LEFT: end_as(State.PARTNER_LEFT),
     State.NO_PARTNER: end_as(State.NO_PARTNER),
@@ -264,8 +264,8 @@ def test_ineffective_screening_is_refused(fields, reason):
 def test_returning_ends_an_enrolment_once_with_its_match(django_capture_on_commit_callbacks):
     visitor = Visitor(arriving(launched())).walk_to("match")
     with django_capture_on_commit_callbacks(execute=True):
-        assert people.returned(enrolment_id=visitor.enrolment.pk)
-    assert not people.returned(enrolment_id=visitor.enrolment.pk)
+        assert people.record_return(enrolment_id=visitor.enrolment.pk)
+    assert not people.record_return(enrolment_id=visitor.enrolment.pk)
     assert visitor.match().status != Match.Status.LIVE
     page = text_of(visitor.see())
     assert "don't need to do anything else" in page and "Please return" not in page
@@ -273,5 +273,5 @@ def test_returning_ends_an_enrolment_once_with_its_match(django_capture_on_commi
 
 def test_completed_participants_cannot_return():
     visitor = brought_to(State.COMPLETED)
-    assert not people.returned(enrolment_id=visitor.enrolment.pk)
+    assert not people.record_return(enrolment_id=visitor.enrolment.pk)
     assert visitor.now().state == State.COMPLETED

@@ -1,4 +1,4 @@
-"""Surveys in an enrolment: asked on pages of their own, answered once, kept as they were shown."""
+"""Surveys in an enrolment: asked on their own pages, answered once, stored as shown."""
 
 from __future__ import annotations
 

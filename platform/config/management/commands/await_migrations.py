@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import InterfaceError, OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-EVERY = 1.0
+CHECK_SECONDS = 1.0
 
 
 class Command(BaseCommand):
@@ -21,18 +21,18 @@ class Command(BaseCommand):
         parser.add_argument("--patience", type=float, default=3600, help="seconds (3600)")
 
     def handle(self, *, patience: float, **options: Any) -> None:
-        until = time.monotonic() + patience
-        while why := _missing():
-            if time.monotonic() > until:
-                raise CommandError(why)
-            time.sleep(EVERY)
+        deadline = time.monotonic() + patience
+        while problem := _missing():
+            if time.monotonic() > deadline:
+                raise CommandError(problem)
+            time.sleep(CHECK_SECONDS)
 
 
 def _missing() -> str:
     try:
         executor = MigrationExecutor(connection)
         plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    except (OperationalError, InterfaceError) as away:
+    except (OperationalError, InterfaceError) as error:
         connection.close()
-        return f"The database is unavailable: {type(away).__name__}."
+        return f"The database is unavailable: {type(error).__name__}."
     return f"{len(plan)} migrations are missing; run `manage.py migrate`." if plan else ""

@@ -26,24 +26,24 @@ class Command(BaseCommand):
 
     def handle(self, *, port: int, llm: bool, **options: Any) -> None:
         stop = threading.Event()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, lambda *_: stop.set())
+        for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signal_number, lambda *_: stop.set())
         self.stdout.write("Starting Parley …")
         try:
             # A web process uses a full core and a hundred megabytes.
-            web = {"web_port": port, "web_processes": min(4, os.cpu_count() or 1)}
-            with Stack(settings.DATA_DIR, local_model=llm, say=self.stderr.write, **web) as stack:
+            web_options = {"web_port": port, "web_processes": min(4, os.cpu_count() or 1)}
+            with Stack(settings.DATA_DIR, local_model=llm, say=self.stderr.write, **web_options) as stack:
                 demo = stack.call("studies.demo.create_demo", stack.model_url if llm else None)
                 stack.close_calls()
                 if stack.port != port:
                     self.stdout.write(f"Port {port} is in use; Parley uses {stack.port}.")
-                self._tell(stack, demo)
+                self._print_links(stack, demo)
                 stop.wait()
                 self.stdout.write("Stopping …")
         except StackError as error:
             raise CommandError(str(error)) from None
 
-    def _tell(self, stack: Stack, demo: dict[str, Any]) -> None:
+    def _print_links(self, stack: Stack, demo: dict[str, Any]) -> None:
         lines = [RULE, f"Parley is ready: http://{HOST}:{stack.port}", "", "Play:"]
         lines += [f"  {title}: {stack.url}{path}" for title, path in demo["links"]]
         lines += ["", f"Research: {stack.url}/admin/", f"  user {demo['admin']}, password {demo['password']}"]

@@ -11,18 +11,18 @@ from django.conf import settings
 from django.core.management.commands import migrate
 from django.db import connections
 
-LOCK = 0x5061726C6579
+LOCK_NUMBER = 0x5061726C6579
 """Number of the advisory lock in PostgreSQL."""
 
 
 class Command(migrate.Command):
     def handle(self, *positional: Any, **options: Any) -> None:
-        with alone(options["database"]):
+        with migration_lock(options["database"]):
             super().handle(*positional, **options)
 
 
 @contextmanager
-def alone(database: str) -> Iterator[None]:
+def migration_lock(database: str) -> Iterator[None]:
     """Hold the migration lock; other processes that want it wait."""
     connection = connections[database]
     if connection.vendor != "postgresql":
@@ -32,9 +32,9 @@ def alone(database: str) -> Iterator[None]:
             yield
         return
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+        cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK_NUMBER])
     try:
         yield
     finally:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK])
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK_NUMBER])

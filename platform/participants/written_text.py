@@ -6,28 +6,28 @@ from typing import Any
 
 from django.db.models import Model
 
-_kept: dict[type[Model], tuple[str, ...]] = {}
+_fields: dict[type[Model], tuple[str, ...]] = {}
 
 
-def keeps_words(model: type[Model], *fields: str) -> None:
+def register_written_fields(model: type[Model], *fields: str) -> None:
     """Register fields of `model`, which has a foreign key `enrolment`, that hold what the participant wrote.
 
     Text fields are erased as a whole; in JSON fields, every text value.
     """
-    _kept[model] = fields
+    _fields[model] = fields
 
 
-def kept_words() -> dict[type[Model], tuple[str, ...]]:
+def written_fields() -> dict[type[Model], tuple[str, ...]]:
     """Return the registered fields by model."""
-    return dict(_kept)
+    return dict(_fields)
 
 
-def replaced(data: Any, marker: str) -> Any:
+def with_texts_replaced(data: Any, marker: str) -> Any:
     """Return a copy of plain data with every non-empty text replaced by `marker`."""
     if isinstance(data, str):
         return marker if data else data
     if isinstance(data, dict):
-        return {name: replaced(value, marker) for name, value in data.items()}
+        return {name: with_texts_replaced(value, marker) for name, value in data.items()}
     if isinstance(data, list):
-        return [replaced(value, marker) for value in data]
+        return [with_texts_replaced(value, marker) for value in data]
     return data

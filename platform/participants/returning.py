@@ -1,0 +1,70 @@
+"""How participants return to their recruiter from the last page; each recruiter registers its own way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from django.http import HttpResponse
+from django.utils.functional import Promise
+
+from participants.models import Enrolment
+
+
+@dataclass(frozen=True)
+class ReturnInstructions:
+    """How a participant returns to their recruiter at the end.
+
+    Attributes:
+        text: what to do now.
+        address: the button's URL; empty for no button.
+        label: the button's label.
+        form_fields: fields of a form posted to `address`; None for a plain link.
+        redirect_sites: where the response to the form may redirect (content security policy sources).
+        code: the code to copy into the recruiter's page; empty for none.
+    """
+
+    text: str | Promise
+    address: str = ""
+    label: str | Promise = ""
+    form_fields: Mapping[str, str] | None = None
+    code: str = field(default="")
+    redirect_sites: tuple[str, ...] = ()
+
+
+Provider = Callable[[Enrolment], ReturnInstructions | None]
+_providers: list[Provider] = []
+_over_quota_providers: list[Provider] = []
+
+
+def register(provider: Provider) -> Provider:
+    """Decorator: register a recruiter's function; it returns None for participants of other recruiters."""
+    _providers.append(provider)
+    return provider
+
+
+def return_instructions(enrolment: Enrolment) -> ReturnInstructions | None:
+    """Return how this participant returns to the recruiter; None if the ending's own text is enough."""
+    return next((instructions for provider in _providers if (instructions := provider(enrolment)) is not None), None)
+
+
+def register_over_quota(provider: Provider) -> Provider:
+    """Decorator: register how a recruiter's participants return if no place is left when they consent."""
+    _over_quota_providers.append(provider)
+    return provider
+
+
+def over_quota_instructions(enrolment: Enrolment) -> ReturnInstructions | None:
+    """Return how this participant returns if no place is left; None if their recruiter defines no way."""
+    return next(
+        (instructions for provider in _over_quota_providers if (instructions := provider(enrolment)) is not None), None
+    )
+
+
+def allow_form(response: HttpResponse, instructions: ReturnInstructions | None) -> HttpResponse:
+    """Let the page post its form to the recruiter, by extending its content security policy; return the response."""
+    if instructions is not None and instructions.form_fields is not None:
+        target = urlsplit(instructions.address)
+        response._csp_update = {"form-action": [f"{target.scheme}://{target.netloc}", *instructions.redirect_sites]}
+    return response
