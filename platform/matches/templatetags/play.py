@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -106,11 +107,22 @@ def _row(row_key: _CacheKey) -> str:
             "",
             '<td data-label="{}"{}>{}</td>',
             (
-                (column, mark_safe(' class="words"') if isinstance(cell, Said) else "", said(cell))
+                (column, mark_safe(_css_class(cell)), said(cell))
                 for column, cell in cells
             ),
         ),
     )
+
+
+LONG_NUMBER = re.compile(r"-?[0-9][0-9.e+-]{9,}")
+"""An unrounded number: too wide for one of a phone's columns."""
+
+
+def _css_class(cell: Any) -> str:
+    """Return the attribute of a cell that takes a whole line on a phone; empty for other cells."""
+    if isinstance(cell, Said):
+        return ' class="words"'
+    return ' class="long-number"' if LONG_NUMBER.fullmatch(str(cell)) else ""
 
 
 @register.simple_tag

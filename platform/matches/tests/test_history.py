@@ -52,3 +52,13 @@ class TestDepth:
             page = render_screen(play, role)
             assert "77.125" not in page
             assert ("13.5" in page) == (depth > 0)
+
+
+def test_unrounded_numbers_stay_on_one_line():
+    game = configure(registry.get("beauty_contest"), {"players": 2, "runs": 2, "history_depth": 1})
+    play, _events = start(game, 1)
+    for role, number in (("p1", 100 / 3), ("p2", 40)):
+        play, _events = submit(play, role, {"answer": number})
+    page = render_screen(play, "p1")
+    assert ' class="long-number">33.333333333333336</td>' in page
+    assert '"Player 2">40</td>' in page
