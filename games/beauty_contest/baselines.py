@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def random(game: BeautyContest, state: Session, role: Role, rng: Random) -> MoveData:
-    """Choose any number within the limits, all equally likely."""
+    """Choose a number within the limits, all equally likely."""
     return {"answer": rng.uniform(0, game.config.upper)}
 
 

@@ -2,7 +2,7 @@
 
 Source: Economics Arena, section 3 and appendix B (after Nagel 1995). All seats answer at once; the target is
 the fraction times the mean of the valid numbers; the closest seats share the prize. With several runs, the
-same seats play again and may see the last ones.
+same seats play again and may see the most recent ones.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TIE = 1e-9
 
 
 class _ContestConfig(Config):
-    players: int = Field(5, ge=2, le=20, title="Players", description="Seats at the table, from 2 to 20.")
+    players: int = Field(5, ge=2, le=20, title="Players", description="Number of seats, from 2 to 20.")
     upper: float = Field(100, gt=0, title="Upper limit", description="The largest number allowed; above 0.")
     fraction: float = Field(
         2 / 3, gt=0, lt=1, title="Fraction", description="The target is this fraction of the mean; between 0 and 1."
@@ -72,13 +72,13 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
         "target_last": "The same in the last run.",
         "mean_choice": "Mean of all valid numbers of all runs; empty without any.",
         "fouls": "Numbers outside the limits and answers without a number, over all seats and runs.",
-        "deviation": "Mean over all valid numbers of number/upper limit, the distance from equilibrium; empty "
-        "without any (Economics Arena, section 3.2, where it would divide by 0).",
+        "deviation": "Mean of number/upper limit over all valid numbers, the distance from equilibrium; empty "
+        "without any. Economics Arena (section 3.2) divides by the equilibrium, which is 0 here.",
     }
     seat_metric_meanings: ClassVar[Mapping[str, str]] = {
         "wins": "Runs in which the seat won the prize or a share of it.",
         "fouls": "The seat's numbers outside the limits and its answers without a number.",
-        "deviation": "Mean over the seat's valid numbers of number/upper limit; empty without any.",
+        "deviation": "Mean of number/upper limit over the seat's valid numbers; empty without any.",
         "payoff_ratio": "Payoff divided by the equilibrium payoff, prize/players (Economics Arena's r).",
     }
     record_meanings: ClassVar[Mapping[str, str]] = {
@@ -129,7 +129,7 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
     # ---- the result ----------------------------------------------------------------------------------
 
     def payoffs(self, state: Session) -> Payoffs:
-        """The mean over runs of the prize won."""
+        """Return the mean over runs of the prize won."""
         return {role: self._payoff(state, role) for role in self.roles()}
 
     def _payoff(self, state: Session, role: Role) -> float:
@@ -155,7 +155,7 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
         }
 
     def records(self, state: Session) -> Sequence[Mapping[str, Json]]:
-        """A row for every run and seat."""
+        """Return a row for every run and seat."""
         return [
             {
                 "run": at,
@@ -187,10 +187,10 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
             Prospect(win.format(amount=self.money(prize)), prize, self.bonus_share(role, prize)),
         )
 
-    # ---- what is seen ----------------------------------------------------------------------------------
+    # ---- texts and views -------------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """What the instructions may mention to this role."""
+        """Return what the instructions may mention to this role."""
         return {
             "you": self.role_title(role),
             "players": self.config.players,

@@ -15,7 +15,7 @@ PREVIOUS = Remark("previous_answer", "the number that you chose in the last run"
 
 
 def remarks(game: BeautyContest, state: Session, role: Role) -> tuple[Remark, ...]:
-    """Return the remarks: the goal and last number once earlier runs are shown, else the understanding."""
+    """Return the goal and last number once earlier runs are shown; before, the understanding of the rules."""
     if game.visible(state):
         return (GOAL, PREVIOUS, REASON)
     return (UNDERSTANDING, POPULAR, REASON)

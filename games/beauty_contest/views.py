@@ -18,8 +18,8 @@ def _status(game: BeautyContest, state: Session) -> Text:
     """Return one sentence on what happens now."""
     if game.over(state):
         return Text("status", _("The game is over."), tone="good")
-    asked = _("Choose a number from 0 to {upper}.").format(upper=exact(game.config.upper))
-    return Text("status", game.held(state) + asked)
+    prompt = _("Choose a number from 0 to {upper}.").format(upper=exact(game.config.upper))
+    return Text("status", game.held(state) + prompt)
 
 
 def _situation(game: BeautyContest, state: Session, role: Role) -> Facts:
@@ -43,17 +43,17 @@ def _situation(game: BeautyContest, state: Session, role: Role) -> Facts:
 def _outcome(game: BeautyContest, state: Session, at: int, role: Role) -> str:
     """Return how run `at` ended for this seat, as text."""
     run = state.runs[at]
-    said = [_("Run {run}:").format(run=at + 1)] if game.config.runs > 1 else []
+    sentences = [_("Run {run}:").format(run=at + 1)] if game.config.runs > 1 else []
     target, own = game.target(run), run[game.roles().index(role)]
     if target is None:
-        return " ".join([*said, _("Nobody chose a valid number, so nobody won.")])
-    said += [_("The target was {target}.").format(target=rounded(target)), _who_won(game, game.winners(run), role)]
+        return " ".join([*sentences, _("Nobody chose a valid number, so nobody won.")])
+    sentences += [_("The target was {target}.").format(target=rounded(target)), _who_won(game, game.winners(run), role)]
     if own is not None and game.valid(own):
         won = game.money(game.won(run, role))
-        said.append(_("You chose {number} and won {won}.").format(number=rounded(own), won=won))
+        sentences.append(_("You chose {number} and won {won}.").format(number=rounded(own), won=won))
     else:
-        said.append(_("You did not choose a valid number."))
-    return " ".join(said)
+        sentences.append(_("You did not choose a valid number."))
+    return " ".join(sentences)
 
 
 def _who_won(game: BeautyContest, winners: Sequence[Role], role: Role) -> str:

@@ -37,7 +37,7 @@ def best_reply(game: Duopoly, state: History, role: Role, rng: Random) -> MoveDa
 
 
 def tit_for_tat(game: Duopoly, state: History, role: Role, rng: Random) -> MoveData:
-    """Set the rival's last price; start with half the advised price, and keep to it without a rival."""
+    """Set the rival's last price; start with half the advised price, and keep that price without a rival."""
     if not state.prices or not game.config.rival:
         return game.default(state, role)
     rival = next(other for other in game.roles() if other != role)
@@ -45,7 +45,7 @@ def tit_for_tat(game: Duopoly, state: History, role: Role, rng: Random) -> MoveD
 
 
 def random(game: Duopoly, state: History, role: Role, rng: Random) -> MoveData:
-    """Set any price up to the advised one."""
+    """Set a random price up to the advised one."""
     return {"price": rng.uniform(0, game.shown_advice)}
 
 

@@ -1,4 +1,4 @@
-"""The market of the duopoly: logit demand, its Nash and collusive prices (EconEvals, section 4.3)."""
+"""The market of the duopoly: logit demand, and its Nash and collusive prices (EconEvals, section 4.3)."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class Market:
         return self.alpha * self.cost
 
     def best_reply(self, rivals: Sequence[float]) -> float:
-        """Return the price that maximises own profit given the rivals' prices.
+        """Return the price that maximises a firm's profit given its rivals' prices.
 
-        First-order condition with normalised markup m = (p/α - c)/μ: m·(1 - s) = 1, s the own market share.
+        First-order condition with normalised markup m = (p/α - c)/μ: m·(1 - s) = 1, where s is the firm's market share.
         """
         others = [(self.quality - price / self.alpha) / self.mu for price in rivals]
         rest = _log_sum([*others, self.outside / self.mu])
@@ -79,7 +79,7 @@ class Market:
         return (self.quality - self.cost) / self.mu - m
 
     def _price(self, gain: Callable[[float], float]) -> float:
-        """Return the price where `gain`, increasing in the normalised markup, negative at 1, is zero, by bisection."""
+        """Return the price where `gain` is zero, by bisection; `gain` rises in the normalised markup from below 0."""
         low, high = 1.0, 2.0
         while gain(high) < 0:
             high *= 2
@@ -97,7 +97,7 @@ def _log_sum(logs: Sequence[float]) -> float:
 
 
 def _share(log_odds: float) -> float:
-    """Return own attraction / total attraction, given the logarithm of own / others' attraction."""
+    """Return a firm's share of total attraction, given the logarithm of its attraction / the others' attraction."""
     return 1 / (1 + exp(-log_odds)) if log_odds > -700 else 0.0
 
 
@@ -121,7 +121,7 @@ class References:
 
 @lru_cache(maxsize=1024)
 def references(market: Market, rival: bool) -> References:
-    """Return the market's prices in equilibrium and under collusion, or without a rival."""
+    """Return the market's prices in equilibrium and under collusion; without a rival, the monopoly price."""
     if rival:
         price = market.collusive_price
         return References(market.nash_price, price, None, market.profits((price, price))[0])

@@ -12,7 +12,7 @@ from games.lineups import AGENT, CollectionPreset, Environment, Lineups, StudyPr
 from games.selections import Selection
 
 CURRENCIES = (1.0, 3.2, 10.0)
-"""α, the factor on all prices."""
+"""α, which multiplies all prices."""
 REPETITIONS = 7
 SOURCE = "EconEvals, section 5.3 and appendix G."
 
@@ -20,10 +20,12 @@ TABLES: Mapping[str, Grid] = {"econevals": {"alpha": CURRENCIES, "rival": (True,
 
 SELECTIONS: Mapping[str, Selection] = {}
 
-Maker = Callable[[Sequence[str], int], Iterator[Environment]]
+Environments = Callable[[Sequence[str], int], Iterator[Environment]]
 
 
-def _matches(name: str, lineups: Callable[[tuple[str, ...]], Lineups], *, rival: bool, repetitions: int) -> Maker:
+def _environments_of(
+    name: str, lineups: Callable[[tuple[str, ...]], Lineups], *, rival: bool, repetitions: int
+) -> Environments:
     def environments(agents: Sequence[str], seed: int) -> Iterator[Environment]:
         configurations: list[Mapping[str, Json]] = [{"alpha": alpha, "rival": rival} for alpha in CURRENCIES]
         yield Environment(name, configurations, lineups(tuple(agents)), repetitions=repetitions)
@@ -44,14 +46,14 @@ PRESETS: Mapping[str, CollectionPreset] = {
         "EconEvals: collusion vs. competition",
         "Both firms are the same agent: three currencies, seven matches each.",
         SOURCE,
-        _matches("self", _each, rival=True, repetitions=REPETITIONS),
+        _environments_of("self", _each, rival=True, repetitions=REPETITIONS),
         settings=ASKED,
     ),
     "econevals-duopoly-pairs": CollectionPreset(
         "EconEvals: collusion vs. competition, all pairs",
         "Every agent against every agent, including itself, in both seats: three currencies, seven matches each.",
         SOURCE,
-        _matches("pairs", _ordered_pairs, rival=True, repetitions=REPETITIONS),
+        _environments_of("pairs", _ordered_pairs, rival=True, repetitions=REPETITIONS),
         agents=2,
         settings=ASKED,
     ),
@@ -59,7 +61,7 @@ PRESETS: Mapping[str, CollectionPreset] = {
         "EconEvals: a firm alone",
         "Whether an agent finds the monopoly price, once in each of three currencies: a test of its reliability.",
         SOURCE,
-        _matches("alone", _each, rival=False, repetitions=1),
+        _environments_of("alone", _each, rival=False, repetitions=1),
         settings=ASKED,
     ),
 }

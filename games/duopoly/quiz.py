@@ -1,4 +1,4 @@
-"""The question after the game: did players notice what they learnt after each period?"""
+"""The question after the game: did players notice what they learn after each period?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Duopoly: two firms set prices at once, period after period, without knowing demand; or a single firm does.
+"""Duopoly: two firms, or one alone, set prices period after period without knowing demand.
 
 Source: EconEvals, section 4.3 (after Calvano et al. 2020 and Fish et al. 2024). The litmus score shows where prices
 settle between competition (Nash, 0) and collusion (1). A single firm shows whether it finds the monopoly price.
@@ -48,7 +48,7 @@ class DuopolyConfig(PeriodsConfig):
     """One treatment. Defaults: the paper's market."""
 
     periods: int = Field(300, ge=1, le=300, title="Periods", description="Number of periods; players are not told.")
-    alpha: float = Field(1.0, gt=0, title="Currency", description="α: the factor on all prices and costs.")
+    alpha: float = Field(1.0, gt=0, title="Currency", description="α: multiplies all prices and costs.")
     quality: float = Field(2.0, title="Quality", description="a: how much customers value the products.")
     outside: float = Field(0.0, title="Outside option", description="a₀: how much customers value buying nothing.")
     cost: float = Field(1.0, gt=0, title="Cost", description="c: cost per unit, before the currency factor.")
@@ -56,7 +56,9 @@ class DuopolyConfig(PeriodsConfig):
     market: float = Field(100.0, gt=0, title="Market size", description="β: number of customers.")
     rival: bool = Field(True, title="Rival", description="Whether there is a second firm.")
     advice: Annotated[float, Field(gt=0)] | None = Field(
-        1.5, title="Advice", description="Prices above this times the collusive price are not recommended. Empty: none."
+        1.5,
+        title="Advice",
+        description="Prices above this multiple of the collusive price are not recommended. Empty: no advice.",
     )
 
     @model_validator(mode="after")
@@ -137,7 +139,7 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
         return FIRMS if self.config.rival else FIRMS[:1]
 
     def kind(self, role: Role) -> str:
-        """Both firms are of the same kind."""
+        """Return the same kind for both firms."""
         return "firm"
 
     def role_title(self, role: Role) -> str:
@@ -146,7 +148,7 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
         return _("Firm 1") if role == FIRMS[0] else _("Firm 2")
 
     def practice_config(self) -> Mapping[str, Json]:
-        """Another currency: the same prices mean something different."""
+        """Use another currency, so that prices from the practice period are of no use later."""
         return {"alpha": 2 * self.config.alpha}
 
     # ---- playing -----------------------------------------------------------------------------------
@@ -170,7 +172,7 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
         return {"price": state.prices[-1][role]} if state.prices else None
 
     def first(self, state: History, role: Role) -> MoveData:
-        """Half the advised price."""
+        """Return half the advised price."""
         return {"price": self.shown_advice / 2}
 
     # ---- the result --------------------------------------------------------------------------------
@@ -188,7 +190,7 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
         }
 
     def payoffs(self, state: History) -> Payoffs:
-        """Total profit."""
+        """Return each firm's total profit."""
         totals = dict.fromkeys(self.roles(), 0.0)
         for t in range(len(state.prices)):
             for role, (_price, _quantity, profit) in self.outcome(state, t).items():
@@ -203,28 +205,28 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
         return Prospect(half, None, 0.5), Prospect(best, None, 1.0)
 
     def bonus_share(self, role: Role, payoff: float) -> float:
-        """Return own profit / a firm's profit at the collusive (or monopoly) price, within [0, 1]."""
+        """Return the firm's profit / its profit at the collusive (or monopoly) price, within [0, 1]."""
         return min(max(payoff / (self.config.periods * self.references.best_profit), 0.0), 1.0)
 
     def metrics(self, state: History) -> Metrics:
-        known = self.references
+        reference = self.references
         last = state.prices[-min(LAST_FOR_LITMUS, max(1, self.config.periods // 2)) :]
         mean_price = fmean(price for prices in last for price in prices.values())
         litmus = None
-        if known.nash_price is not None and known.collusive_price is not None:
-            litmus = (mean_price - known.nash_price) / (known.collusive_price - known.nash_price)
+        if reference.nash_price is not None and reference.collusive_price is not None:
+            litmus = (mean_price - reference.nash_price) / (reference.collusive_price - reference.nash_price)
         return {
             "litmus": None if litmus is None else min(max(litmus, 0.0), 1.0),
             "mean_price": mean_price,
-            "nash_price": known.nash_price,
-            "collusive_price": known.collusive_price,
-            "monopoly_price": known.monopoly_price,
+            "nash_price": reference.nash_price,
+            "collusive_price": reference.collusive_price,
+            "monopoly_price": reference.monopoly_price,
             "converged": self._converged(state),
             "periods_played": len(state.prices),
         }
 
     def _converged(self, state: History) -> bool | None:
-        """Whether the 10th and 90th percentiles of a lone firm's last prices are near the monopoly price."""
+        """Return whether the 10th and 90th percentiles of a lone firm's last prices are near the monopoly price."""
         best = self.references.monopoly_price
         if best is None:
             return None
@@ -232,32 +234,32 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
         return all(abs(_percentile(last, share) - best) <= NEAR * best for share in (0.1, 0.9))
 
     def records(self, state: History) -> Sequence[Mapping[str, Json]]:
-        """One row per period and firm."""
+        """Return one row per period and firm."""
         return [
             {"round": t + 1, "role": role, "price": price, "quantity": quantity, "payoff": profit}
             for t in range(len(state.prices))
             for role, (price, quantity, profit) in self.outcome(state, t).items()
         ]
 
-    # ---- what is seen ------------------------------------------------------------------------------
+    # ---- texts and views ---------------------------------------------------------------------------
 
     def secrets(self, role: Role) -> frozenset[str]:
-        """Everything except the own unit cost."""
+        """Hide the number of periods and everything about the market except the firm's unit cost."""
         return frozenset({"periods", "quality", "outside", "mu", "market"})
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """What the instructions may mention."""
+        """Return what the instructions may mention."""
         return {"you": self.role_title(role), "rival": self.config.rival, "advice": self.config.advice is not None}
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.config.rival)
 
     def lookups(self, state: History, role: Role) -> Sequence[Tool]:
-        tells = _("Every earlier period: your price, quantity sold, profit and cost.")
+        description = _("Every earlier period: your price, quantity sold, profit and cost.")
         if self.config.rival:
-            tells = _("Every earlier period: your price, quantity sold, profit and cost, and your rival's price.")
+            description = _("Every earlier period: your price, quantity sold, profit and cost, and your rival's price.")
         return (
-            self.history(state, role, "get_previous_pricing_data", tells, under="periods"),
+            self.history(state, role, "get_previous_pricing_data", description, under="periods"),
             lookup(
                 "get_product_ids",
                 _("The name of your product and your cost per unit."),
@@ -280,7 +282,7 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
 
 
 def _percentile(ordered: Sequence[float], share: float) -> float:
-    """A percentile of ordered values, interpolated linearly."""
+    """Return a percentile of ordered values, interpolated linearly."""
     at = share * (len(ordered) - 1)
     low = int(at)
     high = min(low + 1, len(ordered) - 1)

@@ -18,7 +18,7 @@ def _data(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:
 
 
 def _not_in_tools(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:
-    """Period, cost and advice."""
+    """Return what no tool shows: the period, the cost and the advice."""
     return (_situation(game, state),)
 
 
@@ -30,16 +30,16 @@ def _outcome(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:
     """Return the outcome of the last period."""
     price, quantity, profit = game.outcome(state, len(state.prices) - 1)[role]
     words = _("At {price} you sold {quantity} and made a profit of {profit}.")
-    told = words.format(price=game.money(price), quantity=shown(quantity), profit=game.money(profit))
+    summary = words.format(price=game.money(price), quantity=shown(quantity), profit=game.money(profit))
     if (rival := _rival(game, role)) is not None:
-        told += " " + _("{rival}'s price was {price}.").format(
+        summary += " " + _("{rival}'s price was {price}.").format(
             rival=game.role_title(rival), price=game.money(state.prices[-1][rival])
         )
-    return (Text("outcome", told),)
+    return (Text("outcome", summary),)
 
 
 def _situation(game: Duopoly, state: History) -> Facts:
-    """Period, cost and advice."""
+    """Return the period, the cost and the advice."""
     cost = game.market.unit_cost
     facts = [
         game.period_fact(state),
@@ -52,7 +52,7 @@ def _situation(game: Duopoly, state: History) -> Facts:
 
 
 def _prices(game: Duopoly, state: History, role: Role) -> Chart:
-    """Return the chart of own prices and the rival's."""
+    """Return the chart of the firm's and its rival's prices."""
 
     def line(name: str, of: Role) -> Series:
         return Series(name, tuple((float(t), two_decimals(prices[of])) for t, prices in enumerate(state.prices)))
@@ -64,7 +64,7 @@ def _prices(game: Duopoly, state: History, role: Role) -> Chart:
 
 
 def _profit(game: Duopoly, state: History, role: Role) -> Chart:
-    """Return the chart of own profit."""
+    """Return the chart of the firm's profit."""
     points = tuple((float(t), two_decimals(game.outcome(state, t)[role][2])) for t in range(len(state.prices)))
     lines = (Series(_("you"), points),) if points else ()
     return Chart("profit", _("Your profit"), _("Period"), _("Profit"), lines)

@@ -1,1 +1,1 @@
-"""The English auction: bidders name rising bids in turn or drop out for good; the last one pays its bid."""
+"""The English auction: bidders raise the bid in turn or drop out for good; the last one pays its bid."""

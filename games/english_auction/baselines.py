@@ -17,8 +17,8 @@ def random(game: EnglishAuction, state: Bidding, role: Role, rng: Random) -> Mov
     return {"bid": game.lowest(state) if rng.random() < 0.5 else None}
 
 
-def stays(share: float) -> Script:
-    """Make the lowest bid allowed as long as it is at most this share of the own value."""
+def stay_in(share: float) -> Script:
+    """Return a script that makes the lowest bid allowed while it is at most this share of its value."""
 
     def move(game: EnglishAuction, state: Bidding, role: Role, rng: Random) -> MoveData:
         lowest = game.lowest(state)
@@ -34,8 +34,8 @@ def drop_out(game: EnglishAuction, state: Bidding, role: Role, rng: Random) -> M
 
 SCRIPTS: Mapping[str, Script] = {
     "random": random,
-    "rational": stays(1.0),
-    "overbidder": stays(1.2),
-    "underbidder": stays(0.8),
+    "rational": stay_in(1.0),
+    "overbidder": stay_in(1.2),
+    "underbidder": stay_in(0.8),
     "drop_out": drop_out,
 }

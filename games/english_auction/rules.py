@@ -36,7 +36,7 @@ from games.words import exact
 from games.words import gettext as _
 
 ROUNDING = 1e-9
-"""A bid may be below the minimum by this share of the assets, so that 0.1 + 0.2 counts as 0.3."""
+"""A bid may be below the minimum by this share of the assets, so that 0.3 is accepted if the minimum is 0.1 + 0.2."""
 
 
 class EnglishAuctionConfig(TellsOfOthers, auctions.AuctionConfig):
@@ -145,7 +145,7 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
         return auctions.others_values(self.config, self.roles(), role)
 
     def remembers(self, role: Role) -> bool:
-        """Each turn has its own prompt, which shows all bids so far."""
+        """Return False: each turn has its own prompt, which shows all bids so far."""
         return False
 
     def with_seats(self, seats: int) -> Mapping[str, Json]:
@@ -163,11 +163,11 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
         roles = self.roles()
         last = roles.index(state.calls[-1].role) if state.calls else -1
         out = state.dropped | {state.leader}
-        circle = (roles[(last + step) % len(roles)] for step in range(1, len(roles) + 1))
-        return next((role for role in circle if role not in out), None)
+        following = (roles[(last + step) % len(roles)] for step in range(1, len(roles) + 1))
+        return next((role for role in following if role not in out), None)
 
     def minimum(self, state: Bidding) -> float:
-        """Return the lowest bid allowed now; if it is above the assets, no bid is."""
+        """Return the minimum for the next bid; if it is above the assets, no bid is allowed."""
         price = state.price
         return self.config.start_price if price is None else price + self.config.increment
 
@@ -175,9 +175,9 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
         """Return the lowest bid allowed now, without floating-point residue; None if no bid is allowed."""
         least = self.minimum(state)
         lowest = float(f"{least:.12g}")
-        return None if self._below(self.config.assets, least) else min(lowest, self.config.assets)
+        return None if self._too_low(self.config.assets, least) else min(lowest, self.config.assets)
 
-    def _below(self, bid: float, least: float) -> bool:
+    def _too_low(self, bid: float, least: float) -> bool:
         return bid < least - ROUNDING * self.config.assets
 
     def turn(self, state: Bidding) -> Turn | None:
@@ -202,29 +202,29 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
     def refuse(self, state: Bidding, role: Role, move: Bid) -> str | None:
         if move.bid is None:
             return None
-        if self._below(move.bid, self.minimum(state)) or move.bid > self.config.assets:
+        if self._too_low(move.bid, self.minimum(state)) or move.bid > self.config.assets:
             return self.limits_in_words(state)
         return None
 
     def apply(self, state: Bidding, moves: Mapping[Role, Any], chance: Chance) -> Bidding:
         ((role, move),) = moves.items()
-        return self._called(state, role, move)
+        return self._with_call(state, role, move)
 
-    def _called(self, state: Bidding, role: Role, move: Bid) -> Bidding:
+    def _with_call(self, state: Bidding, role: Role, move: Bid) -> Bidding:
         return replace(state, calls=(*state.calls, Call(role, move.bid, state.price)))
 
     def ends(self, state: Bidding, role: Role, move: Any) -> bool:
-        """A move ends the match if nobody is left to move after it."""
-        return isinstance(move, Bid) and self.next(self._called(state, role, move)) is None
+        """Return whether nobody is left to move after this move."""
+        return isinstance(move, Bid) and self.next(self._with_call(state, role, move)) is None
 
     def default(self, state: Bidding, role: Role) -> MoveData:
-        """Drop out."""
+        """Return dropping out."""
         return {"bid": None}
 
     # ---- the result ----------------------------------------------------------------------------------
 
     def payoffs(self, state: Bidding) -> Payoffs:
-        """Final assets: the leader pays their bid and gets the item's value."""
+        """Return the final assets: the leader pays their bid and gets the item's value."""
         assets = dict.fromkeys(self.roles(), self.config.assets)
         if state.leader is not None and state.price is not None:
             assets[state.leader] += self.value(state, state.leader) - state.price
@@ -268,7 +268,7 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
         return abs(self.payoffs(state)[role] / self.reference(state, role) - 1)
 
     def records(self, state: Bidding) -> Sequence[Mapping[str, Json]]:
-        """A row for every turn."""
+        """Return a row for every turn."""
         return [
             {"turn": number, "role": call.role, "standing": call.standing, "bid": call.bid}
             for number, call in enumerate(state.calls, start=1)
@@ -280,10 +280,10 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
         return auctions.pay_examples(self.config)
 
-    # ---- what is seen ----------------------------------------------------------------------------------
+    # ---- texts and views -------------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """What the instructions may mention to this role."""
+        """Return what the instructions may mention to this role."""
         config = self.config
         return {
             "you": self.role_title(role),

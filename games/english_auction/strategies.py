@@ -1,4 +1,4 @@
-"""Models are asked as in Economics Arena's sealed auction: with remarks."""
+"""How models are asked: with remarks, as in Economics Arena's sealed auction."""
 
 from __future__ import annotations
 

@@ -28,28 +28,28 @@ def watched(game: EnglishAuction, state: Bidding) -> View:
 
 def notices(game: EnglishAuction, after: Bidding, role: Role) -> View:
     """Return what `role` has just learnt: the last call, and the result."""
-    told: list[Block] = [Text("call", _called(game, after.calls[-1], role))]
+    blocks: list[Block] = [Text("call", _action_sentence(game, after.calls[-1], role))]
     if game.next(after) is None:
-        told.append(_result(game, after, role))
-    return tuple(told)
+        blocks.append(_result(game, after, role))
+    return tuple(blocks)
 
 
 def _status(game: EnglishAuction, state: Bidding, role: Role) -> Text:
     """Return what just happened and what happens now."""
     mover = game.next(state)
-    said = [_called(game, state.calls[-1], role)] if state.calls else []
+    sentences = [_action_sentence(game, state.calls[-1], role)] if state.calls else []
     if mover is None:
-        said.append(_("The auction is over."))
+        sentences.append(_("The auction is over."))
     elif mover == role:
-        said.append(_("It is your turn: bid or drop out."))
+        sentences.append(_("It is your turn: bid or drop out."))
     else:
-        said.append(_("It is {name}'s turn.").format(name=game.role_title(mover)))
+        sentences.append(_("It is {name}'s turn.").format(name=game.role_title(mover)))
         if role in state.dropped:
-            said.append(_("You have dropped out."))
-    return Text("status", " ".join(said), tone="plain" if mover else "good")
+            sentences.append(_("You have dropped out."))
+    return Text("status", " ".join(sentences), tone="plain" if mover else "good")
 
 
-def _called(game: EnglishAuction, call: Call, role: Role) -> str:
+def _action_sentence(game: EnglishAuction, call: Call, role: Role) -> str:
     """Return what a seat did in its turn, as a sentence."""
     if call.role == role:
         if call.bid is None:
@@ -64,12 +64,12 @@ def _called(game: EnglishAuction, call: Call, role: Role) -> str:
 def _situation(game: EnglishAuction, state: Bidding, role: Role) -> Facts:
     """Return the standing bid, the minimum bid, and what the seat has; for an observer, everybody's assets."""
     leader, price, lowest = state.leader, state.price, game.lowest(state)
-    who = _("nobody") if leader is None else game.seat_name(leader, role)
-    left = [game.role_title(seat) for seat in game.roles() if seat not in state.dropped]
+    leader_name = _("nobody") if leader is None else game.seat_name(leader, role)
+    remaining = [game.role_title(seat) for seat in game.roles() if seat not in state.dropped]
     assets = Fact("assets", _("Everybody's assets"), game.config.assets, units(game.config.assets))
     facts = [
         Fact("standing", _("Standing bid"), price, _("none yet") if price is None else units(price)),
-        Fact("leader", _("Made by"), leader, who),
+        Fact("leader", _("Made by"), leader, leader_name),
         *([assets] if role == NOBODY else own_facts(game.config, game.value(state, role))),
     ]
     if game.next(state) is not None:
@@ -77,7 +77,7 @@ def _situation(game: EnglishAuction, state: Bidding, role: Role) -> Facts:
         facts.append(Fact("lowest", _("Minimum bid"), lowest, shown))
     if role != NOBODY:
         facts.append(Fact("you", _("You are"), game.seat_name(role, role), game.role_title(role)))
-    facts.append(Fact("left", _("Still in"), len(left), ", ".join(left) or _("nobody")))
+    facts.append(Fact("left", _("Still in"), len(remaining), ", ".join(remaining) or _("nobody")))
     return Facts("situation", _("Where you stand"), tuple(facts))
 
 
@@ -86,9 +86,9 @@ def _bids(game: EnglishAuction, state: Bidding, role: Role) -> Table:
 
     def row(number: int, call: Call) -> tuple[Cell, ...]:
         dropped = call.bid is None
-        stands = call.standing if dropped else call.bid
-        did = _("dropped out") if dropped else _("bid")
-        return (number, game.seat_name(call.role, role), did, None if stands is None else exact(stands))
+        standing = call.standing if dropped else call.bid
+        action = _("dropped out") if dropped else _("bid")
+        return (number, game.seat_name(call.role, role), action, None if standing is None else exact(standing))
 
     rows = tuple(row(number, call) for number, call in enumerate(state.calls, start=1))
     columns = (_("Turn"), _("Bidder"), _("Action"), _("Standing bid"))

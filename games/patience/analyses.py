@@ -1,4 +1,4 @@
-"""The interest rate that best fits an agent's choices, over all matches and horizons (EconEvals, appendix F)."""
+"""The interest rate that best fits an agent's choices over all matches and horizons (EconEvals, appendix F)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from analysis.published.econevals.measures import averaged, reliabilities
 from games.econevals import Result, by_agents
 from games.interface import Block
-from games.patience.rates import YEARS, Compounding, Implied, best_of
+from games.patience.rates import YEARS, Compounding, Implied, best_fit
 from games.words import gettext as _
 
 
@@ -40,16 +40,16 @@ def over_horizons(
     for horizon, rows in choices.items():
         amounts, later = pooled(rows)
         curves.append(reliabilities(amounts, later, YEARS[horizon], annually=compounding == "annual"))
-    return best_of(averaged(curves))
+    return best_fit(averaged(curves))
 
 
 def results(game: type[Any], matches: Iterable[Result]) -> list[Block]:
     """Return tables of each agent's rate and its reliability, over all horizons and by horizon."""
     played = list(matches)
     horizons = [horizon for horizon in YEARS if any(_horizon(match) == horizon for match in played)]
-    wholes = [(_("All horizons"), played)] if len(horizons) > 1 else []
-    parts = [(horizon, [match for match in played if _horizon(match) == horizon]) for horizon in horizons]
-    return [block for title, some in (*wholes, *parts) for block in by_agents(some, _FIGURES, title=title)]
+    overall = [(_("All horizons"), played)] if len(horizons) > 1 else []
+    by_horizon = [(horizon, [match for match in played if _horizon(match) == horizon]) for horizon in horizons]
+    return [block for title, rows in (*overall, *by_horizon) for block in by_agents(rows, _FIGURES, title=title)]
 
 
 def _horizon(match: Result) -> str:

@@ -34,8 +34,8 @@ def impatient(game: Patience, state: Answers, role: Role, rng: Rng) -> MoveData:
 
 def five_percent(game: Patience, state: Answers, role: Role, rng: Rng) -> MoveData:
     """Choose later if it is worth more at five percent per year."""
-    grown = NOW * exp(RATE * YEARS[game.config.horizon])
-    return _choose(state, later=state.questions[len(state.choices)].amount > grown)
+    future_value = NOW * exp(RATE * YEARS[game.config.horizon])
+    return _choose(state, later=state.questions[len(state.choices)].amount > future_value)
 
 
 def random(game: Patience, state: Answers, role: Role, rng: Rng) -> MoveData:

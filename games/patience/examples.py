@@ -10,7 +10,7 @@ from games.interface import Role
 
 
 def reveals(game: Any, before: Any, moves: Mapping[Role, Any], after: Any, role: Role) -> bool:
-    """Return True: every step reveals the next question."""
+    """Return True, since every step reveals the next question."""
     return True
 
 

@@ -12,7 +12,7 @@ from games.patience.rules import Patience
 from games.selections import Selection
 
 MATCHES = 10
-"""Two repetitions each: every amount is asked twenty times, half of them with the money now as option B."""
+"""Matches per horizon, each with two repetitions: every amount is asked twenty times, in ten of them with now as B."""
 SOURCE = "EconEvals, section 5.2 and appendix F."
 
 TABLES: Mapping[str, Grid] = {"econevals": {"horizon": tuple(YEARS)}}

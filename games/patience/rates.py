@@ -31,10 +31,10 @@ def implied_rate(
     amounts: Sequence[float], later: Sequence[float], years: float, *, compounding: Compounding = "continuous"
 ) -> Implied | None:
     """Return the rates that fit the choices best; None without any choice."""
-    return best_of(reliabilities(amounts, later, years, annually=compounding == "annual"))
+    return best_fit(reliabilities(amounts, later, years, annually=compounding == "annual"))
 
 
-def best_of(fits: Mapping[float, float | None]) -> Implied | None:
+def best_fit(fits: Mapping[float, float | None]) -> Implied | None:
     """Return the rates with the highest reliability; None if no rate has one."""
     best = best_rates(fits)
     return None if best is None else Implied(*best)

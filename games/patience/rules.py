@@ -1,7 +1,8 @@
 """Patience: money now or more money later, question by question, and the interest rate implied by the choices.
 
 Source: EconEvals, section 4.2. $100 now or $X after the horizon; each amount is asked several times, with "now" as
-option A in odd repetitions and as option B in even ones. Nothing is remembered. A litmus test has no right answer.
+option A in odd repetitions and as option B in even ones. Each question is asked without memory of the others. A
+litmus test has no right answer.
 """
 
 from __future__ import annotations
@@ -50,13 +51,13 @@ HORIZONS: Mapping[str, tuple[float, float]] = {
     "1 year": (1.0, 120.0),
     "5 years": (1.0, 250.0),
 }
-"""(step between the amounts, largest amount) by horizon; five years start at $111."""
+"""(step between the amounts, largest amount) by horizon; amounts for five years start at $111."""
 FIRST_OF_FIVE_YEARS = 111.0
 Choice = Literal["A", "B", "none"]
 Amounts = Annotated[tuple[Annotated[float, Field(gt=NOW, le=1e6)], ...], Field(min_length=1, max_length=500)]
 
 
-def usual_amounts(horizon: str) -> tuple[float, ...]:
+def published_amounts(horizon: str) -> tuple[float, ...]:
     """Return the published amounts of a horizon."""
     step, last = HORIZONS[horizon]
     first = FIRST_OF_FIVE_YEARS if horizon == "5 years" else NOW + step
@@ -82,7 +83,7 @@ class PatienceConfig(Config):
 
 
 class ChoiceMove(Move):
-    """A or B; "none" means that the answer could not be read, and no form offers it."""
+    """A or B; "none" means that the answer could not be read. No form offers "none"."""
 
     choice: Annotated[Choice, WithJsonSchema({"enum": ["A", "B"], "type": "string"})] = Field(title="Your choice")
 
@@ -91,7 +92,7 @@ FORM = Form("choice", _("Your choice"), ChoiceMove)
 
 
 @dataclass(frozen=True)
-class Asked:
+class AmountQuestion:
     """One question: the later amount, and whether "now" is option A."""
 
     amount: float
@@ -102,7 +103,7 @@ class Asked:
 class Answers:
     """The questions in order, and the choices made."""
 
-    questions: tuple[Asked, ...]
+    questions: tuple[AmountQuestion, ...]
     choices: tuple[Choice, ...] = ()
 
 
@@ -148,19 +149,19 @@ class Patience(Game[PatienceConfig, Answers]):
         return _("{number} questions").format(number=len(self.later_amounts) * self.config.repetitions)
 
     def remembers(self, role: Role) -> bool:
-        """Every question is independent of the others."""
+        """Return False: every question is asked without memory of the others."""
         return False
 
     @cached_property
     def later_amounts(self) -> tuple[float, ...]:
         """The later amounts, ascending."""
-        return usual_amounts(self.config.horizon) if self.config.amounts is None else self.config.amounts
+        return published_amounts(self.config.horizon) if self.config.amounts is None else self.config.amounts
 
     # ---- playing -----------------------------------------------------------------------------------
 
     def setup(self, chance: Chance) -> Answers:
         questions = [
-            Asked(amount, repetition % 2 == 0)
+            AmountQuestion(amount, repetition % 2 == 0)
             for amount in self.later_amounts
             for repetition in range(self.config.repetitions)
         ]
@@ -182,31 +183,31 @@ class Patience(Game[PatienceConfig, Answers]):
         return len(state.choices) + 1 == len(state.questions)
 
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int | None, str | None]]:
-        """The number of the question, from 1."""
+        """Return the number of each question, from 1."""
         return [(question, "choice") for question in range(1, len(moves) + 1)]
 
     def default(self, state: Answers, role: Role) -> MoveData:
-        """No answer; it never counts as a choice."""
+        """Return no answer, which never counts as a choice."""
         return {"choice": "none"}
 
     def forfeit(self, state: Answers, role: Role) -> MoveData | None:
-        """An unreadable answer is not a choice, and the next question follows."""
+        """Return no answer: an unreadable reply is not a choice, and the next question follows."""
         return {"choice": "none"}
 
     # ---- the result --------------------------------------------------------------------------------
 
     def payoffs(self, state: Answers) -> Payoffs:
-        """½ for any choices, since pay must not suggest an answer."""
+        """Return ½ for any choices, since pay must not suggest an answer."""
         return {AGENT: 0.5}
 
     def pays_alike(self) -> bool:
         return True
 
     def bonus_share(self, role: Role, payoff: float) -> float:
-        """½: the announced average."""
+        """Return ½, the announced average."""
         return 0.5
 
-    def later(self, state: Answers) -> list[tuple[float, bool]]:
+    def answered(self, state: Answers) -> list[tuple[float, bool]]:
         """Return (amount, whether the later money was chosen) for every answered question."""
         return [
             (question.amount, (choice == "A") != question.now_first)
@@ -215,8 +216,8 @@ class Patience(Game[PatienceConfig, Answers]):
         ]
 
     def metrics(self, state: Answers) -> Metrics:
-        answered = self.later(state)
-        chosen = {amount: fmean([later for of, later in answered if of == amount]) for amount in dict(answered)}
+        answered = self.answered(state)
+        chosen = {amount: fmean([later for asked, later in answered if asked == amount]) for amount in dict(answered)}
         amounts = sorted(chosen)
         years = YEARS[self.config.horizon]
         shares = [chosen[amount] for amount in amounts]
@@ -234,7 +235,7 @@ class Patience(Game[PatienceConfig, Answers]):
         }
 
     def records(self, state: Answers) -> Sequence[Mapping[str, Json]]:
-        """One row per question."""
+        """Return one row per question."""
         return [
             {
                 "round": number,
@@ -247,17 +248,17 @@ class Patience(Game[PatienceConfig, Answers]):
             for number, (question, choice) in enumerate(zip(state.questions, state.choices, strict=True), start=1)
         ]
 
-    # ---- what is seen ------------------------------------------------------------------------------
+    # ---- texts and views ---------------------------------------------------------------------------
 
     def secrets(self, role: Role) -> frozenset[str]:
         return frozenset()
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """What the instructions may mention."""
+        """Return what the instructions may mention."""
         return {"horizon": self.config.horizon, "now": _dollars(NOW)}
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
-        """A question on when option B of a sample question is paid."""
+        """Return a question on when option B of a sample question is paid."""
         later = _("In {horizon}").format(horizon=self.config.horizon)
         others = [_("In {horizon}").format(horizon=other) for other in HORIZONS if other != self.config.horizon]
         prompt = _("Option A: $100 now. Option B: $110 in {horizon}. When would option B be paid?")
@@ -271,7 +272,7 @@ class Patience(Game[PatienceConfig, Answers]):
         )
 
     def view(self, state: Answers, role: Role) -> View:
-        """The current question only, since nothing is remembered."""
+        """Return the current question only, since earlier ones are not shown."""
         if len(state.choices) == len(state.questions):
             return (Text("status", _("That was the last question. Thank you."), tone="good"), self._progress(state))
         question = state.questions[len(state.choices)]
@@ -301,5 +302,5 @@ class Patience(Game[PatienceConfig, Answers]):
 
 
 def _dollars(amount: float) -> str:
-    """Return imaginary real money: dollars in every study, even if its games use points."""
+    """Return a hypothetical amount of real money: in dollars, even in studies whose games use points."""
     return money(amount)

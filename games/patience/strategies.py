@@ -1,4 +1,4 @@
-"""How EconEvals asked models to choose: one question per call, reasons first, nothing remembered (H.5)."""
+"""How EconEvals asked models to choose: one question per call, reasons first, no memory (H.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a collection's page says of this benchmark: mean scores by agent and level."""
+"""Tables of this benchmark on a collection's page: mean scores by agent and level."""
 
 from games.econevals import scores as results
 

@@ -23,7 +23,7 @@ def optimum(game: Pricing, state: Sales, role: Role, rng: Random) -> MoveData:
 
 
 def random(game: Pricing, state: Sales, role: Role, rng: Random) -> MoveData:
-    """Set any prices up to the advice."""
+    """Set random prices up to the advice."""
     highest = state.instance.advised(game.period(state))
     return {"prices": {name: rng.uniform(0, highest) for name in state.instance.names}}
 

@@ -1,4 +1,4 @@
-"""The market of pricing: nested logit demand with drifting currency, and its exact optimum (EconEvals, section 3.3)."""
+"""The market of pricing: nested logit demand, drifting exchange rates, the exact optimum (EconEvals, section 3.3)."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ class Instance(BaseModel):
         return self
 
     def positive_rates(self, periods: int) -> None:
-        """Refuse a drift with a rate that is not positive in some period.
+        """Refuse a drift that makes a rate zero or negative in some period.
 
         Raises:
-            PydanticCustomError: naming the product and the period.
+            PydanticCustomError: names the product and the period.
         """
         for product in self.products:
             for t in range(periods):
@@ -96,7 +96,7 @@ class Instance(BaseModel):
         return self._quantities(normalised)
 
     def _quantities(self, normalised: Mapping[str, float]) -> dict[str, float]:
-        """Return quantities for prices divided by α; logarithms keep extreme prices finite."""
+        """Return the quantities for prices divided by α; logarithms keep extreme prices finite."""
         inner = 1 - self.sigma
         logs = {product.id: (product.quality - normalised[product.id]) / inner for product in self.products}
         groups: dict[int, list[str]] = {}
@@ -145,7 +145,7 @@ class Instance(BaseModel):
 
 
 def _log_sum(logs: Sequence[float]) -> float:
-    """Return log Σ exp."""
+    """Return the logarithm of the sum of exponentials."""
     highest = max(logs)
     return highest + log(sum(exp(value - highest) for value in logs))
 

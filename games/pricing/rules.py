@@ -1,7 +1,8 @@
 """Pricing: set prices period after period without knowing demand or the exchange rate, which drifts.
 
-Source: EconEvals, section 3.3. Demand is nested logit; each product's prices are in a currency with its own exchange
-rate, costs and profits in a fixed one. The score is the profit of the last periods as a share of the best possible.
+Source: EconEvals, section 3.3. Demand is nested logit; each product is priced in its own currency, whose
+exchange rate drifts; costs and profits are in a fixed one. The score is the profit of the last periods as a share of
+the best possible.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ class PricingConfig(InstanceConfig):
     pattern: Pattern | None = Field(
         None, title="Currency drift", description="Empty: linear for even instance seeds, periodic for odd ones."
     )
-    cost_high: float = Field(2, ge=1, le=10, title="Highest cost", description="Costs are drawn from 1 to this.")
+    cost_high: float = Field(
+        2, ge=1, le=10, title="Highest cost", description="Costs are drawn between 1 and this value."
+    )
     scored_periods: Annotated[int, Field(ge=1, le=300)] | None = Field(
         None, title="Periods that count", description="Counted from the end. Empty: the last half."
     )
@@ -112,7 +115,7 @@ class Sales(Periods):
 
 
 class Pricing(Benchmark[PricingConfig, Sales]):
-    """A seller looks for the best prices in a changing market."""
+    """A seller searches for the best prices in a changing market."""
 
     key: ClassVar[str] = "pricing"
     title: ClassVar[str] = _("Pricing")
@@ -200,7 +203,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
         return {"prices": dict(state.sales[-1].prices)} if state.sales else None
 
     def first(self, state: Sales, role: Role) -> MoveData:
-        """Half the advised price."""
+        """Return half the advised price for every product."""
         return {"prices": dict.fromkeys(state.instance.names, min(state.instance.advised(0) / 2, HIGHEST))}
 
     # ---- the result --------------------------------------------------------------------------------
@@ -237,7 +240,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
         }
 
     def records(self, state: Sales) -> Sequence[Mapping[str, Json]]:
-        """One row per period and product."""
+        """Return one row per period and product."""
         counted = self.scored(state)
         return [
             {
@@ -256,14 +259,14 @@ class Pricing(Benchmark[PricingConfig, Sales]):
             for name, price in sale.prices.items()
         ]
 
-    # ---- what is seen ------------------------------------------------------------------------------
+    # ---- texts and views ---------------------------------------------------------------------------
 
     def secrets(self, role: Role) -> frozenset[str]:
-        """The number of periods, and how many of them count."""
+        """Hide the number of periods and how many of them count."""
         return super().secrets(role) | {"scored_periods"}
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """What the instructions may mention."""
+        """Return what the instructions may mention."""
         return {}
 
     def quiz(self, role: Role) -> tuple[Question, ...]:

@@ -17,7 +17,7 @@ def _data(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
 
 
 def _not_in_tools(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
-    """Period and advice."""
+    """Return what no tool shows: the period and the advice."""
     return (_situation(game, state),)
 
 
@@ -33,7 +33,7 @@ def _outcome(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
 
 
 def _situation(game: Pricing, state: Sales) -> Facts:
-    """Period and advice."""
+    """Return the period and the advice."""
     facts = [game.period_fact(state)]
     if not game.over(state):
         advised = state.instance.advised(game.period(state))
@@ -83,12 +83,12 @@ def _history(state: Sales) -> Table:
 def _result(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
     """Return how the game ended."""
     counted = game.scored(state)
-    made = sum(game.profit(state, t) for t in counted)
+    earned = sum(game.profit(state, t) for t in counted)
     best = len(counted) * state.instance.best_profit
     facts = (
-        Fact("counted", _("Your profit in the periods that count"), made, shown(made)),
+        Fact("counted", _("Your profit in the periods that count"), earned, shown(earned)),
         Fact("possible", _("Best possible profit in these periods"), best, shown(best)),
-        Fact("share", _("Your score"), made / best, f"{100 * made / best:.1f}%"),
+        Fact("share", _("Your score"), earned / best, f"{100 * earned / best:.1f}%"),
     )
     return (Facts("result", _("The result"), facts),)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from games.procurement.instances import Instance, Offer
     from games.procurement.rules import Procurement, Purchases
 
-FAILURES = 10
+MAX_FAILURES = 10
 """A random plan is complete after this many unaffordable offers in a row."""
 
 
@@ -26,7 +26,7 @@ def optimum(game: Procurement, state: Purchases, role: Role, rng: Random) -> Mov
 def random(game: Procurement, state: Purchases, role: Role, rng: Random) -> MoveData:
     """Add random offers until ten in a row are not affordable."""
     instance, plan, failed = state.instance, dict[str, int](), 0
-    while failed < FAILURES:
+    while failed < MAX_FAILURES:
         offer = rng.choice(instance.offers)
         more = {**plan, offer.id: max(plan.get(offer.id, 0) + 1, offer.minimum or 0)}
         if instance.cost(more) <= instance.budget:
@@ -60,10 +60,10 @@ def _cheapest(instance: Instance) -> dict[str, int]:
     share = instance.budget / len(instance.categories)
     plan: dict[str, int] = {}
     for category in instance.categories:
-        holding = [offer for offer in instance.offers if _units(offer, category)]
-        if not holding:
+        useful = [offer for offer in instance.offers if _units(offer, category)]
+        if not useful:
             continue
-        offer = min(holding, key=lambda offer: (offer.price / _units(offer, category), offer.id))
+        offer = min(useful, key=lambda offer: (offer.price / _units(offer, category), offer.id))
         quantity = max(0, floor((share - (offer.upfront or 0.0)) / offer.price))
         if quantity >= max(offer.minimum or 0, 1):
             plan[offer.id] = max(plan.get(offer.id, 0), quantity)

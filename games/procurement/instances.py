@@ -35,8 +35,8 @@ class Offer(BaseModel):
     """What one unit of an offer contains and costs.
 
     Attributes:
-        minimum: the fewest units that can be bought, if any.
-        upfront: paid once if any unit is bought.
+        minimum: the minimum number of units per purchase, if any.
+        upfront: a fixed amount, paid once if any unit is bought.
     """
 
     model_config = _EXACT
@@ -109,7 +109,7 @@ def _contradiction(words: str, name: str) -> None:
 
 
 def draw_public(level: str, rng: Random) -> dict[str, Any]:
-    """Draw categories, offers and budget of a level, which the role may see."""
+    """Draw a level's categories, offers and budget, which the role may see."""
     products, categories, p1, p2, _highest = LEVELS[level]
     per_category = products // categories
     names = [[f"{chr(65 + i)}{j}" for j in range(1, per_category + 1)] for i in range(categories)]

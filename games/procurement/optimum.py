@@ -1,10 +1,10 @@
 """The exact optimal plan, computed with an open-source solver (HiGHS).
 
-Maximises Σ (1/k) ln S_i over integer quantities, S_i the effective units of category i. ln is replaced by its
-chords between neighbouring integers, y ≤ ln t + (S - t)·ln((t+1)/t) for t = 1, 2, …: exact for integer S, which S
-always is. Chords are added wherever the current solution exceeds them. The relaxation, which takes milliseconds,
-shows where they are needed: there they are added densely before quantities must be integers, so that few integer
-programs have to be solved, each starting from the best plan so far.
+Maximises Σ (1/k) ln S_i over integer quantities, where S_i is the effective units of category i. ln is replaced by
+its chords between neighbouring integers, y ≤ ln t + (S - t)·ln((t+1)/t) for t = 1, 2, …; this is exact because S is
+always an integer. Chords are added wherever the current solution exceeds them. The linear relaxation takes
+milliseconds and shows where chords are needed. They are added densely there before quantities must be integers, so
+that few integer programs have to be solved. Each starts from the best plan so far.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ import highspy
 
 from games.procurement.instances import Instance, Offer
 
-SLACK = 1e-9
+BUDGET_TOLERANCE = 1e-9
 """Rounding tolerance for a plan's cost over the budget."""
-GROWTH = 2
-"""Factor between the initial chords of a model."""
-ABOVE = 1e-9
+CHORD_GROWTH = 2
+"""Ratio between the points of a model's initial chords."""
+CHORD_TOLERANCE = 1e-9
 """Rounding tolerance for a solution above a chord."""
-CLOSE = (0.7, 0.8, 0.88, 0.93, 0.96, 0.98, 0.99, 0.995, 1.005, 1.01, 1.02, 1.04, 1.07, 1.12, 1.2, 1.35)
-"""Where chords are added around the relaxation's effective units, as multiples of them."""
-SEARCHES = ("mip_heuristic_run_rins", "mip_heuristic_run_rens", "mip_heuristic_run_root_reduced_cost")
-"""HiGHS heuristics that are switched off: here they take longer than they save."""
+CHORD_MULTIPLES = (0.7, 0.8, 0.88, 0.93, 0.96, 0.98, 0.99, 0.995, 1.005, 1.01, 1.02, 1.04, 1.07, 1.12, 1.2, 1.35)
+"""Multiples of the relaxation's effective units at which chords are added."""
+DISABLED_HEURISTICS = ("mip_heuristic_run_rins", "mip_heuristic_run_rens", "mip_heuristic_run_root_reduced_cost")
+"""HiGHS heuristics that are switched off because they take longer than they save here."""
 
 
 def optimum(instance: Instance) -> tuple[float, dict[str, int]]:
     """Return the most workers that a feasible plan supports, and such a plan; 0 and {} if there is none."""
-    with _one_by_one:
+    with _solver_lock:
         return _solve(instance.model_dump_json())
 
 
-_one_by_one = Lock()
-"""A caller waits for an instance that is being solved, instead of solving it as well."""
+_solver_lock = Lock()
+"""Makes callers wait for an instance that is being solved instead of solving it twice."""
 
 
-# Computed before a match is opened, and needed again while it opens (`Procurement.slow_setup`).
+# Cached: computed before a match is opened, and needed again while it opens (`Procurement.slow_setup`).
 @lru_cache(maxsize=256)
 def _solve(data: str) -> tuple[float, dict[str, int]]:
     instance = Instance.model_validate_json(data)
@@ -68,32 +68,36 @@ class _Model:
         self._solver.setOptionValue("mip_feasibility_tolerance", 1e-9)
         self._solver.setOptionValue("primal_feasibility_tolerance", 1e-9)
         self._solver.setOptionValue("dual_feasibility_tolerance", 1e-9)
-        for search in SEARCHES:
-            self._solver.setOptionValue(search, False)
+        for heuristic in DISABLED_HEURISTICS:
+            self._solver.setOptionValue(heuristic, False)
         self._solver.setOptionValue("threads", 1)
         self._solver.setOptionValue("random_seed", 0)
         self._quantity: dict[str, int] = {}
         self._columns = 0
         costs: list[tuple[int, float]] = []
         for offer in instance.offers:
-            most = _most(offer, instance.budget)
-            column = self._quantity[offer.id] = self._integer(0, most)
+            most = _max_units(offer, instance.budget)
+            column = self._quantity[offer.id] = self._add_integer(0, most)
             costs.append((column, offer.price))
             if offer.minimum or offer.upfront:
-                bought = self._integer(0, 1)
+                bought = self._add_integer(0, 1)
                 costs.append((bought, offer.upfront or 0.0))
-                self._row([(column, 1.0), (bought, -float(most))], upper=0.0)
+                self._add_row([(column, 1.0), (bought, -float(most))], upper=0.0)
                 if offer.minimum:
-                    self._row([(column, 1.0), (bought, -float(offer.minimum))], lower=0.0)
-        self._row(costs, upper=instance.budget + SLACK)
+                    self._add_row([(column, 1.0), (bought, -float(offer.minimum))], lower=0.0)
+        self._add_row(costs, upper=instance.budget + BUDGET_TOLERANCE)
         self._units, self._logs = [], []
         for category in instance.categories:
-            worth = {offer.id: _effective(offer, instance, category) for offer in instance.offers}
+            effective = {offer.id: _effective_units(offer, instance, category) for offer in instance.offers}
             ceiling = sum(
-                value * _most(offer, instance.budget) for offer in instance.offers if (value := worth[offer.id])
+                value * _max_units(offer, instance.budget)
+                for offer in instance.offers
+                if (value := effective[offer.id])
             )
-            units, logarithm = self._continuous(1, max(ceiling, 1)), self._continuous(0, log(max(ceiling, 1)))
-            self._row([(units, -1.0), *((self._quantity[name], float(w)) for name, w in worth.items() if w)], 0.0, 0.0)
+            units, logarithm = self._add_continuous(1, max(ceiling, 1)), self._add_continuous(0, log(max(ceiling, 1)))
+            self._add_row(
+                [(units, -1.0), *((self._quantity[name], float(w)) for name, w in effective.items() if w)], 0.0, 0.0
+            )
             self._solver.changeColCost(logarithm, 1 / len(instance.categories))
             self._units.append(units)
             self._logs.append(logarithm)
@@ -101,91 +105,91 @@ class _Model:
         for i in range(len(self._units)):
             t = 1
             while t <= self._solver.getLp().col_upper_[self._units[i]]:
-                self._chord(i, t)
-                t = max(t + 1, int(t * GROWTH))
+                self._add_chord(i, t)
+                t = max(t + 1, int(t * CHORD_GROWTH))
         self._solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
 
     def best(self) -> dict[str, int] | None:
         """Return the best plan; None if no plan serves every category."""
         self._solver.setOptionValue("solve_relaxation", True)
-        relaxed = self._with_all_chords()
+        relaxed = self._solve_with_chords()
         if relaxed is None:
             return None
         for i, units in enumerate(self._units):
-            for t in {max(1, int(relaxed[units] * multiple)) for multiple in CLOSE}:
+            for t in {max(1, int(relaxed[units] * multiple)) for multiple in CHORD_MULTIPLES}:
                 if (i, t) not in self._chords:
-                    self._chord(i, t)
+                    self._add_chord(i, t)
         self._solver.setOptionValue("solve_relaxation", False)
-        values = self._with_all_chords()
+        values = self._solve_with_chords()
         if values is None:
             return None
         plan = {name: round(values[column]) for name, column in self._quantity.items()}
         return {name: quantity for name, quantity in plan.items() if quantity}
 
-    def _with_all_chords(self) -> list[float] | None:
-        """Return a solution that exceeds no chord; None if there is no solution."""
+    def _solve_with_chords(self) -> list[float] | None:
+        """Return a solution that satisfies every chord; None if there is no solution."""
         while True:
-            values = self._solved()
+            values = self._solution()
             if values is None:
                 return None
-            missing = [chord for chord in self._exceeded(values) if chord not in self._chords]
+            missing = [chord for chord in self._violated_chords(values) if chord not in self._chords]
             if not missing:
                 return values
             for i, t in missing:
-                self._chord(i, t)
+                self._add_chord(i, t)
             self._start_from(values)
 
     def _start_from(self, values: list[float]) -> None:
         """Start the next integer program from this plan, with the exact logarithms of its quantities."""
-        known = highspy.HighsSolution()
+        start = highspy.HighsSolution()
         for units, logarithm in zip(self._units, self._logs, strict=True):
             values[logarithm] = log(max(1.0, values[units]))
-        known.col_value = values
-        self._solver.setSolution(known)
+        start.col_value = values
+        self._solver.setSolution(start)
 
-    def _solved(self) -> list[float] | None:
+    def _solution(self) -> list[float] | None:
         self._solver.run()
         if self._solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None
         return list(self._solver.getSolution().col_value)
 
-    def _exceeded(self, values: list[float]) -> Iterator[tuple[int, int]]:
-        """Yield the chords around the solution's effective units that it exceeds."""
+    def _violated_chords(self, values: list[float]) -> Iterator[tuple[int, int]]:
+        """Yield the chords that the solution exceeds around its effective units."""
         for i, (units, logarithm) in enumerate(zip(self._units, self._logs, strict=True)):
             at = values[units]
-            for t in {max(1, floor(at + ABOVE)), max(1, floor(at + ABOVE) - 1)}:
-                if values[logarithm] > log(t) + (at - t) * log((t + 1) / t) + ABOVE:
+            for t in {max(1, floor(at + CHORD_TOLERANCE)), max(1, floor(at + CHORD_TOLERANCE) - 1)}:
+                if values[logarithm] > log(t) + (at - t) * log((t + 1) / t) + CHORD_TOLERANCE:
                     yield i, t
 
-    def _chord(self, i: int, t: int) -> None:
+    def _add_chord(self, i: int, t: int) -> None:
         """Add the constraint y ≤ ln t + (S - t)·ln((t+1)/t)."""
         self._chords.add((i, t))
         slope = log((t + 1) / t)
-        self._row([(self._logs[i], 1.0), (self._units[i], -slope)], upper=log(t) - t * slope)
+        self._add_row([(self._logs[i], 1.0), (self._units[i], -slope)], upper=log(t) - t * slope)
 
-    def _integer(self, lower: float, upper: float) -> int:
-        column = self._continuous(lower, upper)
+    def _add_integer(self, lower: float, upper: float) -> int:
+        column = self._add_continuous(lower, upper)
         self._solver.changeColIntegrality(column, highspy.HighsVarType.kInteger)
         return column
 
-    def _continuous(self, lower: float, upper: float) -> int:
+    def _add_continuous(self, lower: float, upper: float) -> int:
         self._solver.addVar(float(lower), float(upper))
         self._columns += 1
         return self._columns - 1
 
-    def _row(
+    def _add_row(
         self, terms: list[tuple[int, float]], lower: float = -highspy.kHighsInf, upper: float = highspy.kHighsInf
     ) -> None:
         columns = [column for column, _weight in terms]
         self._solver.addRow(lower, upper, len(terms), columns, [weight for _column, weight in terms])
 
 
-def _most(offer: Offer, budget: float) -> int:
+def _max_units(offer: Offer, budget: float) -> int:
     """Return the most units of one offer that the budget buys."""
-    most = max(0, floor((budget + SLACK - (offer.upfront or 0.0)) / offer.price))
+    most = max(0, floor((budget + BUDGET_TOLERANCE - (offer.upfront or 0.0)) / offer.price))
     return most if most >= (offer.minimum or 0) else 0
 
 
-def _effective(offer: Offer, instance: Instance, category: tuple[str, ...]) -> int:
+def _effective_units(offer: Offer, instance: Instance, category: tuple[str, ...]) -> int:
     """Return the effective units of a category in one unit of the offer."""
     return sum(instance.effectiveness[name] * number for name, number in offer.contents.items() if name in category)

@@ -10,20 +10,25 @@ from games.lineups import CollectionPreset, StudyPreset
 from games.procurement.rules import Procurement
 
 SOURCE = "EconEvals, section 3.1; variants: appendix E."
-TOLD = {"": "baseline", "-horizon": "horizon", "-horizon-goal": "horizon_goal"}
+VARIANTS = {"": "baseline", "-horizon": "horizon", "-horizon-goal": "horizon_goal"}
 """What models are told, by the suffix of the preset's name."""
+INFORMATION = {
+    "baseline": "models are not told the number of periods",
+    "horizon": "models are told the number of periods",
+    "horizon_goal": "models are told the number of periods and that the best plan counts",
+}
 
-TABLES: Mapping[str, Grid] = {"econevals": {"level": LEVELS, "told": tuple(TOLD.values())}}
+TABLES: Mapping[str, Grid] = {"econevals": {"level": LEVELS, "told": tuple(VARIANTS.values())}}
 
 PRESETS: Mapping[str, CollectionPreset] = {
-    f"econevals-procurement-{level}{ending}": benchmark(
-        f"EconEvals: procurement, {level}{ending.replace('-', ' ')}",
-        f"Twelve instances of level {level}; told: {told.replace('_', ' and ')}.",
+    f"econevals-procurement-{level}{suffix}": benchmark(
+        f"EconEvals: procurement, {level}{suffix.replace('-', ' ')}",
+        f"Twelve instances of level {level}; {INFORMATION[told]}.",
         SOURCE,
         {"level": level, "told": told},
     )
     for level in LEVELS
-    for ending, told in TOLD.items()
+    for suffix, told in VARIANTS.items()
 }
 
 STUDIES: Mapping[str, StudyPreset] = {

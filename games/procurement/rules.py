@@ -51,9 +51,9 @@ from games.words import gettext as _
 from games.words import quoted
 
 MOST_UNITS = 1_000_000
-WITHIN = 1e-9
+BUDGET_TOLERANCE = 1e-9
 """Rounding tolerance for a plan's cost over the budget."""
-AS_GOOD = 1e-6
+OPTIMUM_TOLERANCE = 1e-6
 """Largest distance from the optimum that counts as having found it."""
 
 
@@ -65,7 +65,7 @@ class ProcurementConfig(InstanceConfig):
     )
     told: Literal["baseline", "horizon", "horizon_goal"] = Field(
         "baseline",
-        title="Told",
+        title="Players are told",
         description="horizon: players know the number of periods. horizon_goal: also that the best plan counts.",
     )
     instance: Instance | None = Field(
@@ -121,7 +121,7 @@ class Purchases(Periods):
 
 
 class Procurement(Benchmark[ProcurementConfig, Purchases]):
-    """A manager looks for the best use of a budget."""
+    """A manager searches for the best use of a budget."""
 
     key: ClassVar[str] = "procurement"
     title: ClassVar[str] = _("Procurement")
@@ -175,7 +175,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
             instance = instance_of(Instance, {**drawn, "effectiveness": effectiveness})
         frozen: Instance = instance
         # Logged like a draw, so that a replay recomputes the optimum and compares.
-        found: dict[str, Any] = chance.draw("optimum", lambda _rng: _best_of(frozen), known_to=())
+        found: dict[str, Any] = chance.draw("optimum", lambda _rng: _optimum_for_log(frozen), known_to=())
         return Purchases(instance=instance, optimum=found["workers"], best_plan=found["plan"])
 
     def period(self, state: Purchases) -> int:
@@ -209,7 +209,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
                     offer=name, least=least, quantity=quantity
                 )
         cost = instance.cost(plan)
-        if cost <= instance.budget + WITHIN:
+        if cost <= instance.budget + BUDGET_TOLERANCE:
             return ""
         return _("The plan costs {cost}, {over} more than the budget of {budget}.").format(
             cost=self.money(cost), over=self.money(cost - instance.budget), budget=self.money(instance.budget)
@@ -219,7 +219,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         return {"plan": dict(state.purchases[-1].plan)} if state.purchases else None
 
     def first(self, state: Purchases, role: Role) -> MoveData:
-        """Buy nothing."""
+        """Return the empty plan."""
         return {"plan": {}}
 
     # ---- the result --------------------------------------------------------------------------------
@@ -248,10 +248,10 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
 
     @staticmethod
     def _solves(state: Purchases, workers: float) -> bool:
-        return state.optimum > 0 and workers >= state.optimum - AS_GOOD
+        return state.optimum > 0 and workers >= state.optimum - OPTIMUM_TOLERANCE
 
     def records(self, state: Purchases) -> Sequence[Mapping[str, Json]]:
-        """One row per period."""
+        """Return one row per period."""
         rows, best = [], 0.0
         for number, purchase in enumerate(state.purchases, start=1):
             best = max(best, purchase.workers or 0.0)
@@ -268,21 +268,21 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
             )
         return rows
 
-    # ---- what is seen ------------------------------------------------------------------------------
+    # ---- texts and views ---------------------------------------------------------------------------
 
     def secrets(self, role: Role) -> frozenset[str]:
-        """The number of periods, unless players are told."""
+        """Hide the number of periods, unless players are told."""
         return super().secrets(role) if self.config.told == "baseline" else frozenset()
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """What the instructions may mention."""
+        """Return what the instructions may mention."""
         return {
             "periods": None if self.config.told == "baseline" else self.config.periods,
             "best_counts": self.config.told == "horizon_goal",
         }
 
     def length(self) -> str:
-        """The number of periods if players are told; otherwise nothing."""
+        """Return the number of periods if players are told; otherwise an empty text."""
         if self.config.told == "baseline":
             return ""
         return _("{periods} periods").format(periods=self.config.periods)
@@ -325,6 +325,6 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         return {**row, "workers_supported": plain(purchase.workers)}
 
 
-def _best_of(instance: Instance) -> dict[str, Any]:
+def _optimum_for_log(instance: Instance) -> dict[str, Any]:
     workers, plan = optimum(instance)
     return {"workers": workers, "plan": plan}

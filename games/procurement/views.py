@@ -62,7 +62,7 @@ def _offers(game: Procurement, state: Purchases) -> Table:
 
 
 def _offer(game: Procurement, offer: Offer) -> tuple[Cell, ...]:
-    held = ", ".join(f"{number} × {name}" for name, number in offer.contents.items())
+    contents = ", ".join(f"{number} × {name}" for name, number in offer.contents.items())
     if offer.minimum:
         kind = _("bulk only")
     elif offer.upfront:
@@ -70,7 +70,7 @@ def _offer(game: Procurement, offer: Offer) -> tuple[Cell, ...]:
     else:
         kind = _("simple")
     upfront = game.money(offer.upfront) if offer.upfront else ""
-    return offer.id, held, game.money(offer.price), kind, offer.minimum or "", upfront
+    return offer.id, contents, game.money(offer.price), kind, offer.minimum or "", upfront
 
 
 def _history(game: Procurement, state: Purchases) -> Table:

@@ -19,13 +19,13 @@ def optimum(game: Scheduling, state: Attempts, role: Role, rng: Random) -> MoveD
 
 
 def random(game: Scheduling, state: Attempts, role: Role, rng: Random) -> MoveData:
-    """Submit any matching."""
+    """Submit a random matching."""
     workers, tasks = state.instance.workers, list(state.instance.tasks)
     return {"assignment": dict(zip(workers, rng.sample(tasks, len(tasks)), strict=True))}
 
 
 def repair(game: Scheduling, state: Attempts, role: Role, rng: Random) -> MoveData:
-    """Start with the identity; then match the first pair told, and their former partners with each other."""
+    """Start with the identity; then match the first reported pair, and their former partners with each other."""
     if not state.attempts:
         return {"assignment": dict(zip(state.instance.workers, state.instance.tasks, strict=True))}
     last = state.attempts[-1]

@@ -1,4 +1,4 @@
-"""Configurations of scheduling for the contract tests; every closed period reveals something of the preferences."""
+"""Configurations of scheduling for the contract tests; every closed period reveals part of the preferences."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from games.words import quoted
 Preferences = Literal["uniform", "shared", "correlated", "correlated_shared"]
 KINDS: tuple[Preferences, ...] = ("uniform", "shared", "correlated", "correlated_shared")
 LEVELS: Mapping[str, tuple[int, int]] = {"basic": (10, 1), "medium": (20, 2), "hard": (50, 5), "small": (5, 1)}
-"""(workers and tasks, blocking pairs told) by level."""
+"""(number of workers and of tasks, blocking pairs reported) by level."""
 Ranking = Annotated[tuple[str, ...], Field(min_length=1, max_length=200, strict=False)]
 Matching = Mapping[str, str]
 """Task by worker."""
@@ -68,7 +68,7 @@ class Instance(BaseModel):
         return {name: _ranks(ranking) for name, ranking in self.task_preferences.items()}
 
     def blocking_pairs(self, matching: Matching) -> list[Pair]:
-        """Return pairs that both prefer each other to what they were assigned, ordered by worker, then task."""
+        """Return the pairs that prefer each other to what they were assigned, ordered by worker, then task."""
         held_by = {task: worker for worker, task in matching.items()}
         return [
             (worker, task)
@@ -113,8 +113,8 @@ def _ranks(ranking: Sequence[str]) -> dict[str, int]:
 def draw(n: int, kind: Preferences, rng: Random) -> dict[str, Any]:
     """Draw the preferences of n workers and n tasks.
 
-    Correlated: scores U[1, 3] for each worker and task; a worker's latent value of a task is exponential with the
-    task's score as its rate, the smaller the better; likewise for tasks.
+    Correlated: each worker and task has a score from U[1, 3]. A worker's latent value of a task is exponential with
+    the task's score as its rate; smaller is better. The same holds for tasks' values of workers.
     """
     workers, tasks = [f"W{i}" for i in range(1, n + 1)], [f"T{i}" for i in range(1, n + 1)]
     if kind in ("uniform", "shared"):

@@ -1,7 +1,7 @@
 """Scheduling: assign workers to tasks, period after period, until there are no blocking pairs.
 
-Source: EconEvals, section 3.2. Preferences are hidden; after each attempt players are told some *blocking pairs*: a
-worker and a task that both prefer each other to what they were assigned. A matching without such pairs is stable.
+Source: EconEvals, section 3.2. Preferences are hidden; after each attempt, players are told some *blocking pairs*:
+a worker and a task that both prefer each other to what they were assigned. A matching without such pairs is stable.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ class SchedulingConfig(InstanceConfig):
         "basic", title="Level", description="Number of workers and tasks; small is meant for people."
     )
     preferences: Preferences | None = Field(
-        None, title="Preferences", description="How they are drawn. Empty: a kind chosen by the instance seed."
+        None, title="Preferences", description="How preferences are drawn. Empty: chosen by the instance seed."
     )
     feedback: Annotated[int, Field(ge=1, le=50)] | None = Field(
-        None, title="Blocking pairs told", description="Maximum after each attempt. Empty: set by the level."
+        None, title="Reported blocking pairs", description="Maximum after each attempt. Empty: set by the level."
     )
     instance: Instance | None = Field(
         None, title="Instance", description="Everybody's preferences. Empty: drawn at random."
@@ -83,7 +83,7 @@ FORM = Form(
 
 @dataclass(frozen=True)
 class Attempt:
-    """One period: the matching, its number of blocking pairs, and the pairs that were told."""
+    """One period: the matching, its number of blocking pairs, and the pairs that were reported."""
 
     matching: Matching
     blocking: int
@@ -99,7 +99,7 @@ class Attempts(Periods):
 
 
 class Scheduling(Benchmark[SchedulingConfig, Attempts]):
-    """A manager looks for a stable schedule."""
+    """A manager searches for a stable schedule."""
 
     key: ClassVar[str] = "scheduling"
     title: ClassVar[str] = _("Scheduling")
@@ -124,7 +124,7 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         **ROUND_AND_ROLE,
         "assignment": "The matching, as JSON.",
         "blocking_pairs": "Number of its blocking pairs.",
-        "told": "The blocking pairs that were told, as JSON.",
+        "told": "The blocking pairs that were reported, as JSON.",
     }
     screen: ClassVar[Screen] = views.SCREEN
     asks: ClassVar[str] = _("Period {period}: submit a schedule.")
@@ -152,7 +152,7 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         return for_instance(FORM, state.instance.workers, state.instance.tasks, last=self.last(state, role))
 
     def over(self, state: Attempts) -> bool:
-        """After the last period, or as soon as a matching is stable."""
+        """Return whether the last period is over or a matching was stable."""
         return super().over(state) or (bool(state.attempts) and state.attempts[-1].blocking == 0)
 
     def refuse_submission(self, state: Attempts, role: Role, move: Any) -> str | None:
@@ -160,8 +160,8 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         return refuse_matching(move.assignment, workers, tasks, _("worker"), _("task"))
 
     @property
-    def told_at_most(self) -> int:
-        """The most blocking pairs told after an attempt."""
+    def max_pairs_reported(self) -> int:
+        """The maximum number of blocking pairs reported after an attempt."""
         return LEVELS[self.config.level][1] if self.config.feedback is None else self.config.feedback
 
     def submitted(self, state: Attempts, moves: Mapping[Role, Any], chance: Chance) -> Attempts:
@@ -172,8 +172,8 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
             return replace(state, attempts=(*state.attempts, earlier))
         blocking = state.instance.blocking_pairs(matching)
         told = blocking
-        if len(blocking) > self.told_at_most:
-            chosen = chance.draw("told", lambda rng: sorted(rng.sample(range(len(blocking)), self.told_at_most)))
+        if len(blocking) > self.max_pairs_reported:
+            chosen = chance.draw("told", lambda rng: sorted(rng.sample(range(len(blocking)), self.max_pairs_reported)))
             told = [blocking[at] for at in chosen]
         return replace(state, attempts=(*state.attempts, Attempt(matching, len(blocking), tuple(told))))
 
@@ -181,13 +181,13 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         return {"assignment": dict(state.attempts[-1].matching)} if state.attempts else None
 
     def first(self, state: Attempts, role: Role) -> MoveData:
-        """The identity."""
+        """Return the identity matching: the first worker does the first task, and so on."""
         return {"assignment": dict(zip(state.instance.workers, state.instance.tasks, strict=True))}
 
     # ---- the result --------------------------------------------------------------------------------
 
     def score(self, state: Attempts) -> float:
-        """Return 1 - b/E, b blocking pairs of the last matching, E the expected number; 1 if E is 0."""
+        """Return 1 - b/E: b blocking pairs of the last matching, E expected in a random one; 1 if E is 0."""
         expected = state.instance.expected_blocking_pairs
         return 1 - state.attempts[-1].blocking / expected if expected else 1.0
 
@@ -203,7 +203,7 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         }
 
     def records(self, state: Attempts) -> Sequence[Mapping[str, Json]]:
-        """One row per period."""
+        """Return one row per period."""
         return [
             {
                 "round": number,
@@ -216,19 +216,19 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         ]
 
     def ended_how(self, moves: Sequence[tuple[Role, MoveData]]) -> str:
-        """ "stable" before the last period, or "last period", whose matching may be stable too."""
+        """Return "stable" if the match ended early, else "last period", whose matching may be stable too."""
         submitted = sum("note" not in move for _role, move in moves)
         return "stable" if submitted - self.config.practice < self.config.periods else "last period"
 
-    # ---- what is seen ------------------------------------------------------------------------------
+    # ---- texts and views ---------------------------------------------------------------------------
 
     def secrets(self, role: Role) -> frozenset[str]:
-        """How preferences were drawn; the number of periods is not secret, since the last one is announced."""
+        """Hide how preferences were drawn; the number of periods is no secret, since the last one is announced."""
         return frozenset({"preferences"})
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """What the instructions may mention."""
-        return {"told_at_most": self.told_at_most}
+        """Return what the instructions may mention."""
+        return {"max_pairs_reported": self.max_pairs_reported}
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.QUESTIONS
@@ -239,7 +239,7 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
                 state,
                 role,
                 "get_previous_attempts_data",
-                _("Every earlier period: the schedule, and the blocking pairs that you were told."),
+                _("Every earlier period: the schedule, and the blocking pairs that were reported."),
                 under="attempts",
             ),
             lookup(
@@ -259,7 +259,7 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         return {"period": t, "assignment": dict(attempt.matching), "problem_pairs": pairs}
 
     def status(self, state: Attempts) -> Text:
-        """Return what happens now; announces the last period."""
+        """Return what happens now; announce the last period."""
         if self.over(state):
             if state.attempts[-1].blocking == 0:
                 return Text("status", _("Your schedule has no blocking pair: the game ends here."), tone="good")

@@ -1,4 +1,4 @@
-"""What a scheduler may know, as blocks: names, own schedules, the blocking pairs told, and notes."""
+"""What a scheduler may know, as blocks: names, own schedules, the reported blocking pairs, and notes."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def _pairs(pairs: Sequence[Pair]) -> str:
 
 
 def _outcome(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:
-    """Return the blocking pairs of the last schedule that are told."""
+    """Return the reported blocking pairs of the last schedule."""
     told = state.attempts[-1].told
     if not told:
         return (Text("outcome", _("Your last schedule has no blocking pair."), tone="good"),)
-    words = _("Your last schedule has blocking pairs. You are told: {pairs}.")
+    words = _("Your last schedule has blocking pairs. Reported: {pairs}.")
     return (Text("outcome", words.format(pairs=_pairs(told)), tone="notice"),)
 
 
@@ -51,12 +51,12 @@ def _situation(game: Scheduling, state: Attempts) -> Facts:
 
 
 def _history(state: Attempts) -> Table:
-    """Return every earlier schedule with the blocking pairs that were told."""
+    """Return every earlier schedule with its reported blocking pairs."""
     rows = tuple(
         (period, _pairs(tuple(attempt.matching.items())), _pairs(attempt.told) or _("none"))
         for period, attempt in enumerate(state.attempts)
     )
-    columns = (_("Period"), _("Schedule"), _("Blocking pairs told"))
+    columns = (_("Period"), _("Schedule"), _("Reported blocking pairs"))
     return Table("history", _("Your schedules so far"), columns, rows, sortable=True, newest_first=True)
 
 

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def random(game: SealedAuction, state: Session, role: Role, rng: Random) -> MoveData:
-    """Make any bid within the assets, all equally likely."""
+    """Make a random bid within the assets, all equally likely."""
     return {"bid": rng.uniform(0, game.config.assets)}
 
 
 def bids(share: float) -> Script:
-    """Bid this share of the own value, at most the assets."""
+    """Return a script that bids this share of its value, at most its assets."""
 
     def move(game: SealedAuction, state: Session, role: Role, rng: Random) -> MoveData:
         return {"bid": min(share * game.value(state, role), game.config.assets)}
@@ -37,7 +37,7 @@ def shade(game: SealedAuction, state: Session, role: Role, rng: Random) -> MoveD
 
 
 def rational(game: SealedAuction, state: Session, role: Role, rng: Random) -> MoveData:
-    """Bid the own value, a dominant strategy under the second-price rule; `shade` under the first-price rule."""
+    """Bid its value, a dominant strategy under the second-price rule; `shade` under the first-price rule."""
     return (truthful if game.config.price_rule == "second" else shade)(game, state, role, rng)
 
 

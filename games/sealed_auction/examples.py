@@ -10,7 +10,7 @@ from games.interface import Role
 
 
 def reveals(game: Any, before: Any, moves: Mapping[Role, Any], after: Any, role: Role) -> bool:
-    """Return whether a run ends that is shown together with everybody's values."""
+    """Return whether a run ended whose history shows everybody's values."""
     return bool(game.reveals_values and game.visible(after))
 
 

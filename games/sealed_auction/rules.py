@@ -122,7 +122,7 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
         return self.config.history_reveals == "bids_and_values"
 
     def secrets(self, role: Role) -> frozenset[str]:
-        """The others' listed values, unless the history shows them."""
+        """Hide the others' listed values, unless the history shows them."""
         if self.reveals_values:
             return frozenset()
         return auctions.others_values(self.config, self.roles(), role)
@@ -157,7 +157,7 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
     # ---- the result ----------------------------------------------------------------------------------
 
     def payoffs(self, state: Session) -> Payoffs:
-        """The mean over runs of the final assets."""
+        """Return the mean over runs of the final assets."""
         sales = self.sales(state)
         return {role: fmean(sale.assets[role] for sale in sales) for role in self.roles()}
 
@@ -204,7 +204,7 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
         return fmean(abs(sale.assets[role] / reference - 1) for sale in self.sales(state))
 
     def records(self, state: Session) -> Sequence[Mapping[str, Json]]:
-        """A row for every run and seat."""
+        """Return a row for every run and seat."""
         return [
             {
                 "run": at,
@@ -225,10 +225,10 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
         return auctions.pay_examples(self.config)
 
-    # ---- what is seen ----------------------------------------------------------------------------------
+    # ---- texts and views -------------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """What the instructions may mention to this role."""
+        """Return what the instructions may mention to this role."""
         config = self.config
         return {
             "you": self.role_title(role),

@@ -17,7 +17,7 @@ PREVIOUS = (
 
 
 def remarks(game: SealedAuction, state: Session, role: Role) -> tuple[Remark, ...]:
-    """Return the remarks: the goal, last bid and payoff once earlier runs are shown, else the understanding."""
+    """Return the goal, last bid and payoff once earlier runs are shown; before, the understanding of the rules."""
     if game.visible(state):
         return (GOAL, *PREVIOUS, REASON)
     return (UNDERSTANDING, REASON)

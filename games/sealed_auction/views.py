@@ -23,9 +23,9 @@ def _status(game: SealedAuction, state: Session) -> Text:
         return Text(
             "status", _("The auction is over.") if game.config.runs == 1 else _("The auctions are over."), "good"
         )
-    stay = _("Your assets and your value are the same as before.") + " " if state.runs else ""
-    asked = _("Bid from 0 to {assets}.").format(assets=units(game.config.assets))
-    return Text("status", game.held(state) + stay + asked)
+    unchanged = _("Your assets and your value are the same as before.") + " " if state.runs else ""
+    prompt = _("Bid from 0 to {assets}.").format(assets=units(game.config.assets))
+    return Text("status", game.held(state) + unchanged + prompt)
 
 
 def _situation(game: SealedAuction, state: Session, role: Role) -> Facts:
@@ -46,18 +46,18 @@ def _situation(game: SealedAuction, state: Session, role: Role) -> Facts:
 def _outcome(game: SealedAuction, state: Session, at: int, role: Role) -> str:
     """Return how run `at` ended for this seat, as text."""
     sale, own = game.sale(state, at), game.own(state, role)[at]
-    said = [_("Run {run}:").format(run=at + 1)] if game.config.runs > 1 else []
+    sentences = [_("Run {run}:").format(run=at + 1)] if game.config.runs > 1 else []
     if not game.valid(own):
-        said.append(_("You did not make a valid bid."))
+        sentences.append(_("You did not make a valid bid."))
     if sale.winner is None or sale.price is None:
-        said.append(_("Nobody made a valid bid, so the item was not sold."))
+        sentences.append(_("Nobody made a valid bid, so the item was not sold."))
     elif sale.winner == role:
-        said.append(_("You won the item for {price}.").format(price=units(sale.price)))
+        sentences.append(_("You won the item for {price}.").format(price=units(sale.price)))
     else:
         name = game.role_title(sale.winner)
-        said.append(_("{name} won the item for {price}.").format(name=name, price=units(sale.price)))
-    said.append(_("You ended with {assets}.").format(assets=units(sale.assets[role])))
-    return " ".join(said)
+        sentences.append(_("{name} won the item for {price}.").format(name=name, price=units(sale.price)))
+    sentences.append(_("You ended with {assets}.").format(assets=units(sale.assets[role])))
+    return " ".join(sentences)
 
 
 def _last_run(game: SealedAuction, state: Session, at: int, role: Role) -> Facts:

@@ -38,7 +38,7 @@ def litmus(matches: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Li
         matches: (configuration, metrics) of each finished match.
     """
     played = [(config.get("goal", "both"), metrics) for config, metrics in matches]
-    reached = [
+    achieved = [
         metrics[key]
         for goal, key in (("efficiency", "efficiency_share"), ("equality", "equality_share"))
         for asked, metrics in played
@@ -47,7 +47,7 @@ def litmus(matches: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Li
     both = [metrics for goal, metrics in played if goal == "both"]
     return Litmus(
         _mean(metrics["litmus"] for metrics in both),
-        _mean(reached),
+        _mean(achieved),
         _mean(metrics["frontier_distance"] for metrics in both),
         len(played),
     )
@@ -67,7 +67,7 @@ def results(game: type[Any], matches: Iterable[Result]) -> list[Block]:
     columns = {
         _("Litmus: equality 0, efficiency 1"): "score",
         _("Reliability"): "reliability",
-        _("Distance from the line between both"): "off_frontier",
+        _("Distance from the line between the two"): "off_frontier",
     }
     figures = {title: lambda played, get=attrgetter(name): get(of(played)) for title, name in columns.items()}
     return by_agents(matches, figures, title=_("Efficiency vs. equality"))

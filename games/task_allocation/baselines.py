@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from games.task_allocation.rules import Allocation, TaskAllocation
 
 LEARNING = 5
-"""Number of random periods before `greedy_efficiency` uses what it learnt."""
+"""Number of random periods before `greedy_efficiency` uses what it has learnt."""
 
 
 def _in_order(state: Allocation, period: int, workers: list[str]) -> MoveData:

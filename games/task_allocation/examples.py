@@ -1,4 +1,4 @@
-"""Configurations of task allocation for the contract tests; every closed period reveals something of productivity."""
+"""Configurations of task allocation for the contract tests; every closed period reveals part of the productivities."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from games.practice import closes_a_period
 
 
 def given(w1: float, w2: float, later: list[float]) -> dict[str, Json]:
-    """Return an instance with these hidden productivities and these hidden tasks in the second period."""
+    """Return an instance with these hidden productivities and, in the second period, these hidden tasks."""
     return {"instance": {"productivities": {"W1": w1, "W2": w2}, "tasks": [[20, 40], later]}, "periods": 2}
 
 

@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 MEAN_SIZE = 60
 """Mean size of a worker's tasks in a drawn instance."""
 LOWEST, SPREAD = 1, 18
-"""Productivities go from 1 to 19 in equal steps."""
+"""Productivities are spaced equally from 1 to 19."""
 Point = tuple[float, float]
 """(total revenue, largest minus smallest total pay)."""
 
@@ -31,7 +31,7 @@ class Instance(BaseModel):
     ]
 
     @model_validator(mode="after")
-    def _a_task_for_everybody(self) -> Instance:
+    def _as_many_tasks_as_workers(self) -> Instance:
         for period, sizes in enumerate(self.tasks):
             if len(sizes) != len(self.productivities):
                 raise PydanticCustomError(
@@ -56,7 +56,7 @@ class Instance(BaseModel):
 
     @cached_property
     def efficient(self) -> Point:
-        """P_eff: in every period the largest tasks go to the most productive workers."""
+        """P_eff: in every period, the largest tasks go to the most productive workers."""
         ordered = sorted(self.workers, key=lambda worker: self.productivities[worker])
         pay = dict.fromkeys(self.workers, 0.0)
         revenue = 0.0
@@ -68,7 +68,7 @@ class Instance(BaseModel):
 
     @cached_property
     def equal(self) -> Point:
-        """P_eq: everybody's tasks sum to the same size."""
+        """P_eq: all workers' tasks have the same total size."""
         mean = sum(map(sum, self.tasks)) / len(self.workers)
         return mean * sum(self.productivities.values()), 0.0
 
@@ -79,19 +79,19 @@ class Instance(BaseModel):
 def draw_public(workers: int, periods: int, rng: Random) -> list[list[int]]:
     """Draw the tasks of every period so that equal total pay is possible.
 
-    Each worker has a uniform composition of 60N into N positive parts; period t's tasks are the t-th parts.
+    Each worker has a uniformly drawn composition of 60N into N positive parts; period t's tasks are the t-th parts.
     """
     parts = [_composition(MEAN_SIZE * periods, periods, rng) for _worker in range(workers)]
     return [rng.sample(list(sizes), workers) for sizes in zip(*parts, strict=True)]
 
 
 def _composition(total: int, parts: int, rng: Random) -> list[int]:
-    """Draw a uniform composition of `total` into this number of positive integers."""
+    """Draw a composition of `total` into this number of positive integers, all equally likely."""
     cuts = sorted(rng.sample(range(1, total), parts - 1))
     return [high - low for low, high in zip([0, *cuts], [*cuts, total], strict=True)]
 
 
 def draw_hidden(workers: int, rng: Random) -> dict[str, Any]:
-    """Draw productivities: equal steps, shuffled."""
+    """Draw productivities: equally spaced, in random order."""
     steps = [LOWEST + SPREAD * number / (workers - 1) for number in range(workers)]
     return dict(zip((f"W{number}" for number in range(1, workers + 1)), rng.sample(steps, workers), strict=True))

@@ -1,8 +1,8 @@
 """Task allocation: assign tasks to workers, period after period, trading off efficiency and equality.
 
-Source: EconEvals, section 4.1. Pay depends on the size of the task, revenue also on the worker's unknown productivity:
-the assignment with the highest revenue pays workers most unequally. A litmus test has no right answer; the score shows
-which goal the decisions favoured.
+Source: EconEvals, section 4.1. Pay depends on the size of the task; revenue depends also on the worker's unknown
+productivity. The assignment with the highest revenue pays workers most unequally. A litmus test has no right answer;
+the score shows which goal the decisions favoured.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ class TaskAllocationConfig(InstanceConfig):
     """One treatment. Defaults: the paper's litmus test."""
 
     periods: int = Field(30, ge=1, le=300, title="Periods", description="Number of periods; players are not told.")
-    workers: int = Field(4, ge=2, le=8, title="Workers", description="Also the number of tasks in every period.")
+    workers: int = Field(4, ge=2, le=8, title="Workers", description="Number of workers, and of tasks in every period.")
     goal: Literal["both", "efficiency", "equality"] = Field(
-        "both", title="Goal", description="The goal in the instructions; both: without weights."
+        "both", title="Goal", description="The goal in the instructions; both: no weights are given."
     )
     instance: Instance | None = Field(
         None, title="Instance", description="The productivities and tasks. Empty: drawn at random."
@@ -92,7 +92,7 @@ FORM = Form(
 
 
 class PeriodNumber(Move):
-    """The period whose notes are read."""
+    """The period whose notes to read."""
 
     period_number: int = Field(title="Period", description="From 0.")
 
@@ -181,7 +181,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         return replace(state, assignments=(*state.assignments, assignment))
 
     def first(self, state: Allocation, role: Role) -> MoveData:
-        """The first task to the first worker, and so on: every period has its own tasks."""
+        """Assign the first task to the first worker, and so on: every period has its own tasks."""
         tasks = state.instance.task_ids(self.period(state))
         return {"assignment": dict(zip(tasks, state.instance.workers, strict=True))}
 
@@ -204,19 +204,19 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         return sum(revenues.values()), max(pay) - min(pay)
 
     def shares(self, state: Allocation) -> tuple[float, float | None]:
-        """Return efficiency and equality as shares of what is possible; equality is None if pay is always equal."""
+        """Return efficiency and equality as shares of the possible; equality is None if pay is always equal."""
         (revenue, inequality), best = self.point(state), state.instance.efficient
         return revenue / best[0], 1 - inequality / best[1] if best[1] else None
 
     def payoffs(self, state: Allocation) -> Payoffs:
-        """The share of the goal; ½ if there is no single goal, so that pay suggests none."""
+        """Return how far the goal was reached, as a share; ½ without a single goal, so that pay suggests none."""
         efficiency, equality = self.shares(state)
         if self.config.goal == "both":
             return {AGENT: 0.5}
         return {AGENT: efficiency if self.config.goal == "efficiency" else equality or 0.0}
 
     def pays_alike(self) -> bool:
-        """Without a single goal, every result pays the same."""
+        """Return whether every result pays the same: it does without a single goal."""
         return self.config.goal == "both"
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
@@ -229,7 +229,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         return Prospect(half, 0.5, 0.5), Prospect(_("if your revenue is the highest possible"), 1.0, 1.0)
 
     def bonus_share(self, role: Role, payoff: float) -> float:
-        """The payoff, within [0, 1]; ½ without a single goal."""
+        """Return the payoff, within [0, 1]; ½ without a single goal."""
         return 0.5 if self.config.goal == "both" else min(max(payoff, 0.0), 1.0)
 
     def metrics(self, state: Allocation) -> Metrics:
@@ -250,7 +250,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         }
 
     def records(self, state: Allocation) -> Sequence[Mapping[str, Json]]:
-        """One row per period and task."""
+        """Return one row per period and task."""
         return [
             {
                 "round": period + 1,
@@ -267,14 +267,14 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
             for size in [sizes[task]]
         ]
 
-    # ---- what is seen ------------------------------------------------------------------------------
+    # ---- texts and views ---------------------------------------------------------------------------
 
     def secrets(self, role: Role) -> frozenset[str]:
-        """Nothing: the tasks of all periods are drawn together, so their sizes depend on the number of periods."""
+        """Hide nothing: the tasks of all periods are drawn together, so their sizes depend on the number of periods."""
         return frozenset()
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """What the instructions may mention."""
+        """Return what the instructions may mention."""
         return {"workers": self.config.workers if self.config.instance is None else None, "goal": self.config.goal}
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
@@ -315,16 +315,18 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         """Return every earlier period's work, and the totals up to it."""
         instance = state.instance
         total_pay, total_revenue = dict.fromkeys(instance.workers, 0.0), 0.0
-        told = []
+        periods = []
         for t, assignment in enumerate(state.assignments):
             sizes = instance.sizes(t)
             for task, worker in assignment.items():
                 total_pay[worker] += instance.wage * sizes[task]
                 total_revenue += instance.productivities[worker] * sizes[task]
-            told.append(self._told(state, t, total_pay, total_revenue))
-        return told
+            periods.append(self._period_data(state, t, total_pay, total_revenue))
+        return periods
 
-    def _told(self, state: Allocation, t: int, total_pay: Mapping[str, float], total_revenue: float) -> dict[str, Json]:
+    def _period_data(
+        self, state: Allocation, t: int, total_pay: Mapping[str, float], total_revenue: float
+    ) -> dict[str, Json]:
         """Return a period's work, with the totals up to it."""
         instance, sizes = state.instance, state.instance.sizes(t)
         by_worker = {worker: task for task, worker in state.assignments[t].items()}

@@ -1,4 +1,4 @@
-"""How EconEvals asked its models: with tools, period by period."""
+"""How EconEvals asked models: with tools, one period at a time."""
 
 from games.periods import STRATEGIES
 

@@ -17,12 +17,12 @@ def _data(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block, .
 
 
 def _not_in_tools(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block, ...]:
-    """Period, and revenue so far."""
+    """Return what no tool shows: the period and the revenue so far."""
     return (_situation(game, state),)
 
 
 def _news(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block, ...]:
-    """Return the totals and the new tasks."""
+    """Return the totals, and the new tasks while the game lasts."""
     return (_workers(game, state),) if game.over(state) else (_workers(game, state), _tasks(game, state))
 
 
@@ -39,7 +39,7 @@ def _outcome(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block
 
 
 def _situation(game: TaskAllocation, state: Allocation) -> Facts:
-    """Period, and revenue so far."""
+    """Return the period and the revenue so far."""
     revenue = sum(_revenue(state, t) for t in range(len(state.assignments)))
     return Facts(
         "situation",

@@ -1,4 +1,4 @@
-"""The beauty contest against its specification: worked cases, and exact payment of the prize."""
+"""The beauty contest against its specification: worked cases, and the prize is paid exactly."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def contest(**config: Any) -> BeautyContest:
     return games.play.configure(BeautyContest, config)
 
 
-def played(*runs: tuple[float | None, ...], **config: Any) -> Play:
+def play_runs(*runs: tuple[float | None, ...], **config: Any) -> Play:
     """Return a contest whose seats choose these numbers, run after run."""
     play, _events = games.play.start(contest(players=len(runs[0]), runs=len(runs), **config), 1)
     for run in runs:
@@ -31,32 +31,32 @@ def played(*runs: tuple[float | None, ...], **config: Any) -> Play:
 
 
 class TestResult:
-    def test_the_closest_to_two_thirds_of_the_mean_wins(self):
-        play = played((10, 20, 40, 60))
+    def test_closest_to_two_thirds_of_the_mean_wins(self):
+        play = play_runs((10, 20, 40, 60))
         assert play.metrics()["target_first"] == pytest.approx(21.6667, abs=1e-4)
         assert play.payoffs() == {"p1": 0, "p2": 1, "p3": 0, "p4": 0}
         assert play.metrics()["deviation"] == pytest.approx(0.325)
         assert play.metrics()["p2_payoff_ratio"] == pytest.approx(4)
 
-    def test_a_foul_counts_for_nothing(self):
-        play = played((10, 14, 52), upper=50, fraction=0.5)
+    def test_foul_wins_nothing_and_leaves_the_mean_unchanged(self):
+        play = play_runs((10, 14, 52), upper=50, fraction=0.5)
         assert play.payoffs() == {"p1": 1, "p2": 0, "p3": 0}
         metrics = play.metrics()
         assert (metrics["fouls"], metrics["target_last"]) == (1, 6)
         assert metrics["deviation"] == pytest.approx(0.24)
         assert metrics["p3_deviation"] is None
 
-    def test_who_is_equally_close_shares(self):
-        assert played((18, 18, 30, 42)).payoffs() == {"p1": 0.5, "p2": 0.5, "p3": 0, "p4": 0}
+    def test_equally_close_seats_share_the_prize(self):
+        assert play_runs((18, 18, 30, 42)).payoffs() == {"p1": 0.5, "p2": 0.5, "p3": 0, "p4": 0}
 
-    def test_the_payoff_is_the_mean_over_runs(self):
-        play = played((30, 60, 90), (20, 30, 40), prize=6)
+    def test_payoff_is_the_mean_over_runs(self):
+        play = play_runs((30, 60, 90), (20, 30, 40), prize=6)
         assert play.payoffs() == {"p1": 6, "p2": 0, "p3": 0}
         assert play.metrics()["mean_choice"] == pytest.approx(45)
         assert (play.metrics()["p1_wins"], play.metrics()["runs_played"]) == (2, 2)
 
     def test_without_a_valid_number_nobody_wins(self):
-        play = played((None, 101, -0.5))
+        play = play_runs((None, 101, -0.5))
         assert set(play.payoffs().values()) == {0}
         metrics = play.metrics()
         assert metrics["fouls"] == 3
@@ -65,8 +65,8 @@ class TestResult:
         )
 
     @given(st.integers(2, 6).flatmap(lambda n: st.lists(st.tuples(*[NUMBERS] * n), min_size=1, max_size=4)))
-    def test_the_prize_is_paid_exactly(self, runs):
-        play = played(*runs, prize=7)
+    def test_prize_is_paid_exactly(self, runs):
+        play = play_runs(*runs, prize=7)
         game = play.game
         paid = sum(any(game.valid(number) for number in run) for run in runs)
         assert sum(play.payoffs().values()) == pytest.approx(7 * paid / len(runs))
@@ -74,16 +74,16 @@ class TestResult:
             assert not (row["foul"] and row["won"])
 
     @given(st.lists(st.floats(0, 100), min_size=5, max_size=5))
-    def test_the_bonus_averages_one_half(self, numbers):
-        play = played(tuple(numbers))
+    def test_bonus_averages_one_half(self, numbers):
+        play = play_runs(tuple(numbers))
         shares = [play.game.bonus_share(role, payoff) for role, payoff in play.payoffs().items()]
         assert sum(shares) / 5 == pytest.approx(0.5)
 
-    def test_all_runs_won_alone_pay_the_whole_bonus(self):
+    def test_winning_all_runs_alone_pays_the_whole_bonus(self):
         assert contest(players=3, prize=9).bonus_share("p1", 9) == 1
 
-    def test_a_row_for_every_run_and_seat(self):
-        rows = played((30, 60, None), (20, 30, 40)).game.records(played((30, 60, None), (20, 30, 40)).state)
+    def test_records_have_a_row_for_every_run_and_seat(self):
+        rows = play_runs((30, 60, None), (20, 30, 40)).game.records(play_runs((30, 60, None), (20, 30, 40)).state)
         assert [(row["run"], row["role"], row["answer"], row["foul"]) for row in rows[:3]] == [
             (1, "p1", 30, False),
             (1, "p2", 60, False),
@@ -94,39 +94,39 @@ class TestResult:
 
 class TestMoves:
     @pytest.mark.parametrize("odd", ["10", True, {}, [1], 1e400])
-    def test_what_is_no_number_is_never_a_move(self, odd):
+    def test_invalid_numbers_are_refused(self, odd):
         play, _events = games.play.start(contest(), 1)
         with pytest.raises(Refused, match="from 0 to 100"):
             games.play.submit(play, "p1", {"answer": odd})
 
     @pytest.mark.parametrize("number", [-0.1, 100.1])
-    def test_beyond_the_limits_is_refused_where_fouls_are(self, number):
+    def test_numbers_outside_the_limits_are_refused_if_fouls_are(self, number):
         play, _events = games.play.start(contest(fouls="refuse"), 1)
         with pytest.raises(Refused, match="from 0 to 100"):
             games.play.submit(play, "p1", {"answer": number})
         games.play.submit(play, "p1", {"answer": None})
 
-    def test_people_are_held_back_or_asked(self):
+    def test_people_are_stopped_or_warned_before_a_foul(self):
         number = games.play.check(games.play.start(contest(), 1)[0], "p1", {"answer": 101})[1]
         for allowed in (False, True):
             game = contest(people_may_foul=allowed)
             warning = game.warning(game.setup(None), "p1", number)
             assert warning is not None and warning.may_send is allowed and "100" in warning.words
 
-    def test_no_form_or_schema_offers_no_number(self):
+    def test_forms_and_schemas_require_a_number(self):
         (form,) = games.play.start(contest(), 1)[0].forms("p1")
         assert form.model.model_json_schema()["properties"]["answer"]["type"] == "number"
 
     @pytest.mark.parametrize("bad", [{"players": 1}, {"players": 21}, {"fraction": 1}, {"upper": 0}, {"runs": 51}])
-    def test_what_cannot_be_played_is_refused_at_set_up(self, bad):
+    def test_invalid_configurations_are_refused(self, bad):
         with pytest.raises(BadConfig, match=next(iter(bad))):
             contest(**bad)
 
 
 class TestHistory:
     @given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=5, max_size=5), st.integers(0, 6))
-    def test_no_more_is_seen_than_its_depth(self, runs, depth):
-        """Different numbers in runs that have left the history change nothing that is shown."""
+    def test_no_more_is_shown_than_the_depth_allows(self, runs, depth):
+        """Change the numbers in runs beyond the depth: nothing that is shown changes."""
         game = contest(players=2, runs=6, history_depth=depth)
         true, other = games.play.start(game, 1)[0], games.play.start(game, 1)[0]
         for at, run in enumerate(runs):
@@ -138,8 +138,8 @@ class TestHistory:
         history = next(block for block in true.view("p1") if block.key == "history")
         assert [row[0] for row in history.rows] == list(range(6 - min(depth, 5), 6))
 
-    def test_after_the_last_run_all_are_seen_unrounded(self):
-        play = played((1 / 3, 101), (20, None), history_depth=0)
+    def test_all_runs_are_shown_unrounded_after_the_last(self):
+        play = play_runs((1 / 3, 101), (20, None), history_depth=0)
         history = next(block for block in play.view("p2") if block.key == "history")
         assert [row[1:3] for row in history.rows] == [("0.3333333333333333", "not valid"), ("20", "not valid")]
 
@@ -152,7 +152,7 @@ class TestScripts:
                 play, _events = games.play.submit(play, role, {"answer": number})
         return games.play.script_move(play, "p1", script)["answer"]
 
-    def test_levels_think_one_step_further_each(self):
+    def test_each_level_thinks_one_step_further(self):
         assert [self.moves(f"level_{k}", fraction=0.5) for k in (1, 2, 3, 4)] == [25, 12.5, 6.25, 3.125]
 
     def test_adaptive_follows_the_last_visible_mean(self):
@@ -160,7 +160,7 @@ class TestScripts:
         assert self.moves("adaptive", (10, 20), fraction=0.5, history_depth=1) == 7.5
         assert self.moves("adaptive", (10, 20), fraction=0.5, history_depth=0) == 25
 
-    def test_the_others(self):
+    def test_other_scripts(self):
         assert self.moves("rational") == 0
         assert (self.moves("fouler"), self.moves("fouler", fouls="refuse")) == (101, 100)
         assert self.moves("no_answer") is None

@@ -1,11 +1,11 @@
-"""Scores of pairs, and the reliability of agents alone."""
+"""Scores of pairs, and the reliability of single agents."""
 
 from __future__ import annotations
 
 from games.duopoly.analyses import litmus
 
 
-def test_matches_with_a_rival_score_and_matches_alone_say_how_reliable_that_is():
+def test_matches_with_a_rival_score_and_matches_alone_test_reliability():
     found = litmus(
         [
             {"litmus": 0.25, "converged": None},
@@ -19,6 +19,6 @@ def test_matches_with_a_rival_score_and_matches_alone_say_how_reliable_that_is()
     assert (found.score, found.reliability, found.matches) == (0.5, 0.25, 6)
 
 
-def test_what_was_not_played_has_no_value():
+def test_figures_without_matches_are_empty():
     assert litmus([]) == litmus([{"litmus": None, "converged": None}][:0])
     assert litmus([{"litmus": None, "converged": True}]).score is None

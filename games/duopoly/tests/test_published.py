@@ -1,4 +1,4 @@
-"""The published market's reference prices, computed independently here and by the analyses' own function."""
+"""The published market's reference prices, compared with the analyses' own computation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from games.duopoly.published import CURRENCIES
 
 
 @pytest.mark.parametrize("alpha", CURRENCIES)
-def test_reference_prices_are_those_of_the_analyses_to_nine_digits(alpha):
+def test_reference_prices_agree_with_the_analyses_to_nine_digits(alpha):
     market, known = Market(alpha, 2.0, 0.0, 1.0, 0.25, 100.0), econevals.duopoly(alpha)
     assert market.nash_price == pytest.approx(known["nash"], abs=1e-9)
     assert market.collusive_price == pytest.approx(known["collusive"], abs=1e-9)
@@ -19,7 +19,7 @@ def test_reference_prices_are_those_of_the_analyses_to_nine_digits(alpha):
 
 @pytest.mark.parametrize("alpha", [0.001, 1.0, 1e4])
 @pytest.mark.parametrize("mu", [0.01, 0.25, 5.0])
-def test_they_fulfil_their_first_order_conditions_to_nine_digits(alpha, mu):
+def test_reference_prices_satisfy_their_first_order_conditions(alpha, mu):
     """With m the normalised markup and s a firm's share, m(1 - s) = 1 in equilibrium and m(1 - 2s) = 1 in collusion."""
     market = Market(alpha, 2.0, 0.0, 1.0, mu, 100.0)
     for price, factor in ((market.nash_price, 1), (market.collusive_price, 2)):

@@ -12,8 +12,8 @@ from games.play import configure, script_move, start, submit
 CASE = {"alpha": 2, "quality": 2.2, "cost": 1.1, "mu": 0.3, "market": 80}
 
 
-def priced(*prices, **config):
-    """Return the play after these periods; a single price means a firm without a rival."""
+def play_prices(*prices, **config):
+    """Return the play after these prices, a pair per period; a single price for a firm without a rival."""
     play, _events = start(configure(Duopoly, {**CASE, "periods": len(prices), **config}), 1)
     for both in prices:
         for role, price in zip(play.game.roles(), both if isinstance(both, tuple) else (both,), strict=True):
@@ -21,8 +21,8 @@ def priced(*prices, **config):
     return play
 
 
-def test_reference_prices_are_those_of_the_specification():
-    metrics = priced((3.4, 4)).metrics()
+def test_reference_prices_match_the_specification():
+    metrics = play_prices((3.4, 4)).metrics()
     assert metrics["nash_price"] == pytest.approx(3.315443, abs=1e-6)
     assert metrics["collusive_price"] == pytest.approx(4.275852, abs=1e-6)
     assert metrics["monopoly_price"] is None
@@ -30,14 +30,14 @@ def test_reference_prices_are_those_of_the_specification():
 
 
 def test_sales_and_profits_follow_from_both_prices():
-    play = priced((3.4, 4))
+    play = play_prices((3.4, 4))
     outcome = play.game.outcome(play.state, 0)
     assert [outcome[role][1] for role in ("firm_1", "firm_2")] == pytest.approx([51.388945, 18.904937], abs=1e-6)
     assert tuple(play.payoffs().values()) == pytest.approx((61.666735, 34.028886), abs=1e-6)
 
 
-def test_a_firm_alone_converges_to_the_monopoly_price_or_not():
-    wandering, settled = priced(3, 4.2, 3.9, 4, rival=False), priced(*[3.9] * 4, rival=False)
+def test_convergence_of_a_single_firm_to_the_monopoly_price():
+    wandering, settled = play_prices(3, 4.2, 3.9, 4, rival=False), play_prices(*[3.9] * 4, rival=False)
     assert wandering.metrics()["monopoly_price"] == pytest.approx(3.989423, abs=1e-6)
     assert wandering.metrics()["converged"] is False
     assert settled.metrics()["converged"] is True
@@ -45,7 +45,7 @@ def test_a_firm_alone_converges_to_the_monopoly_price_or_not():
 
 
 @pytest.mark.parametrize("alpha", [1, 3.2, 10])
-def test_no_deviation_pays_in_equilibrium_and_no_joint_price_beats_collusion(alpha):
+def test_no_deviation_beats_nash_and_no_joint_price_beats_collusion(alpha):
     market = Market(alpha, 2.0, 0.0, 1.0, 0.25, 100.0)
     nash, collusive = market.nash_price, market.collusive_price
     assert market.best_reply((nash,)) == pytest.approx(nash, abs=1e-9)
@@ -54,20 +54,20 @@ def test_no_deviation_pays_in_equilibrium_and_no_joint_price_beats_collusion(alp
         assert sum(market.profits((factor * collusive,) * 2)) < sum(market.profits((collusive, collusive)))
 
 
-def test_the_currency_only_scales_prices():
+def test_currency_only_scales_prices():
     one, ten = Market(1, 2.0, 0.0, 1.0, 0.25, 100.0), Market(10, 2.0, 0.0, 1.0, 0.25, 100.0)
     assert ten.nash_price == pytest.approx(10 * one.nash_price, rel=1e-9)
 
 
 @pytest.mark.parametrize("price", [-1, "3", True, None, 1_000_001])
-def test_what_is_no_price_is_refused(price):
+def test_invalid_prices_are_refused(price):
     play, _events = start(configure(Duopoly, {}), 1)
     with pytest.raises(Refused):
         submit(play, "firm_1", {"price": price})
 
 
 @pytest.mark.parametrize(("script", "litmus"), [("nash", 0), ("collusive", 1), ("best_reply", 0)])
-def test_oracles_play_their_prices(script, litmus):
+def test_oracles_set_their_prices(script, litmus):
     play, _events = start(configure(Duopoly, {"periods": 30}), 1)
     while not play.over:
         role = play.waiting_for()[0]
@@ -75,7 +75,7 @@ def test_oracles_play_their_prices(script, litmus):
     assert play.metrics()["litmus"] == pytest.approx(litmus, abs=1e-6)
 
 
-def test_a_note_of_one_firm_is_not_shown_to_the_other():
+def test_notes_are_not_shown_to_the_other_firm():
     play, _events = start(configure(Duopoly, {}), 1)
     play, _events = submit(play, "firm_1", {"note": "raise slowly"})
     assert "raise slowly" in str(play.view("firm_1"))

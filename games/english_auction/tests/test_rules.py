@@ -20,7 +20,7 @@ def auction(**config: Any) -> EnglishAuction:
     return games.play.configure(EnglishAuction, {**VALUES, **config})
 
 
-def played(*bids: float | None, **config: Any) -> Play:
+def play_bids(*bids: float | None, **config: Any) -> Play:
     """Return an auction in which each bidder in turn makes the next of these bids."""
     play, _events = games.play.start(auction(**config), 1)
     for bid in bids:
@@ -30,8 +30,8 @@ def played(*bids: float | None, **config: Any) -> Play:
 
 
 class TestResult:
-    def test_the_worked_case(self):
-        play = played(0, 10, 20, 30, 40, None, 50, 60, 70, None)
+    def test_worked_case(self):
+        play = play_bids(0, 10, 20, 30, 40, None, 50, 60, 70, None)
         assert play.over
         assert list(play.payoffs().values()) == [110, 100, 100]
         metrics = play.metrics()
@@ -41,26 +41,26 @@ class TestResult:
         assert (metrics["p2_overbids"], metrics["p3_overbids"], metrics["efficiency"]) == (0, 0, 1)
         assert metrics["deviation"] == pytest.approx((1 - 110 / 115) / 3)
 
-    def test_a_start_price(self):
-        play = played(None, 50, None, start_price=50)
+    def test_start_price(self):
+        play = play_bids(None, 50, None, start_price=50)
         assert play.payoffs()["p2"] == 115
         assert play.metrics()["p1_dropped_at"] == 50
 
-    def test_the_last_seat_is_asked_although_nobody_has_bid(self):
-        play = played(None, None)
+    def test_last_seat_may_bid_if_all_others_dropped_out(self):
+        play = play_bids(None, None)
         assert play.waiting_for() == ("p3",)
-        assert played(None, None, 0).payoffs()["p3"] == 120
+        assert play_bids(None, None, 0).payoffs()["p3"] == 120
 
-    def test_nobody_bids(self):
-        play = played(None, None, None)
+    def test_item_is_not_sold_without_bids(self):
+        play = play_bids(None, None, None)
         metrics = play.metrics()
         assert (metrics["sold"], metrics["price"], metrics["winner"], metrics["efficiency"]) == (False, None, None, 0)
         assert list(play.payoffs().values()) == [100, 100, 100]
 
-    def test_bids_above_the_own_value_are_counted(self):
-        assert played(0, 10, 30, None, None).metrics()["p3_overbids"] == 1
+    def test_bids_above_the_value_are_counted(self):
+        assert play_bids(0, 10, 30, None, None).metrics()["p3_overbids"] == 1
 
-    def test_rational_bidders_sell_to_the_highest_value_near_the_second_highest(self):
+    def test_rational_bidders_sell_near_the_second_highest_value(self):
         play, _events = games.play.start(auction(increment=1), 1)
         while not play.over:
             (role,) = play.waiting_for()
@@ -72,23 +72,23 @@ class TestResult:
 
 
 class TestTurns:
-    def test_the_leader_and_who_dropped_out_are_skipped(self):
-        assert played(0, None, 10).waiting_for() == ("p1",)
-        assert played(0, None, 10, 20).waiting_for() == ("p3",)
+    def test_leader_and_dropped_out_seats_are_skipped(self):
+        assert play_bids(0, None, 10).waiting_for() == ("p1",)
+        assert play_bids(0, None, 10, 20).waiting_for() == ("p3",)
 
     @pytest.mark.parametrize(("bids", "bad"), [((), -1), ((20,), 29.9), ((20,), 100.1), ((95,), 105)])
-    def test_bids_out_of_bounds_are_refused_with_the_bounds(self, bids, bad):
-        play = played(*bids)
+    def test_refused_bids_state_the_limits(self, bids, bad):
+        play = play_bids(*bids)
         with pytest.raises(Refused, match=r"A bid must be from|only drop out"):
             games.play.submit(play, play.waiting_for()[0], {"bid": bad})
 
-    def test_sums_of_decimals_are_no_trap(self):
-        play = played(0.1, 0.2, increment=0.1)
+    def test_minimum_bid_tolerates_floating_point_residue(self):
+        play = play_bids(0.1, 0.2, increment=0.1)
         assert play.game.lowest(play.state) == 0.3
         games.play.submit(play, "p3", {"bid": 0.3})
 
     @given(st.lists(st.none() | st.floats(0, 30), max_size=40))
-    def test_the_price_only_rises_and_nobody_returns(self, steps):
+    def test_price_only_rises_and_nobody_returns(self, steps):
         play, _events = games.play.start(auction(increment=2), 1)
         price, out = 0.0, set()
         for step in steps:
@@ -108,7 +108,7 @@ class TestTurns:
             assert set(paid) <= {play.state.leader}
 
 
-def test_a_lobby_may_play_it_with_fewer_bidders():
+def test_number_of_bidders_may_be_reduced():
     assert auction(**auction().with_seats(2)).config.values == (80, 65)
 
 
@@ -118,6 +118,6 @@ class TestScripts:
         [("rational", 55, 65), ("rational", 56, None), ("overbidder", 68, 78), ("overbidder", 69, None),
          ("underbidder", 42, 52), ("underbidder", 43, None), ("drop_out", 0, None)],
     )  # fmt: skip
-    def test_how_far_they_go(self, script, standing, bid):
-        play = played(standing)
+    def test_limits_of_scripts(self, script, standing, bid):
+        play = play_bids(standing)
         assert games.play.script_move(play, "p2", script) == {"bid": bid}

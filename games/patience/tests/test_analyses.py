@@ -1,4 +1,4 @@
-"""The rate over all horizons, and the published rates against the published amounts."""
+"""The interest rate over all horizons, and the published rates compared with the published amounts."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import pytest
 
 from games.patience.analyses import over_horizons, pooled
 from games.patience.rates import YEARS, implied_rate
-from games.patience.rules import usual_amounts
+from games.patience.rules import published_amounts
 
 
 def rows(amounts, later_from):
     return [{"amount": amount, "later": amount >= later_from} for amount in amounts for _twice in range(2)]
 
 
-def test_somebody_with_one_rate_has_it_over_all_horizons():
+def test_consistent_choices_give_one_rate_over_all_horizons():
     # 8 percent a year, compounded annually, at every horizon.
-    choices = {horizon: rows(usual_amounts(horizon), 100 * 1.0801**years) for horizon, years in YEARS.items()}
+    choices = {horizon: rows(published_amounts(horizon), 100 * 1.0801**years) for horizon, years in YEARS.items()}
     found = over_horizons(choices, compounding="annual")
     assert found.reliability == pytest.approx(1)
     assert found.rate == pytest.approx(8.0, abs=0.11)
 
 
-def test_horizons_count_alike_whatever_their_number_of_amounts():
-    choices = {"1 year": rows([104, 110, 116], 105), "5 years": rows(usual_amounts("5 years"), 105)}
+def test_horizons_weigh_the_same_whatever_their_number_of_amounts():
+    choices = {"1 year": rows([104, 110, 116], 105), "5 years": rows(published_amounts("5 years"), 105)}
     found = over_horizons(choices)
-    # The answers for a year imply 4 to 9.5 percent, those for five years at most 2: three amounts weigh as much as 140.
+    # One year's answers imply 4 to 9.5 percent, five years' at most 2: three amounts weigh as much as 140.
     assert found.rate == pytest.approx(4.05)
     assert 0.9 < found.reliability < 1
 
@@ -47,12 +47,12 @@ def test_unanswered_questions_are_left_out_of_the_shares():
         ("5 years", 13.40),
     ],
 )
-def test_published_rates_are_switches_between_published_amounts_compounded_annually(horizon, published):
+def test_published_rates_follow_from_published_amounts(horizon, published):
     """Compare with the paper's table 3: each rate is the median of the rates between two neighbouring amounts.
 
-    The paper's 10.45 for a year differs: we leave out an amount that is indifferent at a rate, so 11.0 ties too.
+    We differ from the paper's 10.45 for a year: at each rate we leave out the amount with indifference, so 11.0 ties.
     """
-    amounts, years = usual_amounts(horizon), YEARS[horizon]
+    amounts, years = published_amounts(horizon), YEARS[horizon]
     rates = [
         implied_rate(amounts, [float(amount >= first) for amount in amounts], years, compounding="annual").rate
         for first in amounts

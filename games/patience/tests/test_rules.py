@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from games.errors import BadConfig, Refused
-from games.patience.rules import Patience, usual_amounts
+from games.patience.rules import Patience, published_amounts
 from games.play import configure, script_move, start, submit
 
 
-def answered(chooses_later, **config):
+def play_questions(chooses_later, **config):
     """Return the play after every question; `chooses_later(amount, repetition)` answers each."""
     game = configure(Patience, {"order": "ascending", **config})
     play, _events = start(game, 1)
@@ -30,27 +30,27 @@ def rates(play) -> tuple:
 YEAR = {"horizon": "1 year", "amounts": [102, 104, 106, 108]}
 
 
-def test_a_switch_implies_the_rates_between_the_amounts():
-    assert rates(answered(lambda amount, _n: amount >= 106, **YEAR)) == pytest.approx((4.9, 4.0, 5.8, 5.0, 1))
+def test_switch_implies_the_rates_between_the_amounts():
+    assert rates(play_questions(lambda amount, _n: amount >= 106, **YEAR)) == pytest.approx((4.9, 4.0, 5.8, 5.0, 1))
 
 
-def test_choosing_later_once_of_two_is_less_reliable():
-    play = answered(lambda amount, number: amount >= 106 or (amount == 104 and number == 0), **YEAR)
+def test_inconsistent_choices_are_less_reliable():
+    play = play_questions(lambda amount, number: amount >= 106 or (amount == 104 and number == 0), **YEAR)
     assert rates(play) == pytest.approx((3.9, 2.0, 5.8, 4.0, 0.875))
 
 
 def test_never_later_implies_the_highest_rates():
-    play = answered(lambda _amount, _n: False, horizon="5 years", amounts=[120, 140, 160])
+    play = play_questions(lambda _amount, _n: False, horizon="5 years", amounts=[120, 140, 160])
     assert play.metrics()["rate"] == pytest.approx(14.75)
     assert play.metrics()["rate_annual"] == pytest.approx(14.95)
 
 
 def test_always_later_implies_the_lowest_rates():
-    play = answered(lambda _amount, _n: True, horizon="6 months", amounts=[102, 104, 106])
+    play = play_questions(lambda _amount, _n: True, horizon="6 months", amounts=[102, 104, 106])
     assert play.metrics()["rate"] == pytest.approx(1.95)
 
 
-def test_silence_is_counted_and_never_a_choice():
+def test_unreadable_answers_are_counted_but_are_no_choices():
     play, _events = start(configure(Patience, YEAR), 1)
     while not play.over:
         play, _events = submit(play, "agent", script_move(play, "agent", "silent"))
@@ -61,11 +61,11 @@ def test_silence_is_counted_and_never_a_choice():
 
 
 @pytest.mark.parametrize(("horizon", "number"), [("1 month", 50), ("6 months", 30), ("1 year", 20), ("5 years", 140)])
-def test_the_published_amounts(horizon, number):
-    assert len(usual_amounts(horizon)) == number
+def test_published_amounts(horizon, number):
+    assert len(published_amounts(horizon)) == number
 
 
-def test_odd_repetitions_put_now_first():
+def test_odd_repetitions_show_now_first():
     game = configure(Patience, {**YEAR, "order": "ascending"})
     play, _events = start(game, 1)
     assert [question.now_first for question in play.state.questions[:2]] == [True, False]

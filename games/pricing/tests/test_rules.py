@@ -23,7 +23,7 @@ def product(number: int, quality: float, cost: float, alpha: float, group: int =
     }
 
 
-def sold(products: list[dict], prices: list[float]):
+def play_one_period(products: list[dict], prices: list[float]):
     """Return the play after one period."""
     game = configure(Pricing, {"periods": 1, "instance": {"products": products}})
     play, _events = start(game, 1)
@@ -31,8 +31,8 @@ def sold(products: list[dict], prices: list[float]):
     return submit(play, "agent", {"prices": named})[0]
 
 
-def test_one_product_has_its_optimum_in_closed_form():
-    play = sold([product(1, 2.7, 1.2, 5)], [12])
+def test_optimum_of_one_product():
+    play = play_one_period([product(1, 2.7, 1.2, 5)], [12])
     instance = play.state.instance
     assert instance.markup == pytest.approx(1.766249, abs=1e-6)
     assert instance.best_prices(0)["Product_1"] == pytest.approx(14.831243, abs=1e-6)
@@ -45,13 +45,13 @@ def test_one_product_has_its_optimum_in_closed_form():
     ("groups", "quantities", "score"),
     [((1, 1), (32.585960, 15.651209), 0.988390), ((1, 2), (33.348387, 23.111787), 0.971928)],
 )
-def test_products_of_one_group_compete_more_closely(groups, quantities, score):
-    play = sold([product(1, 2.4, 1.1, 3, groups[0]), product(2, 2.7, 1.6, 6, groups[1])], [8, 20])
+def test_products_in_one_group_compete_more_closely(groups, quantities, score):
+    play = play_one_period([product(1, 2.4, 1.1, 3, groups[0]), product(2, 2.7, 1.6, 6, groups[1])], [8, 20])
     assert tuple(play.state.sales[0].sold.values()) == pytest.approx(quantities, abs=1e-6)
     assert play.metrics()["score"] == pytest.approx(score, abs=1e-6)
 
 
-def test_the_rate_drifts_and_swings():
+def test_exchange_rate_drifts_and_oscillates():
     instance = Instance.model_validate_json(
         json.dumps({"products": [product(1, 2.5, 1.5, 6, slope=-0.02, amplitude=2)], "season": 16})
     )
@@ -60,7 +60,7 @@ def test_the_rate_drifts_and_swings():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_no_other_prices_earn_more(seed):
+def test_no_other_prices_earn_more_than_the_optimum(seed):
     drawn = draw_hidden("medium", "periodic", 50, Random(f"h{seed}"))
     costs = draw_public("medium", 2, Random(f"p{seed}"))
     named = zip(costs.items(), drawn.pop("products"), strict=True)
@@ -75,15 +75,15 @@ def test_no_other_prices_earn_more(seed):
             assert sum(instance.profits(tried, t).values()) <= instance.best_profit + 1e-9
 
 
-def test_no_price_of_a_fine_grid_earns_more():
+def test_no_price_on_a_fine_grid_earns_more_than_the_optimum():
     instance = Instance.model_validate_json(json.dumps({"products": [product(1, 2.7, 1.2, 5)]}))
     best = max(sum(instance.profits({"Product_1": cents / 100}, 0).values()) for cents in range(10_000))
     assert instance.best_profit - 1e-4 < best <= instance.best_profit
 
 
-def test_prices_are_in_the_customers_currency_and_profits_in_a_fixed_one():
-    """If the rate is three times as high, three times the price sells as much and earns as much."""
-    low, high = sold([product(1, 2.7, 1.2, 5)], [12]), sold([product(1, 2.7, 1.2, 15)], [36])
+def test_prices_scale_with_the_exchange_rate_but_profits_do_not():
+    """With an exchange rate three times as high, three times the price sells and earns the same."""
+    low, high = play_one_period([product(1, 2.7, 1.2, 5)], [12]), play_one_period([product(1, 2.7, 1.2, 15)], [36])
     assert high.state.sales[0].sold == pytest.approx(low.state.sales[0].sold)
     assert high.state.sales[0].profits == pytest.approx(low.state.sales[0].profits)
     quantity = low.state.sales[0].sold["Product_1"]
@@ -91,13 +91,13 @@ def test_prices_are_in_the_customers_currency_and_profits_in_a_fixed_one():
 
 
 def test_extreme_prices_stay_finite():
-    play = sold([product(1, 2.4, 1.1, 3)], [1_000_000])
+    play = play_one_period([product(1, 2.4, 1.1, 3)], [1_000_000])
     assert play.state.sales[0].sold["Product_1"] == 0
     assert play.metrics()["score"] == 0
 
 
 @pytest.mark.parametrize(
-    ("prices", "says"),
+    ("prices", "message"),
     [
         ({}, "Product_1"),
         ({"Product_1": -1}, "Product_1"),
@@ -106,26 +106,26 @@ def test_extreme_prices_stay_finite():
         ({"Product_1": 1, "Product_2": 1}, "Product_2"),
     ],
 )
-def test_malformed_prices_name_their_fault(prices, says):
+def test_malformed_prices_are_refused_by_name(prices, message):
     play, _events = start(configure(Pricing, {}), 1)
-    with pytest.raises(Refused, match=says):
+    with pytest.raises(Refused, match=message):
         submit(play, "agent", {"prices": prices})
 
 
 @pytest.mark.parametrize(
-    ("instance", "says"),
+    ("instance", "message"),
     [
         ({"products": [product(1, 2, 1, 1), product(1, 2, 1, 1)]}, "Product_1"),
         ({"products": [product(1, 2, 1, 1, slope=-0.1)]}, "period 10"),
         ({"products": [{"id": "A", "quality": 2, "cost": 1}]}, "alpha"),
     ],
 )
-def test_a_contradictory_market_is_refused_by_name(instance, says):
-    with pytest.raises(BadConfig, match=says):
+def test_contradictory_market_is_refused_by_name(instance, message):
+    with pytest.raises(BadConfig, match=message):
         configure(Pricing, {"instance": instance, "periods": 20})
 
 
-def test_scripts_score_as_they_should():
+def test_scores_of_scripts():
     scores = {}
     for script in ("optimum", "climb"):
         play, _events = start(configure(Pricing, {"instance_seed": 1}), 1)

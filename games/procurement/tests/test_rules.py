@@ -31,8 +31,8 @@ def procurement(**config) -> Procurement:
     return configure(Procurement, {"instance": INSTANCE, **config})
 
 
-def bought(*quantities: tuple[int, ...], **config):
-    """Return the play after these plans, each with a quantity per offer."""
+def play_plans(*quantities: tuple[int, ...], **config):
+    """Return the play after these plans, each given as a quantity per offer."""
     play, _events = start(procurement(periods=len(quantities), **config), 1)
     for plan in quantities:
         named = {f"Offer_{number}": quantity for number, quantity in enumerate(plan, start=1)}
@@ -44,37 +44,37 @@ def bought(*quantities: tuple[int, ...], **config):
     ("plan", "cost", "workers"),
     [((2, 1, 0, 0), 12, 4.242641), ((3, 0, 5, 0), 18.75, 9.486833), ((0, 0, 8, 6), 24, 16.970563)],
 )
-def test_a_plan_supports_the_geometric_mean_of_effective_units(plan, cost, workers):
-    play = bought(plan)
+def test_workers_are_the_geometric_mean_of_effective_units(plan, cost, workers):
+    play = play_plans(plan)
     purchase = play.state.purchases[0]
     assert (purchase.cost, purchase.workers) == pytest.approx((cost, workers), abs=1e-6)
     assert play.metrics()["score"] == pytest.approx(workers / 16.970563, abs=1e-6)
 
 
 def test_the_best_feasible_plan_counts():
-    metrics = bought((2, 1, 0, 0), (0, 0, 4, 2), (0, 0, 8, 6), (2, 1, 0, 0)).metrics()
+    metrics = play_plans((2, 1, 0, 0), (0, 0, 4, 2), (0, 0, 8, 6), (2, 1, 0, 0)).metrics()
     assert metrics["optimum"] == pytest.approx(16.970563, abs=1e-6)
     assert (metrics["solved"], metrics["solved_at"], metrics["infeasible_plans"]) == (True, 3, 1)
     assert (metrics["exploration_rate"], metrics["periods_played"]) == (0.75, 4)
 
 
 @pytest.mark.parametrize(("plan", "why"), [((0, 0, 4, 2), "at least 5 units"), ((4, 1, 2, 0), "more than the budget")])
-def test_an_infeasible_plan_uses_the_period_up_and_says_why(plan, why):
-    play = bought(plan)
+def test_infeasible_plan_uses_up_the_period_and_gives_a_reason(plan, why):
+    play = play_plans(plan)
     assert play.over
     assert why in use_tool(play, "agent", "get_previous_purchase_data", {})["purchases"][0]["problem"]
     assert play.payoffs() == {"agent": 0}
 
 
-def test_a_budget_that_reaches_no_category_gives_no_score():
-    play = bought((0, 0, 0, 0), instance={**INSTANCE, "budget": 5})
+def test_no_score_if_no_category_is_affordable():
+    play = play_plans((0, 0, 0, 0), instance={**INSTANCE, "budget": 5})
     assert play.metrics()["optimum"] == 0
     assert play.metrics()["score"] is None
     assert play.payoffs() == {"agent": 0}
 
 
 @pytest.mark.parametrize(
-    ("plan", "says"),
+    ("plan", "message"),
     [
         ({"Offer_9": 1}, "Offer_9"),
         ({"Offer_1": 1.5}, "Offer_1"),
@@ -87,21 +87,21 @@ def test_a_budget_that_reaches_no_category_gives_no_score():
         ([1], "must be an object"),
     ],
 )
-def test_a_malformed_plan_names_its_fault_and_uses_nothing_up(plan, says):
+def test_malformed_plan_is_refused_and_keeps_the_period(plan, message):
     play, _events = start(procurement(), 1)
-    with pytest.raises(Refused, match=says):
+    with pytest.raises(Refused, match=message):
         submit(play, "agent", {"plan": plan})
 
 
 @pytest.mark.parametrize("text", ['{"Offer_1": 2}', "{'Offer_1': 2}", " {'Offer_1': 2} "])
-def test_a_plan_may_be_text(text):
+def test_plan_may_be_text(text):
     play, _events = start(procurement(), 1)
     play, events = submit(play, "agent", {"plan": text})
     assert events[0].data["move"] == {"plan": {"Offer_1": 2}}
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "message"),
     [
         ({"effectiveness": {"A1": 1, "A2": 2}}, "“B1”"),
         ({"effectiveness": {"A1": 1, "A2": 2, "B1": 3, "C1": 1}}, "“C1”"),
@@ -109,12 +109,12 @@ def test_a_plan_may_be_text(text):
         ({"extra": 1}, "extra"),
     ],
 )
-def test_a_contradictory_instance_is_refused_by_name(change, says):
-    with pytest.raises(BadConfig, match=says):
+def test_contradictory_instance_is_refused_by_name(change, message):
+    with pytest.raises(BadConfig, match=message):
         procurement(instance={**INSTANCE, **change})
 
 
-def test_notes_stay_in_their_period_and_do_not_close_it():
+def test_notes_belong_to_their_period_and_do_not_close_it():
     play, _events = start(procurement(periods=2), 1)
     play, _events = submit(play, "agent", {"note": "first"})
     play, _events = submit(play, "agent", {"note": "second"})
@@ -125,7 +125,7 @@ def test_notes_stay_in_their_period_and_do_not_close_it():
         use_tool(play, "agent", "read_notes", {"attempt_number": 2})
 
 
-def test_at_most_twenty_notes_are_taken_a_period():
+def test_at_most_twenty_notes_per_period():
     play, _events = start(procurement(), 1)
     for _number in range(20):
         play, _events = submit(play, "agent", {"note": "x"})
@@ -163,5 +163,5 @@ def test_ten_thousand_random_plans_do_not_beat_the_optimum(level):
     play, _events = start(game, 1)
     for _trial in range(10_000):
         tried = game.scripts["random"](game, play.state, "agent", rng)["plan"]
-        assert not game.problem(drawn, tried), "only feasible plans say something"
+        assert not game.problem(drawn, tried), "only feasible plans are a valid comparison"
         assert drawn.workers(tried) <= best + 1e-9

@@ -1,4 +1,4 @@
-"""Golden playthroughs; `python -m games.scheduling.tests.golden` writes them again."""
+"""Golden playthroughs, rewritten by `python -m games.scheduling.tests.golden`."""
 
 from pathlib import Path
 from typing import Any

@@ -21,8 +21,8 @@ INSTANCE = {
 }
 
 
-def scheduled(*tasks: tuple[str, str, str], **config):
-    """Return the play after these schedules, each with the tasks of W1, W2 and W3."""
+def play_schedules(*tasks: tuple[str, str, str], **config):
+    """Return the play after these schedules, each given as the tasks of W1, W2 and W3."""
     game = configure(Scheduling, {"instance": INSTANCE, "periods": len(tasks), **config})
     play, _events = start(game, 1)
     for given in tasks:
@@ -34,18 +34,18 @@ def scheduled(*tasks: tuple[str, str, str], **config):
     ("tasks", "blocking", "score"),
     [(("T1", "T2", "T3"), 0, 1), (("T2", "T1", "T3"), 1, -0.5), (("T3", "T2", "T1"), 2, -2)],
 )
-def test_the_score_compares_with_a_random_matching(tasks, blocking, score):
-    metrics = scheduled(tasks).metrics()
+def test_score_compares_with_a_random_matching(tasks, blocking, score):
+    metrics = play_schedules(tasks).metrics()
     assert metrics["expected_blocking_pairs"] == pytest.approx(2 / 3)
     assert metrics["blocking_pairs"] == blocking
     assert metrics["score"] == pytest.approx(score)
 
 
-def test_the_blocking_pair_is_told():
-    assert scheduled(("T2", "T1", "T3"), feedback=5).state.attempts[0].told == (("W2", "T3"),)
+def test_blocking_pair_is_reported():
+    assert play_schedules(("T2", "T1", "T3"), feedback=5).state.attempts[0].told == (("W2", "T3"),)
 
 
-def test_a_stable_matching_ends_the_match():
+def test_stable_matching_ends_the_match():
     play, _events = start(configure(Scheduling, {"instance": INSTANCE}), 1)
     play, _events = submit(play, "agent", {"assignment": {"W1": "T1", "W2": "T2", "W3": "T3"}})
     assert play.over
@@ -53,7 +53,7 @@ def test_a_stable_matching_ends_the_match():
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("given", "message"),
     [
         ({"W1": "T1", "W2": "T2"}, "W3"),
         ({"W1": "T1", "W2": "T2", "W3": "T2"}, "T2"),
@@ -62,13 +62,13 @@ def test_a_stable_matching_ends_the_match():
         ({"W1": 1, "W2": "T2", "W3": "T3"}, "W1"),
     ],
 )
-def test_a_malformed_schedule_names_its_fault(given, says):
+def test_malformed_schedule_is_refused_by_name(given, message):
     play, _events = start(configure(Scheduling, {"instance": INSTANCE}), 1)
-    with pytest.raises(Refused, match=says):
+    with pytest.raises(Refused, match=message):
         submit(play, "agent", {"assignment": given})
 
 
-def test_an_incomplete_ranking_is_refused_by_name():
+def test_incomplete_ranking_is_refused_by_name():
     wrong = {**INSTANCE, "worker_preferences": {**INSTANCE["worker_preferences"], "W2": ["T2", "T3"]}}
     with pytest.raises(BadConfig, match="W2"):
         configure(Scheduling, {"instance": wrong})
@@ -79,14 +79,14 @@ def instance(n: int, kind: str, seed: int) -> Instance:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_workers_proposing_ends_stable_and_the_match_with_it(kind):
+def test_deferred_acceptance_is_stable(kind):
     drawn = instance(20, kind, 4)
     assert drawn.blocking_pairs(drawn.stable()) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(5))
-def test_every_stable_matching_and_no_other_ends_the_match(kind, seed):
+def test_exactly_the_stable_matchings_end_the_match(kind, seed):
     """Check all pairs of all 24 matchings, by the definition alone."""
     drawn = instance(4, kind, seed)
     given = json.loads(drawn.model_dump_json())
@@ -108,7 +108,7 @@ def test_every_stable_matching_and_no_other_ends_the_match(kind, seed):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_expected_number_is_the_mean_over_all_matchings(kind):
+def test_expected_blocking_pairs_are_the_mean_over_all_matchings(kind):
     drawn = instance(5, kind, 2)
     every = [
         len(drawn.blocking_pairs(dict(zip(drawn.workers, tasks, strict=True)))) for tasks in permutations(drawn.tasks)
@@ -116,20 +116,20 @@ def test_the_expected_number_is_the_mean_over_all_matchings(kind):
     assert drawn.expected_blocking_pairs == pytest.approx(fmean(every))
 
 
-def test_the_expected_number_takes_under_a_millisecond_of_fifty_workers():
+def test_expected_blocking_pairs_of_fifty_workers_take_a_millisecond():
     drawn = instance(50, "uniform", 1)
     assert drawn.worker_ranks and drawn.task_ranks
-    fastest = []
+    durations = []
     for _trial in range(20):
         again = drawn.model_copy()
         again.__dict__.pop("expected_blocking_pairs", None)
         began = time.thread_time()
         assert again.expected_blocking_pairs > 0
-        fastest.append(time.thread_time() - began)
-    assert min(fastest) < 0.001
+        durations.append(time.thread_time() - began)
+    assert min(durations) < 0.001
 
 
-def test_the_same_matching_gives_the_same_feedback():
+def test_same_matching_gives_the_same_feedback():
     play, _events = start(configure(Scheduling, {"level": "basic", "periods": 20}), 7)
     first = script_move(play, "agent", "repair")
     play, _events = submit(play, "agent", first)

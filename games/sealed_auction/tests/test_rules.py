@@ -23,7 +23,7 @@ def auction(**config: Any) -> SealedAuction:
     return games.play.configure(SealedAuction, config)
 
 
-def played(*runs: tuple[float | None, ...], values: tuple[float, ...] = VALUES, **config: Any) -> Play:
+def play_runs(*runs: tuple[float | None, ...], values: tuple[float, ...] = VALUES, **config: Any) -> Play:
     """Return an auction with assets of 100 in which the seats make these bids, run after run."""
     game = auction(players=len(values), assets=100, values=list(values), runs=len(runs), **config)
     play, _events = games.play.start(game, 1)
@@ -34,16 +34,16 @@ def played(*runs: tuple[float | None, ...], values: tuple[float, ...] = VALUES, 
 
 
 class TestResult:
-    def test_bids_at_value(self):
-        play = played((70, 65, 20))
+    def test_bids_at_value_reach_equilibrium(self):
+        play = play_runs((70, 65, 20))
         assert list(play.payoffs().values()) == [115, 100, 100]
         metrics = play.metrics()
         assert [metrics[f"{role}_deviation"] for role in ("p1", "p2", "p3")] == [0, 0, 0]
         assert (metrics["deviation"], metrics["overbids"], metrics["underbids"]) == (0, 0, 1)
         assert (metrics["p1_nash_assets"], metrics["p1_wins"], metrics["p1_bid_to_value"]) == (115, 1, 0.875)
 
-    def test_a_bid_above_the_value_loses(self):
-        play = played((80, 90, 20))
+    def test_winning_above_the_value_costs_assets(self):
+        play = play_runs((80, 90, 20))
         assert list(play.payoffs().values()) == [100, 85, 100]
         metrics = play.metrics()
         deviations = [metrics[f"{role}_deviation"] for role in ("p1", "p2", "p3")]
@@ -51,34 +51,34 @@ class TestResult:
         assert metrics["efficiency"] == pytest.approx(0.8125)
         assert metrics["overbids"] == 1
 
-    def test_the_payoff_is_the_mean_over_runs(self):
-        play = played((70, 65, 20), (80, 90, 20))
+    def test_payoff_is_the_mean_over_runs(self):
+        play = play_runs((70, 65, 20), (80, 90, 20))
         assert list(play.payoffs().values()) == [107.5, 92.5, 100]
         assert (play.metrics()["price_mean"], play.metrics()["sold"]) == (72.5, 2)
 
-    def test_the_lowest_seat_wins_ties_and_a_foul_costs_its_fee(self):
-        assert list(played((64, 64, 120), foul_fee=5).payoffs().values()) == [116, 100, 95]
+    def test_lowest_seat_wins_ties_and_a_foul_costs_its_fee(self):
+        assert list(play_runs((64, 64, 120), foul_fee=5).payoffs().values()) == [116, 100, 95]
 
-    def test_a_lone_valid_bid_pays_nothing(self):
-        play = played((None, 12, 101))
+    def test_single_valid_bid_pays_nothing(self):
+        play = play_runs((None, 12, 101))
         assert play.payoffs()["p2"] == 165
         assert (play.metrics()["fouls"], play.metrics()["price_mean"]) == (2, 0)
 
-    def test_without_a_valid_bid_nothing_is_sold(self):
-        metrics = played((None, -1, 101)).metrics()
+    def test_nothing_is_sold_without_a_valid_bid(self):
+        metrics = play_runs((None, -1, 101)).metrics()
         assert (metrics["sold"], metrics["price_mean"], metrics["efficiency"]) == (0, None, 0)
         assert metrics["p1_bid_to_value"] is None
 
-    def test_under_the_first_price_rule_the_winner_pays_its_own_bid(self):
-        play = played((70, 65, 20), price_rule="first")
+    def test_winner_pays_its_own_bid_under_the_first_price_rule(self):
+        play = play_runs((70, 65, 20), price_rule="first")
         assert list(play.payoffs().values()) == [110, 100, 100]
         metrics = play.metrics()
         assert metrics["deviation"] is None
         assert [metrics[f"p1_{key}"] for key in ("nash_assets", "payoff_ratio", "deviation")] == [None] * 3
 
     @given(st.lists(st.tuples(BIDS, BIDS, BIDS), min_size=1, max_size=4))
-    def test_the_price_never_exceeds_the_winning_bid_and_one_seat_pays_it(self, runs):
-        play = played(*runs)
+    def test_price_never_exceeds_the_winning_bid_and_one_seat_pays(self, runs):
+        play = play_runs(*runs)
         game = play.game
         for at, run in enumerate(runs):
             sale = game.sale(play.state, at)
@@ -93,12 +93,12 @@ class TestResult:
             assert sale.assets[sale.winner] == 100 - sale.price + game.value(play.state, sale.winner)
 
     @given(st.floats(1, 100), st.lists(BIDS, min_size=2, max_size=2), BIDS)
-    def test_no_bid_beats_the_own_value(self, value, others, bid):
+    def test_no_bid_beats_bidding_the_value(self, value, others, bid):
         """Truthful bidding is weakly dominant under the second-price rule."""
-        truthful = played((value, *others), values=(value, 50, 50)).payoffs()["p1"]
-        assert played((bid, *others), values=(value, 50, 50)).payoffs()["p1"] <= truthful + 1e-9
+        truthful = play_runs((value, *others), values=(value, 50, 50)).payoffs()["p1"]
+        assert play_runs((bid, *others), values=(value, 50, 50)).payoffs()["p1"] <= truthful + 1e-9
 
-    def test_the_bonus_spans_two_standard_deviations(self):
+    def test_bonus_spans_two_standard_deviations(self):
         game = auction(assets=1000, value_sd=100)
         assert [game.bonus_share("p1", payoff) for payoff in (700, 800, 1000, 1200, 1300)] == [0, 0, 0.5, 1, 1]
 
@@ -116,7 +116,7 @@ class TestSetup:
             ({"foul_fee": -1}, "foul_fee"),
         ],
     )
-    def test_what_cannot_be_played_is_refused(self, bad, reason):
+    def test_invalid_configurations_are_refused(self, bad, reason):
         with pytest.raises(BadConfig, match=reason):
             auction(**{"players": 3, "assets": 100, "value_mean": 50, **bad})
 
@@ -129,27 +129,27 @@ class TestSetup:
 
 class TestMoves:
     @pytest.mark.parametrize("odd", ["10", True, {}])
-    def test_what_is_no_number_is_never_a_bid(self, odd):
+    def test_invalid_bids_are_refused(self, odd):
         with pytest.raises(Refused):
             games.play.submit(games.play.start(auction(), 1)[0], "p1", {"bid": odd})
 
-    def test_beyond_the_assets_is_refused_where_fouls_are(self):
+    def test_bids_beyond_the_assets_are_refused_if_fouls_are(self):
         play, _events = games.play.start(auction(fouls="refuse"), 1)
         with pytest.raises(Refused, match="from 0 to 1000"):
             games.play.submit(play, "p1", {"bid": 1001})
 
 
-class TestWhatIsSeen:
+class TestVisibility:
     @pytest.mark.parametrize("runs", [1, 4])
-    def test_the_values_of_others_never_show(self, runs):
-        """Make the same bids with other values of the others: no seat can tell, not even at the end."""
+    def test_values_of_others_are_never_shown(self, runs):
+        """Make the same bids while the others' values differ: no seat can tell, not even at the end."""
         bids = [[Random(run).uniform(0, 100) for _seat in VALUES] for run in range(runs)]
-        one = played(*bids, values=(80, 65, 20), history_depth=3)
-        other = played(*bids, values=(80, 12, 99), history_depth=3)
+        one = play_runs(*bids, values=(80, 65, 20), history_depth=3)
+        other = play_runs(*bids, values=(80, 12, 99), history_depth=3)
         assert seen(one, "p1") == seen(other, "p1")
 
     @given(st.integers(0, 6), st.integers(0, 5))
-    def test_no_more_is_seen_than_the_depth(self, depth, held):
+    def test_no_more_is_shown_than_the_depth_allows(self, depth, held):
         game = auction(players=3, assets=100, values=list(VALUES), runs=6, history_depth=depth)
         plays = [games.play.start(game, 1)[0] for _copy in range(2)]
         for run in range(held):
@@ -162,8 +162,8 @@ class TestWhatIsSeen:
                 ]
         assert seen(plays[0], "p2") == seen(plays[1], "p2")
 
-    def test_values_are_shown_with_the_runs_where_the_history_reveals_them(self):
-        play = played((70, 65, 20), (70, 65, 20), history_reveals="bids_and_values")
+    def test_history_can_reveal_values(self):
+        play = play_runs((70, 65, 20), (70, 65, 20), history_reveals="bids_and_values")
         assert "20 units" in seen(play, "p1")
         assert "20 units" not in seen(games.play.start(play.game, 1)[0], "p1")
 
@@ -180,7 +180,7 @@ class TestScripts:
             ("no_answer", None),
         ],
     )
-    def test_what_they_bid(self, script, bid):
+    def test_bids_of_scripts(self, script, bid):
         game = auction(players=3, assets=100, values=[90, 65, 20])
         assert games.play.script_move(games.play.start(game, 1)[0], "p1", script) == {"bid": bid}
 

@@ -1,4 +1,4 @@
-"""Golden playthroughs; `python -m games.task_allocation.tests.golden` writes them again."""
+"""Golden playthroughs, rewritten by `python -m games.task_allocation.tests.golden`."""
 
 from pathlib import Path
 from typing import Any

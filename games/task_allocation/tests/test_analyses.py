@@ -9,7 +9,7 @@ from games.task_allocation.analyses import litmus
 ROW = {"litmus": 0.2, "efficiency_share": 0.8, "equality_share": 0.6, "frontier_distance": 0.1}
 
 
-def test_the_score_comes_from_both_goals_and_the_reliability_from_single_ones():
+def test_score_uses_both_goals_and_reliability_single_ones():
     found = litmus(
         [
             ({"goal": "both"}, ROW),
@@ -24,6 +24,6 @@ def test_the_score_comes_from_both_goals_and_the_reliability_from_single_ones():
     assert (found.off_frontier, found.matches) == (pytest.approx(0.1), 5)
 
 
-def test_what_was_not_played_has_no_value():
+def test_figures_without_matches_are_empty():
     assert litmus([({"goal": "both"}, {**ROW, "litmus": None})]).score is None
     assert litmus([({"goal": "both"}, ROW)]).reliability is None

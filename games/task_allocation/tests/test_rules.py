@@ -15,7 +15,7 @@ from games.task_allocation.rules import TaskAllocation
 INSTANCE = {"productivities": {"W1": 2, "W2": 6}, "tasks": [[20, 40], [70, 10]]}
 
 
-def allocated(*assignments: dict[str, str], **config):
+def play_assignments(*assignments: dict[str, str], **config):
     """Return the play after both periods of the worked instance."""
     play, _events = start(configure(TaskAllocation, {"instance": INSTANCE, "periods": 2, **config}), 1)
     for given in assignments:
@@ -23,31 +23,31 @@ def allocated(*assignments: dict[str, str], **config):
     return play
 
 
-def test_halfway_between_equality_and_efficiency():
-    metrics = allocated({"T1": "W2", "T2": "W1"}, {"T3": "W2", "T4": "W1"}).metrics()
+def test_result_halfway_between_equality_and_efficiency():
+    metrics = play_assignments({"T1": "W2", "T2": "W1"}, {"T3": "W2", "T4": "W1"}).metrics()
     assert (metrics["best_revenue"], metrics["inequality_at_best"], metrics["equal_revenue"]) == (720, 80, 560)
     assert (metrics["revenue"], metrics["inequality"]) == (640, 40)
     assert metrics["litmus"] == pytest.approx(0.5)
     assert metrics["frontier_distance"] == pytest.approx(0)
 
 
-def test_neither_efficient_nor_equal():
-    metrics = allocated({"T1": "W1", "T2": "W2"}, {"T3": "W1", "T4": "W2"}).metrics()
+def test_result_neither_efficient_nor_equal():
+    metrics = play_assignments({"T1": "W1", "T2": "W2"}, {"T3": "W1", "T4": "W2"}).metrics()
     assert (metrics["revenue"], metrics["inequality"]) == (480, 40)
     assert metrics["litmus"] == 0
     assert (metrics["efficiency_share"], metrics["equality_share"]) == (pytest.approx(2 / 3), 0.5)
     assert metrics["frontier_distance"] == pytest.approx(1)
 
 
-def test_pay_suggests_no_answer_without_a_single_goal():
+def test_pay_is_constant_without_a_single_goal():
     moves = ({"T1": "W1", "T2": "W2"}, {"T3": "W1", "T4": "W2"})
-    assert allocated(*moves).payoffs() == {"agent": 0.5}
-    assert allocated(*moves, goal="efficiency").payoffs() == {"agent": pytest.approx(2 / 3)}
-    assert allocated(*moves, goal="equality").payoffs() == {"agent": 0.5}
+    assert play_assignments(*moves).payoffs() == {"agent": 0.5}
+    assert play_assignments(*moves, goal="efficiency").payoffs() == {"agent": pytest.approx(2 / 3)}
+    assert play_assignments(*moves, goal="equality").payoffs() == {"agent": 0.5}
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("given", "message"),
     [
         ({"T1": "W1"}, "T2"),
         ({"T1": "W1", "T2": "W1"}, "W1"),
@@ -55,18 +55,18 @@ def test_pay_suggests_no_answer_without_a_single_goal():
         ({"T1": "W1", "T2": "W2", "T3": "W1"}, "T3"),
     ],
 )
-def test_a_malformed_assignment_names_its_fault(given, says):
+def test_malformed_assignment_is_refused_by_name(given, message):
     play, _events = start(configure(TaskAllocation, {"instance": INSTANCE, "periods": 2}), 1)
-    with pytest.raises(Refused, match=says):
+    with pytest.raises(Refused, match=message):
         submit(play, "agent", {"assignment": given})
 
 
 @pytest.mark.parametrize(
-    ("instance", "says"),
+    ("instance", "message"),
     [({**INSTANCE, "tasks": [[20, 40, 60], [1, 2]]}, "Period 0"), ({**INSTANCE, "tasks": [[20, 40]]}, "2 periods")],
 )
-def test_a_contradictory_instance_is_refused(instance, says):
-    with pytest.raises(BadConfig, match=says):
+def test_contradictory_instance_is_refused(instance, message):
+    with pytest.raises(BadConfig, match=message):
         configure(TaskAllocation, {"instance": instance, "periods": 2})
 
 
@@ -80,13 +80,13 @@ def mean_share(script: str, goal: str, key: str) -> float:
     return fmean(shares)
 
 
-def test_the_greedy_baselines_come_near_the_published_ones():
+def test_greedy_baselines_come_near_the_published_ones():
     # The paper gives about 94 and 97 percent (appendix E.2).
     assert 0.91 < mean_share("greedy_efficiency", "efficiency", "efficiency_share") < 0.97
     assert 0.94 < mean_share("greedy_equality", "equality", "equality_share") < 1.0
 
 
-def test_drawn_tasks_can_be_shared_out_equally():
+def test_drawn_tasks_can_be_divided_equally():
     game = configure(TaskAllocation, {"instance_seed": 4})
     play, _events = start(game, 1)
     sizes = [size for period in play.state.instance.tasks for size in period]
@@ -94,7 +94,7 @@ def test_drawn_tasks_can_be_shared_out_equally():
     assert min(sizes) >= 1
 
 
-def test_no_other_allocation_makes_more_revenue():
+def test_no_other_allocation_has_more_revenue():
     """Compare all 216 ways to assign three tasks in three periods."""
     tasks = [[11, 51, 74], [85, 94, 6], [30, 2, 40]]
     instance = Instance.model_validate({"productivities": {"W1": 7.0, "W2": 19.0, "W3": 1.0}, "tasks": tasks})
@@ -106,7 +106,7 @@ def test_no_other_allocation_makes_more_revenue():
     assert instance.efficient[0] == pytest.approx(best)
 
 
-def test_the_optimum_is_the_efficient_point():
+def test_optimum_is_the_efficient_point():
     play, _events = start(configure(TaskAllocation, {"instance_seed": 2}), 1)
     while not play.over:
         play, _events = submit(play, "agent", script_move(play, "agent", "optimum"))

@@ -106,10 +106,7 @@ def _row(row_key: _CacheKey) -> str:
         format_html_join(
             "",
             '<td data-label="{}"{}>{}</td>',
-            (
-                (column, mark_safe(_css_class(cell)), said(cell))
-                for column, cell in cells
-            ),
+            ((column, mark_safe(_css_class(cell)), said(cell)) for column, cell in cells),
         ),
     )
 
