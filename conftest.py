@@ -1,7 +1,7 @@
-"""Private databases and Redis for the tests: nothing that already runs on the machine is touched.
+"""Private databases and Redis for the tests, which leave everything that already runs on the machine alone.
 
-The environment is set before Django's settings are read, so this file names the settings too. SQLite
-by default; PostgreSQL, started privately, with TEST_DATABASE=postgres.
+This file sets the environment before Django reads its settings, and names the settings module too. Tests use
+SQLite by default, and a private PostgreSQL with TEST_DATABASE=postgres.
 
 Property tests try the same few examples each time; --hypothesis-profile=searching tries more and new ones.
 """
@@ -26,7 +26,7 @@ from config.private_redis import PrivateRedis
 
 if settings.configured:
     raise pytest.UsageError(
-        "Unset DJANGO_SETTINGS_MODULE: conftest.py sets it, once it points at the tests' databases."
+        "Unset DJANGO_SETTINGS_MODULE: conftest.py sets it after it has chosen the tests' databases."
     )
 
 DATABASES = ("sqlite", "postgres")
@@ -46,7 +46,7 @@ os.environ.update(
     PARLEY_DATA=str(FOLDER),
     SECRET_KEY="tests",
     JOINS_PER_HOUR="1000000",  # every test participant comes from one address
-    SPEND_CAP_PER_DAY="",  # calls of stand-in servers cost whatever a test sets
+    SPEND_CAP_PER_DAY="",  # calls to stand-in servers cost whatever a test sets
     DATABASE_URL=POSTGRES.url if POSTGRES else f"sqlite:///{FOLDER / 'parley.sqlite3'}",
     REDIS_URL=f"unix://{FOLDER / 'redis.sock'}",
 )
@@ -54,9 +54,9 @@ for name in ("DEBUG", "ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "SITE_URL"):
     os.environ.pop(name, None)
 # A named file: by default Django would test on SQLite in memory, whose locks differ from a file's.
 settings.DATABASES["default"]["TEST"] = {"NAME": "test_parley" if POSTGRES else str(FOLDER / "test.sqlite3")}
-# Half a second per password hash is right in production and wasted in tests; the live stacks keep Django's own.
+# Slow password hashes are right in production and a waste of time in tests; live stacks keep Django's own.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-# Likewise every test client would scan all static files before its first request.
+# Without this, every test client would scan all static files before its first request.
 settings.WHITENOISE_AUTOREFRESH = True
 
 
@@ -72,7 +72,7 @@ def examples(usual: int) -> int:
 
 
 def by_day(cases: Iterable[Any], daily: Container[Any]) -> list[Any]:
-    """Cases for `pytest.mark.parametrize`: those in `daily` run every time, the others with the slow tests."""
+    """Return cases for `pytest.mark.parametrize`: those in `daily` run every time, the others with the slow tests."""
     return [
         case if case in daily else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.slow)
         for case in cases
@@ -80,7 +80,7 @@ def by_day(cases: Iterable[Any], daily: Container[Any]) -> list[Any]:
 
 
 def pytest_collection_finish() -> None:
-    """Freeze what was imported and collected: the garbage collector need not scan it again."""
+    """Freeze the imported modules and collected tests, so that the garbage collector does not scan them again."""
     gc.collect()
     gc.freeze()
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Django's command line, with the apps' shelf `platform/` on the path."""
+"""Django's command line, with the apps' folder `platform/` on the path."""
 
 import os
 import sys
