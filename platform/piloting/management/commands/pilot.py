@@ -13,7 +13,7 @@ from django.db import connection, transaction
 
 from audit import services as audit
 from audit.actions import Action
-from matches.management.arguments import wrong
+from matches.management.arguments import invalid_argument
 from piloting import driver, services
 from piloting.errors import CannotPilot
 from piloting.models import Pilot, Walker
@@ -49,7 +49,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.filter(slug=options["study"]).first()
         if study is None:
-            raise wrong(f"There is no study “{options['study']}”. Enter the study's short name, as in its link.")
+            raise invalid_argument(f"There is no study “{options['study']}”. Enter its short name, as in its link.")
         try:
             with transaction.atomic():
                 numbers = {name: options[name] for name in ("people", "failing")}
@@ -57,7 +57,7 @@ class Command(BaseCommand):
                 details = {**numbers, "player": pilot.player, "sha256": pilot.sha256}
                 audit.record(action=Action.PILOTED, who=None, target=pilot, of=study, details=details)
         except CannotPilot as error:
-            raise wrong(error) from None
+            raise invalid_argument(error) from None
         self._run(pilot, quietly=options["json"])
         found = report(pilot)
         if options["json"]:
