@@ -42,7 +42,7 @@ from piloting.tasks import queue
 from quality.score import score
 from recruiters.arrivals import Arrival
 from recruiters.models import Delivery, Identity, LabCode
-from studies.design import cells_wanted
+from studies.design import plan_cells
 from studies.enrolling import HELD, enrol
 from studies.freezing import launch
 from studies.models import Placement, Study
@@ -301,7 +301,7 @@ def export_dataset(slug: str, folder: str, formats: list[str]) -> str:
 
 def lineups_of(slug: str) -> dict[str, dict[str, Any]]:
     """Return who sits where in the study as it would be launched, by line-up."""
-    return {cell.lineup: dict(cell.seats) for cell in cells_wanted(Study.objects.get(slug=slug))}
+    return {cell.lineup: dict(cell.seats) for cell in plan_cells(Study.objects.get(slug=slug))}
 
 
 def content_of_collection(slug: str) -> dict[str, Any]:

@@ -209,7 +209,7 @@ def test_opening_and_saving_changes_nothing_for_any_agent(client, boss):
 def test_scripts_that_see_hidden_values_are_not_offered_against_people(client, boss, monkeypatch):
     game = registry.get("beauty_contest")
     monkeypatch.setattr(game, "oracles", frozenset({"level_4"}))
-    told = client.get(ADD, {"game": "beauty_contest"}).context["adminform"].form.fields["agents"].widget.told
+    told = client.get(ADD, {"game": "beauty_contest"}).context["adminform"].form.fields["agents"].widget.data
     assert "level_4" not in told["scripts"] and "level_1" in told["scripts"]
 
 
@@ -270,7 +270,7 @@ def test_invalid_template_is_refused_at_its_field(client, boss, field, text, say
 
 def test_every_text_shows_its_variables_and_default(client, boss):
     form = client.get(ADD, {"game": "bargaining"}).context["adminform"].form
-    told = {one["name"]: one["help"] for one in form.fields["agents"].widget.told["settings"]}
+    told = {one["name"]: one["help"] for one in form.fields["agents"].widget.data["settings"]}
     question = told["prompt_question"]
     assert "{{ news }}" in question and "What happened since the last question" in question
     assert "{{ format_help }}" in question and "Default text" in question and "Alice, Bob" in question

@@ -12,7 +12,7 @@ from games import registry
 from games.play import configure
 from opponents.agents import agents_from_specs
 from participants.states import ENDINGS
-from studies.lineups import one_of_each_kind
+from studies.lineups import first_of_each_kind
 from tests import walking
 from tests.accessibility import DARK, described, violations
 from tests.photographs import DESKTOP, PHONE, photograph
@@ -31,7 +31,7 @@ LOOKS = (
 GAMES = registry.keys()
 
 CONFIGURED = [configure(registry.get(game), {}) for game in GAMES]
-SEATS = [(game.key, role) for game in CONFIGURED for role in one_of_each_kind(game, game.people())]
+SEATS = [(game.key, role) for game in CONFIGURED for role in first_of_each_kind(game, game.people())]
 """A role that people take of each kind: seats of one kind see the same pages."""
 DAILY = [
     ("bargaining", "alice"),

@@ -120,7 +120,7 @@ def test_line_up_of_people_and_agents_is_composed(stack, desk: Page):
     card.get_by_label("How many").fill("2")
     card.get_by_label("All other seats").select_option("calm")
     expect(card.get_by_text("2 of 5 seats filled")).to_be_visible()
-    expect(desk.locator(".parley-outlook")).to_contain_text("participants", timeout=PATIENCE)  # several in a match
+    expect(desk.locator(".parley-estimates")).to_contain_text("participants", timeout=PATIENCE)  # several in a match
     desk.get_by_role("button", name="Save").click()
     expect(desk.get_by_text("Saved as a draft")).to_be_visible(timeout=PATIENCE)
     expect(card.get_by_label("How many")).to_have_value("2")
@@ -215,7 +215,7 @@ def test_the_steps_are_accessible_and_fit_a_phone(desk: Page, scheme: str, rules
         step(desk, title)
         if title == "Consent and surveys":
             desk.get_by_role("button", name="Add a question").first.click()
-        found = violations(desk, within=".parley-steps, .parley-guided, .parley-outlook", rules=rules)
+        found = violations(desk, within=".parley-steps, .parley-guided, .parley-estimates", rules=rules)
         wrong += [f"{title}: {one['id']} {[node['target'] for node in one['nodes'][:3]]}" for one in found]
         desk.set_viewport_size({"width": 360, "height": 740})
         width = desk.evaluate("document.scrollingElement.scrollWidth")

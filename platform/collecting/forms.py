@@ -42,7 +42,7 @@ from opponents.agents import Agent
 from opponents.price_field import PricesWidget
 from studies.admin.own_texts import CODE
 from studies.admin.parameters import PREFIX, Parameters
-from studies.admin.varying import SEVERAL, Varied, written
+from studies.admin.varying import VALUES_PREFIX, GridFields, format_values
 
 LARGEST_SEED = 2**63 - 1
 
@@ -273,7 +273,7 @@ class PlanForm(forms.ModelForm):
 
     def _grid(self, cleaned: Mapping[str, Any]) -> list[grids.Configuration]:
         """Return every combination of the entered values; parameters left empty keep their defaults."""
-        grid, wrong = Varied(self.game_class.Config).values(cleaned)
+        grid, wrong = GridFields(self.game_class.Config).values(cleaned)
         parts: list[tuple[dict[str, Any], dict[str, Any]]] = [(dict(grid), {})]
         own = _own_controls(self.game_class)
         for key, entry in own.entries.items():
@@ -281,7 +281,7 @@ class PlanForm(forms.ModelForm):
             values = grid.get(name, [self.game_class.Config.model_fields[name].default])
             if entry.when and value not in values:
                 continue
-            entered, unreadable = own.entered({name: value}, cleaned)
+            entered, unreadable = own.entered_values({name: value}, cleaned)
             wrong |= unreadable
             with_it = [({**part, name: [value]} if entry.when else part, {**fixed, **entered}) for part, fixed in parts]
             others = [one for one in values if one != value]
@@ -293,7 +293,7 @@ class PlanForm(forms.ModelForm):
         try:
             return [one for part, fixed in parts for one in grids.expand(self.game_class, part, fixed)]
         except GameError as error:
-            self.add_error(next((SEVERAL + name for name in grid), "configurations_from"), str(error))
+            self.add_error(next((VALUES_PREFIX + name for name in grid), "configurations_from"), str(error))
         return []
 
     def _refuse_unpriced(self, cleaned: Mapping[str, Any]) -> None:
@@ -375,7 +375,7 @@ class PlanForm(forms.ModelForm):
 
 def plan_form(game: type[Game[Any, Any]]) -> type[PlanForm]:
     """Return the form for a collection of `game`."""
-    own = _own_controls(game).own_controls({})
+    own = _own_controls(game).entry_fields({})
     fields = {**_of_grid(game), **own}
     return type("PlanForm", (PlanForm,), {**fields, "game_class": game})
 
@@ -411,11 +411,16 @@ CONDITIONS = {
 def conditions(game: type[Game[Any, Any]]) -> dict[str, str]:
     """Return the condition under which the admin shows each field."""
     own = {
-        PREFIX + key: f"configurations_from == 'grid' && ({SEVERAL}{entry.when[0]} || '').includes('{entry.when[1]}')"
+        PREFIX
+        + key: f"configurations_from == 'grid' && ({VALUES_PREFIX}{entry.when[0]} || '').includes('{entry.when[1]}')"
         for key, entry in entries.of(game.key).items()
         if entry.when
     }
-    return {**CONDITIONS, **dict.fromkeys(Varied(game.Config).form_fields({}), "configurations_from == 'grid'"), **own}
+    return {
+        **CONDITIONS,
+        **dict.fromkeys(GridFields(game.Config).form_fields({}), "configurations_from == 'grid'"),
+        **own,
+    }
 
 
 def _own_controls(game: type[Game[Any, Any]]) -> Parameters:
@@ -426,8 +431,8 @@ def _own_controls(game: type[Game[Any, Any]]) -> Parameters:
 def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
     """Return the form's sections for a collection of `game`."""
     of_game = _("Game: {title}").format(title=game.title)
-    own = _own_controls(game).own_controls({})
-    played = {"fields": ["configurations_from", "table", *Varied(game.Config).form_fields({}), *own, "listed"]}
+    own = _own_controls(game).entry_fields({})
+    played = {"fields": ["configurations_from", "table", *GridFields(game.Config).form_fields({}), *own, "listed"]}
     return [
         (of_game, {"fields": ["title", "slug", "game"], "description": game.summary}),
         (_("What is played"), played),
@@ -447,8 +452,8 @@ def _tables(game: type[Game[Any, Any]]) -> dict[str, int]:
 
 def _of_grid(game: type[Game[Any, Any]]) -> dict[str, forms.Field]:
     """Return a field per single-valued parameter, with the game's own label and help text."""
-    fields = Varied(game.Config).form_fields({})
-    usual = {SEVERAL + parameter.name: parameter for parameter in fields_of(game.Config)}
+    fields = GridFields(game.Config).form_fields({})
+    usual = {VALUES_PREFIX + parameter.name: parameter for parameter in fields_of(game.Config)}
     for name, field in fields.items():
         parameter = usual[name]
         label = parameter.label if parameter.label != parameter.name else parameter.name.replace("_", " ").capitalize()
@@ -459,7 +464,9 @@ def _of_grid(game: type[Game[Any, Any]]) -> dict[str, forms.Field]:
             parameter.name,
             _("One value, or several, comma-separated."),
         )
-        field.widget.attrs["placeholder"] = _("default: {value}").format(value=written(parameter, [parameter.default]))
+        field.widget.attrs["placeholder"] = _("default: {value}").format(
+            value=format_values(parameter, [parameter.default])
+        )
     return fields
 
 

@@ -21,19 +21,19 @@ from matches.forms import fields_of
 from opponents.agent_settings import AgentSettings
 from opponents.agents import Agent, agents_from_specs, parse_agents, problems_in
 from studies.admin.parameters import Parameters
-from studies.admin.table_fields import TableWidget, about_agents, controls_of, seats_among
+from studies.admin.table_fields import TableWidget, agents_data, controls_of, largest_seats
 
-DEFAULT_SETTINGS = Parameters(AgentSettings, prefix="", without=frozenset({"appears", "cap_study"}))
+DEFAULT_SETTINGS = Parameters(AgentSettings, prefix="", excluded=frozenset({"appears", "cap_study"}))
 """Default settings: nobody waits for these models, and the collection has a budget."""
 
 
 def show(fields: Mapping[str, forms.Field], game: type[Game[Any, Any]]) -> None:
     """Give the fields what the script needs; a new plan starts with the default scripted player."""
     scripts = sorted(game.scripts)
-    agents = about_agents(game, scripts=scripts, settings=DEFAULT_SETTINGS, usual=PATIENT)
+    agents = agents_data(game, scripts=scripts, settings=DEFAULT_SETTINGS, defaults=PATIENT)
     told: dict[str, dict[str, Any]] = {
         "agents": {**agents, "words": {"no_agents": _("No agents yet.")}},
-        "fixed": {"seats": seats_among(game, ()), "words": _words()},
+        "fixed": {"seats": largest_seats(game, ()), "words": _words()},
         "pool": {},
         "by_hand": {},
         "listed": {"parameters": _parameters(game)},

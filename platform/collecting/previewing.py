@@ -12,7 +12,7 @@ from opponents.agents import Agent
 from studies.previewing import PreviewSource
 
 
-def subject_of(content: Mapping[str, Any]) -> PreviewSource:
+def preview_source(content: Mapping[str, Any]) -> PreviewSource:
     """Return every agent of a collection, with its fallbacks, in every role of every configuration."""
     game, agents = registry.get(content["game"]), agents_in(content)
     stand_ins = {

@@ -36,7 +36,7 @@ from payouts.models import LedgerRow
 from recruiters import authenticity
 from recruiters.models import Identity
 from studies import disclosure
-from studies.endings import earned_by
+from studies.endings import earnings_of
 from studies.models import Cell, Placement
 
 CHUNK = 50
@@ -187,8 +187,8 @@ class Participant:
         if self.cell.version.content["purpose"] == Match.Purpose.STUDY:
             amounts = {row.reason: row.amount for row in self.ledger}
         else:
-            earned = earned_by(self.enrolment, self.cell.version.content)
-            amounts = rules.due(self.cell.pay(), ending=self.enrolment.state, **earned.numbers())
+            earned = earnings_of(self.enrolment, self.cell.version.content)
+            amounts = rules.due(self.cell.pay(), ending=self.enrolment.state, **earned.rule_inputs())
         return {reason: int(amount * 100) for reason, amount in amounts.items()}
 
     @cached_property
@@ -379,7 +379,7 @@ class Played:
     def told(self, role: str) -> Mapping[str, Any]:
         """Return what this seat's person was told about the other players: {told, words, at}; empty for an agent."""
         person = self.seats[role].enrolment
-        if person is None or not (said := disclosure.recorded(person)):
+        if person is None or not (said := disclosure.recorded_disclosure(person)):
             return {}
         agreed = [visit.answered_at for visit in person.visits.all() if visit.kind == "consent" and visit.answered_at]
         return {**said, "at": agreed[0] if agreed else None}

@@ -22,7 +22,7 @@ from games.interface import Json
 from matches.models import Match
 from opponents.agents import counted_movers
 from studies import formats
-from studies.design import cells_wanted
+from studies.design import plan_cells
 from studies.enrolling import steps_of
 from studies.models import Cell, Study
 from surveys.questions import Question, questions_of
@@ -75,7 +75,7 @@ class StudySource:
                 for config in part["configurations"]:
                     yield part["game"], config
         if not versions:
-            yield from ((self.study.game, cell.config) for cell in cells_wanted(self.study))
+            yield from ((self.study.game, cell.config) for cell in plan_cells(self.study))
 
     def cells(self) -> Iterator[dict[str, Any]]:
         """Return every cell of cells.csv, without counts."""

@@ -76,7 +76,7 @@ def status_of(study: Study, window: Window) -> StudyStatus:
         models=health(LATELY, budget_of=budget_of(study)),
         spending=spending_of(study),
         failures=failures_of(study),
-        away=faults.away(version) if (version := study.latest_version()) else [],
+        away=faults.unavailable_endpoints(version) if (version := study.latest_version()) else [],
         over_cap=faults.over_its_cap(study),
         no_worker=_no_worker(),
         waiting=waiting([study.slug]).get(study.slug),

@@ -10,7 +10,7 @@ from participants.signals import enrolment_ended
 from payouts import rules
 from piloting.enrolling import cell_of
 from piloting.models import Walker
-from studies.endings import earned_by, show_earnings
+from studies.endings import earnings_of, show_earnings
 
 
 @receiver(enrolment_ended)
@@ -22,8 +22,8 @@ def note_earnings(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> N
     cell = cell_of(walker)
     rule = cell.pay()
     content = cell.version.content
-    earned = earned_by(enrolment, content)
-    owed = rules.due(rule, ending=enrolment.state, **earned.numbers())
+    earned = earnings_of(enrolment, content)
+    owed = rules.due(rule, ending=enrolment.state, **earned.rule_inputs())
     show_earnings(
         enrolment,
         rule,

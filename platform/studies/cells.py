@@ -28,9 +28,9 @@ def cell_titles(version: int, sha256: str) -> dict[int, str]:
     cells = Cell.objects.filter(version=version).only("number", "configuration", "lineup", "seats", "role")
     for cell in cells:
         values = configurations[cell.configuration]
-        words = [f"{labels.get(name, name)} {_shown(values.get(name))}" for name in varied]
-        who = cell.role or _("{number} participants").format(number=len(cell.people))
-        titles[cell.number] = " · ".join([who, *([cell.lineup] if cell.lineup else []), *words])
+        values_text = [f"{labels.get(name, name)} {_readable(values.get(name))}" for name in varied]
+        participants = cell.role or _("{number} participants").format(number=len(cell.people))
+        titles[cell.number] = " · ".join([participants, *([cell.lineup] if cell.lineup else []), *values_text])
     return titles
 
 
@@ -41,7 +41,7 @@ def _labels(game: str) -> dict[str, str]:
         return {}
 
 
-def _shown(value: Any) -> str:
+def _readable(value: Any) -> str:
     if isinstance(value, bool):
         return "✓" if value else "✗"
     if isinstance(value, int | float):

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from studies.freezing import parts_of
 
-AROUND = 2
+CONTEXT_LINES = 2
 """Number of unchanged lines shown on either side of a change."""
 MAX_VALUES = 12
 """Maximum number of values listed for one parameter."""
@@ -85,7 +85,7 @@ def difference(before: str, after: str) -> tuple[Line, ...]:
     if old == new:
         return ()
     lines: list[Line] = []
-    for group in SequenceMatcher(a=old, b=new, autojunk=False).get_grouped_opcodes(AROUND):
+    for group in SequenceMatcher(a=old, b=new, autojunk=False).get_grouped_opcodes(CONTEXT_LINES):
         if group[0][1] > 0 or group[0][3] > 0:
             lines.append(Line("gap", ""))
         for tag, first, last, first_new, last_new in group:
@@ -98,47 +98,49 @@ def difference(before: str, after: str) -> tuple[Line, ...]:
 
 
 def _changes(part: str, before: Any, after: Any) -> Iterator[Change]:
-    old, new = dict(_flat(part, before)), dict(_flat(part, after))
+    old, new = dict(_flatten(part, before)), dict(_flatten(part, after))
     found = False
     for name in dict.fromkeys([*old, *new]):
         if old.get(name) == new.get(name):
             continue
         found = True
         title = name.removeprefix(part).strip(" ·") or str(TITLES.get(part, part))
-        one, other = old.get(name, "–"), new.get(name, "–")
-        if part == "texts" or "\n" in one + other:
-            yield Change(title, lines=difference("" if one == "–" else one, "" if other == "–" else other))
+        old_text, new_text = old.get(name, "–"), new.get(name, "–")
+        if part == "texts" or "\n" in old_text + new_text:
+            yield Change(
+                title, lines=difference("" if old_text == "–" else old_text, "" if new_text == "–" else new_text)
+            )
         else:
-            yield Change(title, before=one, after=other)
+            yield Change(title, before=old_text, after=new_text)
     if not found:
         yield Change(str(_("Same values, different order or combination.")))
 
 
-def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
+def _flatten(name: str, value: Any) -> Iterator[tuple[str, str]]:
     """Yield every value with its path as text; for a list of objects, the values that each key takes."""
     if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _flat(f"{name} · {str(key).replace('_', ' ')}", inner)
-    elif _is_list(value) and value and all(isinstance(one, Mapping) for one in value):
+        for key, inner_value in value.items():
+            yield from _flatten(f"{name} · {str(key).replace('_', ' ')}", inner_value)
+    elif _is_list(value) and value and all(isinstance(item, Mapping) for item in value):
         yield f"{name} · " + str(_("number")), str(len(value))
-        taken: dict[str, dict[str, None]] = {}
-        for one in value:
-            for path, shown in _flat(name, one):
-                taken.setdefault(path, {})[shown] = None
-        for path, values in taken.items():
+        values_by_path: dict[str, dict[str, None]] = {}
+        for item in value:
+            for path, text in _flatten(name, item):
+                values_by_path.setdefault(path, {})[text] = None
+        for path, values in values_by_path.items():
             listed = list(values)[:MAX_VALUES]
             yield path, ", ".join(listed) + (" …" if len(values) > MAX_VALUES else "")
     elif _is_list(value):
-        yield name, ", ".join(map(_shown, value)) or _shown(None)
+        yield name, ", ".join(map(_readable, value)) or _readable(None)
     else:
-        yield name, _shown(value)
+        yield name, _readable(value)
 
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
-def _shown(value: Any) -> str:
+def _readable(value: Any) -> str:
     if value is None:
         return str(_("none"))
     if isinstance(value, bool):

@@ -24,7 +24,7 @@ from studies.names import two_person_slug
 
 ADMIN = "admin"
 LOCAL, LOCAL_MODEL = "local", "smollm2-135m-instruct"
-LOCAL_ASKING = {
+LOCAL_SETTINGS = {
     "structured": True,
     "short": True,
     "tries_after_first": 5,
@@ -50,19 +50,19 @@ def create_demo(model_url: str | None = None) -> Demo:
     Args:
         model_url: address of a small model on this machine, which then also plays a study of every game.
     """
-    links = [link for key in registry.keys() for link in _of_game(key)]
-    links += _for_two_people()
+    links = [link for key in registry.keys() for link in _create_game_demos(key)]
+    links += _create_two_person_demos()
     if model_url is not None:
-        links += _against_the_local_model(model_url)
+        links += _create_local_model_demos(model_url)
     return Demo(links=links, admin=ADMIN, password=_admin_password())
 
 
-def _of_game(key: str) -> list[tuple[str, str]]:
+def _create_game_demos(key: str) -> list[tuple[str, str]]:
     """Create a study for each of the game's demos."""
     game = registry.get(key)
     links = []
-    for slug, title, config in _shown(key):
-        study, new = Study.objects.get_or_create(
+    for slug, title, config in _demo_configurations(key):
+        study, created = Study.objects.get_or_create(
             slug=slug,
             defaults={
                 "title": title,
@@ -74,13 +74,13 @@ def _of_game(key: str) -> list[tuple[str, str]]:
                 "quota": 100_000,
             },
         )
-        if new:
+        if created:
             launch(study)
         links.append((title, study.get_absolute_url()))
     return links
 
 
-def _shown(key: str) -> Iterator[tuple[str, str, Mapping[str, Json]]]:
+def _demo_configurations(key: str) -> Iterator[tuple[str, str, Mapping[str, Json]]]:
     """Yield the short name, title and configuration of each of the game's demos.
 
     These are the starting configuration and any that the game's folder adds (`published.DEMOS`).
@@ -92,18 +92,18 @@ def _shown(key: str) -> Iterator[tuple[str, str, Mapping[str, Json]]]:
         yield f"{slug}-{name}", f"{title}: {name}", config
 
 
-def _for_two_people() -> list[tuple[str, str]]:
+def _create_two_person_demos() -> list[tuple[str, str]]:
     """Create a two-participant study for every demo that allows it; scripted players take the other seats."""
     links = []
-    for key, (slug, title, config) in ((one, shown) for one in registry.keys() for shown in _shown(one)):
+    for key, slug, title, config in ((name, *demo) for name in registry.keys() for demo in _demo_configurations(name)):
         game = registry.get(key)
         configured = configure(game, config)
-        two = configured.people()[:2]
-        if len(two) < 2:
+        human_roles = configured.people()[:2]
+        if len(human_roles) < 2:
             continue
         fallback = f"script:{game.default_script}"
         others = {"*": fallback} if len(configured.roles()) > 2 else {}
-        study, new = Study.objects.get_or_create(
+        study, created = Study.objects.get_or_create(
             slug=two_person_slug(slug),
             defaults={
                 "title": _("{game} with another person").format(game=title),
@@ -111,22 +111,22 @@ def _for_two_people() -> list[tuple[str, str]]:
                 "config": dict(config),
                 "purpose": Match.Purpose.DEMO,
                 "entry": Study.Entry.OPEN,
-                "roles": list(two),
+                "roles": list(human_roles),
                 "agents": agents_from_specs(fallback, delay=1.5),
-                "lineups": [{"name": "", "seats": {**dict.fromkeys(two, PERSON), **others}}],
+                "lineups": [{"name": "", "seats": {**dict.fromkeys(human_roles, PERSON), **others}}],
                 "lobby_after": "agents",
                 "fills_in": fallback,
                 "on_timeout": "agent",
                 "quota": 100_000,
             },
         )
-        if new:
+        if created:
             launch(study)
         links.append((study.title, study.get_absolute_url()))
     return links
 
 
-def _against_the_local_model(url: str) -> list[tuple[str, str]]:
+def _create_local_model_demos(url: str) -> list[tuple[str, str]]:
     """Create a study of every game against the model at `url`."""
     Endpoint.objects.update_or_create(
         name=LOCAL,
@@ -142,7 +142,7 @@ def _against_the_local_model(url: str) -> list[tuple[str, str]]:
     links = []
     for key in registry.keys():
         game = registry.get(key)
-        study, new = Study.objects.get_or_create(
+        study, created = Study.objects.get_or_create(
             slug=f"demo-llm-{key.replace('_', '-')}",
             defaults={
                 "title": _("{game} with a model on this machine").format(game=game.title),
@@ -152,12 +152,12 @@ def _against_the_local_model(url: str) -> list[tuple[str, str]]:
                 "entry": Study.Entry.OPEN,
                 "agents": agents_from_specs(
                     f"{LOCAL}:{LOCAL_MODEL}",
-                    settings={**LOCAL_ASKING, "script": game.default_script, "cap_study": 1.0},
+                    settings={**LOCAL_SETTINGS, "script": game.default_script, "cap_study": 1.0},
                 ),
                 "quota": 100_000,
             },
         )
-        if new:
+        if created:
             launch(study)
         links.append((study.title, study.get_absolute_url()))
     return links

@@ -33,7 +33,7 @@ from games.interface import Game, Json, Role
 from games.play import configure
 from games.words import gettext as _
 from opponents.agents import Seats, people_in
-from studies.lineups import Lineup, lineups_of, usual
+from studies.lineups import Lineup, default_lineups, lineups_of
 from studies.sessions import groups_starting
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Design(BaseModel):
 
 
 @dataclass(frozen=True)
-class WantedCell:
+class PlannedCell:
     """One configuration in one line-up: how many matches, and the announced average bonus.
 
     Attributes:
@@ -105,7 +105,7 @@ class WantedCell:
         return self.people[0] if len(self.people) == 1 else ""
 
 
-def cells_wanted(study: Study) -> list[WantedCell]:
+def plan_cells(study: Study) -> list[PlannedCell]:
     """Return the cells of a study, ordered by configuration.
 
     Raises:
@@ -115,16 +115,16 @@ def cells_wanted(study: Study) -> list[WantedCell]:
     design = _read(study.design)
     game = registry.get(study.game)
     labels = list(study.agents_by_label())
-    written = lineups_of(study.lineups, labels)
+    lineups = lineups_of(study.lineups, labels)
     cells = [
-        WantedCell(config, seats, quota * lineup.weight, kind, _average(design.averages, config), lineup.name)
-        for config, roles, quota, kind in _chosen(study, game, design)
-        for lineup, seats in _fitted(configure(game, config), roles, written, labels)
+        PlannedCell(config, seats, quota * lineup.weight, kind, _average(design.averages, config), lineup.name)
+        for config, roles, quota, kind in _configurations(study, game, design)
+        for lineup, seats in _fitting_lineups(configure(game, config), roles, lineups, labels)
     ]
     if study.session_order == "random" and not study.session_games:
-        alike = Counter((cell.lineup, *cell.people) for cell in cells)
+        similar = Counter((cell.lineup, *cell.people) for cell in cells)
         cells = [
-            replace(cell, quota=groups_starting(cell.quota, study.session_matches, alike[cell.lineup, *cell.people]))
+            replace(cell, quota=groups_starting(cell.quota, study.session_matches, similar[cell.lineup, *cell.people]))
             for cell in cells
         ]
     if not cells:
@@ -140,58 +140,58 @@ def cells_wanted(study: Study) -> list[WantedCell]:
     return cells
 
 
-def _fitted(
-    game: Game[Any, Any], roles: Sequence[Role], written: Sequence[Lineup], labels: Sequence[str]
+def _fitting_lineups(
+    game: Game[Any, Any], roles: Sequence[Role], lineups: Sequence[Lineup], labels: Sequence[str]
 ) -> Iterator[tuple[Lineup, dict[Role, str | list[str]]]]:
     """Return the line-ups played in a configuration whose participants take these roles."""
-    for lineup in written or usual(game, roles, labels):
+    for lineup in lineups or default_lineups(game, roles, labels):
         seats = lineup.fitted(game)
         if set(people_in(seats)) <= set(roles):
             yield lineup, seats
 
 
-_Chosen = tuple[Mapping[str, Json], Sequence[Role], int, str]
+_Configuration = tuple[Mapping[str, Json], Sequence[Role], int, str]
 
 
-def _chosen(study: Study, game: type[Game[Any, Any]], design: Design) -> list[_Chosen]:
+def _configurations(study: Study, game: type[Game[Any, Any]], design: Design) -> list[_Configuration]:
     """Return (configuration, roles, quota, kind) in order."""
-    given = [design.grid, design.table, design.configurations, design.selection]
-    if sum(one is not None for one in given) > 1:
+    sources = [design.grid, design.table, design.configurations, design.selection]
+    if sum(item is not None for item in sources) > 1:
         raise BadConfig(_("A design has exactly one of grid, table, configurations and selection."))
     if design.selection is not None:
         chosen = selections.select_named(study.game, design.selection, design.seed)
-        return [(one.config, one.roles, one.quota, one.kind) for one in chosen]
+        return [(item.config, item.roles, item.quota, item.kind) for item in chosen]
     if design.configurations is not None:
-        written = [{**study.config, **one.config} for one in design.configurations]
-        full = grids.listed(game, written)
+        written = [{**study.config, **item.config} for item in design.configurations]
+        configs = grids.listed(game, written)
         return [
-            (config, _roles(study, game, config, one.roles), one.quota or study.quota, one.kind)
-            for config, one in zip(full, design.configurations, strict=True)
+            (config, _roles(study, game, config, item.roles), item.quota or study.quota, item.kind)
+            for config, item in zip(configs, design.configurations, strict=True)
         ]
     if design.table is not None:
-        full = grids.table(study.game, design.table)
+        configs = grids.table(study.game, design.table)
     else:
-        full = grids.expand(game, design.grid or {}, fixed=study.config)
-    return [(config, _roles(study, game, config, None), study.quota, "") for config in full]
+        configs = grids.expand(game, design.grid or {}, fixed=study.config)
+    return [(config, _roles(study, game, config, None), study.quota, "") for config in configs]
 
 
 def _roles(
-    study: Study, game: type[Game[Any, Any]], config: Mapping[str, Json], said: Sequence[Role] | None
+    study: Study, game: type[Game[Any, Any]], config: Mapping[str, Json], requested: Sequence[Role] | None
 ) -> list[Role]:
     """Return the roles for participants: the configuration's own, or those of the study's that can be played.
 
     Line-ups determine the participants' seats themselves.
     """
     people = configure(game, config).people()
-    if said is None:
+    if requested is None:
         return [role for role in people if study.lineups or not study.roles or role in study.roles]
-    if unknown := set(said) - set(people):
+    if unknown := set(requested) - set(people):
         raise BadConfig(
             _("Participants cannot play {roles} here. They can play {people}.").format(
                 roles=", ".join(sorted(unknown)), people=", ".join(people)
             )
         )
-    return list(said)
+    return list(requested)
 
 
 def _average(averages: Averages | None, config: Mapping[str, Json]) -> Decimal | None:
@@ -203,18 +203,18 @@ def _average(averages: Averages | None, config: Mapping[str, Json]) -> Decimal |
                 key=averages.by
             )
         )
-    by_value = {_plain(value): amount for value, amount in averages.amounts.items()}
-    value = _plain(config[averages.by])
-    if value not in by_value:
+    amount_by_key = {_as_key(value): amount for value, amount in averages.amounts.items()}
+    value = _as_key(config[averages.by])
+    if value not in amount_by_key:
         raise BadConfig(
             _("Averages: no average bonus is given for {key} = {value}. Add it to the amounts.").format(
                 key=averages.by, value=config[averages.by]
             )
         )
-    return by_value[value]
+    return amount_by_key[value]
 
 
-def _plain(value: Any) -> str:
+def _as_key(value: Any) -> str:
     """Return a parameter's value as a key, so that 100 and 100.0 are the same."""
     try:
         return f"{float(value):.12g}"

@@ -23,7 +23,7 @@ from payouts.services import record_due
 from recruiters.models import Identity
 from studies import disclosure, enrolling, faults, texts
 from studies.models import Placement
-from studies.sessions import Result, counted, session_of
+from studies.sessions import Result, counted_matches, session_of
 
 
 @receiver(enrolment_ended)
@@ -33,12 +33,12 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
     if placement is None:
         return
     rule, content = placement.cell.pay(), placement.cell.version.content
-    earned = earned_by(enrolment, content)
+    earned = earnings_of(enrolment, content)
     if content["purpose"] == Match.Purpose.STUDY:
         slug = placement.cell.version.study.slug
-        owed = record_due(enrolment, rule, study=slug, **earned.numbers(), games=earned.games)
+        owed = record_due(enrolment, rule, study=slug, **earned.rule_inputs(), games=earned.games)
     else:
-        owed = rules.due(rule, ending=enrolment.state, **earned.numbers())
+        owed = rules.due(rule, ending=enrolment.state, **earned.rule_inputs())
     show_earnings(
         enrolment,
         rule,
@@ -73,56 +73,56 @@ def show_earnings(
         entry: the kind of link the participant came by, which determines how they are paid.
         result: payoff and share of the match, from `earned_by`.
     """
-    nothing = rules.cents(rule.base * 0)
+    zero = rules.cents(rule.base * 0)
     lines = [
         {
-            "reason": _as_shown(enrolment, reason),
-            "amount": texts.in_currency(owed.get(reason, nothing), rule.currency),
+            "reason": _shown_reason(enrolment, reason),
+            "amount": texts.in_currency(owed.get(reason, zero), rule.currency),
         }
         for reason in ("base", "bonus")
     ]
-    lines[1]["because"] = texts.bonus_reason(rule, ending=enrolment.state, payoff=result[0], game=_game_of(enrolment))
-    lost = _lost(rule, enrolment, owed, result)
+    lines[1]["because"] = texts.bonus_reason(rule, ending=enrolment.state, payoff=result[0], game=_last_game(enrolment))
+    lost_pay = _lost_pay(rule, enrolment, owed, result)
     amounts = [
-        {"reason": _as_shown(enrolment, reason), "amount": texts.in_currency(amount, rule.currency)}
+        {"reason": _shown_reason(enrolment, reason), "amount": texts.in_currency(amount, rule.currency)}
         for reason, amount in owed.items()
     ]
     enrolment.earnings = {
         "amounts": amounts,
         "lines": lines,
-        "total": texts.in_currency(sum(owed.values(), start=nothing), rule.currency),
-        "lost": texts.in_currency(lost, rule.currency) if lost else "",
+        "total": texts.in_currency(sum(owed.values(), start=zero), rule.currency),
+        "lost": texts.in_currency(lost_pay, rule.currency) if lost_pay else "",
         "purpose": purpose,
         "entry": entry,
     }
     if debriefing and enrolment.seats.exists():
         enrolment.earnings["debriefing"] = debriefing
-    if enrolment.seats.exists() and (sentences := disclosure.kept_back(enrolment)):
+    if enrolment.seats.exists() and (sentences := disclosure.late_disclosure(enrolment)):
         enrolment.earnings["kept_back"] = sentences
     enrolment.save(update_fields=["earnings"])
 
 
-def _game_of(enrolment: Enrolment) -> Any:
+def _last_game(enrolment: Enrolment) -> Any:
     """Return the game the participant played last, or None."""
     seat = Seat.objects.select_related("match").filter(enrolment=enrolment).order_by("-step").first()
     return seat.match.configured() if seat is not None else None
 
 
-def _lost(
+def _lost_pay(
     rule: rules.PayRule, enrolment: Enrolment, owed: Mapping[str, Decimal], result: tuple[float | None, float | None]
 ) -> Decimal:
     """Return what a wrong quiz answer cost: the pay for completing, less what is paid."""
     if enrolment.state != State.FAILED_QUIZ:
         return Decimal(0)
-    right = rules.due(rule, ending=State.COMPLETED, payoff=result[0], share=result[1])
-    return sum(right.values(), Decimal(0)) - sum(owed.values(), Decimal(0))
+    completing_pay = rules.due(rule, ending=State.COMPLETED, payoff=result[0], share=result[1])
+    return sum(completing_pay.values(), Decimal(0)) - sum(owed.values(), Decimal(0))
 
 
 def _entry_kind(enrolment: Enrolment) -> str | None:
     return Identity.objects.filter(enrolment=enrolment).values_list("recruiter", flat=True).first()
 
 
-def _as_shown(enrolment: Enrolment, reason: str) -> str:
+def _shown_reason(enrolment: Enrolment, reason: str) -> str:
     """Return the reason as shown to the participant: pay for waiting is a bonus with its own name."""
     return "waiting" if reason == "bonus" and enrolment.state == State.NO_PARTNER else reason
 
@@ -139,13 +139,13 @@ def has_substitute_moves(enrolment: Enrolment, counts: Collection[str]) -> bool:
     seats = Seat.objects.filter(enrolment=enrolment)
     matches = seats.values("match")
     others = Seat.objects.filter(match__in=matches, enrolment__isnull=False).exclude(enrolment=enrolment)
-    theirs = others.filter(match=OuterRef("match"), role=OuterRef("role"))
+    others_moves = others.filter(match=OuterRef("match"), role=OuterRef("role"))
     moves = Event.objects.filter(match__in=matches, kind="move", data__by__isnull=False)
-    return moves.exclude(data__by__in=list(counts)).exclude(Exists(theirs)).exists()
+    return moves.exclude(data__by__in=list(counts)).exclude(Exists(others_moves)).exists()
 
 
 @dataclass(frozen=True)
-class Earned:
+class Earnings:
     """The results that a participant's pay is computed from.
 
     Attributes:
@@ -159,24 +159,24 @@ class Earned:
     waited: float = 0
     games: tuple[Mapping[str, Any], ...] = ()
 
-    def numbers(self) -> dict[str, Any]:
+    def rule_inputs(self) -> dict[str, Any]:
         """Return the numbers that `payouts.rules.due` reads."""
         return {"payoff": self.payoff, "share": self.share, "waited": self.waited}
 
 
-def earned_by(enrolment: Enrolment, content: Mapping[str, Any]) -> Earned:
+def earnings_of(enrolment: Enrolment, content: Mapping[str, Any]) -> Earnings:
     """Return the results that a participant's pay is computed from, under their version."""
     session = session_of(content)
     results = _results_of(enrolment)
-    payoff, share, numbers = counted(results, session, seed=enrolment.seed)
+    payoff, share, counted_numbers = counted_matches(results, session, seed=enrolment.seed)
     games: tuple[Mapping[str, Any], ...] = ()
     if session.matches > 1:
         games = tuple(
-            {"game": number, "payoff": payoff, "share": share, "counts": number in numbers}
+            {"game": number, "payoff": payoff, "share": share, "counts": number in counted_numbers}
             for number, payoff, share in results
         )
     waited = waited_seconds(enrolment) if enrolment.state == State.NO_PARTNER else 0
-    return Earned(payoff, share, waited, games)
+    return Earnings(payoff, share, waited, games)
 
 
 def _results_of(enrolment: Enrolment) -> list[Result]:

@@ -35,9 +35,9 @@ from studies import disclosure, faults, participations, sessions, texts
 from studies.models import Cell, Placement, Study, Version
 from studies.sessions import Leg, Session, legs_of, session_of, starting_cells
 
-NEAR = Q(released_at=None)
+HELD_OR_OFFERED = Q(released_at=None)
 """Placements that hold a place or were offered one; newcomers go where these are fewest."""
-HELD = NEAR & ~Q(enrolment__state=State.ARRIVED)
+HELD = HELD_OR_OFFERED & ~Q(enrolment__state=State.ARRIVED)
 """Placements that hold a place: consenting takes it, opening the link does not."""
 
 
@@ -68,21 +68,21 @@ def enrol(
         EntryRefused: with the message for the participant; nothing was changed.
     """
     known = latest_enrolment(study, arrival)
-    if known is not None and not _another(known, arrival, again):
-        return _let_back(known, arrival)
+    if known is not None and not _begins_another(known, arrival, again):
+        return _readmit(known, arrival)
     refuse_closed(study)
     participations.lock_worker(arrival)
     version = Version.objects.select_for_update().filter(study=study).order_by("-number").first()
     assert version is not None
     known = latest_enrolment(study, arrival)
-    if known is not None and not _another(known, arrival, again):
-        return _let_back(known, arrival)
-    if token and (begun := Enrolment.objects.filter(token=token).first()) is not None:
-        return begun
+    if known is not None and not _begins_another(known, arrival, again):
+        return _readmit(known, arrival)
+    if token and (existing := Enrolment.objects.filter(token=token).first()) is not None:
+        return existing
     version.study = study
     participations.refuse(version, arrival)
     faults.refuse_while_unavailable(version)
-    cell, role, number = _place(version, role or arrival.role, arrival.cell)
+    cell, role, number = _find_seat(version, role or arrival.role, arrival.cell)
     enrolment = Enrolment.objects.create(
         steps=steps_of(version, cell, role, number=number),
         expires_at=expiry_after(version.content["timers"]["minutes"]),
@@ -103,7 +103,7 @@ def enrol(
     return enrolment
 
 
-def _let_back(known: Enrolment, arrival: Arrival) -> Enrolment:
+def _readmit(known: Enrolment, arrival: Arrival) -> Enrolment:
     """Raise UsedCode if the link can be used only once and a different browser began with it."""
     if arrival.once and not constant_time_compare(known.token, arrival.held):
         raise UsedCode
@@ -151,12 +151,12 @@ def hold_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) ->
         return
     version = Version.objects.select_for_update().get(pk=placement.cell.version_id)
     held = Placement.objects.filter(HELD, cell=placement.cell, role=placement.role)
-    filled_in = _filled_in(version)[placement.cell_id, placement.role]
-    if held.exclude(pk=placement.pk).count() + filled_in < placement.cell.quota:
+    taken_by_agents = _taken_by_agents(version)[placement.cell_id, placement.role]
+    if held.exclude(pk=placement.pk).count() + taken_by_agents < placement.cell.quota:
         return
     try:
-        sent_to = Identity.objects.filter(enrolment=enrolment).values_list("details__cell", flat=True).first()
-        placement.cell, placement.role, number = _place(version, placement.role, sent_to)
+        assigned_cell = Identity.objects.filter(enrolment=enrolment).values_list("details__cell", flat=True).first()
+        placement.cell, placement.role, number = _find_seat(version, placement.role, assigned_cell)
     except Full as full:
         raise StepRefused({FULL: str(full)}) from None
     placement.save(update_fields=["cell", "role"])
@@ -164,11 +164,11 @@ def hold_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) ->
     enrolment.steps = [enrolment.steps[0], *following]
 
 
-def _another(known: Enrolment, arrival: Arrival, again: bool) -> bool:
+def _begins_another(known: Enrolment, arrival: Arrival, again: bool) -> bool:
     return again and arrival.lasting and known.ended
 
 
-def _place(version: Version, role: str | None, cell: int | None = None) -> tuple[Cell, Role, int]:
+def _find_seat(version: Version, role: str | None, cell: int | None = None) -> tuple[Cell, Role, int]:
     """Return the emptiest open seat. If all are taken, first release the places of participants who have gone."""
     try:
         return emptiest_seat(version, role=role, cell=cell)
@@ -212,7 +212,7 @@ def emptiest_seat(version: Version, *, role: str | None = None, cell: int | None
     """
     others = "further" in version.content
     cells = starting_cells(version.cells.order_by("number"), session_of(version.content), others=others)
-    cells = [one for one in cells if one.number == cell] or list(cells)
+    cells = [other for other in cells if other.number == cell] or list(cells)
     seats = [(cell, seat) for cell in cells for seat in cell.people]
     if role:
         seats = [(cell, seat) for cell, seat in seats if seat == role]
@@ -221,47 +221,51 @@ def emptiest_seat(version: Version, *, role: str | None = None, cell: int | None
                 _("The link asks for a role that this study doesn't have. Please tell the person who gave it to you.")
             )
     placed = Placement.objects.filter(cell__version=version)
-    held, near, ever = _by_seat(placed)
-    for counted in (held, near):
-        counted.update(_filled_in(version))
+    held, held_or_offered, ever_placed = _counts_by_seat(placed)
+    for counted in (held, held_or_offered):
+        counted.update(_taken_by_agents(version))
     open_seats = [(cell, seat) for cell, seat in seats if held[cell.pk, seat] < cell.quota]
     if not open_seats:
         raise Full(
             _("All places in this study are taken at the moment. A place may become free, so please try again later.")
         )
-    filled = {cell.pk: sum(near[cell.pk, seat] for seat in cell.people) / cell.places for cell, _seat in open_seats}
-    forming = _forming(placed.filter(released_at=None), [cell for cell, _seat in open_seats])
+    filled = {
+        cell.pk: sum(held_or_offered[cell.pk, seat] for seat in cell.people) / cell.places for cell, _seat in open_seats
+    }
+    forming = _cells_forming_groups(placed.filter(released_at=None), [cell for cell, _seat in open_seats])
     open_seats = [(cell, seat) for cell, seat in open_seats if cell.pk in forming] or open_seats
     lowest = min(filled[cell.pk] for cell, _seat in open_seats)
-    tied = list({cell.pk: cell for cell, _seat in open_seats if filled[cell.pk] == lowest}.values())
-    cell = Random(f"{version.seed}/{ever.total()}").choice(tied)
-    seat = min((seat for one, seat in open_seats if one.pk == cell.pk), key=lambda seat: near[cell.pk, seat])
-    return cell, seat, 1 + sum(number for (one, _seat), number in ever.items() if one == cell.pk)
+    emptiest = list({cell.pk: cell for cell, _seat in open_seats if filled[cell.pk] == lowest}.values())
+    cell = Random(f"{version.seed}/{ever_placed.total()}").choice(emptiest)
+    seat = min(
+        (seat for other, seat in open_seats if other.pk == cell.pk), key=lambda seat: held_or_offered[cell.pk, seat]
+    )
+    return cell, seat, 1 + sum(number for (other, _seat), number in ever_placed.items() if other == cell.pk)
 
 
 Placed = Counter[tuple[int, Role]]
 
 
-def _by_seat(placed: QuerySet[Placement]) -> tuple[Placed, Placed, Placed]:
+def _counts_by_seat(placed: QuerySet[Placement]) -> tuple[Placed, Placed, Placed]:
     """Return counts by cell and seat: places held, places held or offered, and all placements ever."""
-    counts = (Count("pk", filter=HELD), Count("pk", filter=NEAR), Count("pk"))
+    counts = (Count("pk", filter=HELD), Count("pk", filter=HELD_OR_OFFERED), Count("pk"))
     rows = list(placed.values_list("cell", "role").annotate(held=counts[0], near=counts[1], ever=counts[2]).order_by())
-    held, near, ever = (Counter({row[:2]: row[at] for row in rows}) for at in (2, 3, 4))
-    return held, near, ever
+    held, held_or_offered, ever_placed = (Counter({row[:2]: row[at] for row in rows}) for at in (2, 3, 4))
+    return held, held_or_offered, ever_placed
 
 
-def _forming(placed: QuerySet[Placement], cells: Collection[Cell]) -> set[int]:
+def _cells_forming_groups(placed: QuerySet[Placement], cells: Collection[Cell]) -> set[int]:
     """Return the cells in which participants do not form whole groups yet."""
-    of_groups = {cell.pk: cell.group_size for cell in cells if cell.group_size > 1}
-    if not of_groups:
+    group_sizes = {cell.pk: cell.group_size for cell in cells if cell.group_size > 1}
+    if not group_sizes:
         return set()
     seated = Seat.objects.filter(enrolment=OuterRef("enrolment"))
-    without = placed.filter(cell__in=of_groups, enrolment__ended_at=None).exclude(Exists(seated))
-    counts = without.order_by().values_list("cell").annotate(Count("pk"))
-    return {cell for cell, number in counts if number % of_groups[cell]}
+    waiting = placed.filter(cell__in=group_sizes, enrolment__ended_at=None).exclude(Exists(seated))
+    counts = waiting.order_by().values_list("cell").annotate(Count("pk"))
+    return {cell for cell, number in counts if number % group_sizes[cell]}
 
 
-def _filled_in(version: Version) -> Counter[tuple[int, Role]]:
+def _taken_by_agents(version: Version) -> Counter[tuple[int, Role]]:
     """Return how often agents took seats that nobody came for, by cell and seat; these are not offered again."""
     if "lobby" not in version.content:
         return Counter()
@@ -289,27 +293,27 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1) -> li
     session = session_of(content)
     legs = legs_of(version, cell, role, number=number)
     own = Leg(content, cell, role, str(cell.number))
-    played = [registry.get(game) for game in dict.fromkeys([content["game"], *(leg.part["game"] for leg in legs)])]
-    words = [word for game in played for word in (game.title, *game.own_words)]
+    games = [registry.get(game) for game in dict.fromkeys([content["game"], *(leg.part["game"] for leg in legs)])]
+    reserved_words = [word for game in games for word in (game.title, *game.own_words)]
     seats = dict.fromkeys(seat for leg in [own, *legs] for seat in leg.cell.seats)
-    reserved = [*words, *seats, "parley", "player", "opponent"]
+    reserved = [*reserved_words, *seats, "parley", "player", "opponent"]
     surveys, rule = content.get("surveys", {}), cell.pay()
     configured = _configured(own)
-    met = texts.possible_endings(
+    endings_possible = texts.possible_endings(
         code_word=content["checks"]["code_word"],
         quiz=content["checks"]["quiz"],
         screens=False,  # participants who read the instructions have passed those questions
-        several=any(leg.cell.group_size > 1 for leg in legs),
+        groups=any(leg.cell.group_size > 1 for leg in legs),
     )
-    endings = texts.endings_table(rule, met)
+    endings = texts.endings_table(rule, endings_possible)
 
-    def told(leg: Leg) -> dict[str, Any]:
+    def instruction_parts(leg: Leg) -> dict[str, Any]:
         """Return what the instructions of a match say besides its rules."""
         game = _configured(leg)
         promise = texts.pay_promise(rule, alike=game.pays_alike())
-        says = [sessions.promise(session, others="further" in content), promise]
-        pay = " ".join(filter(None, [*says, texts.worked_examples(rule, game, leg.role)]))
-        return {**_about(version, leg, rule), "pay": pay, "endings": endings}
+        promises = [sessions.session_promise(session, others="further" in content), promise]
+        pay = " ".join(filter(None, [*promises, texts.worked_examples(rule, game, leg.role)]))
+        return {**_game_data(version, leg, rule), "pay": pay, "endings": endings}
 
     steps: list[dict[str, Any]] = [
         {
@@ -317,14 +321,14 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1) -> li
             "text": content["texts"]["consent"],
             "facts": texts.key_facts(content["timers"], rule, configured, content.get("about_minutes")),
             "leaving": texts.leaving_promise(rule),
-            "others": disclosure.of_version(content),
+            "others": disclosure.version_disclosure(content),
             **({"behaviour": content["behaviour"]} if content.get("behaviour") else {}),
         },
         {"kind": "name", "reserved": reserved, "shown": any(names_visible(leg.cell.seats) for leg in legs)},
         *({"kind": "survey_before", "questions": asked} for asked in [surveys.get("before")] if asked),
         {
             "kind": "instructions",
-            **told(legs[0]),
+            **instruction_parts(legs[0]),
             "code_word": content["checks"]["code_word"],
             "code_word_again": content["checks"].get("code_word_again", False),
         },
@@ -332,12 +336,12 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1) -> li
     before = legs[0]
     for match, leg in enumerate(legs, start=1):
         if not leg.same_rules(before):
-            steps.append({"kind": "instructions", **told(leg), "code_word": False})
+            steps.append({"kind": "instructions", **instruction_parts(leg), "code_word": False})
         steps += _match_steps(version, leg, rule, session, match=match, number=number, first=cell)
         before = leg
-    asked_about = [leg for leg in legs if leg.own][-1]
+    quiz_leg = [leg for leg in legs if leg.own][-1]
     if content["checks"]["quiz"] and configured.quiz(role):
-        steps.append({"kind": "quiz", **_about(version, asked_about, rule), "stake": texts.quiz_stake(rule)})
+        steps.append({"kind": "quiz", **_game_data(version, quiz_leg, rule), "stake": texts.quiz_stake(rule)})
     if asked := surveys.get("after"):
         steps.append({"kind": "survey_after", "questions": asked})
     return steps
@@ -348,11 +352,11 @@ def _configured(leg: Leg) -> Game[Any, Any]:
     return configure(game, leg.config, amounts=leg.part["texts"].get("amounts", "dollars"))
 
 
-def _about(version: Version, leg: Leg, rule: PayRule) -> dict[str, Any]:
+def _game_data(version: Version, leg: Leg, rule: PayRule) -> dict[str, Any]:
     """Return what steps contain about the game played in a match."""
     pay = (leg.cell.pay() if leg.own else rule).model_dump(mode="json", exclude={"endings"})
-    said = {**leg.part["texts"], "pay": pay}
-    return {"game": leg.part["game"], "config": leg.config, "role": leg.role, "texts": said}
+    match_texts = {**leg.part["texts"], "pay": pay}
+    return {"game": leg.part["game"], "config": leg.config, "role": leg.role, "texts": match_texts}
 
 
 def names_visible(seats: Seats) -> bool:
@@ -371,10 +375,10 @@ def _match_steps(
     agents = version.agents()
     lobby = leg.part.get("lobby", {})
     fills_in = [label for label in [lobby.get("fill")] if label and cell.group_size > 1]
-    source = f"{version.seed}/{leg.key}" + (f"/match {match}" if session.matches > 1 else "")
+    seed_source = f"{version.seed}/{leg.key}" + (f"/match {match}" if session.matches > 1 else "")
     step = {
         "kind": "match",
-        **_about(version, leg, rule),
+        **_game_data(version, leg, rule),
         "seats": cell.seats,
         "agents": {label: agents[label].frozen() for label in [*labels_in(cell.seats), *fills_in]},
         "purpose": content["purpose"],
@@ -382,14 +386,14 @@ def _match_steps(
         "budget_of": f"study:{version.study.slug}",
     }
     if cell.group_size == 1:
-        return [{**step, "seed": Random(f"{source}/{number}").randrange(2**31)}]
+        return [{**step, "seed": Random(f"{seed_source}/{number}").randrange(2**31)}]
     waiting = {
         "kind": "lobby",
         "hall": lobby_hall(version),
         "pool": f"{first.number}/{leg.key}/{match}",
         **lobby,
         "strangers": session.partners == "new" and match > 1,
-        "seed": source,
+        "seed": seed_source,
         **({"join": version.study.get_absolute_url()} if content["purpose"] == Match.Purpose.DEMO else {}),
     }
     return [waiting, step]

@@ -35,16 +35,16 @@ class ModelsUnavailable(EntryRefused):
         super().__init__(_("The program that plays with you is not ready yet. This page will continue automatically."))
 
 
-def away(version: Version) -> list[str]:
+def unavailable_endpoints(version: Version) -> list[str]:
     """Return the endpoints used by this version that are known to be unavailable."""
-    found = open_circuits()
-    asked = {agent.spec.partition(":")[0] for agent in version.agents().values()}
-    return sorted(asked & found.keys())
+    circuits = open_circuits()
+    used = {agent.spec.partition(":")[0] for agent in version.agents().values()}
+    return sorted(used & circuits.keys())
 
 
 def refuse_while_unavailable(version: Version) -> None:
     """Raise ModelsUnavailable while agents of the version are known to be unavailable."""
-    if away(version):
+    if unavailable_endpoints(version):
         raise ModelsUnavailable
 
 
@@ -52,9 +52,9 @@ def pause_after_failure(study: Study, enrolment: Enrolment) -> None:
     """Pause the study, if it is set to, because this participant's match ended when an agent failed to answer."""
     if not study.pauses_on_failure or study.status != Study.Status.LAUNCHED:
         return
-    ended = Event.objects.filter(match__seats__enrolment=enrolment, kind="abandoned", data__role__isnull=False)
+    failures = Event.objects.filter(match__seats__enrolment=enrolment, kind="abandoned", data__role__isnull=False)
     with transaction.atomic():
-        if not ended.exists() or not pausing.pause(study):
+        if not failures.exists() or not pausing.pause(study):
             return
         audit.record(action=Action.PAUSED, who=None, target=study, of=study, details={"why": "an opponent failed"})
     log.error("study %s has paused itself: an opponent failed", study.slug)

@@ -24,22 +24,22 @@ from opponents.agents import Agent, draw_lineup, labels_in
 from opponents.endpoints import current_prices, refresh_if_old
 from payouts.rules import PayRule, bonus
 from studies import texts
-from studies.design import WantedCell, cells_wanted
+from studies.design import PlannedCell, plan_cells
 from studies.models import Study
 
-MATCHES, MOVES = 24, 6000
+MAX_MATCHES, MAX_TOTAL_MOVES = 24, 6000
 """Number of matches simulated, and number of moves after which no further match is started, to keep it fast."""
 ANNOUNCEMENT_SAMPLE = 2
 """Number of matches simulated for the announced minutes."""
 MAX_MOVES = 3000
 """Maximum number of moves in one match."""
-PRICED, MOST_PRICED, MEASURED = 2, 8, 5
+MEASURED_PER_SET, MAX_MEASURED_SETS, MAX_MEASURED_CALLS = 2, 8, 5
 """Limits: matches measured per set of models, sets of models measured, and calls of a model in a match."""
 WORDS_PER_MINUTE = 200
 """Reading speed (an assumption, like the seconds below)."""
-SECONDS_PER_DECISION, SECONDS_PER_PAGE, SECONDS_PER_QUESTION, SECONDS_OF_A_MODEL = 20, 10, 10, 5
-LETTERS_PER_TOKEN = 4
-ANSWER_TOKENS, REASONED_TOKENS = 60, 400
+SECONDS_PER_DECISION, SECONDS_PER_PAGE, SECONDS_PER_QUESTION, SECONDS_PER_MODEL_ANSWER = 20, 10, 10, 5
+CHARACTERS_PER_TOKEN = 4
+ANSWER_TOKENS, REASONING_TOKENS = 60, 400
 CALLS_WITH_TOOLS = 8
 """Number of calls that a model with tools makes per move (EconEvals, published forecast)."""
 MILLION = Decimal(1_000_000)
@@ -85,16 +85,16 @@ class Forecast:
         return self.pay[1] * 60 / Decimal(self.minutes) if self.pay and self.minutes else None
 
     @property
-    def pay_in_all(self) -> Decimal | None:
+    def total_pay(self) -> Decimal | None:
         return self.pay[1] * self.people if self.pay else None
 
     @property
-    def models_in_all(self) -> Decimal | None:
+    def total_model_cost(self) -> Decimal | None:
         return None if self.model_cost is None else self.model_cost * self.matches
 
 
 @dataclass(frozen=True)
-class _Trial:
+class _SimulatedMatch:
     """One match played by scripted players.
 
     Attributes:
@@ -118,24 +118,24 @@ def forecast(study: Study) -> Forecast:
         GameError, AgentError: the study cannot be played.
     """
     refresh_if_old()
-    cells = cells_wanted(study)
-    games = [_sample(one, _pay_of(study)) for one in (study, *study.further())]
-    trials = [trial for game in games for trial in game[0]]
-    amounts = [amount for trial in trials for amount in trial.pay]
+    cells = plan_cells(study)
+    games = [_sample(item, _pay_of(study)) for item in (study, *study.further())]
+    simulated_matches = [simulated for game in games for simulated in game[0]]
+    amounts = [amount for simulated in simulated_matches for amount in simulated.pay]
     matches = study.session_matches
-    decisions = matches * mean(mean(trial.decisions for trial in game) for game, _calls, _cost in games)
-    waiting = matches * mean(mean(trial.waiting for trial in game) for game, _calls, _cost in games)
-    seconds = decisions * SECONDS_PER_DECISION + waiting + _around(study, cells[0])
-    begun = _begun(study, cells)
+    decisions = matches * mean(mean(simulated.decisions for simulated in game) for game, _calls, _cost in games)
+    waiting = matches * mean(mean(simulated.waiting for simulated in game) for game, _calls, _cost in games)
+    seconds = decisions * SECONDS_PER_DECISION + waiting + _overhead_seconds(study, cells[0])
+    starting = _starting_cells(study, cells)
     costs = [cost for _trials, _calls, cost in games]
     calls = mean(calls for _trials, calls, _cost in games)
-    cost = None if None in costs else sum((one for one in costs if one is not None), Decimal(0)) / len(costs)
+    cost = None if None in costs else sum((item for item in costs if item is not None), Decimal(0)) / len(costs)
     return Forecast(
-        sampled=len(trials),
+        sampled=len(simulated_matches),
         configurations=len({id(cell.config) for cell in cells}),
         cells=len(cells),
-        matches=matches * sum(cell.quota for cell in begun),
-        people=sum(cell.quota * len(cell.people) for cell in begun),
+        matches=matches * sum(cell.quota for cell in starting),
+        people=sum(cell.quota * len(cell.people) for cell in starting),
         groups=any(len(cell.people) > 1 for cell in cells),
         decisions=decisions,
         minutes=seconds / 60,
@@ -146,25 +146,25 @@ def forecast(study: Study) -> Forecast:
     )
 
 
-def _sample(study: Study, pay: PayRule | None) -> tuple[list[_Trial], float, Decimal | None]:
+def _sample(study: Study, pay: PayRule | None) -> tuple[list[_SimulatedMatch], float, Decimal | None]:
     """Return simulated matches, and the model calls and cost per match from `_of_models`."""
-    cells, agents = cells_wanted(study), study.agents_by_label()
-    trials: list[_Trial] = []
-    measured: dict[tuple[str, ...], list[_Trial]] = {}
-    sampled = _spread(cells, MATCHES)
-    each = max(1, MATCHES // len(sampled))
-    for seed, cell in product(range(each), sampled):
-        if sum(trial.moves for trial in trials) < MOVES:
+    cells, agents = plan_cells(study), study.agents_by_label()
+    simulated_matches: list[_SimulatedMatch] = []
+    measured: dict[tuple[str, ...], list[_SimulatedMatch]] = {}
+    sampled = _evenly_spaced(cells, MAX_MATCHES)
+    repetitions = max(1, MAX_MATCHES // len(sampled))
+    for seed, cell in product(range(repetitions), sampled):
+        if sum(simulated.moves for simulated in simulated_matches) < MAX_TOTAL_MOVES:
             models = _models(cell, agents)
-            known = measured.setdefault(models, [])
-            costs = bool(models) and len(known) < PRICED and len(measured) <= MOST_PRICED
-            trials.append(_trial(study, cell, agents, pay, seed, measured=costs))
+            previous = measured.setdefault(models, [])
+            costs = bool(models) and len(previous) < MEASURED_PER_SET and len(measured) <= MAX_MEASURED_SETS
+            simulated_matches.append(_simulate(study, cell, agents, pay, seed, measured=costs))
             if costs or not models:
-                known.append(trials[-1])
-    return trials, *_of_models(cells, agents, measured)
+                previous.append(simulated_matches[-1])
+    return simulated_matches, *_mean_model_use(cells, agents, measured)
 
 
-def _begun(study: Study, cells: Sequence[WantedCell]) -> Sequence[WantedCell]:
+def _starting_cells(study: Study, cells: Sequence[PlannedCell]) -> Sequence[PlannedCell]:
     """Return the cells in which participants begin: with a fixed order, those of the first configuration."""
     if study.session_matches == 1 or study.session_order != "fixed" or study.session_games:
         return cells
@@ -177,28 +177,33 @@ def minutes_of(study: Study) -> int | None:
     Plays one match in each of a few cells, so that launching a study stays quick.
     """
     try:
-        cells = cells_wanted(study)
-        trials = [
+        cells = plan_cells(study)
+        simulated_matches = [
             [
-                _trial(one, cell, one.agents_by_label(), None, 0, measured=False)
-                for cell in _spread(cells_wanted(one), ANNOUNCEMENT_SAMPLE)
+                _simulate(item, cell, item.agents_by_label(), None, 0, measured=False)
+                for cell in _evenly_spaced(plan_cells(item), ANNOUNCEMENT_SAMPLE)
             ]
-            for one in (study, *study.further())
+            for item in (study, *study.further())
         ]
     except (GameError, ValueError, LookupError):
         return None
-    seconds = mean(mean(trial.decisions * SECONDS_PER_DECISION + trial.waiting for trial in game) for game in trials)
-    minutes = ceil((study.session_matches * seconds + _around(study, cells[0])) / 60)
+    seconds = mean(
+        mean(simulated.decisions * SECONDS_PER_DECISION + simulated.waiting for simulated in game)
+        for game in simulated_matches
+    )
+    minutes = ceil((study.session_matches * seconds + _overhead_seconds(study, cells[0])) / 60)
     return minutes if minutes <= 10 else 5 * ceil(minutes / 5)
 
 
-def _models(cell: WantedCell, agents: Mapping[str, Agent]) -> tuple[str, ...]:
+def _models(cell: PlannedCell, agents: Mapping[str, Agent]) -> tuple[str, ...]:
     """Return the models that may play in a cell, by label."""
     return tuple(label for label in labels_in(cell.seats) if not agents[label].scripted)
 
 
-def _of_models(
-    cells: Sequence[WantedCell], agents: Mapping[str, Agent], measured: Mapping[tuple[str, ...], Sequence[_Trial]]
+def _mean_model_use(
+    cells: Sequence[PlannedCell],
+    agents: Mapping[str, Agent],
+    measured: Mapping[tuple[str, ...], Sequence[_SimulatedMatch]],
 ) -> tuple[float, Decimal | None]:
     """Return mean calls and cost per match over all cells; cells not simulated count as the mean of the others."""
     matches: dict[tuple[str, ...], int] = {}
@@ -206,17 +211,17 @@ def _of_models(
         models = _models(cell, agents)
         if measured.get(models):
             matches[models] = matches.get(models, 0) + cell.quota
-    in_all = sum(matches.values())
-    if not in_all or not any(matches):
+    total = sum(matches.values())
+    if not total or not any(matches):
         return 0.0, Decimal(0)
-    calls, cost, known = 0.0, Decimal(0), True
-    for models, wanted in matches.items():
+    calls, cost, all_priced = 0.0, Decimal(0), True
+    for models, quota in matches.items():
         if models:
-            costs = [trial.cost for trial in measured[models]]
-            calls += mean(trial.calls for trial in measured[models]) * wanted
-            known = known and None not in costs
-            cost += sum((one for one in costs if one is not None), Decimal(0)) / len(costs) * wanted
-    return calls / in_all, cost / in_all if known else None
+            costs = [simulated.cost for simulated in measured[models]]
+            calls += mean(simulated.calls for simulated in measured[models]) * quota
+            all_priced = all_priced and None not in costs
+            cost += sum((item for item in costs if item is not None), Decimal(0)) / len(costs) * quota
+    return calls / total, cost / total if all_priced else None
 
 
 def _pay_of(study: Study) -> PayRule | None:
@@ -226,45 +231,53 @@ def _pay_of(study: Study) -> PayRule | None:
         return None
 
 
-def _spread(things: Sequence[T], most: int) -> list[T]:
+def _evenly_spaced(items: Sequence[T], maximum: int) -> list[T]:
     """Return at most `most` of the items, evenly spread over all."""
-    if len(things) <= most:
-        return list(things)
-    return [things[i * len(things) // most] for i in range(most)]
+    if len(items) <= maximum:
+        return list(items)
+    return [items[i * len(items) // maximum] for i in range(maximum)]
 
 
-def _trial(
-    study: Study, cell: WantedCell, agents: Mapping[str, Agent], pay: PayRule | None, seed: int, *, measured: bool
-) -> _Trial:
+def _simulate(
+    study: Study, cell: PlannedCell, agents: Mapping[str, Agent], pay: PayRule | None, seed: int, *, measured: bool
+) -> _SimulatedMatch:
     """Simulate a match in the cell, counting its models' calls if `measured`."""
     game = games.play.configure(registry.get(study.game), cell.config, amounts=study.amounts)
-    seated = {role: agents[label] for role, label in draw_lineup(cell.seats, seed).items()}
+    agents_by_role = {role: agents[label] for role, label in draw_lineup(cell.seats, seed).items()}
     play, opening = games.play.start(game, seed)
     log = list(opening)
     people = dict.fromkeys(cell.people, 0)
     waiting = moves = 0.0
-    asked: dict[Role, list[tuple[Play, int]]] = {role: [] for role, agent in seated.items() if not agent.scripted}
+    turns: dict[Role, list[tuple[Play, int]]] = {
+        role: [] for role, agent in agents_by_role.items() if not agent.scripted
+    }
     while not play.over and moves < MAX_MOVES:
         turn = play.waiting_for()
-        waiting += _waits(turn, people, seated)
+        waiting += _waiting_seconds(turn, people, agents_by_role)
         for role in turn:
             if role not in play.waiting_for():
                 continue
             if role in people:
                 people[role] += 1
-            elif role in asked:
-                asked[role].append((play, len(log)))
-            script = _script(game, seated.get(role))
-            play, made = games.play.submit(play, role, games.play.script_move(play, role, script))
-            log += made
+            elif role in turns:
+                turns[role].append((play, len(log)))
+            script = _script(game, agents_by_role.get(role))
+            play, new_events = games.play.submit(play, role, games.play.script_move(play, role, script))
+            log += new_events
             moves += 1
-    costs = [_cost(study, seated[role], role, moments, log) for role, moments in asked.items() if measured and moments]
-    return _Trial(
+    costs = [
+        _cost(study, agents_by_role[role], role, role_turns, log)
+        for role, role_turns in turns.items()
+        if measured and role_turns
+    ]
+    return _SimulatedMatch(
         moves=int(moves),
         decisions=mean(people.values()),
         waiting=waiting / len(people),
-        pay=_paid(play, game, cell, pay),
-        calls=sum(len(moments) * _calls_in_a_turn(game, role, seated[role]) for role, moments in asked.items())
+        pay=_pay_amounts(play, game, cell, pay),
+        calls=sum(
+            len(role_turns) * _calls_per_turn(game, role, agents_by_role[role]) for role, role_turns in turns.items()
+        )
         if measured
         else 0,
         cost=None if None in costs else sum((cost for cost in costs if cost is not None), Decimal(0)),
@@ -278,11 +291,11 @@ def _script(game: Game[Any, Any], agent: Agent | None) -> str:
     return agent.spec.removeprefix("script:") if agent.scripted else agent.settings.script or game.default_script
 
 
-def _waits(turn: Sequence[Role], people: Collection[Role], seated: Mapping[Role, Agent]) -> float:
+def _waiting_seconds(turn: Sequence[Role], people: Collection[Role], agents_by_role: Mapping[Role, Agent]) -> float:
     """Return the total seconds that participants wait while these roles decide at the same time."""
     seconds = {
-        role: (0 if seated[role].scripted else SECONDS_OF_A_MODEL) + seated[role].delay
-        if role in seated
+        role: (0 if agents_by_role[role].scripted else SECONDS_PER_MODEL_ANSWER) + agents_by_role[role].delay
+        if role in agents_by_role
         else SECONDS_PER_DECISION
         for role in turn
     }
@@ -291,7 +304,7 @@ def _waits(turn: Sequence[Role], people: Collection[Role], seated: Mapping[Role,
 
 
 def _cost(
-    study: Study, agent: Agent, role: Role, asked: Sequence[tuple[Play, int]], log: Sequence[Event]
+    study: Study, agent: Agent, role: Role, turns: Sequence[tuple[Play, int]], log: Sequence[Event]
 ) -> Decimal | None:
     """Return the US dollars for a model `asked` at these moments; None if its price is unknown.
 
@@ -302,19 +315,19 @@ def _cost(
     if price is None:
         return None
     spec = agent.settings.spec(agent.spec)
-    worded = wording(spec, template=study.instructions or None, prompts=agent.settings.prompts)
-    letters = [
-        sum(len(message["content"]) for message in strategies.messages(play, role, log[:events], **worded))
-        for play, events in _spread(asked, MEASURED)
+    wording_options = wording(spec, template=study.instructions or None, prompts=agent.settings.prompts)
+    characters = [
+        sum(len(message["content"]) for message in strategies.messages(play, role, log[:events], **wording_options))
+        for play, events in _evenly_spaced(turns, MAX_MEASURED_CALLS)
     ]
-    game = asked[0][0].game
-    calls = len(asked) * _calls_in_a_turn(game, role, agent)
-    tokens = int(mean(letters) * calls / LETTERS_PER_TOKEN) if letters else 0
-    answer = REASONED_TOKENS if strategies.called(spec.strategy, game).reasons else ANSWER_TOKENS
+    game = turns[0][0].game
+    calls = len(turns) * _calls_per_turn(game, role, agent)
+    tokens = int(mean(characters) * calls / CHARACTERS_PER_TOKEN) if characters else 0
+    answer = REASONING_TOKENS if strategies.called(spec.strategy, game).reasons else ANSWER_TOKENS
     return (price.input * tokens + price.output * answer * calls) / MILLION
 
 
-def _calls_in_a_turn(game: Game[Any, Any], role: Role, agent: Agent) -> int:
+def _calls_per_turn(game: Game[Any, Any], role: Role, agent: Agent) -> int:
     """Return the number of calls per move: from the strategy's modules, or EconEvals' rule for models with tools."""
     strategy = agent.settings.spec(agent.spec).strategy
     if strategies.layout_of(game, role, strategy) == "tools":
@@ -322,7 +335,7 @@ def _calls_in_a_turn(game: Game[Any, Any], role: Role, agent: Agent) -> int:
     return 1 + len(strategies.called(strategy, game).modules)
 
 
-def _paid(play: Play, game: Game[Any, Any], cell: WantedCell, pay: PayRule | None) -> tuple[Decimal, ...]:
+def _pay_amounts(play: Play, game: Game[Any, Any], cell: PlannedCell, pay: PayRule | None) -> tuple[Decimal, ...]:
     payoffs: Mapping[Role, float] | None = play.payoffs() if play.over else None
     if pay is None or payoffs is None:
         return ()
@@ -332,7 +345,7 @@ def _paid(play: Play, game: Game[Any, Any], cell: WantedCell, pay: PayRule | Non
     )
 
 
-def _around(study: Study, cell: WantedCell) -> float:
+def _overhead_seconds(study: Study, cell: PlannedCell) -> float:
     """Return the seconds a participant needs before and after the match."""
     game = games.play.configure(registry.get(study.game), cell.config, amounts=study.amounts)
     try:

@@ -20,17 +20,17 @@ def agents_in(content: Content) -> dict[str, Agent]:
     """Return a version's agents by label; in earlier formats, the labels are their specifications."""
     if "format" in content:
         return parse_agents(content["agents"])
-    seated = (player for cell in content["cells"] for player in cell["agents"].values())
-    return {player["agent"]: agent_of(player) for player in seated}
+    seated = (entry for cell in content["cells"] for entry in cell["agents"].values())
+    return {entry["agent"]: agent_of(entry) for entry in seated}
 
 
 def seats_in(cell: Content) -> dict[Role, str | list[str]]:
     """Return the line-up of one of a version's cells."""
     if "seats" in cell:
         return dict(cell["seats"])
-    return {cell["role"]: PERSON, **{role: player["agent"] for role, player in cell["agents"].items()}}
+    return {cell["role"]: PERSON, **{role: entry["agent"] for role, entry in cell["agents"].items()}}
 
 
-def agent_of(player: Content) -> Agent:
+def agent_of(entry: Content) -> Agent:
     """Return an agent as cells and steps of earlier formats wrote it."""
-    return Agent(spec=player["agent"], delay=player.get("delay", 0), settings=player.get("settings", {}))
+    return Agent(spec=entry["agent"], delay=entry.get("delay", 0), settings=entry.get("settings", {}))

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from games import registry
 from opponents.agents import people_in
 from studies import texts
-from studies.design import cells_wanted
+from studies.design import plan_cells
 from studies.forecast import minutes_of
 from studies.formats import FORMAT
 from studies.lineups import lineups_of
@@ -59,12 +59,12 @@ def _refuse_without_cap(study: Study, content: Mapping[str, Any]) -> None:
     Raises:
         ValidationError
     """
-    asked = [agent for agent in content["agents"].values() if not agent["spec"].startswith("script:")]
-    if study.entry == study.Entry.OPEN and any(agent["settings"].get("cap_study") is None for agent in asked):
-        says = _(
+    models = [agent for agent in content["agents"].values() if not agent["spec"].startswith("script:")]
+    if study.entry == study.Entry.OPEN and any(agent["settings"].get("cap_study") is None for agent in models):
+        message = _(
             "Anyone with the link can play, so set a spending limit: enter “Spend per study” for each model, such as 5."
         )
-        raise ValidationError({"agents": says})
+        raise ValidationError({"agents": message})
 
 
 def content_of(study: Study) -> dict[str, Any]:
@@ -72,13 +72,15 @@ def content_of(study: Study) -> dict[str, Any]:
     agents = study.agents_by_label()
     game = registry.get(study.game)
     others = study.further()
-    part = _part_of(study)
+    part = _game_part(study)
     content = {
         "format": FORMAT,
         "game": study.game,
         "rules_version": game.rules_version,
         "configurations": part["configurations"],
-        "agents": {label: agent.frozen() for one in (study, *others) for label, agent in one.agents_by_label().items()},
+        "agents": {
+            label: agent.frozen() for source in (study, *others) for label, agent in source.agents_by_label().items()
+        },
         "lineups": [lineup.model_dump(mode="json") for lineup in lineups_of(study.lineups, list(agents))],
         "cells": part["cells"],
         "purpose": study.purpose,
@@ -101,8 +103,8 @@ def content_of(study: Study) -> dict[str, Any]:
         content["surveys"] = surveys
     if "lobby" in part:
         content["lobby"] = part["lobby"]
-    further = [_part_of(other) for other in others]
-    if study.whole_groups and any("lobby" in one for one in (part, *further)):
+    further = [_game_part(other) for other in others]
+    if study.whole_groups and any("lobby" in game_part for game_part in (part, *further)):
         content["checks"]["whole_groups"] = True
     if further:
         content["further"] = further
@@ -113,12 +115,12 @@ def content_of(study: Study) -> dict[str, Any]:
     return content
 
 
-def _part_of(study: Study) -> dict[str, Any]:
+def _game_part(study: Study) -> dict[str, Any]:
     """Return a study's part for its game: what is played by whom, the texts, and the timers."""
     agents = study.agents_by_label()
     configurations: list[Mapping[str, Any]] = []
     cells = []
-    for wanted in cells_wanted(study):
+    for wanted in plan_cells(study):
         if not configurations or configurations[-1] != wanted.config:
             configurations.append(wanted.config)
         cells.append(
@@ -156,7 +158,11 @@ def _part_of(study: Study) -> dict[str, Any]:
 def surveys_of(study: Study) -> dict[str, list[dict[str, Any]]]:
     """Return the study's questions by survey, without empty surveys."""
     written = {"before": study.survey_before, "after": study.survey_after}
-    return {name: [question.as_data() for question in questions_of(asked)] for name, asked in written.items() if asked}
+    return {
+        name: [question.as_data() for question in questions_of(questions)]
+        for name, questions in written.items()
+        if questions
+    }
 
 
 def sha256_of(content: Any) -> str:
@@ -173,9 +179,9 @@ def parts_of(content: Mapping[str, Any]) -> dict[str, str]:
 def code_revision() -> str:
     """Return the commit this code was checked out from; empty without a repository."""
     try:
-        found = subprocess.run(
+        finished = subprocess.run(
             ["git", "rev-parse", "HEAD"], cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=5, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return ""
-    return found.stdout.strip()
+    return finished.stdout.strip()

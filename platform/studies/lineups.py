@@ -46,29 +46,29 @@ class Lineup(BaseModel):
         """
         roles = game.roles()
         if unknown := [role for role in self.seats if role not in roles and role != OTHERS]:
-            raise self._bad(
+            raise self._error(
                 _("there is no seat {seats}. The seats are {roles}.").format(
                     seats=", ".join(unknown), roles=", ".join(roles)
                 )
             )
         others = self.seats.get(OTHERS)
-        if empty := [role for role in roles if role not in self.seats and others is None]:
-            raise self._bad(
-                _("seat {seats} is empty. Choose a participant or an agent for it.").format(seats=", ".join(empty))
+        if unfilled := [role for role in roles if role not in self.seats and others is None]:
+            raise self._error(
+                _("seat {seats} is empty. Choose a participant or an agent for it.").format(seats=", ".join(unfilled))
             )
         seats = {role: self.seats.get(role, others) for role in roles}
-        fitted = {role: who if isinstance(who, str) else list(who or ()) for role, who in seats.items()}
-        if closed := [role for role in people_in(fitted) if role not in game.people()]:
-            raise self._bad(
+        fitted = {role: player if isinstance(player, str) else list(player or ()) for role, player in seats.items()}
+        if unplayable := [role for role in people_in(fitted) if role not in game.people()]:
+            raise self._error(
                 _("participants cannot play {roles} here. They can play {people}.").format(
-                    roles=", ".join(closed), people=", ".join(game.people())
+                    roles=", ".join(unplayable), people=", ".join(game.people())
                 )
             )
         if not people_in(fitted):
-            raise self._bad(_("no seat is for a participant. Choose “a participant” for at least one seat."))
+            raise self._error(_("no seat is for a participant. Choose “a participant” for at least one seat."))
         return fitted
 
-    def _bad(self, problem: str) -> BadLineup:
+    def _error(self, problem: str) -> BadLineup:
         return BadLineup(_("Line-up “{name}”: {problem}").format(name=self.name or _("unnamed"), problem=problem))
 
 
@@ -84,23 +84,23 @@ def lineups_of(written: Sequence[Json], labels: Collection[str]) -> list[Lineup]
     if not isinstance(written, list) or len(written) > MAX_LINEUPS:
         raise BadLineup(_("Line-ups must be a list of at most {most}.").format(most=MAX_LINEUPS))
     lineups = []
-    for number, one in enumerate(written, start=1):
+    for number, data in enumerate(written, start=1):
         try:
-            lineups.append(Lineup.model_validate(one))
+            lineups.append(Lineup.model_validate(data))
         except ValidationError as error:
             problem = error.errors()[0]
             where = ".".join(str(part) for part in problem["loc"])
             raise BadLineup(
                 _("Line-up {number}: {where}: {what}").format(number=number, where=where, what=problem["msg"])
             ) from None
-    names = [one.name for one in lineups]
-    for one in lineups:
-        if names.count(one.name) > 1:
-            raise one._bad(_("another line-up has the same name. Rename one of them."))
-        if any(PERSON in candidates(who) for who in one.seats.values() if not isinstance(who, str)):
-            raise one._bad(_("a seat is for a participant or for one of several agents, not both."))
-        if unknown := [label for label in labels_in(one.seats) if label not in labels]:
-            raise one._bad(
+    names = [lineup.name for lineup in lineups]
+    for lineup in lineups:
+        if names.count(lineup.name) > 1:
+            raise lineup._error(_("another line-up has the same name. Rename one of them."))
+        if any(PERSON in candidates(player) for player in lineup.seats.values() if not isinstance(player, str)):
+            raise lineup._error(_("a seat is for a participant or for one of several agents, not both."))
+        if unknown := [label for label in labels_in(lineup.seats) if label not in labels]:
+            raise lineup._error(
                 _("there is no agent “{unknown}”. The agents are {labels}.").format(
                     unknown="”, “".join(unknown), labels=", ".join(labels) or _("none")
                 )
@@ -108,12 +108,12 @@ def lineups_of(written: Sequence[Json], labels: Collection[str]) -> list[Lineup]
     return lineups
 
 
-def one_person(role: Role, label: str | None, *, name: str = "") -> Lineup:
+def with_one_person(role: Role, label: str | None, *, name: str = "") -> Lineup:
     """Return a line-up with a person in one seat and the same agent in all others, if there are others."""
     return Lineup(name=name, seats={role: PERSON} if label is None else {role: PERSON, OTHERS: label})
 
 
-def one_of_each_kind(game: Game[Any, Any], roles: Sequence[Role]) -> list[Role]:
+def first_of_each_kind(game: Game[Any, Any], roles: Sequence[Role]) -> list[Role]:
     """Return the first seat of each kind; the others are equivalent."""
     first: dict[str, Role] = {}
     for role in roles:
@@ -121,11 +121,11 @@ def one_of_each_kind(game: Game[Any, Any], roles: Sequence[Role]) -> list[Role]:
     return list(first.values())
 
 
-def usual(game: Game[Any, Any], roles: Sequence[Role], agents: Sequence[str]) -> list[Lineup]:
+def default_lineups(game: Game[Any, Any], roles: Sequence[Role], agents: Sequence[str]) -> list[Lineup]:
     """Return the default line-ups: a person in each role against each agent."""
     opponents = agents if len(game.roles()) > 1 else [None]
     return [
-        one_person(role, label, name=label if label is not None and len(opponents) > 1 else "")
+        with_one_person(role, label, name=label if label is not None and len(opponents) > 1 else "")
         for role in roles
         for label in opponents
     ]

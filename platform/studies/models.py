@@ -26,10 +26,10 @@ from participants.models import Enrolment, new_seed
 from payouts.rules import PayRule, endings_with
 from recruiters import arrivals
 from rights.models import Membership
-from studies.design import WantedCell, cells_wanted
+from studies.design import PlannedCell, plan_cells
 from studies.formats import agents_in, seats_in
 from studies.frozen import FrozenRows, refuse
-from studies.lineups import BadLineup, one_of_each_kind
+from studies.lineups import BadLineup, first_of_each_kind
 from studies.sessions import MAX_MATCHES, MAX_OTHERS, Session
 from surveys.questions import BadQuestions, questions_of
 
@@ -371,9 +371,9 @@ class Study(models.Model):
 
     def further(self) -> list[Study]:
         """Return the studies whose games are played in the same session, in order, without deleted ones."""
-        written = self.session_games if isinstance(self.session_games, list) else []
-        found = Study.objects.in_bulk([key for key in written if isinstance(key, int)])
-        return [found[key] for key in written if key in found]
+        keys = self.session_games if isinstance(self.session_games, list) else []
+        studies = Study.objects.in_bulk([key for key in keys if isinstance(key, int)])
+        return [studies[key] for key in keys if key in studies]
 
     def clean(self) -> None:
         """Raise ValidationError, by field, for settings that cannot be played."""
@@ -384,7 +384,7 @@ class Study(models.Model):
         except GameError as error:
             raise ValidationError({"config": str(error)}) from None
         if not self.roles and not self.lineups:
-            self.roles = one_of_each_kind(game, game.roles() if self.design else game.people())
+            self.roles = first_of_each_kind(game, game.roles() if self.design else game.people())
         known = game.roles() if self.design else game.people()
         if unknown := set(self.roles) - set(known):
             errors["roles"] = _("Participants cannot play {roles} here. They can play {people}.").format(
@@ -393,19 +393,19 @@ class Study(models.Model):
         self.agents, self.lineups = self.agents or {}, self.lineups or []
         if not self.agents and not self.lineups and len(game.roles()) > 1:
             self.agents = {label: agent.kept() for label, agent in self.agents_by_label().items()}
-        errors |= self._problems_of_agents(game)
-        cells: list[WantedCell] = []
+        errors |= self._agent_problems(game)
+        cells: list[PlannedCell] = []
         try:
-            cells = [] if errors else cells_wanted(self)
+            cells = [] if errors else plan_cells(self)
         except BadLineup as error:
             errors["lineups"] = str(error)
         except GameError as error:
             errors["design"] = str(error)
-        errors |= self._problems_of_filling_in()
-        errors |= self._problems_of_session()
+        errors |= self._substitute_problems()
+        errors |= self._session_problems()
         try:
-            for varied in {id(cell.config): cell.config for cell in cells}.values():
-                game = games.play.configure(registry.get(self.game), varied)
+            for config in {id(cell.config): cell.config for cell in cells}.values():
+                game = games.play.configure(registry.get(self.game), config)
                 for role in game.roles():
                     game.instructions(role, self.instructions or None)
         except BadText as error:
@@ -423,14 +423,14 @@ class Study(models.Model):
             )
         for name in ("survey_before", "survey_after"):
             try:
-                asked = questions_of(getattr(self, name) or [], may_end=name == "survey_before")
-                setattr(self, name, [question.as_data() for question in asked])
+                questions = questions_of(getattr(self, name) or [], may_end=name == "survey_before")
+                setattr(self, name, [question.as_data() for question in questions])
             except BadQuestions as error:
                 errors[name] = str(error)
         if errors:
             raise ValidationError(errors)
 
-    def _problems_of_filling_in(self) -> dict[str, str]:
+    def _substitute_problems(self) -> dict[str, str]:
         """Return the problem with the substitute agent; empty if there is none."""
         if self.fills_in and self.fills_in not in self.agents:
             return {
@@ -442,7 +442,7 @@ class Study(models.Model):
             return {"fills_in": _("Choose the agent that takes over participants' seats.")}
         return {}
 
-    def _problems_of_session(self) -> dict[str, str]:
+    def _session_problems(self) -> dict[str, str]:
         """Return the problems with the session's other games, by field."""
         self.session_games = self.session_games or []
         others = self.further()
@@ -454,27 +454,27 @@ class Study(models.Model):
             return {}
         agents = {label: agent.kept() for label, agent in self.agents_by_label().items()}
         for other in others:
-            says = _("“{title}”: {problem}")
+            message = _("“{title}”: {problem}")
             if other.pk == self.pk or other.session_matches > 1:
                 problem = _("It already has several games of its own. Choose a study with one game.")
-                return {"session_games": says.format(title=other.title, problem=problem)}
+                return {"session_games": message.format(title=other.title, problem=problem)}
             try:
-                cells_wanted(other)
+                plan_cells(other)
             except GameError as error:
-                return {"session_games": says.format(title=other.title, problem=error)}
+                return {"session_games": message.format(title=other.title, problem=error)}
             for label, agent in other.agents_by_label().items():
                 if agents.setdefault(label, agent.kept()) != agent.kept():
                     problem = _("Its agent “{label}” has different settings here. Rename one of the two agents.")
                     problem = problem.format(label=label)
-                    return {"session_games": says.format(title=other.title, problem=problem)}
+                    return {"session_games": message.format(title=other.title, problem=problem)}
         if self.session_order == "again":
             return {"session_order": _("With other games, choose “in order” or “in random order”.")}
         if self.session_matches <= len(others):
-            says = _("This session has {games} games. Enter at least {games} matches per session.")
-            return {"session_matches": says.format(games=len(others) + 1)}
+            message = _("This session has {games} games. Enter at least {games} matches per session.")
+            return {"session_matches": message.format(games=len(others) + 1)}
         return {}
 
-    def _problems_of_agents(self, game: games.play.Game) -> dict[str, Any]:
+    def _agent_problems(self, game: games.play.Game) -> dict[str, Any]:
         """Return the problems with the agents, each named."""
         try:
             agents = parse_agents(self.agents)
@@ -601,20 +601,20 @@ class Cell(models.Model):
         return rule.model_copy(update={"announced_average": self.announced_average})
 
 
-def _planned(version: Version, number: int, written: Mapping[str, Any]) -> Cell:
-    seats = seats_in(written)
+def _planned(version: Version, number: int, data: Mapping[str, Any]) -> Cell:
+    seats = seats_in(data)
     people = people_in(seats)
     return Cell(
         version=version,
         number=number,
-        configuration=written["configuration"],
-        kind=written["kind"],
-        lineup=written.get("lineup", ""),
+        configuration=data["configuration"],
+        kind=data["kind"],
+        lineup=data.get("lineup", ""),
         seats=seats,
         role=people[0] if len(people) == 1 else "",
         group_size=len(people),
-        quota=written["quota"],
-        announced_average=Cell._meta.get_field("announced_average").to_python(written["announced_average"]),
+        quota=data["quota"],
+        announced_average=Cell._meta.get_field("announced_average").to_python(data["announced_average"]),
     )
 
 

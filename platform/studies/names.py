@@ -9,7 +9,7 @@ from payouts.models import Limit
 from recruiters.models import LabCode, OtreeServer
 from studies.models import Study
 
-NAMED = (LabCode, OtreeServer, Limit)
+REFERRING_MODELS = (LabCode, OtreeServer, Limit)
 """Models that refer to a study by its short name."""
 
 
@@ -20,11 +20,11 @@ def two_person_slug(slug: str) -> str:
 
 def is_referenced(study: Study) -> bool:
     """Return whether links, codes, servers or pay limits refer to the study by its short name."""
-    return study.versions.exists() or any(model.objects.filter(study=study.slug).exists() for model in NAMED)
+    return study.versions.exists() or any(model.objects.filter(study=study.slug).exists() for model in REFERRING_MODELS)
 
 
 @receiver(post_delete, sender=Study)
 def delete_references(sender: type[Study], instance: Study, **_signal: object) -> None:
     """Delete what referred to a deleted study, so that it cannot open a later study of the same name."""
-    for model in NAMED:
+    for model in REFERRING_MODELS:
         model.objects.filter(study=instance.slug).delete()

@@ -48,12 +48,14 @@ def refuse(version: Version, arrival: Arrival) -> None:
         return
     rule = version.content.get("participations", {"most": 1, "rest_hours": 0})
     enrolments = _enrolments_of(arrival)
-    here = enrolments.filter(placement__cell__version__study=version.study_id)
-    _refuse_concurrent(here.exclude(identity__proof=arrival.proof), most=rule["most"], recruiter=arrival.recruiter)
-    if rule["most"] is not None and here.count() >= rule["most"]:
-        raise NotAgain(_too_often(rule["most"]))
+    in_this_study = enrolments.filter(placement__cell__version__study=version.study_id)
+    _refuse_concurrent(
+        in_this_study.exclude(identity__proof=arrival.proof), limit=rule["most"], recruiter=arrival.recruiter
+    )
+    if rule["most"] is not None and in_this_study.count() >= rule["most"]:
+        raise NotAgain(_limit_message(rule["most"]))
     if rule["rest_hours"]:
-        _refuse_unrested(
+        _refuse_too_soon(
             enrolments.filter(placement__cell__version__study__game=version.study.game), rule["rest_hours"]
         )
 
@@ -67,10 +69,10 @@ def _enrolments_of(arrival: Arrival) -> QuerySet[Enrolment]:
     )
 
 
-def _refuse_concurrent(others: QuerySet[Enrolment], *, most: int | None, recruiter: str) -> None:
-    if most == 1 and others.exists() and not others.filter(ended_at=None).exists():
-        raise NotAgain(_took_part(recruiter))
-    if most == 1 and others.exists():
+def _refuse_concurrent(others: QuerySet[Enrolment], *, limit: int | None, recruiter: str) -> None:
+    if limit == 1 and others.exists() and not others.filter(ended_at=None).exists():
+        raise NotAgain(_took_part_message(recruiter))
+    if limit == 1 and others.exists():
         raise DifferentParticipant(
             _(
                 "You have already started this study with another link. Please use that one; each person can "
@@ -83,45 +85,45 @@ def _refuse_concurrent(others: QuerySet[Enrolment], *, most: int | None, recruit
         )
 
 
-def _took_part(recruiter: str) -> str:
+def _took_part_message(recruiter: str) -> str:
     """Return the message for a person who took part and comes back with another link, usually an accepted task."""
     if recruiter in WITHOUT_ASSIGNMENT:
-        return _too_often(1)
+        return _limit_message(1)
     return _(
         "You have already taken part, and each person can take part once. Please return this task on "
         "the page that brought you here."
     )
 
 
-def _too_often(most: int) -> str:
-    if most == 1:
+def _limit_message(limit: int) -> str:
+    if limit == 1:
         return _("You have already taken part in this study, and each person can take part once. Thank you!")
     return ngettext(
         "You have already taken part in this study, and each person can take part at most {number} time. Thank you!",
         "You have already taken part in this study, and each person can take part at most {number} times. Thank you!",
-        most,
-    ).format(number=most)
+        limit,
+    ).format(number=limit)
 
 
-def _refuse_unrested(enrolments: QuerySet[Enrolment], hours: int) -> None:
+def _refuse_too_soon(enrolments: QuerySet[Enrolment], hours: int) -> None:
     latest = enrolments.order_by("-arrived_at").values_list("arrived_at", flat=True).first()
-    until = latest + timedelta(hours=hours) if latest else None
-    if until is not None and until > timezone.now():
+    allowed_from = latest + timedelta(hours=hours) if latest else None
+    if allowed_from is not None and allowed_from > timezone.now():
         raise TooSoon(
             _(
                 "You started a game of this kind within the last {hours} hours. You can come back in {wait}, "
                 "from {when}, with the same link if it is still offered to you then."
-            ).format(hours=hours, wait=in_words(until - timezone.now()), when=_moment(until))
+            ).format(hours=hours, wait=describe_wait(allowed_from - timezone.now()), when=_rounded_time(allowed_from))
         )
 
 
-def _moment(at: datetime) -> str:
+def _rounded_time(at: datetime) -> str:
     """Return the first whole minute at or after a moment, unambiguous worldwide: "22 November 2026, 03:15 UTC"."""
     at += timedelta(seconds=-at.timestamp() % 60)
     return f"{date_format(at, 'j F Y, H:i')} {timezone.get_current_timezone_name()}"
 
 
-def in_words(wait: timedelta) -> str:
+def describe_wait(wait: timedelta) -> str:
     """Return a wait in hours and minutes, rounded up: "1 hour and 5 minutes"."""
     minutes = max(1, -(-wait // timedelta(minutes=1)))
     hours, minutes = divmod(minutes, 60)

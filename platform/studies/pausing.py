@@ -17,7 +17,7 @@ def pause(study: Study) -> bool:
     Raises:
         NotRunning: it is a draft or closed.
     """
-    return _turn(study, to=Study.Status.PAUSED)
+    return _change_status(study, Study.Status.PAUSED)
 
 
 def resume(study: Study) -> bool:
@@ -26,7 +26,7 @@ def resume(study: Study) -> bool:
     Raises:
         NotRunning: it is a draft or closed.
     """
-    return _turn(study, to=Study.Status.LAUNCHED)
+    return _change_status(study, Study.Status.LAUNCHED)
 
 
 def close(study: Study) -> bool:
@@ -43,10 +43,10 @@ def close(study: Study) -> bool:
     return bool(changed)
 
 
-def _turn(study: Study, *, to: Study.Status) -> bool:
+def _change_status(study: Study, new_status: Study.Status) -> bool:
     running = (Study.Status.LAUNCHED, Study.Status.PAUSED)
-    (other,) = (status for status in running if status != to)
-    changed = Study.objects.filter(pk=study.pk, status=other).update(status=to)
+    (other,) = (status for status in running if status != new_status)
+    changed = Study.objects.filter(pk=study.pk, status=other).update(status=new_status)
     study.refresh_from_db(fields=["status"])
     if study.status == Study.Status.DRAFT:
         raise NotRunning(_("The study is a draft. Launch it first."))

@@ -9,7 +9,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import models
 from django.utils.functional import Promise
 
-Made = Sequence[models.Model]
+Created = Sequence[models.Model]
 
 
 class PresetRefused(Exception):
@@ -32,8 +32,8 @@ class Preset:
     title: str | Promise
     summary: str | Promise
     source: str | Promise
-    make: Callable[[AbstractBaseUser | None], Made]
-    made: Callable[[], models.Model | None]
+    create: Callable[[AbstractBaseUser | None], Created]
+    find_existing: Callable[[], models.Model | None]
 
 
 _presets: dict[str, Preset] = {}
@@ -45,11 +45,11 @@ def register(preset: Preset) -> Preset:
     return preset
 
 
-def listed() -> tuple[Preset, ...]:
+def all_presets() -> tuple[Preset, ...]:
     """Return every preset in the order of registration."""
     return tuple(_presets.values())
 
 
-def called(name: str) -> Preset | None:
+def find(name: str) -> Preset | None:
     """Return the preset of this name."""
     return _presets.get(name)

@@ -24,7 +24,7 @@ from llm_agents.providers import provider_of
 from matches.screens import render_screen
 from opponents.agents import PERSON, Agent
 from participants.markdown import to_html
-from studies.design import cells_wanted
+from studies.design import plan_cells
 from studies.models import Study
 
 MAX_MOVES = 400
@@ -109,17 +109,17 @@ class Preview:
     instructions: str
 
 
-def subject_of(study: Study) -> PreviewSource:
+def preview_source(study: Study) -> PreviewSource:
     """Return what to preview for the study as it is, saved or not.
 
     Raises:
         GameError, ValueError: it cannot be played, or an agent's settings are invalid.
     """
     places: dict[str, tuple[Mapping[str, Json], list[Role]]] = {}
-    for cell in cells_wanted(study):
+    for cell in plan_cells(study):
         key = json.dumps(cell.config, sort_keys=True)
-        _config, taken = places.setdefault(key, (cell.config, []))
-        taken += [role for role, who in cell.seats.items() if who != PERSON and role not in taken]
+        _config, agent_roles = places.setdefault(key, (cell.config, []))
+        agent_roles += [role for role, who in cell.seats.items() if who != PERSON and role not in agent_roles]
     return PreviewSource(
         game=study.game,
         agents=with_fallbacks(study.agents_by_label()),
@@ -131,73 +131,73 @@ def subject_of(study: Study) -> PreviewSource:
 
 def with_fallbacks(agents: Mapping[str, Agent]) -> dict[str, Agent]:
     """Return the agents, followed by their fallback models with the same settings."""
-    stand_ins = {
+    fallbacks = {
         other: Agent(spec=other, settings=agent.settings)
         for agent in agents.values()
         for other in agent.specs[1:]
         if other not in agents
     }
-    return {**agents, **stand_ins}
+    return {**agents, **fallbacks}
 
 
-def default_selection(subject: PreviewSource) -> Selection:
+def default_selection(source: PreviewSource) -> Selection:
     """Return the moment shown initially: the first question to the first model, if there is one.
 
     Raises:
         GameError: participants take all seats.
     """
-    models = [label for label, agent in subject.agents.items() if not agent.scripted]
-    place = next((number for number, (_config, roles) in enumerate(subject.places, start=1) if roles), None)
-    if place is None or not subject.agents:
+    models = [label for label, agent in source.agents.items() if not agent.scripted]
+    place = next((number for number, (_config, roles) in enumerate(source.places, start=1) if roles), None)
+    if place is None or not source.agents:
         raise GameError(_("This study has no agents, so there are no prompts to preview."))
-    return Selection((models or list(subject.agents))[0], place, subject.places[place - 1][1][0], 1, 1)
+    return Selection((models or list(source.agents))[0], place, source.places[place - 1][1][0], 1, 1)
 
 
-def preview(subject: PreviewSource, chosen: Selection) -> Preview:
+def preview(source: PreviewSource, chosen: Selection) -> Preview:
     """Return the preview of the chosen moment, or of the role's last question if it has fewer.
 
     Raises:
         GameError, AgentError: a text cannot be filled in, or the agent does not exist.
     """
-    config, _roles = subject.places[chosen.place - 1]
-    game = configure(registry.get(subject.game), config, amounts=subject.amounts)
-    moments = list(_asked(game, chosen.seed, chosen.role))
-    if not moments:
+    config, _roles = source.places[chosen.place - 1]
+    game = configure(registry.get(source.game), config, amounts=source.amounts)
+    turns = list(_turns_of(game, chosen.seed, chosen.role))
+    if not turns:
         raise GameError(_("The role is never asked anything in this configuration."))
-    number = min(chosen.question, len(moments))
-    play, events = moments[number - 1]
-    agent = subject.agents[chosen.agent]
+    number = min(chosen.question, len(turns))
+    play, events = turns[number - 1]
+    agent = source.agents[chosen.agent]
     spec = agent.settings.spec(agent.spec)
     return Preview(
         chosen=replace(chosen, question=number),
         role_title=str(game.role_title(chosen.role)),
-        sent=None if spec.scripted else _sent(subject, agent, play, chosen.role, events),
-        questions=len(moments),
+        sent=None if spec.scripted else _sent(source, agent, play, chosen.role, events),
+        questions=len(turns),
         screen=render_screen(play, chosen.role),
-        instructions=to_html(game.instructions(chosen.role, subject.instructions or None)),
+        instructions=to_html(game.instructions(chosen.role, source.instructions or None)),
     )
 
 
-def _asked(game: Any, seed: int, role: Role) -> Iterator[tuple[Play, tuple[Event, ...]]]:
+def _turns_of(game: Any, seed: int, role: Role) -> Iterator[tuple[Play, tuple[Event, ...]]]:
     """Return every moment at which `role` is asked in a match of the game's sparring partners."""
-    play, made = start(game, seed)
-    events = list(made)
-    asked = 0
+    play, new_events = start(game, seed)
+    events = list(new_events)
+    answered_turn = 0
     for _move in range(MAX_MOVES):
         waiting = play.waiting_for()
         if not waiting:
             return
-        if role in waiting and play.opened[role] != asked:
-            asked = play.opened[role]
+        if role in waiting and play.opened[role] != answered_turn:
+            answered_turn = play.opened[role]
             yield play, tuple(events)
-        play, made = submit(play, waiting[0], script_move(play, waiting[0], game.default_script))
-        events += made
+        play, new_events = submit(play, waiting[0], script_move(play, waiting[0], game.default_script))
+        events += new_events
 
 
-def _sent(subject: PreviewSource, agent: Agent, play: Play, role: Role, events: Sequence[Event]) -> Sent:
-    settings, template = agent.settings, subject.instructions or None
+def _sent(source: PreviewSource, agent: Agent, play: Play, role: Role, events: Sequence[Event]) -> Sent:
+    settings, template = agent.settings, source.instructions or None
     spec = settings.spec(agent.spec)
-    place = endpoint(spec.kind)
+    target = endpoint(spec.kind)
     request = first_request(
         spec,
         play,
@@ -205,26 +205,26 @@ def _sent(subject: PreviewSource, agent: Agent, play: Play, role: Role, events: 
         events,
         template=template,
         prompts=settings.prompts,
-        on_text=_nobody if settings.appears == "typed" else None,
+        on_text=_ignore if settings.appears == "typed" else None,
     )
-    body = provider_of(place).body(request)
-    worded = wording(spec, template=template, prompts=settings.prompts)
+    body = provider_of(target).body(request)
+    wording_options = wording(spec, template=template, prompts=settings.prompts)
     messages = _messages(body)
-    usual = first_request(replace(spec, persona=None), play, role, events)
+    default_request = first_request(replace(spec, persona=None), play, role, events)
     return Sent(
-        endpoint=place.name,
-        protocol=place.protocol,
+        endpoint=target.name,
+        protocol=target.protocol,
         body=body,
         messages=messages,
         others={key: value for key, value in body.items() if key not in ("messages", "system")},
-        correction=strategies.correction(play, role, f"{NO_OBJECT}.", **worded),
-        sha256=strategies.prompts_sha256(play.game, **worded),
+        correction=strategies.correction(play, role, f"{NO_OBJECT}.", **wording_options),
+        sha256=strategies.prompts_sha256(play.game, **wording_options),
         tokens=math.ceil(sum(len(text) for _role, text in messages) / CHARACTERS_PER_TOKEN),
-        difference=list(_difference(_messages(provider_of(place).body(usual)), messages)),
+        difference=list(_difference(_messages(provider_of(target).body(default_request)), messages)),
     )
 
 
-def _nobody(piece: str) -> None:
+def _ignore(piece: str) -> None:
     """Ignore pieces of an answer, since none is given."""
 
 
@@ -233,9 +233,9 @@ def _messages(body: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [*system, *((message["role"], message["content"]) for message in body["messages"])]
 
 
-def _difference(usual: list[tuple[str, str]], sent: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def _difference(default: list[tuple[str, str]], sent: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Return a unified diff as (sign, line): "-" default only, "+" these texts only, " " both, "@" between hunks."""
-    before, after = _lines(usual), _lines(sent)
+    before, after = _lines(default), _lines(sent)
     for line in list(difflib.unified_diff(before, after, n=2, lineterm=""))[2:]:
         yield line[:1], line[1:] if line[:1] != "@" else ""
 

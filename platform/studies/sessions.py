@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from games.interface import Role
 
 if TYPE_CHECKING:
-    from studies.design import WantedCell
+    from studies.design import PlannedCell
     from studies.models import Cell, Version
 
 MAX_MATCHES = 20
@@ -90,18 +90,18 @@ def entry_cells(version: Version, cells: Sequence[Cell]) -> dict[int, list[Cell]
         return {cell.number: [cell] for cell in cells}
     found: dict[int, list[Cell]] = {cell.number: [] for cell in cells}
     for first in starting_cells(cells, session):
-        for cell in dict.fromkeys(one.number for one in _in_order(cells, first)[: session.matches]):
+        for cell in dict.fromkeys(item.number for item in _in_order(cells, first)[: session.matches]):
             found[cell].append(first)
     return found
 
 
 def _in_order(cells: Sequence[Cell], first: Cell) -> list[Cell]:
     """Return the cells that a session from `first` leads through, in the order of the configurations."""
-    like = [cell for cell in cells if cell.people == first.people and cell.number != first.number]
-    return [first, *(cell for cell in like if cell.lineup == first.lineup)]
+    similar = [cell for cell in cells if cell.people == first.people and cell.number != first.number]
+    return [first, *(cell for cell in similar if cell.lineup == first.lineup)]
 
 
-def never_played(cells: Sequence[WantedCell], session: Session) -> int:
+def unreached_configurations(cells: Sequence[PlannedCell], session: Session) -> int:
     """Return how many configurations no session reaches: in a fixed order, those beyond a session's matches.
 
     Args:
@@ -110,11 +110,11 @@ def never_played(cells: Sequence[WantedCell], session: Session) -> int:
     if session.matches == 1 or session.order != "fixed":
         return 0
     first = cells[0].config if cells else None
-    sequences: dict[tuple[str, ...], list[WantedCell]] = {}
+    sequences: dict[tuple[str, ...], list[PlannedCell]] = {}
     for cell in cells:
         sequences.setdefault((cell.lineup, *cell.people), []).append(cell)
-    played = [cells[: session.matches] for cells in sequences.values() if cells[0].config is first]
-    reached = {id(cell.config) for cells in played for cell in cells}
+    played_cells = [cells[: session.matches] for cells in sequences.values() if cells[0].config is first]
+    reached = {id(cell.config) for cells in played_cells for cell in cells}
     return len({id(cell.config) for cell in cells} - reached)
 
 
@@ -191,7 +191,9 @@ Result = tuple[int, float, float]
 """(number of the match from 1, payoff, share g)."""
 
 
-def counted(results: Sequence[Result], session: Session, *, seed: int) -> tuple[float | None, float | None, list[int]]:
+def counted_matches(
+    results: Sequence[Result], session: Session, *, seed: int
+) -> tuple[float | None, float | None, list[int]]:
     """Return the payoff and share that the bonus is computed from, and the numbers of the matches that count.
 
     Args:
@@ -205,10 +207,10 @@ def counted(results: Sequence[Result], session: Session, *, seed: int) -> tuple[
         "last": [results[-1]],
         "random": [Random(f"{seed}/paid").choice(list(results))],
     }[session.pays]
-    return fmean(one[1] for one in chosen), fmean(one[2] for one in chosen), [one[0] for one in chosen]
+    return fmean(item[1] for item in chosen), fmean(item[2] for item in chosen), [item[0] for item in chosen]
 
 
-def promise(session: Session, *, others: bool = False) -> str:
+def session_promise(session: Session, *, others: bool = False) -> str:
     """Return what the instructions say about a session and its pay; empty for one match.
 
     Args:
@@ -221,9 +223,9 @@ def promise(session: Session, *, others: bool = False) -> str:
         "last": _("The bonus is computed from your last game only."),
         "random": _("The bonus is computed from one of your games, drawn at random at the end."),
     }[session.pays]
-    says = _("You play {number} games. {pays}").format(number=session.matches, pays=pays)
+    text = _("You play {number} games. {pays}").format(number=session.matches, pays=pays)
     if not others:
-        return says
+        return text
     return _("{says} They are not all the same. You will read the rules of each game before it begins.").format(
-        says=says
+        says=text
     )

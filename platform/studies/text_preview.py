@@ -22,8 +22,8 @@ from opponents.agents import PERSON, Agent, Seats, candidates
 from participants.markdown import to_html
 from studies import texts
 from studies.comparing import Line, difference
-from studies.design import cells_wanted
-from studies.disclosure import disclosed
+from studies.design import plan_cells
+from studies.disclosure import disclosure_of
 from studies.models import Study
 from surveys.questions import BadQuestions, field_of, questions_of
 from surveys.steps import PageQuestion
@@ -91,30 +91,30 @@ def preview(study: Study, place: int = 1) -> Preview:
     Raises:
         GameError: no configuration can be played.
     """
-    cells = cells_wanted(study)
+    cells = plan_cells(study)
     configs = list({json.dumps(cell.config, sort_keys=True): cell.config for cell in cells}.values())
     place = place if 1 <= place <= len(configs) else 1
     config = configs[place - 1]
     game = games.play.configure(registry.get(study.game), config, amounts=study.amounts)
-    seated = [cell.seats for cell in cells if cell.config == config]
+    lineups = [cell.seats for cell in cells if cell.config == config]
     agents = study.agents_by_label()
     problem, roles = "", []
     try:
         roles = [
-            _role(study, game, role, person=any(seats[role] == PERSON for seats in seated), agent=agent)
-            for role, agent in _distinct_seats(game, seated, agents)
+            _role(study, game, role, person=any(seats[role] == PERSON for seats in lineups), agent=agent)
+            for role, agent in _distinct_seats(game, lineups, agents)
         ]
     except (GameError, ValueError) as error:
         problem = str(error)
     default = texts.default_consent(study)
     consent = study.consent or default
-    others = disclosed((cell.seats for cell in cells), tells=study.tells_opponent).get("words", "")
+    others = disclosure_of((cell.seats for cell in cells), tells=study.tells_opponent).get("words", "")
     return Preview(
         game=study.game,
         problem=problem,
-        config=tuple((name.replace("_", " "), _shown(value)) for name, value in game.config.model_dump().items()),
+        config=tuple((name.replace("_", " "), _readable(value)) for name, value in game.config.model_dump().items()),
         place=place,
-        places=_named(configs),
+        places=_configuration_titles(configs),
         surveys=_surveys(study),
         roles=tuple(roles),
         variables=_variables(game),
@@ -126,41 +126,47 @@ def preview(study: Study, place: int = 1) -> Preview:
     )
 
 
-def _named(configs: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def _configuration_titles(configs: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """Return a title for each configuration that sets it apart from the others."""
     names = dict.fromkeys(name for config in configs for name in config)
     varied = [name for name in names if any(config.get(name) != configs[0].get(name) for config in configs)]
     return tuple(
-        " · ".join(f"{name.replace('_', ' ')} {_shown(config.get(name))}" for name in varied) for config in configs
+        " · ".join(f"{name.replace('_', ' ')} {_readable(config.get(name))}" for name in varied) for config in configs
     )
 
 
 def _surveys(study: Study) -> tuple[tuple[str, str], ...]:
     """Return the survey pages as participants see them, without invalid surveys."""
     pages = []
-    for title, written in ((_("before the game"), study.survey_before), (_("after the game"), study.survey_after)):
+    for title, questions_data in (
+        (_("before the game"), study.survey_before),
+        (_("after the game"), study.survey_after),
+    ):
         try:
-            questions = questions_of(written or [])
+            questions = questions_of(questions_data or [])
         except BadQuestions:
             continue
         if questions:
-            asked = [PageQuestion(question, field_of(question), "", "") for question in questions]
-            pages.append((str(title), render_to_string("participants/survey_questions.html", {"asked": asked})))
+            page_questions = [PageQuestion(question, field_of(question), "", "") for question in questions]
+            pages.append(
+                (str(title), render_to_string("participants/survey_questions.html", {"asked": page_questions}))
+            )
     return tuple(pages)
 
 
 def _distinct_seats(
-    game: Game[Any, Any], seated: Sequence[Seats], agents: Mapping[str, Agent]
+    game: Game[Any, Any], lineups: Sequence[Seats], agents: Mapping[str, Agent]
 ) -> list[tuple[Role, Agent]]:
     """Return one seat for each combination of kind and player, with the agent that may be asked there."""
     found: dict[Any, tuple[Role, Agent]] = {}
     for role in game.roles():
-        people = any(seats[role] == PERSON for seats in seated)
-        labels = [label for seats in seated for label in candidates(seats[role]) if label != PERSON]
+        people = any(seats[role] == PERSON for seats in lineups)
+        labels = [label for seats in lineups for label in candidates(seats[role]) if label != PERSON]
         models = [agents[label] for label in labels if not agents[label].scripted]
-        asked = models or [agents[label] for label in labels] or list(agents.values())
+        askable = models or [agents[label] for label in labels] or list(agents.values())
         found.setdefault(
-            (game.kind(role), people, bool(labels)), (role, asked[0] if asked else Agent(spec=PLACEHOLDER_MODEL))
+            (game.kind(role), people, bool(labels)),
+            (role, askable[0] if askable else Agent(spec=PLACEHOLDER_MODEL)),
         )
     return list(found.values())
 
@@ -194,18 +200,20 @@ def _at_first_turn(game: Game[Any, Any], role: Role) -> tuple[Play, list[Event],
         waiting = play.waiting_for()
         if play.over or role in waiting:
             return play, log, moved
-        play, made = games.play.submit(play, waiting[0], games.play.script_move(play, waiting[0], game.default_script))
-        log += made
+        play, new_events = games.play.submit(
+            play, waiting[0], games.play.script_move(play, waiting[0], game.default_script)
+        )
+        log += new_events
     return play, log, MAX_MOVES
 
 
 def _variables(game: Game[Any, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     by_role: list[Mapping[str, Any]] = [game.text_variables(role) for role in game.roles()]
     names = dict.fromkeys(name for variables in by_role for name in variables)
-    return tuple((name, tuple(_shown(variables.get(name)) for variables in by_role)) for name in names)
+    return tuple((name, tuple(_readable(variables.get(name)) for variables in by_role)) for name in names)
 
 
-def _shown(value: Any) -> str:
+def _readable(value: Any) -> str:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     if isinstance(value, float | int):

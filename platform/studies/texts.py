@@ -14,8 +14,8 @@ from games import registry
 from games.interface import Game, Role
 from games.play import configure
 from payouts.rules import PayRule, in_currency, least_of, shown_bonus
-from studies.design import cells_wanted
-from studies.disclosure import disclosed
+from studies.design import plan_cells
+from studies.disclosure import disclosure_of
 from studies.models import Study
 
 _ENDINGS = {
@@ -32,28 +32,28 @@ _ENDINGS = {
 }
 
 
-def possible_endings(*, code_word: bool, quiz: bool, screens: bool, several: bool = False) -> list[str]:
+def possible_endings(*, code_word: bool, quiz: bool, screens: bool, groups: bool = False) -> list[str]:
     """Return the endings, other than completing and returning, that are possible in such a study.
 
     Args:
         several: whether participants play with each other.
     """
-    asked = {"failed_code_word": code_word, "failed_quiz": quiz, "screened_out": screens}
-    asked |= dict.fromkeys(("partner_left", "no_partner", "replaced"), several)
-    return [ending for ending in _ENDINGS if asked.get(ending, True)]
+    conditions = {"failed_code_word": code_word, "failed_quiz": quiz, "screened_out": screens}
+    conditions |= dict.fromkeys(("partner_left", "no_partner", "replaced"), groups)
+    return [ending for ending in _ENDINGS if conditions.get(ending, True)]
 
 
 def endings_of(study: Study) -> list[str]:
     """Return the endings that are possible with the study's current settings."""
     screens = any(question.get("ends") for question in study.survey_before or ())
     return possible_endings(
-        code_word=study.asks_code_word, quiz=study.asks_quiz, screens=screens, several=_several(study)
+        code_word=study.asks_code_word, quiz=study.asks_quiz, screens=screens, groups=_has_groups(study)
     )
 
 
-def _several(study: Study) -> bool:
+def _has_groups(study: Study) -> bool:
     """Return whether participants play with each other."""
-    return any(len(cell.people) > 1 for cell in cells_wanted(study))
+    return any(len(cell.people) > 1 for cell in plan_cells(study))
 
 
 def endings_promise(rule: PayRule, endings: Collection[str]) -> str:
@@ -67,25 +67,25 @@ def endings_promise(rule: PayRule, endings: Collection[str]) -> str:
         *most, last = reasons
         listed = _("{reasons} or {last}").format(reasons=", ".join(most), last=last) if most else last
         if with_bonus:
-            says = _("{amount} and the bonus if {reasons}")
+            template = _("{amount} and the bonus if {reasons}")
         else:
-            says = _("{amount} if {reasons}") if amount else _("nothing if {reasons}")
-        parts.append(says.format(amount=_of(rule, amount), reasons=listed))
+            template = _("{amount} if {reasons}") if amount else _("nothing if {reasons}")
+        parts.append(template.format(amount=_amount(rule, amount), reasons=listed))
     return _("If it ends otherwise, you are paid {parts}.").format(parts="; ".join(parts))
 
 
 def endings_table(rule: PayRule, endings: Collection[str]) -> list[list[str]]:
     """Return what each ending pays, as rows of (ending, pay), completing first and then highest first."""
-    finishing = _("{base} and the bonus").format(base=_of(rule, rule.base))
+    finishing = _("{base} and the bonus").format(base=_amount(rule, rule.base))
     rows = sorted(endings, key=lambda ending: -least_of(rule, ending=ending))
     table = [[_("You finish"), finishing]]
     for ending in rows:
         amount = least_of(rule, ending=ending)
-        pays = _of(rule, amount) if amount else _("nothing")
+        pay = _amount(rule, amount) if amount else _("nothing")
         if rule.endings.get(ending) == "base_and_bonus":
-            pays = finishing
-        words = str(_ENDINGS[ending])
-        table.append([words[:1].upper() + words[1:], pays])
+            pay = finishing
+        text = str(_ENDINGS[ending])
+        table.append([text[:1].upper() + text[1:], pay])
     return table
 
 
@@ -123,7 +123,7 @@ def quiz_stake(rule: PayRule) -> str:
     if rule.endings.get("failed_quiz") == "base_and_bonus":
         return _("A wrong answer costs you nothing, but your game is then left out of the research data.")
     return _("If you answer correctly, you are paid {right}; otherwise, {wrong}.").format(
-        right=_("{base} and the bonus of your game").format(base=_of(rule, rule.base)), wrong=wrong
+        right=_("{base} and the bonus of your game").format(base=_amount(rule, rule.base)), wrong=wrong
     )
 
 
@@ -139,12 +139,12 @@ def key_facts(
     answer = _("{time} for each answer").format(time=seconds_in_words(turn))
     if extra:
         answer = _("{answer}, plus {extra} more once").format(answer=answer, extra=seconds_in_words(extra))
-    in_all = _("at most {time} from now").format(time=seconds_in_words(60 * timers["minutes"]))
+    total = _("at most {time} from now").format(time=seconds_in_words(60 * timers["minutes"]))
     if about is not None and about < timers["minutes"]:
-        likely = ngettext("about {minutes} minute", "about {minutes} minutes", about).format(minutes=about)
-        in_all = _("{likely}; {at_most}").format(likely=likely, at_most=in_all)
+        expected = ngettext("about {minutes} minute", "about {minutes} minutes", about).format(minutes=about)
+        total = _("{likely}; {at_most}").format(likely=expected, at_most=total)
     rows = [
-        [_("Time in all"), in_all],
+        [_("Time in all"), total],
         [_("Time to answer"), answer],
     ]
     if length := game.length():
@@ -153,8 +153,8 @@ def key_facts(
         away = _("a standard answer is given for you, and the game continues")
     else:
         amount = least_of(rule, ending="timed_out")
-        pays = _("you are paid {amount}").format(amount=_of(rule, amount)) if amount else _("you are paid nothing")
-        away = _("the game ends, and {pays}").format(pays=pays)
+        pay = _("you are paid {amount}").format(amount=_amount(rule, amount)) if amount else _("you are paid nothing")
+        away = _("the game ends, and {pays}").format(pays=pay)
     rows.append([_("If you are away longer than that"), away])
     return rows
 
@@ -172,19 +172,19 @@ def seconds_in_words(seconds: int) -> str:
 
 def bonus_reason(rule: PayRule, *, ending: str, payoff: float | None, game: Game[Any, Any] | None) -> str:
     """Return the short reason shown beside the bonus on the last page."""
-    pays = rule.endings.get(ending, "nothing")
-    if pays == "base_and_average":
+    pay = rule.endings.get(ending, "nothing")
+    if pay == "base_and_average":
         return _("the average bonus, since the game stopped through no fault of yours")
     if ending == "no_partner" and rule.waiting_rate:
         return _("for the time that you waited")
-    if pays != "base_and_bonus":
+    if pay != "base_and_bonus":
         return _("this ending pays no bonus")
     if payoff is None or game is None:
         return _("no game was finished")
     if rule.rule == "fixed" or game.pays_alike():
         return _("the same for everyone who finishes")
-    words = _("you lost {amount} in the game") if payoff < 0 else _("you earned {amount} in the game")
-    return words.format(amount=game.money(abs(payoff)))
+    text = _("you lost {amount} in the game") if payoff < 0 else _("you earned {amount} in the game")
+    return text.format(amount=game.money(abs(payoff)))
 
 
 def leaving_promise(rule: PayRule) -> str:
@@ -192,10 +192,10 @@ def leaving_promise(rule: PayRule) -> str:
     amount = least_of(rule, ending="withdrew")
     if not amount:
         return _("You are not paid if you leave before the end.")
-    return _("If you leave before the end, you are paid {amount}.").format(amount=_of(rule, amount))
+    return _("If you leave before the end, you are paid {amount}.").format(amount=_amount(rule, amount))
 
 
-def _of(rule: PayRule, amount: Decimal) -> str:
+def _amount(rule: PayRule, amount: Decimal) -> str:
     return in_currency(amount, rule.currency)
 
 
@@ -227,24 +227,24 @@ def pay_promise(rule: PayRule, averages: Collection[Decimal] = (), *, alike: boo
     )
 
 
-def waiting_promise(study: Study, waited: Study) -> str:
+def waiting_promise(study: Study, longest_wait: Study) -> str:
     """Return one sentence on waiting for the others, for studies with several participants per match.
 
     Args:
         waited: the study whose game has the longest wait; in a session it may be another one.
     """
-    minutes = max(1, round(waited.lobby_seconds / 60))
-    longest = ngettext(
+    minutes = max(1, round(longest_wait.lobby_seconds / 60))
+    limit_text = ngettext(
         "You may have to wait for the others, for at most {minutes} minute.",
         "You may have to wait for the others, for at most {minutes} minutes.",
         minutes,
     ).format(minutes=minutes)
-    if waited.lobby_after == "agents":
-        return f"{longest} {_('After that a computer program takes each free seat.')}"
+    if longest_wait.lobby_after == "agents":
+        return f"{limit_text} {_('After that a computer program takes each free seat.')}"
     paid = _(
         "If too few people arrive by then, you are paid {base} and {rate} an hour for the time you waited."
     ).format(base=in_currency(study.base, study.currency), rate=in_currency(study.waiting_rate, study.currency))
-    return f"{longest} {paid}"
+    return f"{limit_text} {paid}"
 
 
 def behaviour_counted() -> str:
@@ -258,23 +258,23 @@ def behaviour_counted() -> str:
 
 def default_consent(study: Study) -> str:
     """Return a consent text that is accurate for this study (Markdown)."""
-    cells = cells_wanted(study)
+    cells = plan_cells(study)
     averages = [cell.average for cell in cells if cell.average is not None]
     if study.session_matches > 1:
-        says = _("You will read the rules, play {number} games, and answer one question about them.")
+        template = _("You will read the rules, play {number} games, and answer one question about them.")
         if not study.asks_quiz:
-            says = _("You will read the rules and play {number} games.")
-        does = says.format(number=study.session_matches)
+            template = _("You will read the rules and play {number} games.")
+        tasks = template.format(number=study.session_matches)
     elif study.asks_quiz:
-        does = _("You will read the rules, play one game, and answer one question about it.")
+        tasks = _("You will read the rules, play one game, and answer one question about it.")
     else:
-        does = _("You will read the rules and play one game.")
-    games = [(one, cells_wanted(one)) for one in (study, *study.further())]
-    in_groups = [one for one, played in games if any(len(cell.people) > 1 for cell in played)]
-    waits = waiting_promise(study, max(in_groups, key=lambda one: one.lobby_seconds)) if in_groups else ""
-    met = [cell for _one, played in games for cell in played]
-    others = disclosed((cell.seats for cell in met), tells=study.tells_opponent).get("words")
-    does = " ".join(filter(None, [does, others, waits]))
+        tasks = _("You will read the rules and play one game.")
+    games = [(item, plan_cells(item)) for item in (study, *study.further())]
+    in_groups = [item for item, played in games if any(len(cell.people) > 1 for cell in played)]
+    waiting = waiting_promise(study, max(in_groups, key=lambda item: item.lobby_seconds)) if in_groups else ""
+    all_cells = [cell for _one, played in games for cell in played]
+    others = disclosure_of((cell.seats for cell in all_cells), tells=study.tells_opponent).get("words")
+    tasks = " ".join(filter(None, [tasks, others, waiting]))
     alike = all(configure(registry.get(study.game), dict(cell.config)).pays_alike() for cell in cells)
     pay = [pay_promise(study.pay(), averages, alike=alike)]
     if len(set(averages)) < 2:
@@ -283,7 +283,7 @@ def default_consent(study: Study) -> str:
     return "\n\n".join(
         [
             _("You are invited to take part in a study on how people decide in economic games."),
-            does,
+            tasks,
             *pay,
             _(
                 "We keep your decisions, your messages in the game, your answers to our questions, and how you "

@@ -40,27 +40,27 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "studies/unknown.html", status=404)
     arrival = None
     try:
-        arrival = arrivals.KINDS[study.entry].arrive(study.slug, _link(request))
+        arrival = arrivals.KINDS[study.entry].arrive(study.slug, _arrival_link(request))
         if arrival.preview:
-            return render(request, "studies/preview.html", _about(study))
+            return render(request, "studies/preview.html", _study_context(study))
         if study.entry == Study.Entry.OPEN:
             return _enter_openly(request, study, arrival)
         return _enter(request, study, arrival)
     except IncompleteLink as refusal:
         if study.entry == Study.Entry.CODES:
             return render(
-                request, "studies/enter_code.html", {**_about(study), "refusal": refusal}, status=refusal.status
+                request, "studies/enter_code.html", {**_study_context(study), "refusal": refusal}, status=refusal.status
             )
         return _not_admitted(request, study, refusal)
     except EntryRefused as refusal:
         return _not_admitted(request, study, refusal, arrival)
 
 
-def _link(request: HttpRequest) -> arrivals.Link:
+def _arrival_link(request: HttpRequest) -> arrivals.Link:
     fields = (request.GET, request.POST)
-    twice = {name for sent in fields for name, values in sent.lists() if len(values) > 1}
+    repeated = {name for parameters in fields for name, values in parameters.lists() if len(values) > 1}
     return arrivals.Link(
-        {**request.GET.dict(), **request.POST.dict()}, twice=twice, query=request.META.get("QUERY_STRING", "")
+        {**request.GET.dict(), **request.POST.dict()}, twice=repeated, query=request.META.get("QUERY_STRING", "")
     )
 
 
@@ -80,43 +80,43 @@ def _not_admitted(
 def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> HttpResponse:
     """Handle a personal link: continue the enrolment or, if it has ended, offer another one where allowed."""
     if arrival.once:
-        arrival = replace(arrival, held=_held(request, study) or _token(request, study))
-    begun = enrolling.latest_enrolment(study, arrival)
-    if begun is None and arrival.once and request.method == "GET":
+        arrival = replace(arrival, held=_browser_token(request, study) or _token(request, study))
+    existing = enrolling.latest_enrolment(study, arrival)
+    if existing is None and arrival.once and request.method == "GET":
         enrolling.refuse_closed(study)  # link previews by other programs must not use the link up
-        return render(request, "studies/welcome.html", _about(study))
-    if begun is not None and begun.ended and request.method == "GET":
+        return render(request, "studies/welcome.html", _study_context(study))
+    if existing is not None and existing.ended and request.method == "GET":
         try:
-            again, later = enrolling.may_begin_again(study, arrival), ""
+            may_repeat, later = enrolling.may_begin_again(study, arrival), ""
         except TooSoon as refusal:
-            again, later = False, str(refusal)
-        if again or later:
-            about = {**_about(study), "begun": begun, "later": later}
-            return render(request, "studies/again.html", about)
-    if begun is None:
+            may_repeat, later = False, str(refusal)
+        if may_repeat or later:
+            context = {**_study_context(study), "begun": existing, "later": later}
+            return render(request, "studies/again.html", context)
+    if existing is None:
         _refuse_too_many(request, arrival)
     token = _token(request, study) if arrival.once else ""
     enrolment = enrolling.enrol(study, arrival, again=request.POST.get("again") == "yes", token=token)
-    return _remembered(request, study, enrolment) if arrival.once else redirect(enrolment)
+    return _redirect_and_remember(request, study, enrolment) if arrival.once else redirect(enrolment)
 
 
 def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> HttpResponse:
     """Handle an open link: continue a known browser's enrolment, or ask a new one to begin."""
-    begun = Enrolment.objects.filter(token=_held(request, study)).first()
+    existing = Enrolment.objects.filter(token=_browser_token(request, study)).first()
     if request.method == "GET":
-        if begun is not None and not begun.ended:
-            return redirect(begun)
-        if begun is None:
+        if existing is not None and not existing.ended:
+            return redirect(existing)
+        if existing is None:
             enrolling.refuse_closed(study)
-        return render(request, "studies/welcome.html", {**_about(study), "begun": begun})
+        return render(request, "studies/welcome.html", {**_study_context(study), "begun": existing})
     token = _token(request, study)
-    again = Enrolment.objects.filter(token=token).first() if token else None
-    if again is not None:
-        return _remembered(request, study, again)
+    resubmitted = Enrolment.objects.filter(token=token).first() if token else None
+    if resubmitted is not None:
+        return _redirect_and_remember(request, study, resubmitted)
     _refuse_too_many(request, arrival)
     role = request.POST.get("role") if study.purpose == Match.Purpose.DEMO else None
     enrolment = enrolling.enrol(study, arrival, role=role if role in study.roles else None, token=token)
-    return _remembered(request, study, enrolment)
+    return _redirect_and_remember(request, study, enrolment)
 
 
 def _refuse_too_many(request: HttpRequest, arrival: arrivals.Arrival) -> None:
@@ -133,13 +133,13 @@ def _token(request: HttpRequest, study: Study) -> str:
     return salted_hmac(f"{COOKIE_SALT}.form", f"{study.slug}/{form}", algorithm="sha256").hexdigest()[:40]
 
 
-def _held(request: HttpRequest, study: Study) -> str:
+def _browser_token(request: HttpRequest, study: Study) -> str:
     """Return the token of the enrolment begun in this browser; empty if there is none."""
     token: str = request.get_signed_cookie(f"parley-{study.slug}", default="", salt=COOKIE_SALT)
     return token
 
 
-def _remembered(request: HttpRequest, study: Study, enrolment: Enrolment) -> HttpResponse:
+def _redirect_and_remember(request: HttpRequest, study: Study, enrolment: Enrolment) -> HttpResponse:
     """Redirect to the enrolment and remember it in the browser."""
     response = redirect(enrolment)
     response.set_signed_cookie(
@@ -154,7 +154,7 @@ def _remembered(request: HttpRequest, study: Study, enrolment: Enrolment) -> Htt
     return response
 
 
-def _about(study: Study) -> dict:
+def _study_context(study: Study) -> dict:
     """Return what may be shown of a study to visitors who have not entered: its topic but no parameters."""
     version = study.latest_version()
     game = study.configured()

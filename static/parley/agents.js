@@ -18,7 +18,7 @@ function agentCards(field, { drawn, renamed }) {
   });
 
   let refused = [];
-  field.form.addEventListener("outlook", ({ detail }) => {
+  field.form.addEventListener("live-preview", ({ detail }) => {
     refused = detail.errors?.[field.name] ?? [];
     tell(shown.list, refused);
   });

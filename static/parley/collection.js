@@ -54,7 +54,7 @@ if (size) {
       if (answer.ok) {
         const detail = await answer.json();
         said = detail.size;
-        form.dispatchEvent(new CustomEvent("outlook", { detail }));
+        form.dispatchEvent(new CustomEvent("live-preview", { detail }));
       }
     } catch {
       // The next input retries.

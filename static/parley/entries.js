@@ -1,5 +1,5 @@
 // Updates the marked parts of a game's own form controls while a researcher types.
-document.addEventListener("outlook", ({ detail }) => {
+document.addEventListener("live-preview", ({ detail }) => {
   for (const [name, html] of Object.entries(detail.entries ?? {})) {
     const box = document.querySelector(`[data-entry="${CSS.escape(name)}"]`);
     if (!box) continue;

@@ -46,7 +46,7 @@ function compose() {
   }
 
   let refused = [];
-  form.addEventListener("outlook", ({ detail }) => {
+  form.addEventListener("live-preview", ({ detail }) => {
     refused = detail.errors?.lineups ?? [];
     tell(lineupList.list, refused);
     if (!detail.seats?.length || JSON.stringify(detail.seats) === JSON.stringify(table.seats)) return;

@@ -47,7 +47,7 @@ function plan() {
   }
 
   let refused = {};
-  form.addEventListener("outlook", ({ detail }) => {
+  form.addEventListener("live-preview", ({ detail }) => {
     refused = detail.errors ?? {};
     tellAll();
     if (!detail.seats?.length || JSON.stringify(detail.seats) === JSON.stringify(table.seats)) return;

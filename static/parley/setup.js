@@ -4,7 +4,7 @@ const nav = document.querySelector("[data-steps]");
 if (form && nav) setUp();
 
 function setUp() {
-  const outlook = document.querySelector("[data-outlook]");
+  const livePreview = document.querySelector("[data-live-preview]");
   const buttons = [...nav.querySelectorAll("[data-step]")];
   const names = buttons.map((button) => button.dataset.step);
   const sections = new Map(names.map((name) => [name, []]));
@@ -27,8 +27,8 @@ function setUp() {
     });
     buttons[now].scrollIntoView({ block: "nearest", inline: "nearest" });
     showPreview();
-    outlook.querySelector("[data-back]").disabled = now === 0;
-    outlook.querySelector("[data-next]").hidden = now === names.length - 1;
+    livePreview.querySelector("[data-back]").disabled = now === 0;
+    livePreview.querySelector("[data-next]").hidden = now === names.length - 1;
     if (!focus) return;
     const first = sections.get(names[now])[0];
     if (!first) return;
@@ -39,15 +39,15 @@ function setUp() {
 
   // Each step shows a preview of its own texts.
   function showPreview() {
-    const preview = outlook.querySelector("[data-preview]");
+    const preview = livePreview.querySelector("[data-preview]");
     const parts = [...preview.querySelectorAll("[data-in]")];
     parts.forEach((part) => (part.hidden = part.dataset.in !== names[now]));
     preview.hidden = !parts.some((part) => !part.hidden);
   }
 
   buttons.forEach((button, place) => button.addEventListener("click", () => show(place)));
-  outlook.querySelector("[data-back]").addEventListener("click", () => show(now - 1));
-  outlook.querySelector("[data-next]").addEventListener("click", () => show(now + 1));
+  livePreview.querySelector("[data-back]").addEventListener("click", () => show(now - 1));
+  livePreview.querySelector("[data-next]").addEventListener("click", () => show(now + 1));
 
   // ---- one value or several -----------------------------------------------------------------------
 
@@ -148,7 +148,7 @@ function setUp() {
   let again = false;
   let place = ""; // The number of the previewed configuration.
 
-  outlook.addEventListener("change", ({ target }) => {
+  livePreview.addEventListener("change", ({ target }) => {
     if (!target.matches("[data-place]")) return;
     place = target.value;
     soon();
@@ -160,7 +160,7 @@ function setUp() {
     try {
       const body = new FormData(form);
       if (place) body.set("preview_place", place);
-      const answer = await fetch(outlook.dataset.outlook + location.search, { method: "POST", body });
+      const answer = await fetch(livePreview.dataset.livePreview + location.search, { method: "POST", body });
       if (answer.ok && !answer.redirected) tellAll(await answer.json());
     } catch {
       // Offline for a moment: the next change retries.
@@ -173,9 +173,9 @@ function setUp() {
   }
 
   function tellAll(answer) {
-    form.dispatchEvent(new CustomEvent("outlook", { detail: answer }));
+    form.dispatchEvent(new CustomEvent("live-preview", { detail: answer }));
     replace(form.querySelector("[data-forecast]"), answer.forecast);
-    const preview = outlook.querySelector("[data-preview]");
+    const preview = livePreview.querySelector("[data-preview]");
     if (answer.preview) replace(preview, answer.preview);
     showPreview();
     tell(answer.errors);
@@ -187,12 +187,12 @@ function setUp() {
     if (place.dataset.html === html) return;
     place.dataset.html = html;
     const open = new Map([...place.querySelectorAll("details[data-keep]")].map((one) => [one.dataset.keep, one.open]));
-    const more = place.querySelector(".parley-outlook-more")?.open;
+    const more = place.querySelector(".parley-estimates-more")?.open;
     const chosen = place.contains(document.activeElement) && document.activeElement.matches("[data-place]");
     place.innerHTML = html;
     for (const one of place.querySelectorAll("details[data-keep]"))
       if (open.has(one.dataset.keep)) one.open = open.get(one.dataset.keep);
-    const now = place.querySelector(".parley-outlook-more");
+    const now = place.querySelector(".parley-estimates-more");
     if (now && more) now.open = true;
     if (chosen) place.querySelector("[data-place]")?.focus();
   }
@@ -218,7 +218,7 @@ function setUp() {
     });
 
   nav.hidden = false;
-  outlook.querySelector("[data-moves]").hidden = false;
+  livePreview.querySelector("[data-moves]").hidden = false;
   form.classList.add("parley-guided");
   const wrongStep = mark();
   show(wrongStep ?? 0, { focus: false });

@@ -14,7 +14,7 @@ from deploy.docs.reference.markdown import code, docstring, line, table, text, u
 from games import grids, play, registry
 from games.interface import Form, Game, Role
 from matches.forms import Field, fields_of
-from studies.lineups import one_of_each_kind
+from studies.lineups import first_of_each_kind
 
 TRIALS, TRIAL_MOVES = 8, 60
 """Matches, and moves of each, in which the forms of a game are looked for."""
@@ -156,6 +156,6 @@ def _columns(key: str) -> str:
 def _instructions(game: Game[Any, Any]) -> str:
     quoted = [
         f"### As {line(game.role_title(role))}\n\n{unheaded(game.instructions(role))}"
-        for role in one_of_each_kind(game, game.roles())
+        for role in first_of_each_kind(game, game.roles())
     ]
     return "## Instructions\n\nWhat people and models read, with the default parameters.\n\n" + "".join(quoted)

@@ -33,7 +33,7 @@ from collecting.admin.status import (
 from collecting.errors import BadPlan, NotPossibleNow
 from collecting.models import Collection, Item
 from collecting.planning import content_of, make_collection
-from collecting.previewing import subject_of
+from collecting.previewing import preview_source
 from collecting.progress import progress
 from collecting.stages import results_of
 from games import grids, registry
@@ -41,8 +41,8 @@ from games.interface import Game
 from rights.admin import MembersPage, trail
 from rights.roles import Role
 from studies.admin import preview
-from studies.admin.entry_fields import entries_shown
-from studies.admin.table_fields import seats_among
+from studies.admin.entry_fields import entries_html
+from studies.admin.table_fields import largest_seats
 from studies.previewing import PreviewSource
 
 MAX_ANALYSED = 5000
@@ -165,8 +165,8 @@ class CollectionAdmin(MembersPage):
         of, few = form.size, len(form.configurations) <= MAX_LISTED
         told = {
             "size": size(of.configurations, of.lineups, of.repetitions, of.matches) if of else "",
-            "entries": entries_shown(form),
-            "seats": seats_among(form.game_class, form.configurations),
+            "entries": entries_html(form),
+            "seats": largest_seats(form.game_class, form.configurations),
             "errors": {name: list(form.errors.get(name, ())) for name in DRAWN},
             "configurations": list(form.configurations) if few else None,
         }
@@ -237,16 +237,16 @@ class CollectionAdmin(MembersPage):
         if not object_id:
             if not self.has_add_permission(request):
                 raise PermissionDenied
-            return self._preview(request, _("a new collection"), lambda: subject_of(self._typed(request)))
+            return self._preview(request, _("a new collection"), lambda: preview_source(self._typed(request)))
         collection = self.seen(request, object_id)
         if collection.source != Collection.Source.PLAYED:
             raise Http404
-        return self._preview(request, collection.title, lambda: subject_of(collection.content), collection)
+        return self._preview(request, collection.title, lambda: preview_source(collection.content), collection)
 
     def _preview(
         self, request: HttpRequest, title: str, subject: Callable[[], PreviewSource], of: Collection | None = None
     ) -> HttpResponse:
-        return preview.page(request, site=self.admin_site, opts=self.opts, title=title, subject=subject, of=of)
+        return preview.page(request, site=self.admin_site, opts=self.opts, title=title, load_source=subject, parent=of)
 
     def _typed(self, request: HttpRequest) -> dict[str, Any]:
         """Return the content of the collection that the form would create.
@@ -254,8 +254,8 @@ class CollectionAdmin(MembersPage):
         Raises:
             ValueError: it could not be created; the message lists the errors by field.
         """
-        form = self.get_form(request)(preview.named(request.POST))
-        preview.refuse_invalid(form)
+        form = self.get_form(request)(preview.with_placeholder_names(request.POST))
+        preview.raise_if_invalid(form)
         return content_of(form.plan)
 
     def has_delete_permission(self, request: HttpRequest, obj: Collection | None = None) -> bool:

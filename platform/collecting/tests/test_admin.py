@@ -177,7 +177,7 @@ def test_unchanged_instructions_follow_the_game(client, boss):
 def settings_offered(client, game: str) -> dict[str, dict]:
     """Return the agent settings that the page's script receives."""
     form = client.get(reverse("admin:collecting_collection_add"), {"game": game}).context["adminform"].form
-    return {setting["name"]: setting for setting in form.fields["agents"].widget.told["settings"]}
+    return {setting["name"]: setting for setting in form.fields["agents"].widget.data["settings"]}
 
 
 def test_form_offers_the_games_strategies(client, boss):
@@ -322,8 +322,8 @@ def test_game_is_chosen_before_the_form(client, boss):
         game = registry.get(key)
         assert f'href="?game={key}"' in choice
         fields = client.get(ADD, {"game": key}).context["adminform"].form.fields
-        assert [one["name"] for one in fields["listed"].widget.told["parameters"]] == list(game.Config.model_fields)
-        assert fields["agents"].widget.told["scripts"] == sorted(game.scripts), "those that know hidden draws, too"
+        assert [one["name"] for one in fields["listed"].widget.data["parameters"]] == list(game.Config.model_fields)
+        assert fields["agents"].widget.data["scripts"] == sorted(game.scripts), "those that know hidden draws, too"
 
 
 @pytest.mark.parametrize("key", registry.keys())

@@ -17,7 +17,7 @@ from collecting.errors import BadPlan, NotPossibleNow
 from collecting.formats import agents_in
 from collecting.models import Collection, Item
 from collecting.planning import Plan, make_collection, models_of
-from collecting.previewing import subject_of
+from collecting.previewing import preview_source
 from exports.dataset import export
 from games import registry
 from games.lineups import Lineups
@@ -127,7 +127,7 @@ def test_own_texts_are_frozen_shown_and_sent(monkeypatch, agent, strategy):
         use(monkeypatch, standin)
         drive(collection)
     (first, _second) = standin.requests
-    shown = preview(subject_of(collection.content), Selection(agent, 1, "alice", 1, 1)).sent
+    shown = preview(preview_source(collection.content), Selection(agent, 1, "alice", 1, 1)).sent
     assert {name: json.dumps(part) for name, part in shown.body.items()} == {
         name: json.dumps(part) for name, part in first.items()
     }

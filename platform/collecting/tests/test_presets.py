@@ -11,7 +11,7 @@ from collecting import services
 from collecting.errors import BadPlan
 from collecting.models import Collection
 from collecting.presets import load, with_people
-from studies.design import cells_wanted
+from studies.design import plan_cells
 from studies.freezing import launch
 from studies.models import Cell, Study
 
@@ -76,11 +76,11 @@ def test_auction_preset_with_a_person():
 def test_same_seed_draws_the_same_cells():
     load("glee-human", agents=["script:random"], seed=3)
     study = Study.objects.get(game="bargaining")
-    drawn = cells_wanted(study)
+    drawn = plan_cells(study)
     study.design["seed"] = 4
-    assert drawn != cells_wanted(study)
+    assert drawn != plan_cells(study)
     study.design["seed"] = 3
-    assert drawn == cells_wanted(study)
+    assert drawn == plan_cells(study)
 
 
 def test_invalid_preset_loads_are_refused(capsys):

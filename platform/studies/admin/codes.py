@@ -25,7 +25,7 @@ from rights.admin import MembersPage, trail
 from rights.roles import Role
 from studies.models import Study
 
-SHOWN = 50
+CODES_PER_PAGE = 50
 """Codes on one page of the list."""
 PROBLEMS_SHOWN = 100
 
@@ -40,7 +40,7 @@ class LabCodes(MembersPage):
     def codes_urls(self) -> list[URLPattern]:
         """Return the URL patterns of these views."""
         views = {
-            "codes/": ("codes", require_POST(self.make_codes)),
+            "codes/": ("codes", require_POST(self.create_codes)),
             "codes/all/": ("all_codes", require_GET(self.all_codes)),
             "codes/upload/": ("upload_codes", require_POST(self.upload_codes)),
             "codes/delete/": ("delete_codes", require_POST(self.delete_codes)),
@@ -51,61 +51,61 @@ class LabCodes(MembersPage):
             for route, (name, view) in views.items()
         ]
 
-    def make_codes(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def create_codes(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Create the requested number of personal codes."""
         study = self.seen(request, object_id, role=Role.EDITOR)
         try:
             number, kind, expires_at = _number(request), _kind(request), _expiry(request)
         except InvalidCodeRequest as reason:
             self.message_user(request, str(reason), messages.ERROR)
-            return _list_of(study)
+            return _redirect_to_list(study)
         with transaction.atomic():
             lab_codes.make(study=study.slug, number=number, kind=kind, expires_at=expires_at)
             self.record_action(
                 request, study, Action.CODES_MADE, f"Created {number} lab codes.", _details(number, kind, expires_at)
             )
-        says = ngettext("One code created.", "{number} codes created.", number).format(number=number)
-        self.message_user(request, says, messages.SUCCESS)
-        return _list_of(study)
+        message = ngettext("One code created.", "{number} codes created.", number).format(number=number)
+        self.message_user(request, message, messages.SUCCESS)
+        return _redirect_to_list(study)
 
     def upload_codes(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Import the codes in a CSV file, all or none, and report each problem by line."""
         study = self.seen(request, object_id, role=Role.EDITOR)
         try:
             kind, expires_at = _kind(request), _expiry(request)
-            codes = lab_codes.read(_file(request), shortest=_shortest(study))
+            codes = lab_codes.read(_file(request), shortest=_min_length(study))
             with transaction.atomic():
                 number = lab_codes.add_codes(study=study.slug, codes=codes, kind=kind, expires_at=expires_at)
                 details = {**_details(number, kind, expires_at), "uploaded": True}
                 self.record_action(request, study, Action.CODES_MADE, f"Uploaded {number} lab codes.", details)
         except InvalidCodeRequest as reason:
             self.message_user(request, str(reason), messages.ERROR)
-            return _list_of(study)
+            return _redirect_to_list(study)
         except BadFile as error:
             return self._codes_page(request, study, problems=error.problems)
-        says = ngettext("One code imported.", "{number} codes imported.", number).format(number=number)
-        self.message_user(request, says, messages.SUCCESS)
-        return _list_of(study)
+        message = ngettext("One code imported.", "{number} codes imported.", number).format(number=number)
+        self.message_user(request, message, messages.SUCCESS)
+        return _redirect_to_list(study)
 
     def delete_codes(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Delete the selected codes, or all of them, except those already in use."""
         study = self.seen(request, object_id, role=Role.EDITOR)
-        every = request.POST.get("which") == "unused"
-        ticked = request.POST.getlist("code")[:SHOWN]
-        if not every and not ticked:
+        all_unused = request.POST.get("which") == "unused"
+        selected = request.POST.getlist("code")[:CODES_PER_PAGE]
+        if not all_unused and not selected:
             self.message_user(request, _("Select the codes you want to delete."), messages.ERROR)
-            return _list_of(study)
+            return _redirect_to_list(study)
         with transaction.atomic():
-            number = lab_codes.delete_unused(study=study.slug, codes=None if every else ticked)
+            number = lab_codes.delete_unused(study=study.slug, codes=None if all_unused else selected)
             if number:
                 self.record_action(
                     request, study, Action.DELETED, f"Deleted {number} lab codes.", {"lab codes": number}
                 )
-        says = ngettext("One code deleted.", "{number} codes deleted.", number).format(number=number)
-        if not every and number < len(ticked):
-            says += " " + _("Codes already in use were kept.")
-        self.message_user(request, says, messages.SUCCESS if number else messages.WARNING)
-        return _list_of(study)
+        message = ngettext("One code deleted.", "{number} codes deleted.", number).format(number=number)
+        if not all_unused and number < len(selected):
+            message += " " + _("Codes already in use were kept.")
+        self.message_user(request, message, messages.SUCCESS if number else messages.WARNING)
+        return _redirect_to_list(study)
 
     def all_codes(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """List all codes of the study with the status of each."""
@@ -113,12 +113,12 @@ class LabCodes(MembersPage):
 
     def _codes_page(self, request: HttpRequest, study: Study, *, problems: Any = ()) -> HttpResponse:
         codes = lab_codes.codes_of(study.slug)
-        show = request.GET.get("show", "")
-        shown = codes.filter(used=show == "used") if show in ("used", "unused") else codes
-        page = Paginator(shown, SHOWN).get_page(request.GET.get("page"))
+        selection = request.GET.get("show", "")
+        shown = codes.filter(used=selection == "used") if selection in ("used", "unused") else codes
+        page = Paginator(shown, CODES_PER_PAGE).get_page(request.GET.get("page"))
         context = {
             **self.admin_site.each_context(request),
-            **making_choices(),
+            **creation_choices(),
             "opts": self.opts,
             "original": study,
             "study": study,
@@ -127,7 +127,7 @@ class LabCodes(MembersPage):
             "join_link": request.build_absolute_uri(study.get_absolute_url()),
             "codes": list(lab_codes.with_states(page.object_list)),
             "page": page,
-            "show": show,
+            "show": selection,
             "made": codes.count(),
             "used": codes.filter(used=True).count(),
             "problems": problems[:PROBLEMS_SHOWN],
@@ -154,21 +154,21 @@ class LabCodes(MembersPage):
         return response
 
 
-def making_choices() -> dict[str, Any]:
+def creation_choices() -> dict[str, Any]:
     """Return the choices offered by the forms that create codes."""
     return {"most_codes": lab_codes.MOST, "code_kinds": LabCode.Kind.choices}
 
 
-def _shortest(study: Study) -> int:
+def _min_length(study: Study) -> int:
     """Return the minimum length of a code; a panel's participant IDs may be any length."""
     return 1 if study.entry == "panel" else lab_codes.SHORTEST
 
 
 def _number(request: HttpRequest) -> int:
-    asked = request.POST.get("number", "")
-    if not asked.isascii() or not asked.isdigit() or not 1 <= int(asked[:9]) <= lab_codes.MOST:
+    text = request.POST.get("number", "")
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= lab_codes.MOST:
         raise InvalidCodeRequest(_("Enter a number of codes from 1 to {most}.").format(most=f"{lab_codes.MOST:,}"))
-    return int(asked)
+    return int(text)
 
 
 def _kind(request: HttpRequest) -> str:
@@ -180,30 +180,30 @@ def _kind(request: HttpRequest) -> str:
 
 def _expiry(request: HttpRequest) -> datetime | None:
     """Return the codes' expiry time, entered in UTC; None if the field was left empty."""
-    asked = request.POST.get("expires", "").strip()
-    if not asked:
+    text = request.POST.get("expires", "").strip()
+    if not text:
         return None
     try:
-        until = datetime.fromisoformat(asked).replace(tzinfo=UTC)
+        expires_at = datetime.fromisoformat(text).replace(tzinfo=UTC)
     except ValueError:
         raise InvalidCodeRequest(_("Enter the expiry as a date and time, such as 2027-03-31 18:00.")) from None
-    if until <= timezone.now():
+    if expires_at <= timezone.now():
         raise InvalidCodeRequest(_("The expiry is in the past. Enter a later date and time."))
-    return until
+    return expires_at
 
 
 def _file(request: HttpRequest) -> bytes:
-    sent = request.FILES.get("file")
-    if sent is None:
+    upload = request.FILES.get("file")
+    if upload is None:
         raise InvalidCodeRequest(_("Choose a CSV file."))
-    data: bytes = sent.read(LARGEST + 1)
+    data: bytes = upload.read(LARGEST + 1)
     return data
 
 
 def _details(number: int, kind: str, expires_at: datetime | None) -> dict[str, Any]:
-    until = expires_at.isoformat(timespec="minutes") if expires_at else None
-    return {"number": number, "kind": kind, "expires": until}
+    expires = expires_at.isoformat(timespec="minutes") if expires_at else None
+    return {"number": number, "kind": kind, "expires": expires}
 
 
-def _list_of(study: Study) -> HttpResponseRedirect:
+def _redirect_to_list(study: Study) -> HttpResponseRedirect:
     return HttpResponseRedirect(reverse("admin:studies_study_all_codes", args=[study.pk]))

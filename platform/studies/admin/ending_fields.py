@@ -12,13 +12,13 @@ from unfold.widgets import UnfoldAdminSelectWidget
 from payouts.rules import CAN_PAY, ENDINGS_PAY
 
 PREFIX = "ending_"
-_PAYS = {
+_PAY_LABELS = {
     "nothing": _("nothing"),
     "base": _("base pay"),
     "base_and_average": _("base pay and the announced average bonus"),
     "base_and_bonus": _("base pay and the bonus earned in the match"),
 }
-_WHEN = {
+_ENDING_LABELS = {
     "failed_code_word": _("Wrong code word"),
     "failed_quiz": _("Wrong quiz answer"),
     "opponent_failed": _("Opponent fails"),
@@ -36,17 +36,17 @@ def ending_form_fields(chosen: Mapping[str, str]) -> dict[str, forms.ChoiceField
     """Return a form field for each ending whose pay can be set, showing the values in `chosen`."""
     return {
         PREFIX + ending: forms.ChoiceField(
-            label=_WHEN[ending],
-            choices=[(pays, _PAYS[pays]) for pays in can_pay],
+            label=_ENDING_LABELS[ending],
+            choices=[(pay, _PAY_LABELS[pay]) for pay in options],
             initial=chosen.get(ending, ENDINGS_PAY[ending]),
             required=False,
             widget=UnfoldAdminSelectWidget(),
         )
-        for ending, can_pay in CAN_PAY.items()
+        for ending, options in CAN_PAY.items()
     }
 
 
 def chosen_endings(cleaned: Mapping[str, Any]) -> dict[str, str]:
     """Return the endings whose pay differs from the default; a missing field means the default."""
-    sent = {ending: cleaned.get(PREFIX + ending) or ENDINGS_PAY[ending] for ending in CAN_PAY}
-    return {ending: pays for ending, pays in sent.items() if pays != ENDINGS_PAY[ending]}
+    chosen = {ending: cleaned.get(PREFIX + ending) or ENDINGS_PAY[ending] for ending in CAN_PAY}
+    return {ending: pay for ending, pay in chosen.items() if pay != ENDINGS_PAY[ending]}

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from games.entries import Entry
 
 
-class Filled(dict[str, str]):
+class EntryValues(dict[str, str]):
     """The current values of an entry's controls."""
 
 
@@ -26,10 +26,10 @@ class EntryWidget(forms.Widget):
         self.entry = entry
         self.prefix_of_parameters = prefix
 
-    def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> Filled:
-        own = {key.removeprefix(f"{name}:"): data[key] for key in data if key.startswith(f"{name}:")}
+    def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> EntryValues:
+        controls = {key.removeprefix(f"{name}:"): data[key] for key in data if key.startswith(f"{name}:")}
         beside = {key: data.get(self.prefix_of_parameters + key, "") for key in self.entry.beside}
-        return Filled({**own, **beside})
+        return EntryValues({**controls, **beside})
 
     def value_omitted_from_data(self, data: Mapping[str, Any], files: Any, name: str) -> bool:
         return not any(key.startswith(f"{name}:") for key in data)
@@ -38,8 +38,8 @@ class EntryWidget(forms.Widget):
         return ""
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
-        shown = {**self.entry.shows(value or {}), "name": name}
-        return render_to_string(self.entry.template, shown)
+        context = {**self.entry.shows(value or {}), "name": name}
+        return render_to_string(self.entry.template, context)
 
 
 class EntryField(forms.Field):
@@ -51,7 +51,7 @@ class EntryField(forms.Field):
 
     def __init__(self, entry: Entry, prefix: str, parameter: str, config: Mapping[str, Any], **kwargs: Any):
         beside = {key: _text(config.get(key)) for key in entry.beside}
-        initial = Filled({**beside, **entry.filled(config.get(parameter))})
+        initial = EntryValues({**beside, **entry.filled(config.get(parameter))})
         super().__init__(widget=EntryWidget(entry, prefix), **{**kwargs, "initial": initial})
 
     def has_changed(self, initial: Any, data: Any) -> bool:
@@ -62,6 +62,6 @@ def _text(value: Any) -> str:
     return "\n".join(value) if isinstance(value, list | tuple) else "" if value is None else str(value)
 
 
-def entries_shown(form: forms.BaseForm) -> dict[str, str]:
+def entries_html(form: forms.BaseForm) -> dict[str, str]:
     """Return the HTML of a form's entry controls by field name, for updating the page while someone types."""
     return {name: str(form[name]) for name, field in form.fields.items() if isinstance(field, EntryField)}

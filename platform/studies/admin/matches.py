@@ -39,8 +39,8 @@ class MatchStudyFilter(StudyFilter):
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
         """Return the study's matches, each once however many of its participants took part."""
-        found = super().queryset(request, queryset)
-        return found if found is queryset else queryset.filter(pk__in=found.values("pk"))
+        matches = super().queryset(request, queryset)
+        return matches if matches is queryset else queryset.filter(pk__in=matches.values("pk"))
 
 
 @admin.register(Match)
@@ -51,15 +51,15 @@ class MatchAdmin(ReadOnlyAdmin):
     search_fields = ["uid", "seats__enrolment__pseudonym"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Match]:
-        of_match = Seat.objects.filter(match=OuterRef("pk"), enrolment__isnull=False)
+        human_seats = Seat.objects.filter(match=OuterRef("pk"), enrolment__isnull=False)
         events = Event.objects.filter(match=OuterRef("pk")).order_by().values("match")
         return (
             super()
             .get_queryset(request)
             .defer("snapshot", "texts")
             .annotate(
-                study_title=Subquery(of_match.values("enrolment__placement__cell__version__study__title")[:1]),
-                study_pk=Subquery(of_match.values("enrolment__placement__cell__version__study")[:1]),
+                study_title=Subquery(human_seats.values("enrolment__placement__cell__version__study__title")[:1]),
+                study_pk=Subquery(human_seats.values("enrolment__placement__cell__version__study")[:1]),
                 last_at=Subquery(events.annotate(last=Max("at")).values("last")),
             )
             .prefetch_related(Prefetch("seats", Seat.objects.select_related("enrolment").order_by("pk")))
@@ -73,8 +73,8 @@ class MatchAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, queryset: QuerySet[Match], search_term: str
     ) -> tuple[QuerySet[Match], bool]:
         """Return each match once. PostgreSQL cannot apply DISTINCT to rows ordered by an expression."""
-        found, _twice = super().get_search_results(request, queryset, search_term)
-        return queryset.filter(pk__in=found.order_by().values("pk")), False
+        matches, _may_have_duplicates = super().get_search_results(request, queryset, search_term)
+        return queryset.filter(pk__in=matches.order_by().values("pk")), False
 
     @display(description=_("match"))
     def short(self, match: Match) -> str:
@@ -112,7 +112,7 @@ class MatchAdmin(ReadOnlyAdmin):
     # ---- the transcript ------------------------------------------------------------------------------
 
     def get_urls(self) -> list[URLPattern]:
-        own = {
+        views = {
             "step": ("<path:object_id>/step/<int:number>/", self.step),
             "screen": ("<path:object_id>/screen/<int:number>/<str:side>/<str:role>/", self.screen),
             "watch": ("<path:object_id>/watch/", self.watch),
@@ -121,7 +121,7 @@ class MatchAdmin(ReadOnlyAdmin):
         return [
             *(
                 path(route, self.admin_site.admin_view(require_GET(view)), name=f"matches_match_{name}")
-                for name, (route, view) in own.items()
+                for name, (route, view) in views.items()
             ),
             *super().get_urls(),
         ]
@@ -184,11 +184,11 @@ class MatchAdmin(ReadOnlyAdmin):
 
     def watch_now(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Return the part of the page that changes, for its script; 204 if nothing changed since `seen`."""
-        found = watched(self.seen(request, object_id))
-        if request.GET.get("seen") == found.version:
+        current = watched(self.seen(request, object_id))
+        if request.GET.get("seen") == current.version:
             return HttpResponse(status=204)
         return TemplateResponse(
-            request, "admin/matches/match/watched.html", {"watched": found}, headers={"Cache-Control": "no-store"}
+            request, "admin/matches/match/watched.html", {"watched": current}, headers={"Cache-Control": "no-store"}
         )
 
 
@@ -203,16 +203,16 @@ def _endable(match: Any) -> bool:
 
 def _chosen_step(request: HttpRequest, match: Match, transcript: Transcript) -> int:
     """Return the requested step; by default the newest of a live match or the first of a finished one."""
-    asked, answering = _number(request.GET.get("step")), _number(request.GET.get("answering"))
-    if asked is None and answering is not None:
-        asked = answer_to(match, answering)
-    if asked is None:
-        asked = transcript.last if match.status == Match.Status.LIVE else 1
-    return min(max(asked, 1), max(transcript.last, 1))
+    requested, answering = _number(request.GET.get("step")), _number(request.GET.get("answering"))
+    if requested is None and answering is not None:
+        requested = answer_to(match, answering)
+    if requested is None:
+        requested = transcript.last if match.status == Match.Status.LIVE else 1
+    return min(max(requested, 1), max(transcript.last, 1))
 
 
-def _number(given: str | None) -> int | None:
-    return int(given) if given and given.isascii() and given.isdigit() and len(given) < 9 else None
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 9 else None
 
 
 def _step_context(request: HttpRequest, match: Match, transcript: Transcript, number: int) -> dict[str, Any]:

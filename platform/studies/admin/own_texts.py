@@ -17,7 +17,7 @@ CODE = {"class": "font-mono", "spellcheck": "false", "autocapitalize": "off"}
 ROWS = {"system": 8, "question": 8, "correction": 4}
 
 
-def explain(fields: Mapping[str, forms.Field], prefix: str, game: Game[Any, Any]) -> None:
+def add_variable_help(fields: Mapping[str, forms.Field], prefix: str, game: Game[Any, Any]) -> None:
     """Enlarge the text fields and list the available variables beside them.
 
     Args:
@@ -25,20 +25,34 @@ def explain(fields: Mapping[str, forms.Field], prefix: str, game: Game[Any, Any]
         game: the game whose roles may get different texts.
     """
     roles = [str(game.role_title(role)) for role in game.roles()]
-    _explain(fields[f"{prefix}persona"], PersonaVariables.model_fields, roles, rows=3, usual="", reasoned="")
+    _add_help(
+        fields[f"{prefix}persona"], PersonaVariables.model_fields, roles, rows=3, default="", reasoning_default=""
+    )
     for name, variables in VARIABLES.items():
-        field, usual, other = fields[f"{prefix}{PROMPT}{name}"], getattr(PLAIN, name), getattr(REASONED, name)
-        reasoned = other if other != usual else ""
-        _explain(field, variables.model_fields, roles, rows=ROWS[name], usual=usual, reasoned=reasoned)
+        field, default, with_reasoning = (
+            fields[f"{prefix}{PROMPT}{name}"],
+            getattr(PLAIN, name),
+            getattr(REASONED, name),
+        )
+        reasoning_default = with_reasoning if with_reasoning != default else ""
+        _add_help(
+            field, variables.model_fields, roles, rows=ROWS[name], default=default, reasoning_default=reasoning_default
+        )
 
 
-def _explain(
-    field: forms.Field, variables: Mapping[str, Any], roles: list[str], *, rows: int, usual: str, reasoned: str
+def _add_help(
+    field: forms.Field,
+    variables: Mapping[str, Any],
+    roles: list[str],
+    *,
+    rows: int,
+    default: str,
+    reasoning_default: str,
 ) -> None:
-    described = [(name, variable.description) for name, variable in variables.items()]
-    context = {"variables": described, "roles": roles, "usual": usual, "reasoned": reasoned}
-    words = render_to_string("admin/studies/study/variables.html", {**context, "help_text": field.help_text})
-    field.help_text = words
+    descriptions = [(name, variable.description) for name, variable in variables.items()]
+    context = {"variables": descriptions, "roles": roles, "default": default, "reasoning_default": reasoning_default}
+    html = render_to_string("admin/studies/study/variables.html", {**context, "help_text": field.help_text})
+    field.help_text = html
     field.widget = UnfoldAdminTextareaWidget(attrs={"rows": rows, **CODE})
     if isinstance(field, forms.CharField):
         field.strip = False

@@ -28,9 +28,9 @@ from studies.admin.entry_fields import EntryField
 
 PREFIX = "parameter_"
 NONE = "_none"
-LONG = 300
+LONG_TEXT = 300
 """Number of characters above which a text gets a multi-line field."""
-MAX_PROBLEMS = 3
+MAX_REPORTED = 3
 """Maximum number of problems reported for one entry."""
 
 
@@ -79,12 +79,12 @@ class Parameters:
 
     model: type[BaseModel]
     prefix: str = PREFIX
-    without: frozenset[str] = frozenset()
+    excluded: frozenset[str] = frozenset()
     entries: Mapping[str, Entry] = field(default_factory=dict)
 
     def fields(self) -> list[Field]:
         """Return the model's fields that the form shows, in order."""
-        return [field for field in fields_of(self.model) if field.name not in self.without]
+        return [field for field in fields_of(self.model) if field.name not in self.excluded]
 
     def form_fields(self, config: Mapping[str, Any]) -> dict[str, forms.Field]:
         """Return form fields for every parameter, showing `config` or the model's defaults.
@@ -92,38 +92,42 @@ class Parameters:
         A parameter that may be None gets a second field, a "none" checkbox. Parameters entered in lines or in
         controls of their own are None when left empty.
         """
-        made: dict[str, forms.Field] = {}
+        fields: dict[str, forms.Field] = {}
         for parameter in self.fields():
             value = config.get(parameter.name, parameter.default)
             if parameter.name in self.entries:
-                made[self.prefix + parameter.name] = self._entry(parameter, config)
+                fields[self.prefix + parameter.name] = self._entry(parameter, config)
                 continue
-            made[self.prefix + parameter.name] = _form_field(self.model, parameter, value)
-            if self._has_box(parameter):
-                made[self.prefix + parameter.name + NONE] = forms.BooleanField(
+            fields[self.prefix + parameter.name] = _form_field(self.model, parameter, value)
+            if self._has_none_checkbox(parameter):
+                fields[self.prefix + parameter.name + NONE] = forms.BooleanField(
                     label=_("{parameter}: none").format(parameter=_label(parameter)),
                     required=False,
                     initial=value is None and (parameter.name in config or not parameter.required),
                     help_text=_("Tick to set no value: no limit or not disclosed, depending on the rules."),
                     widget=UnfoldBooleanWidget(),
                 )
-        return made
+        return fields
 
-    def own_controls(self, config: Mapping[str, Any]) -> dict[str, forms.Field]:
+    def entry_fields(self, config: Mapping[str, Any]) -> dict[str, forms.Field]:
         """Return the form fields of the entries alone, showing `config`."""
-        return {self.prefix + one.name: self._entry(one, config) for one in self.fields() if one.name in self.entries}
+        return {
+            self.prefix + field.name: self._entry(field, config)
+            for field in self.fields()
+            if field.name in self.entries
+        }
 
     def _entry(self, field: Field, config: Mapping[str, Any]) -> EntryField:
         shared: dict[str, Any] = {"label": _label(field), "help_text": _help(self.model, field), "required": False}
         return EntryField(self.entries[field.name], self.prefix, field.name, config, **shared)
 
-    def _has_box(self, field: Field) -> bool:
+    def _has_none_checkbox(self, field: Field) -> bool:
         """Return whether the field has a "none" checkbox."""
-        return field.nullable and field.name not in self.entries and not in_lines(field)
+        return field.nullable and field.name not in self.entries and not is_single_value_list(field)
 
     def rows(self) -> list[str | tuple[str, ...]]:
         """Return the field names as rows for an admin fieldset: one row per parameter."""
-        names = [(self.prefix + field.name, self._has_box(field)) for field in self.fields()]
+        names = [(self.prefix + field.name, self._has_none_checkbox(field)) for field in self.fields()]
         return [(name, name + NONE) if nullable else name for name, nullable in names]
 
     def values(self, cleaned: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -135,7 +139,7 @@ class Parameters:
             value = cleaned.get(name)
             if parameter.name in self.entries:
                 continue
-            if parameter.nullable and (cleaned.get(name + NONE) or (in_lines(parameter) and not value)):
+            if parameter.nullable and (cleaned.get(name + NONE) or (is_single_value_list(parameter) and not value)):
                 config[parameter.name] = None
             elif value not in (None, ""):
                 config[parameter.name] = _typed(parameter, value)
@@ -145,27 +149,31 @@ class Parameters:
                 errors[name] = _("Enter a value, or tick “none”.")
             elif parameter.required or parameter.kind in ("number", "integer", "choice"):
                 errors[name] = _("Enter a value.")
-        entered, wrong = self.entered(config, cleaned)
+        entered, entry_errors = self.entered_values(config, cleaned)
         config |= entered
-        problems = {name: says for name, says in self.problems(config).items() if name or not wrong}
-        return config, {**problems, **errors, **wrong}
+        problems = {name: reason for name, reason in self.problems(config).items() if name or not entry_errors}
+        return config, {**problems, **errors, **entry_errors}
 
-    def entered(self, config: Mapping[str, Any], cleaned: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    def entered_values(
+        self, config: Mapping[str, Any], cleaned: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, str]]:
         """Return the values of the entries that apply given the other parameters, and the errors by form field."""
         values: dict[str, Any] = {}
         errors: dict[str, str] = {}
         for key, entry in self.entries.items():
-            usual = {name: known.default for name, known in self.model.model_fields.items()}
-            if not entry.wanted({**usual, **config}):
+            defaults = {name: model_field.default for name, model_field in self.model.model_fields.items()}
+            if not entry.wanted({**defaults, **config}):
                 continue
             try:
                 values[key] = entry.read(cleaned.get(self.prefix + key) or {})
                 if values[key] is None and entry.when:
                     errors[self.prefix + key] = _("Enter a value.")
             except BadEntry as error:
-                said = list(error.problems.values())
-                more = _("And {number} more.").format(number=len(said) - MAX_PROBLEMS)
-                errors[self.prefix + key] = " ".join([*said[:MAX_PROBLEMS], *([more] if said[MAX_PROBLEMS:] else [])])
+                reasons = list(error.problems.values())
+                more_reasons = _("And {number} more.").format(number=len(reasons) - MAX_REPORTED)
+                errors[self.prefix + key] = " ".join(
+                    [*reasons[:MAX_REPORTED], *([more_reasons] if reasons[MAX_REPORTED:] else [])]
+                )
         return {key: value for key, value in values.items() if value is not None}, errors
 
     def problems(self, config: Mapping[str, Any]) -> dict[str, str]:
@@ -182,14 +190,14 @@ class Parameters:
         return {}
 
 
-def in_lines(field: Field) -> bool:
+def is_single_value_list(field: Field) -> bool:
     """Return whether the field is a list of single values."""
     return field.shape in ("lines", "slots") and all(part.kind not in ("data", "boolean") for part in field.parts)
 
 
-def of_numbers(field: Field) -> bool:
+def is_number_list(field: Field) -> bool:
     """Return whether the lines are numbers."""
-    return in_lines(field) and all(part.kind in ("number", "integer") for part in field.parts)
+    return is_single_value_list(field) and all(part.kind in ("number", "integer") for part in field.parts)
 
 
 def _label(field: Field) -> str:
@@ -209,16 +217,16 @@ def _help(model: type[BaseModel], field: Field) -> str:
 
 def _limits(model: type[BaseModel], field: Field) -> str:
     """Return a sentence with the minimum and maximum; empty if there are no limits."""
-    says = {
+    phrases = {
         "Ge": _("at least {limit}"),
         "Gt": _("more than {limit}"),
         "Le": _("at most {limit}"),
         "Lt": _("less than {limit}"),
     }
     found = [
-        says[type(limit).__name__].format(limit=f"{getattr(limit, type(limit).__name__.lower()):,g}")
+        phrases[type(limit).__name__].format(limit=f"{getattr(limit, type(limit).__name__.lower()):,g}")
         for limit in _metadata(model.model_fields[field.name])
-        if type(limit).__name__ in says
+        if type(limit).__name__ in phrases
     ]
     sentence = _(" and ").join(found)
     return f"{sentence[:1].upper()}{sentence[1:]}." if found else ""
@@ -228,8 +236,8 @@ def _metadata(field: FieldInfo) -> Iterator[Any]:
     """Return the parameter's limits, including those inside an optional type."""
     yield from field.metadata
     for option in get_args(field.annotation):
-        for note in getattr(option, "__metadata__", ()):
-            yield from note.metadata if isinstance(note, FieldInfo) else [note]
+        for item in getattr(option, "__metadata__", ()):
+            yield from item.metadata if isinstance(item, FieldInfo) else [item]
 
 
 def _form_field(model: type[BaseModel], field: Field, value: Any) -> forms.Field:
@@ -249,12 +257,12 @@ def _form_field(model: type[BaseModel], field: Field, value: Any) -> forms.Field
         choices = [(str(choice), str(choice).replace("_", " ")) for choice in field.choices]
         return forms.ChoiceField(choices=choices, widget=UnfoldAdminSelectWidget(), **shared)
     if field.kind == "text":
-        long = (field.max_length or 0) > LONG
+        long = (field.max_length or 0) > LONG_TEXT
         widget = UnfoldAdminTextareaWidget(attrs={"rows": 3}) if long else UnfoldAdminTextInputWidget()
         return forms.CharField(widget=widget, max_length=field.max_length, **shared)
-    if in_lines(field):
+    if is_single_value_list(field):
         shared["help_text"] = f"{shared['help_text']} {_('One per line.')}".strip()
         widget = UnfoldAdminTextareaWidget(attrs={"rows": 3, "spellcheck": "false"})
-        return LinesField(numbers=of_numbers(field), widget=widget, **shared)
+        return LinesField(numbers=is_number_list(field), widget=widget, **shared)
     shared["help_text"] = "A JSON list or object.".strip()
     return forms.JSONField(widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}), **shared)

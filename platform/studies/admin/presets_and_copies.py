@@ -33,7 +33,7 @@ class PresetsAndCopies(MembersPage):
 
     list_before_template = "admin/studies/study/presets_link.html"
 
-    def making_urls(self) -> list[URLPattern]:
+    def creation_urls(self) -> list[URLPattern]:
         """Return the URL patterns of these views."""
         views = {
             "presets/": ("presets", require_GET(self.presets)),
@@ -52,16 +52,20 @@ class PresetsAndCopies(MembersPage):
         """List the published systems that can be set up with one click."""
         if not self.has_add_permission(request):
             raise PermissionDenied
-        offered = [
-            (preset, made, _page_of(made) if made and parts.may(request.user, made, role=Role.VIEWER) else "")
-            for preset in presets.listed()
-            for made in [preset.made()]
+        available = [
+            (
+                preset,
+                existing,
+                _admin_url(existing) if existing and parts.may(request.user, existing, role=Role.VIEWER) else "",
+            )
+            for preset in presets.all_presets()
+            for existing in [preset.find_existing()]
         ]
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
             "title": _("Ready-made studies"),
-            "offered": offered,
+            "offered": available,
         }
         return TemplateResponse(request, "admin/studies/study/presets.html", context)
 
@@ -69,22 +73,24 @@ class PresetsAndCopies(MembersPage):
         """Create what the preset describes, without launching or starting any of it."""
         if not self.has_add_permission(request):
             raise PermissionDenied
-        preset = presets.called(name)
+        preset = presets.find(name)
         if preset is None:
             raise Http404
         try:
             with transaction.atomic():
-                made = preset.make(request.user)
-                for one in made:
-                    says = f"Made from the preset {preset.name}."
-                    self.record_action(request, one, Action.MADE, says, {"preset": preset.name})
-        except presets.PresetRefused as refused:
-            self.message_user(request, str(refused), messages.ERROR)
+                created = preset.create(request.user)
+                for item in created:
+                    message = f"Made from the preset {preset.name}."
+                    self.record_action(request, item, Action.MADE, message, {"preset": preset.name})
+        except presets.PresetRefused as refusal:
+            self.message_user(request, str(refusal), messages.ERROR)
             return HttpResponseRedirect(reverse("admin:studies_study_presets"))
-        says = ngettext("Ready for your review: {titles}.", "{number} ready for your review: {titles}.", len(made))
-        listed = ", ".join(str(one) for one in made)
-        self.message_user(request, says.format(number=len(made), titles=listed), messages.SUCCESS)
-        options = made[0]._meta
+        message = ngettext(
+            "Ready for your review: {titles}.", "{number} ready for your review: {titles}.", len(created)
+        )
+        titles = ", ".join(str(item) for item in created)
+        self.message_user(request, message.format(number=len(created), titles=titles), messages.SUCCESS)
+        options = created[0]._meta
         return HttpResponseRedirect(reverse(f"admin:{options.app_label}_{options.model_name}_changelist"))
 
     # ---- copies and versions -------------------------------------------------------------------------
@@ -95,21 +101,21 @@ class PresetsAndCopies(MembersPage):
         if not self.has_add_permission(request):
             raise PermissionDenied
         with transaction.atomic():
-            made = copy(study, by=request.user)
-            self.record_action(request, made, Action.MADE, f"Copied from {study.slug}.", {"copied from": study.slug})
+            draft = copy(study, by=request.user)
+            self.record_action(request, draft, Action.MADE, f"Copied from {study.slug}.", {"copied from": study.slug})
         self.message_user(
             request,
             _("This is a copy of “{title}”: a draft with its own short name.").format(title=study.title),
             messages.SUCCESS,
         )
-        return HttpResponseRedirect(_page_of(made))
+        return HttpResponseRedirect(_admin_url(draft))
 
     def compare(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Show the differences between two versions, or between the last version and the draft."""
         study = self.seen(request, object_id)
         versions = {str(version.number): version for version in study.versions.order_by("number")}
         names = [*versions, DRAFT]
-        before, after = _asked(request, names)
+        before, after = _requested_versions(request, names)
         contents, problem = {}, ""
         try:
             for name in (before, after):
@@ -135,19 +141,19 @@ class PresetsAndCopies(MembersPage):
         return TemplateResponse(request, "admin/studies/study/compare.html", context)
 
 
-def _asked(request: HttpRequest, names: list[str]) -> tuple[str, str]:
+def _requested_versions(request: HttpRequest, names: list[str]) -> tuple[str, str]:
     """Return the two versions to compare: those requested, or the last two.
 
     Raises:
         Http404: one of them does not exist.
     """
-    usual = names[-2:] if len(names) > 1 else [names[0], names[0]]
-    before, after = request.GET.get("before", usual[0]), request.GET.get("after", usual[1])
+    defaults = names[-2:] if len(names) > 1 else [names[0], names[0]]
+    before, after = request.GET.get("before", defaults[0]), request.GET.get("after", defaults[1])
     if before not in names or after not in names:
         raise Http404
     return before, after
 
 
-def _page_of(made: Any) -> str:
+def _admin_url(item: Any) -> str:
     """Return the URL of its admin page."""
-    return reverse(f"admin:{made._meta.app_label}_{made._meta.model_name}_change", args=[made.pk])
+    return reverse(f"admin:{item._meta.app_label}_{item._meta.model_name}_change", args=[item.pk])

@@ -25,7 +25,7 @@ from studies.previewing import PreviewSource, Selection, default_selection, prev
 
 CHOICE = "preview_"
 """Starts the names of this page's own fields, to tell them from those of the previewed form."""
-LARGEST = 10**9
+MAX_NUMBER = 10**9
 
 
 def page(
@@ -34,8 +34,8 @@ def page(
     site: AdminSite,
     opts: Any,
     title: str,
-    subject: Callable[[], PreviewSource],
-    of: Model | None = None,
+    load_source: Callable[[], PreviewSource],
+    parent: Model | None = None,
 ) -> HttpResponse:
     """Return the requested preview, or an error message. Changes nothing.
 
@@ -43,51 +43,51 @@ def page(
         subject: returns what to preview; may raise what `preview` raises, or ValueError.
         of: the study or collection to link back to; None if its page stays open beside this one.
     """
-    typed = request.POST if request.method == "POST" else request.GET
+    form_data = request.POST if request.method == "POST" else request.GET
     context: dict[str, Any] = {
         **site.each_context(request),
         "opts": opts,
         "title": _("Model prompts: {title}").format(title=title),
-        **(trail(of, here=_("Model prompts")) if of else {}),
+        **(trail(parent, here=_("Model prompts")) if parent else {}),
         "method": request.method,
-        "carried": _carried(request),
+        "carried": _resubmitted_fields(request),
     }
     try:
-        looked_at = subject()
-        shown = preview(looked_at, _selection(typed, looked_at))
-    except (GameError, AgentError, ValueError) as problem:
-        context["problem"] = str(problem)
+        source = load_source()
+        found = preview(source, _selection(form_data, source))
+    except (GameError, AgentError, ValueError) as error:
+        context["problem"] = str(error)
     else:
-        config, roles = looked_at.places[shown.chosen.place - 1]
-        game = configure(registry.get(looked_at.game), config)
+        config, roles = source.places[found.chosen.place - 1]
+        game = configure(registry.get(source.game), config)
         context |= {
-            "shown": shown,
-            "chosen": shown.chosen,
+            "shown": found,
+            "chosen": found.chosen,
             "choices": {
-                "agents": looked_at.agents,
-                "places": len(looked_at.places),
+                "agents": source.agents,
+                "places": len(source.places),
                 "roles": [(role, game.role_title(role)) for role in roles],
             },
-            "config": _parameters(looked_at.game, config),
-            "others": shown.sent and json.dumps(shown.sent.others, indent=2, ensure_ascii=False),
-            "body": shown.sent and json.dumps(shown.sent.body, indent=2, ensure_ascii=False),
+            "config": _parameters(source.game, config),
+            "others": found.sent and json.dumps(found.sent.others, indent=2, ensure_ascii=False),
+            "body": found.sent and json.dumps(found.sent.body, indent=2, ensure_ascii=False),
             "person": render_to_string(
                 "admin/studies/study/person.html",
-                {"game": game, "screen": shown.screen, "instructions": shown.instructions},
+                {"game": game, "screen": found.screen, "instructions": found.instructions},
             ),
         }
     return TemplateResponse(request, "admin/studies/study/preview.html", context, headers={"Cache-Control": "no-store"})
 
 
-def named(typed: QueryDict) -> QueryDict:
+def with_placeholder_names(form_data: QueryDict) -> QueryDict:
     """Return the form data with a placeholder title and short name, which appear in no prompt."""
-    filled = typed.copy()
+    completed = form_data.copy()
     for name in ("title", "slug"):
-        filled[name] = typed.get(name) or f"preview-{secrets.token_hex(4)}"
-    return filled
+        completed[name] = form_data.get(name) or f"preview-{secrets.token_hex(4)}"
+    return completed
 
 
-def refuse_invalid(form: BaseForm) -> None:
+def raise_if_invalid(form: BaseForm) -> None:
     """Raise an error if the form could not be saved.
 
     Raises:
@@ -95,48 +95,48 @@ def refuse_invalid(form: BaseForm) -> None:
     """
     if form.is_valid():
         return
-    says = []
+    messages = []
     for name, problems in form.errors.items():
         label = form.fields[name].label if name in form.fields else ""
-        says.append(f"{label}: {' '.join(problems)}" if label else " ".join(problems))
-    raise ValueError(" ".join(says))
+        messages.append(f"{label}: {' '.join(problems)}" if label else " ".join(problems))
+    raise ValueError(" ".join(messages))
 
 
-def _carried(request: HttpRequest) -> list[tuple[str, str]]:
+def _resubmitted_fields(request: HttpRequest) -> list[tuple[str, str]]:
     """Return the previewed form's data, to be submitted again when another moment is chosen."""
     if request.method != "POST":
         return []
-    own = ("csrfmiddlewaretoken",)
+    excluded = ("csrfmiddlewaretoken",)
     return [
         (name, str(value))
         for name, values in request.POST.lists()
         for value in values
-        if name not in own and not name.startswith(CHOICE)
+        if name not in excluded and not name.startswith(CHOICE)
     ]
 
 
-def _selection(typed: Mapping[str, Any], subject: PreviewSource) -> Selection:
+def _selection(form_data: Mapping[str, Any], source: PreviewSource) -> Selection:
     """Return the chosen moment; the first if none or an unknown one was chosen."""
-    first = default_selection(subject)
-    place = _number(typed.get(f"{CHOICE}place"), first.place, len(subject.places))
-    agent, role = typed.get(f"{CHOICE}agent"), typed.get(f"{CHOICE}role")
-    roles = subject.places[place - 1][1] or (first.role,)
+    default_choice = default_selection(source)
+    place = _number(form_data.get(f"{CHOICE}place"), default_choice.place, len(source.places))
+    agent, role = form_data.get(f"{CHOICE}agent"), form_data.get(f"{CHOICE}role")
+    roles = source.places[place - 1][1] or (default_choice.role,)
     return Selection(
-        agent=agent if agent in subject.agents else first.agent,
+        agent=agent if agent in source.agents else default_choice.agent,
         place=place,
         role=role if role in roles else roles[0],
-        question=_number(typed.get(f"{CHOICE}question"), first.question, LARGEST),
-        seed=_number(typed.get(f"{CHOICE}seed"), first.seed, LARGEST),
+        question=_number(form_data.get(f"{CHOICE}question"), default_choice.question, MAX_NUMBER),
+        seed=_number(form_data.get(f"{CHOICE}seed"), default_choice.seed, MAX_NUMBER),
     )
 
 
-def _number(text: Any, otherwise: int, most: int) -> int:
+def _number(text: Any, default: int, maximum: int) -> int:
     """Return `text` as a whole number from 1 to `most`, or `otherwise`."""
     if not isinstance(text, str) or not text.isascii() or not text.isdigit() or len(text) > 12:
-        return otherwise
-    return min(max(int(text), 1), most)
+        return default
+    return min(max(int(text), 1), maximum)
 
 
-def _parameters(key: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
-    titles = {field.name: field.label for field in fields_of(registry.get(key).Config)}
+def _parameters(game_key: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
+    titles = {field.name: field.label for field in fields_of(registry.get(game_key).Config)}
     return [(titles.get(name, name), json.dumps(value, ensure_ascii=False)) for name, value in config.items()]

@@ -105,10 +105,10 @@ class EnrolmentAdmin(ReadOnlyAdmin):
     def signals(self, enrolment: Enrolment) -> str:
         """Return a table of what this participant's browser recorded; it has no effect on pay or data."""
         views = list(enrolment.page_views.order_by("position", "first_at"))
-        used = [(row.kind, row.figures) for row in enrolment.behaviour.all()]
-        found = score(used) if used else None
-        why = [MEANINGS[reason] for reason in found.reasons] if found else []
-        context = {"views": views, "score": found, "why": why}
+        page_use = [(row.kind, row.figures) for row in enrolment.behaviour.all()]
+        result = score(page_use) if page_use else None
+        reasons = [MEANINGS[reason] for reason in result.reasons] if result else []
+        context = {"views": views, "score": result, "why": reasons}
         return render_to_string("admin/participants/enrolment/signals.html", context)
 
     @display(description=_("status"), ordering="state", label=COLOURS)

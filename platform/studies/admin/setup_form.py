@@ -24,9 +24,9 @@ from opponents.agents import agents_from_specs
 from studies.admin.ending_fields import chosen_endings, ending_form_fields
 from studies.admin.parameters import NONE, PREFIX, Parameters
 from studies.admin.survey_field import SurveyWidget, read_survey
-from studies.admin.table_fields import TableWidget, about_agents, about_seats, read_data
-from studies.admin.varying import SEVERAL, Varied
-from studies.lineups import one_of_each_kind
+from studies.admin.table_fields import TableWidget, agents_data, read_data, seats_data
+from studies.admin.varying import VALUES_PREFIX, GridFields
+from studies.lineups import first_of_each_kind
 from studies.models import Study
 from studies.names import is_referenced
 from studies.sessions import MAX_OTHERS
@@ -48,19 +48,19 @@ STEPS = (
 """The steps of setting up a study, as (name, title). Each section's class `step-NAME` says which step it is in."""
 
 
-def _of_game(game: type[Game[Any, Any]]) -> Parameters:
+def _game_parameters(game: type[Game[Any, Any]]) -> Parameters:
     return Parameters(game.Config, entries=entries.of(game.key))
 
 
-def _several(game: type[Game[Any, Any]]) -> Varied:
-    return Varied(game.Config)
+def _grid_fields(game: type[Game[Any, Any]]) -> GridFields:
+    return GridFields(game.Config)
 
 
 class StudyForm(forms.ModelForm):
     """The study's own fields; `study_form` adds those of its game."""
 
     game_class: type[Game[Any, Any]]
-    may_see: QuerySet[Study]
+    visible_studies: QuerySet[Study]
 
     values_from = forms.ChoiceField(
         label=gettext_lazy("Configurations"),
@@ -105,15 +105,15 @@ class StudyForm(forms.ModelForm):
         if self.instance.pk is None and not self.instance.config:
             self.instance.config = dict(self.game_class.starting_config)
         offered = _roles(self.game_class, self.instance.config)
-        kept = [(role, role) for role in self.instance.roles if role not in dict(offered)]
-        self.fields["roles"].choices = [*offered, *kept]
-        for name, field in _of_game(self.game_class).form_fields(self.instance.config).items():
+        chosen = [(role, role) for role in self.instance.roles if role not in dict(offered)]
+        self.fields["roles"].choices = [*offered, *chosen]
+        for name, field in _game_parameters(self.game_class).form_fields(self.instance.config).items():
             self.fields[name].initial = field.initial
         for name, field in ending_form_fields(self.instance.endings).items():
             self.fields[name].initial = field.initial
         self._show_design()
-        self._show_table()
-        self._list_agents()
+        self._show_agents_and_lineups()
+        self._list_substitutes()
         self._list_other_games()
         if "game" in self.fields:
             self.fields["game"].widget = forms.HiddenInput()
@@ -128,44 +128,46 @@ class StudyForm(forms.ModelForm):
         if not self.initial.get("roles") and not self.instance.lineups:
             self.initial["roles"] = [role for role, _title in self.fields["roles"].choices][:1]
 
-    def _show_table(self) -> None:
+    def _show_agents_and_lineups(self) -> None:
         """Fill in the agents and line-ups that `lineups.js` shows; a new study starts with the default opponent."""
         self.instance.game = self.instance.game or self.game_class.key
-        for name, told in (("agents", about_agents(self.game_class)), ("lineups", about_seats(self.instance))):
+        for name, data in (("agents", agents_data(self.game_class)), ("lineups", seats_data(self.instance))):
             if name in self.fields:
-                self.fields[name].widget = TableWidget(name, told)
+                self.fields[name].widget = TableWidget(name, data)
         if "agents" in self.fields and not self.instance.agents and not self.instance.lineups:
-            seated = len(self.game_class(self.game_class.Config()).roles()) > 1
-            self.initial["agents"] = agents_from_specs(f"script:{self.game_class.default_script}") if seated else {}
+            has_opponents = len(self.game_class(self.game_class.Config()).roles()) > 1
+            self.initial["agents"] = (
+                agents_from_specs(f"script:{self.game_class.default_script}") if has_opponents else {}
+            )
 
-    def _list_agents(self) -> None:
+    def _list_substitutes(self) -> None:
         """Offer the study's agents for filling in; `lineups.js` updates the list as agents are renamed."""
         if "fills_in" not in self.fields:
             return
-        written = self.initial.get("agents") or self.instance.agents
+        agents = self.initial.get("agents") or self.instance.agents
         if self.is_bound:
             with suppress(ValueError):
-                written = json.loads(self.data.get(self.add_prefix("agents")) or "{}")
-        labels = [*(written if isinstance(written, dict) else {}), self["fills_in"].value()]
+                agents = json.loads(self.data.get(self.add_prefix("agents")) or "{}")
+        labels = [*(agents if isinstance(agents, dict) else {}), self["fills_in"].value()]
         choices = [("", _("none")), *((label, label) for label in dict.fromkeys(labels) if label)]
         self.fields["fills_in"].widget = UnfoldAdminSelectWidget(choices=choices)
 
     def _list_other_games(self) -> None:
         """Offer the other studies the user may see as games for the same session."""
-        offered = self.may_see.exclude(pk=self.instance.pk).filter(session_matches=1).order_by("title")
-        kept = list(self.instance.session_games or [])
+        offered = self.visible_studies.exclude(pk=self.instance.pk).filter(session_matches=1).order_by("title")
+        chosen = list(self.instance.session_games or [])
         titles = {str(study.pk): f"{study.title} ({registry.get(study.game).title})" for study in offered}
         titles |= {str(study.pk): study.title for study in self.instance.further() if str(study.pk) not in titles}
         for place, name in enumerate(OTHER_GAMES):
             self.fields[name].choices = [("", _("none")), *titles.items()]
-            self.fields[name].initial = str(kept[place]) if place < len(kept) else ""
+            self.fields[name].initial = str(chosen[place]) if place < len(chosen) else ""
 
     def _show_design(self) -> None:
         """Show what is varied: parameter values, a published set, or custom configurations."""
-        self.fields["values_from"].choices = sources_of_values(self.game_class)
+        self.fields["values_from"].choices = configuration_sources(self.game_class)
         design = dict(self.instance.design or {})
         grid = design.pop("grid", {})
-        for name, field in _several(self.game_class).form_fields(grid if isinstance(grid, dict) else {}).items():
+        for name, field in _grid_fields(self.game_class).form_fields(grid if isinstance(grid, dict) else {}).items():
             self.fields[name].initial = field.initial
         for kind in KINDS:
             if kind in design:
@@ -227,27 +229,27 @@ class StudyForm(forms.ModelForm):
         design = dict(cleaned.get("design") or {})
         if kind in ("table", "selection"):
             cleaned["design"] = {**design, kind: name}
-            for field in [field for field in self.errors if field.startswith((PREFIX, SEVERAL))]:
+            for field in [field for field in self.errors if field.startswith((PREFIX, VALUES_PREFIX))]:
                 del self.errors[field]
             return {}, {}
-        grid, wrong = _several(self.game_class).values(cleaned)
+        grid, grid_errors = _grid_fields(self.game_class).values(cleaned)
         for parameter, values in grid.items():
             field = PREFIX + parameter
             self.errors.pop(field, None)
             cleaned |= {field: values[0], field + NONE: values[0] is None}
         if grid and kind == "configurations":
-            says = _("Leave this empty. Custom configurations contain their own values.")
-            wrong |= {SEVERAL + parameter: says for parameter in grid}
+            message = _("Leave this empty. Custom configurations contain their own values.")
+            grid_errors |= {VALUES_PREFIX + parameter: message for parameter in grid}
         elif grid:
             design = {"grid": grid, **design}
         cleaned["design"] = design
-        for field in wrong:
-            parameter = PREFIX + field.removeprefix(SEVERAL)
+        for field in grid_errors:
+            parameter = PREFIX + field.removeprefix(VALUES_PREFIX)
             self.errors.pop(parameter, None)
             cleaned.pop(parameter, None)
             cleaned.pop(parameter + NONE, None)
-        config, errors = _of_game(self.game_class).values(cleaned)
-        return config, {**errors, **wrong}
+        config, errors = _game_parameters(self.game_class).values(cleaned)
+        return config, {**errors, **grid_errors}
 
     def _update_errors(self, errors: ValidationError) -> None:
         """Show the study's own errors at the form fields they concern."""
@@ -267,10 +269,10 @@ class StudyForm(forms.ModelForm):
         """Return the field that shows design errors: the first varied parameter, or the JSON field."""
         design = self.cleaned_data.get("design") or {}
         varied = next(iter(design.get("grid", ())), None)
-        return "design" if varied is None else SEVERAL + varied
+        return "design" if varied is None else VALUES_PREFIX + varied
 
 
-def study_form(game: type[Game[Any, Any]], may_see: QuerySet[Study] | None = None) -> type[StudyForm]:
+def study_form(game: type[Game[Any, Any]], visible_studies: QuerySet[Study] | None = None) -> type[StudyForm]:
     """Return the form for a study of `game`, with a field for each of its parameters.
 
     Args:
@@ -284,15 +286,15 @@ def study_form(game: type[Game[Any, Any]], may_see: QuerySet[Study] | None = Non
     }
     fields = {
         **others,
-        **_of_game(game).form_fields({}),
-        **_several(game).form_fields({}),
+        **_game_parameters(game).form_fields({}),
+        **_grid_fields(game).form_fields({}),
         **ending_form_fields({}),
     }
-    seen = Study.objects.none() if may_see is None else may_see
-    return type("StudyForm", (StudyForm,), {**fields, "game_class": game, "may_see": seen})
+    seen = Study.objects.none() if visible_studies is None else visible_studies
+    return type("StudyForm", (StudyForm,), {**fields, "game_class": game, "visible_studies": seen})
 
 
-def sources_of_values(game: type[Game[Any, Any]]) -> list[tuple[str, str]]:
+def configuration_sources(game: type[Game[Any, Any]]) -> list[tuple[str, str]]:
     """Return the choices for how a study of this game is varied."""
     module = grids.published(game.key)
     tables = getattr(module, "TABLES", {})
@@ -325,11 +327,11 @@ def conditions(game: type[Game[Any, Any]]) -> dict[str, str]:
 
 def _parameter_rows(game: type[Game[Any, Any]]) -> list[tuple[str, ...]]:
     """Return one row per parameter: its value, the "none" checkbox and the field for several values."""
-    several = _several(game).form_fields({})
+    several = _grid_fields(game).form_fields({})
     rows = []
-    for row in _of_game(game).rows():
+    for row in _game_parameters(game).rows():
         names = (row,) if isinstance(row, str) else row
-        varied = SEVERAL + names[0].removeprefix(PREFIX)
+        varied = VALUES_PREFIX + names[0].removeprefix(PREFIX)
         rows.append((*names, varied) if varied in several else names)
     return rows
 
@@ -494,6 +496,6 @@ def _roles(game: type[Game[Any, Any]], config: dict[str, Any]) -> list[tuple[str
             continue
         return [
             (role, f"{configured.role_label(role)} ({role})")
-            for role in one_of_each_kind(configured, configured.people())
+            for role in first_of_each_kind(configured, configured.people())
         ]
     return []

@@ -17,10 +17,10 @@ from participants.models import ProblemReport
 from participants.states import ENDED, State
 from recruiters.lab_codes import Listed, codes_of, with_states
 from studies.cells import cell_titles
-from studies.design import cells_wanted
+from studies.design import plan_cells
 from studies.freezing import content_of, sha256_of
 from studies.models import Cell, Placement, Study, Version
-from studies.sessions import never_played
+from studies.sessions import unreached_configurations
 
 CODES_SHOWN = 12
 CELLS_SHOWN = 24
@@ -63,13 +63,13 @@ class StudyStatus:
     completed: int
     other_endings: list[tuple[str, int]]
     cells: list[CellFill]
-    cells_more: int
+    more_cells: int
     codes: list[Listed]
-    codes_made: int
+    codes_created: int
     codes_used: int
     reports: int
     warning: str
-    spent_up: str
+    cap_reached: str
     instructions: list[tuple[str, str]]
 
 
@@ -77,36 +77,36 @@ def status_of(study: Study, request: HttpRequest) -> StudyStatus:
     """Return the study's current status."""
     versions = list(study.versions.order_by("-number").defer("content"))
     placed = Placement.objects.filter(cell__version__study=study)
-    counted = dict(placed.order_by().values_list("enrolment__state").annotate(Count("pk")))
+    counts = dict(placed.order_by().values_list("enrolment__state").annotate(Count("pk")))
     join_link = request.build_absolute_uri(study.get_absolute_url())
-    problem, unlaunched = _launchable(study, versions[0] if versions else None)
+    problem, unlaunched = _launch_problem(study, versions[0] if versions else None)
     codes = codes_of(study.slug)
     return StudyStatus(
         join_link=join_link,
         versions=versions,
         unlaunched=unlaunched,
         problem=problem,
-        arrived=sum(counted.values()),
-        live=sum(count for state, count in counted.items() if state not in ENDED),
-        completed=counted.get(State.COMPLETED, 0),
+        arrived=sum(counts.values()),
+        live=sum(count for state, count in counts.items() if state not in ENDED),
+        completed=counts.get(State.COMPLETED, 0),
         other_endings=[
-            (str(State(state).label), counted[state])
+            (str(State(state).label), counts[state])
             for state in State.values
-            if state in counted and state in ENDED and state != State.COMPLETED
+            if state in counts and state in ENDED and state != State.COMPLETED
         ],
         cells=_cells(study, versions[0] if versions else None),
-        cells_more=max(0, Cell.objects.filter(version=versions[0]).count() - CELLS_SHOWN) if versions else 0,
+        more_cells=max(0, Cell.objects.filter(version=versions[0]).count() - CELLS_SHOWN) if versions else 0,
         codes=list(with_states(codes[:CODES_SHOWN])),
-        codes_made=codes.count(),
+        codes_created=codes.count(),
         codes_used=codes.filter(used=True).count(),
         reports=ProblemReport.objects.filter(enrolment__placement__cell__version__study=study).count(),
         warning="" if problem else session_warning(study),
-        spent_up=_spent_up(study, versions[0] if versions else None),
+        cap_reached=_cap_reached(study, versions[0] if versions else None),
         instructions=_instructions(study),
     )
 
 
-def _launchable(study: Study, latest: Version | None) -> tuple[str, bool]:
+def _launch_problem(study: Study, latest: Version | None) -> tuple[str, bool]:
     """Return why the saved settings cannot be launched, and whether launching them would make a new version."""
     try:
         study.full_clean(validate_unique=False)
@@ -121,17 +121,17 @@ def session_warning(study: Study) -> str:
     Raises:
         GameError: the study cannot be played.
     """
-    number = 0 if study.session_games else never_played(cells_wanted(study), study.session())
+    number = 0 if study.session_games else unreached_configurations(plan_cells(study), study.session())
     if not number:
         return ""
-    says = ngettext(
+    warning = ngettext(
         "One configuration will never be played, because each session has only {matches} matches in a fixed order.",
         "{number} configurations will never be played, because each session has only {matches} matches in a fixed "
         "order.",
         number,
     )
     advice = _("Increase “Matches per session”, or choose a random order.")
-    return f"{says.format(number=number, matches=study.session_matches)} {advice}"
+    return f"{warning.format(number=number, matches=study.session_matches)} {advice}"
 
 
 def _cells(study: Study, latest: Version | None) -> list[CellFill]:
@@ -150,15 +150,15 @@ def _cells(study: Study, latest: Version | None) -> list[CellFill]:
     ]
 
 
-def _spent_up(study: Study, latest: Version | None) -> str:
+def _cap_reached(study: Study, latest: Version | None) -> str:
     if latest is None:
         return ""
     for agent in latest.agents().values():
         settings = agent.settings
         if all(spec.startswith("script:") for spec in agent.specs):
             continue
-        if reached := cap_of_study(settings.caps(), f"study:{study.slug}") or cap_of_today():
-            follows = (
+        if cap := cap_of_study(settings.caps(), f"study:{study.slug}") or cap_of_today():
+            consequence = (
                 _(
                     "Model calls have stopped. The scripted player “{name}” moves instead, and its moves are "
                     "flagged in the data."
@@ -166,7 +166,7 @@ def _spent_up(study: Study, latest: Version | None) -> str:
                 if settings.script
                 else _("Model calls have stopped. Matches end at the model's next move, and participants are paid.")
             )
-            return f"{reached} {follows.format(name=settings.script)}"
+            return f"{cap} {consequence.format(name=settings.script)}"
     return ""
 
 

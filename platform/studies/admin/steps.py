@@ -22,7 +22,7 @@ BEFORE, AFTER = "before", "after"
 
 
 @dataclass(frozen=True)
-class Asked:
+class ShownCall:
     """A model call and its cost; `record` is everything sent and received."""
 
     pk: int
@@ -44,8 +44,8 @@ class Step:
 
     line: Line
     side: str
-    calls: list[Asked]
-    unanswered: list[Asked]
+    calls: list[ShownCall]
+    unanswered: list[ShownCall]
     previous: int | None
     next: int | None
 
@@ -57,13 +57,13 @@ class NoScreen(Exception):
 def step_of(match: Match, transcript: Transcript, number: int, side: str | None) -> Step:
     """Return the step of event `number`, by default with a move's screens from just before it."""
     event = match.events.get(number=number)
-    chosen = side if side in (BEFORE, AFTER) else BEFORE if event.kind == "move" else AFTER
-    at_the_end = number == transcript.last and event.kind != "end"
+    shown_side = side if side in (BEFORE, AFTER) else BEFORE if event.kind == "move" else AFTER
+    is_last = number == transcript.last and event.kind != "end"
     return Step(
         line=line_of(event, transcript),
-        side=chosen,
+        side=shown_side,
         calls=_calls(match, event.role, _last_move(match, event.role, number), number) if event.kind == "move" else [],
-        unanswered=_unanswered(match, transcript) if at_the_end else [],
+        unanswered=_unanswered(match, transcript) if is_last else [],
         previous=number - 1 if number > 1 else None,
         next=number + 1 if number < transcript.last else None,
     )
@@ -103,11 +103,13 @@ def play_until(match: Match, number: int) -> Play:
     """
     game = match.configured()
     events = match.events.filter(number__lte=number, kind__in=["move", "abandoned"]).order_by("number")
-    made = list(events.values_list("kind", "data"))
+    logged_moves = list(events.values_list("kind", "data"))
     if match.purpose == Match.Purpose.IMPORTED:
-        return games.play.record_moves(game, match.seed, [(data["role"], data["move"]) for _kind, data in made])[0]
+        return games.play.record_moves(
+            game, match.seed, [(data["role"], data["move"]) for _kind, data in logged_moves]
+        )[0]
     play, _events = games.play.start(game, match.seed)
-    for kind, data in made:
+    for kind, data in logged_moves:
         if kind == "move":
             play, _events = games.play.submit(play, data["role"], data["move"], by=data.get("by"))
         else:
@@ -121,13 +123,13 @@ def _last_move(match: Match, role: str, before: int) -> int:
     return moves.order_by("-number").values_list("number", flat=True).first() or 0
 
 
-def _calls(match: Match, role: str, since: int, until: int) -> list[Asked]:
+def _calls(match: Match, role: str, since: int, until: int) -> list[ShownCall]:
     """Return the calls for questions opened to `role` from event `since` until just before event `until`."""
     calls = Call.objects.filter(match_uid=match.uid, role=role, answering__gte=since, answering__lt=until)
-    return [Asked(call.pk, call.record, call.cost, call.outcome) for call in calls.order_by("pk")]
+    return [ShownCall(call.pk, call.record, call.cost, call.outcome) for call in calls.order_by("pk")]
 
 
-def _unanswered(match: Match, transcript: Transcript) -> list[Asked]:
+def _unanswered(match: Match, transcript: Transcript) -> list[ShownCall]:
     roles: Sequence[str] = [seat["role"] for seat in transcript.seats if seat["agent"]]
     end = transcript.last + 1
-    return [asked for role in roles for asked in _calls(match, role, _last_move(match, role, end), end)]
+    return [call for role in roles for call in _calls(match, role, _last_move(match, role, end), end)]

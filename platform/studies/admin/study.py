@@ -26,21 +26,21 @@ from rights.parts import visible
 from rights.roles import Role
 from studies import pausing
 from studies.admin import preview
-from studies.admin.codes import LabCodes, making_choices
+from studies.admin.codes import LabCodes, creation_choices
 from studies.admin.first_page import COLOURS
-from studies.admin.outlook import Outlook
+from studies.admin.live_preview import LivePreview
 from studies.admin.presets_and_copies import PresetsAndCopies
 from studies.admin.setup_form import STEPS, conditions, fieldsets, study_form
 from studies.admin.status import status_of
 from studies.freezing import launch
 from studies.models import Study
-from studies.previewing import subject_of
+from studies.previewing import preview_source
 
-_ENDED_WELL = Q(versions__cells__placements__enrolment__state=State.COMPLETED)
+_COMPLETED = Q(versions__cells__placements__enrolment__state=State.COMPLETED)
 
 
 @admin.register(Study)
-class StudyAdmin(PresetsAndCopies, LabCodes, Outlook):
+class StudyAdmin(PresetsAndCopies, LabCodes, LivePreview):
     list_display = ["title", "status_label", "game_title", "purpose", "arrived", "completed", "created_at"]
     list_filter = ["status", "purpose", "game"]
     search_fields = ["title", "slug"]
@@ -51,7 +51,7 @@ class StudyAdmin(PresetsAndCopies, LabCodes, Outlook):
         **{name: where for key in registry.keys() for name, where in conditions(registry.get(key)).items()},
     }
     change_form_before_template = "admin/studies/study/steps.html"
-    change_form_after_template = "admin/studies/study/outlook.html"
+    change_form_after_template = "admin/studies/study/live_preview.html"
     change_form_outer_before_template = "admin/studies/study/status.html"
     list_fullwidth = True
     actions = None
@@ -66,7 +66,7 @@ class StudyAdmin(PresetsAndCopies, LabCodes, Outlook):
             return studies
         return studies.annotate(
             placed_count=Count("versions__cells__placements"),
-            completed_count=Count("versions__cells__placements", filter=_ENDED_WELL),
+            completed_count=Count("versions__cells__placements", filter=_COMPLETED),
         )
 
     @display(description=gettext_lazy("status"), ordering="status", label=COLOURS)
@@ -104,7 +104,7 @@ class StudyAdmin(PresetsAndCopies, LabCodes, Outlook):
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         """Ask for the game first, since everything else depends on it; then show the form."""
-        if _chosen(request) is None and self.has_add_permission(request):
+        if _requested_game(request) is None and self.has_add_permission(request):
             games = [registry.get(key) for key in registry.keys()]
             context = {
                 **self.admin_site.each_context(request),
@@ -127,7 +127,7 @@ class StudyAdmin(PresetsAndCopies, LabCodes, Outlook):
                 "may_change": self.has_change_permission(request, study),
                 "may_close": self._allowed(request, study, Role.OWNER),
                 "may_copy": self.has_add_permission(request),
-                **making_choices(),
+                **creation_choices(),
             }
         return super().change_view(request, object_id, form_url, context)
 
@@ -135,14 +135,16 @@ class StudyAdmin(PresetsAndCopies, LabCodes, Outlook):
         self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
         """Offer a single save button, which leads to the study's page."""
-        only_save = {"show_save_and_add_another": False, "show_save_and_continue": False}
-        outlook = (
-            reverse("admin:studies_study_outlook", args=[object_id])
+        buttons = {"show_save_and_add_another": False, "show_save_and_continue": False}
+        live_preview = (
+            reverse("admin:studies_study_live_preview", args=[object_id])
             if object_id
-            else reverse("admin:studies_study_add_outlook")
+            else reverse("admin:studies_study_add_live_preview")
         )
-        guided = {"setup_steps": STEPS, "setup_outlook": outlook}
-        return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **only_save, **guided})
+        setup_context = {"setup_steps": STEPS, "live_preview_url": live_preview}
+        return super().changeform_view(
+            request, object_id, form_url, {**(extra_context or {}), **buttons, **setup_context}
+        )
 
     def save_model(self, request: HttpRequest, obj: Study, form: Any, change: bool) -> None:
         if not change:
@@ -155,25 +157,25 @@ class StudyAdmin(PresetsAndCopies, LabCodes, Outlook):
             _("Saved as a draft. Run a pilot, then launch the study when you are happy with it."),
             messages.SUCCESS,
         )
-        return _page_of(obj)
+        return _redirect_to_study(obj)
 
     def response_change(self, request: HttpRequest, obj: Study) -> HttpResponse:
         if obj.status != Study.Status.DRAFT:
             self._report_draft(request, obj)
         else:
             self.message_user(request, _("Saved."), messages.SUCCESS)
-        return _page_of(obj)
+        return _redirect_to_study(obj)
 
     def _report_draft(self, request: HttpRequest, study: Study) -> None:
         """Tell the user that an edit of a launched study is a draft until it is launched."""
         status = status_of(study, request)
         if not status.unlaunched:
-            says = _("Saved. Nothing differs from version {number}.").format(number=status.versions[0].number)
+            message = _("Saved. Nothing differs from version {number}.").format(number=status.versions[0].number)
         else:
-            says = _(
+            message = _(
                 "Saved as a draft of version {next}. Participants stay on version {number} until you launch the draft."
             ).format(next=status.versions[0].number + 1, number=status.versions[0].number)
-        self.message_user(request, says, messages.SUCCESS)
+        self.message_user(request, message, messages.SUCCESS)
 
     def has_delete_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
         """Allow deletion only of drafts that have no records."""
@@ -185,7 +187,7 @@ class StudyAdmin(PresetsAndCopies, LabCodes, Outlook):
 
     def get_urls(self) -> list[URLPattern]:
         actions = {"launch": self.launch, "pause": self.pause, "close": self.close}
-        own = [
+        status_urls = [
             path(
                 f"<path:object_id>/{name}/",
                 self.admin_site.admin_view(require_POST(action)),
@@ -200,11 +202,11 @@ class StudyAdmin(PresetsAndCopies, LabCodes, Outlook):
         models = path("models/", self.admin_site.admin_view(self.listed_models), name="studies_study_models")
         return [
             models,
-            *own,
+            *status_urls,
             *self.codes_urls(),
             *prompts,
-            *self.making_urls(),
-            *self.outlook_urls(),
+            *self.creation_urls(),
+            *self.live_preview_urls(),
             *super().get_urls(),
         ]
 
@@ -219,28 +221,32 @@ class StudyAdmin(PresetsAndCopies, LabCodes, Outlook):
     def prompts(self, request: HttpRequest, object_id: str = "") -> HttpResponse:
         """Show the model prompts of the saved study or, for POST, of the form as filled in; nothing is saved."""
         study = self.seen(request, object_id) if object_id else None
-        typed = request.method == "POST"
-        if study is None and not (typed and self.has_add_permission(request)):
+        is_post = request.method == "POST"
+        if study is None and not (is_post and self.has_add_permission(request)):
             raise PermissionDenied
         return preview.page(
             request,
             site=self.admin_site,
             opts=self.opts,
             title=study.title if study else _("a new study"),
-            subject=lambda: subject_of(self._typed(request, study) if typed or study is None else study),
-            of=study if study and not typed else None,
+            load_source=lambda: preview_source(
+                self._study_from_form(request, study) if is_post or study is None else study
+            ),
+            parent=study if study and not is_post else None,
         )
 
-    def _typed(self, request: HttpRequest, study: Study | None) -> Study:
+    def _study_from_form(self, request: HttpRequest, study: Study | None) -> Study:
         """Return the study that the form would save.
 
         Raises:
             ValueError: it could not be saved; the message lists the errors by field.
         """
-        form = self.get_form(request, study, change=study is not None)(preview.named(request.POST), instance=study)
-        preview.refuse_invalid(form)
-        found: Study = form.instance
-        return found
+        form = self.get_form(request, study, change=study is not None)(
+            preview.with_placeholder_names(request.POST), instance=study
+        )
+        preview.raise_if_invalid(form)
+        study_from_form: Study = form.instance
+        return study_from_form
 
     def launch(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Freeze the current settings as a version and open the study; only an owner may reopen a closed one."""
@@ -258,49 +264,51 @@ class StudyAdmin(PresetsAndCopies, LabCodes, Outlook):
             self.message_user(
                 request, _("Not launched: {reason}").format(reason=" ".join(error.messages)), messages.ERROR
             )
-            return _page_of(study)
+            return _redirect_to_study(study)
         self.message_user(
             request,
             _("Version {number} is launched and open to participants.").format(number=version.number),
             messages.SUCCESS,
         )
-        return _page_of(study)
+        return _redirect_to_study(study)
 
     def pause(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Close the study to new participants for now; current participants continue."""
         study = self.seen(request, object_id, role=Role.EDITOR)
-        return self._turn(request, study, pausing.pause, Action.PAUSED, _("Paused: closed to new participants."))
+        return self._change_status(
+            request, study, pausing.pause, Action.PAUSED, _("Paused: closed to new participants.")
+        )
 
     def close(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Close the study to new participants for good; current participants continue."""
         study = self.seen(request, object_id, role=Role.OWNER)
-        return self._turn(request, study, pausing.close, Action.CLOSED, _("Closed to new participants."))
+        return self._change_status(request, study, pausing.close, Action.CLOSED, _("Closed to new participants."))
 
-    def _turn(
-        self, request: HttpRequest, study: Study, act: Callable[[Study], bool], action: Action, says: str
+    def _change_status(
+        self, request: HttpRequest, study: Study, change: Callable[[Study], bool], action: Action, message: str
     ) -> HttpResponse:
         try:
             with transaction.atomic():
-                if act(study):
-                    self.record_action(request, study, action, says)
-            self.message_user(request, says, messages.SUCCESS)
+                if change(study):
+                    self.record_action(request, study, action, message)
+            self.message_user(request, message, messages.SUCCESS)
         except pausing.NotRunning as reason:
             self.message_user(request, str(reason), messages.WARNING)
-        return _page_of(study)
+        return _redirect_to_study(study)
 
 
-def _chosen(request: HttpRequest) -> type[Game[Any, Any]] | None:
+def _requested_game(request: HttpRequest) -> type[Game[Any, Any]] | None:
     """Return the game for a new study: the requested one, or the only one installed."""
     keys = registry.keys()
-    asked = request.GET.get("game") or request.POST.get("game") or (keys[0] if len(keys) == 1 else "")
-    return registry.get(asked) if asked in keys else None
+    requested = request.GET.get("game") or request.POST.get("game") or (keys[0] if len(keys) == 1 else "")
+    return registry.get(requested) if requested in keys else None
 
 
 def _game(request: HttpRequest, study: Study | None) -> type[Game[Any, Any]]:
     if study is not None:
         return registry.get(study.game)
-    return _chosen(request) or registry.get(registry.keys()[0])
+    return _requested_game(request) or registry.get(registry.keys()[0])
 
 
-def _page_of(study: Study) -> HttpResponseRedirect:
+def _redirect_to_study(study: Study) -> HttpResponseRedirect:
     return HttpResponseRedirect(reverse("admin:studies_study_change", args=[study.pk]))

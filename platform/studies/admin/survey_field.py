@@ -20,7 +20,7 @@ class SurveyWidget(UnfoldAdminTextareaWidget):
         self.may_end = may_end
 
     def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
-        words = {
+        labels = {
             "add": _("Add a question"),
             "none": _("No questions: participants skip this page."),
             "question": _("Question {number}"),
@@ -53,14 +53,14 @@ class SurveyWidget(UnfoldAdminTextareaWidget):
             ),
             "column_twice": _("Two questions have this column name. Rename one."),
         }
-        attrs = {**(attrs or {}), "data-survey": json.dumps(words), "data-most": MAX_QUESTIONS}
+        attrs = {**(attrs or {}), "data-survey": json.dumps(labels), "data-most": MAX_QUESTIONS}
         if self.may_end:
             attrs["data-may-end"] = ""
         context: dict[str, Any] = super().get_context(name, value, attrs)
         return context
 
 
-def read_survey(written: Any, *, may_end: bool = False) -> list[dict[str, Any]]:
+def read_survey(data: Any, *, may_end: bool = False) -> list[dict[str, Any]]:
     """Return the questions in the field.
 
     Args:
@@ -70,6 +70,6 @@ def read_survey(written: Any, *, may_end: bool = False) -> list[dict[str, Any]]:
         ValidationError: naming each invalid question.
     """
     try:
-        return [question.as_data() for question in questions_of(written or [], may_end=may_end)]
+        return [question.as_data() for question in questions_of(data or [], may_end=may_end)]
     except BadQuestions as error:
         raise ValidationError(error.problems) from None

@@ -24,9 +24,9 @@ from matches.forms import Field
 from opponents.agent_settings import DEFAULT, AgentSettings
 from opponents.agents import MAX_LABEL_LENGTH, PERSON
 from opponents.listing import priced_models, usable_endpoints
-from studies.admin.own_texts import explain
-from studies.admin.parameters import LONG, Parameters, in_lines, of_numbers
-from studies.design import cells_wanted
+from studies.admin.own_texts import add_variable_help
+from studies.admin.parameters import LONG_TEXT, Parameters, is_number_list, is_single_value_list
+from studies.design import plan_cells
 from studies.lineups import OTHERS
 from studies.models import Study
 
@@ -36,24 +36,24 @@ AGENT_SETTINGS = Parameters(AgentSettings, prefix="")
 class TableWidget(UnfoldAdminTextareaWidget):
     """A text field with the data its script needs; `of` names that data, such as "agents" or "lineups"."""
 
-    def __init__(self, of: str, told: Mapping[str, Any] | None = None):
+    def __init__(self, of: str, data: Mapping[str, Any] | None = None):
         super().__init__({"rows": 3, "spellcheck": "false"})
         self.of = of
-        self.told = told or {}
+        self.data = data or {}
 
     def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
-        told = {**self.told, "words": {**_words(), **self.told.get("words", {})}}
-        attrs = {**(attrs or {}), f"data-{self.of}": json.dumps(told)}
+        data = {**self.data, "words": {**_labels(), **self.data.get("words", {})}}
+        attrs = {**(attrs or {}), f"data-{self.of}": json.dumps(data)}
         context: dict[str, Any] = super().get_context(name, value, attrs)
         return context
 
 
-def about_agents(
+def agents_data(
     game: type[Game[Any, Any]],
     *,
     scripts: Sequence[str] | None = None,
     settings: Parameters = AGENT_SETTINGS,
-    usual: AgentSettings = DEFAULT,
+    defaults: AgentSettings = DEFAULT,
 ) -> dict[str, Any]:
     """Return what the script offers for agents: scripts, endpoints with their known models, and the settings.
 
@@ -62,16 +62,16 @@ def about_agents(
         settings: the settings that can be changed.
         usual: the default settings of an agent.
     """
-    offers = scripts_for_participants(game) if scripts is None else scripts
+    script_names = scripts_for_participants(game) if scripts is None else scripts
     return {
         "default_script": game.default_script,
-        "scripts": list(offers),
+        "scripts": list(script_names),
         "endpoints": [
             {"name": name, "title": title, "models": priced_models(name), "tools": endpoint(name).tools}
             for name, title in usable_endpoints()
         ],
         "by_tools": [name for name, strategy in strategies.of(game).items() if strategy.layout == "tools"],
-        "settings": _settings(game, settings, usual, offers),
+        "settings": _settings(game, settings, defaults, script_names),
         "longest": MAX_LABEL_LENGTH,
     }
 
@@ -81,7 +81,7 @@ def scripts_for_participants(game: type[Game[Any, Any]]) -> list[str]:
     return [name for name in sorted(game.scripts) if name not in game.oracles]
 
 
-def about_seats(study: Study) -> dict[str, Any]:
+def seats_data(study: Study) -> dict[str, Any]:
     """Return the seats that line-ups fill: those of the study's first configuration."""
     return {"person": PERSON, "others": OTHERS, "seats": seats_of(study)}
 
@@ -93,16 +93,20 @@ def seats_of(study: Study) -> list[dict[str, Any]]:
     game's default seats.
     """
     try:
-        configs = {json.dumps(cell.config, sort_keys=True): cell.config for cell in cells_wanted(_bare(study))}
+        configs = {
+            json.dumps(cell.config, sort_keys=True): cell.config for cell in plan_cells(_configurations_only(study))
+        }
     except (GameError, ValueError, AttributeError, TypeError):
         configs = {}
-    return seats_among(registry.get(study.game), list(configs.values()))
+    return largest_seats(registry.get(study.game), list(configs.values()))
 
 
-def seats_among(game_class: type[Game[Any, Any]], configs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def largest_seats(game_class: type[Game[Any, Any]], configs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the seats of the largest of these configurations, as `seats_of` does."""
-    playable = [games.play.configure(game_class, config) for config in configs[:200]]
-    game = max(playable, key=lambda one: len(one.roles()), default=None) or game_class(game_class.Config())
+    configured = [games.play.configure(game_class, config) for config in configs[:200]]
+    game = max(configured, key=lambda candidate: len(candidate.roles()), default=None) or game_class(
+        game_class.Config()
+    )
     return [
         {
             "role": role,
@@ -114,27 +118,27 @@ def seats_among(game_class: type[Game[Any, Any]], configs: Sequence[Mapping[str,
     ]
 
 
-def _bare(study: Study) -> Study:
+def _configurations_only(study: Study) -> Study:
     """Return the study's configurations, regardless of who plays them."""
     return Study(game=study.game, config=study.config, design=study.design)
 
 
 def _settings(
-    game: type[Game[Any, Any]], settings: Parameters, usual: AgentSettings, scripts: Sequence[str]
+    game: type[Game[Any, Any]], settings: Parameters, defaults: AgentSettings, scripts: Sequence[str]
 ) -> list[dict[str, Any]]:
     form_fields = settings.form_fields({})
-    explain(form_fields, settings.prefix, game(game.Config()))
+    add_variable_help(form_fields, settings.prefix, game(game.Config()))
     choices = {
         "script": [("", _("none")), *((name, name) for name in scripts)],
         "strategy": [(name, str(strategy.title)) for name, strategy in strategies.of(game).items()],
     }
-    return controls_of(settings, form_fields, usual.model_dump(mode="json"), choices)
+    return controls_of(settings, form_fields, defaults.model_dump(mode="json"), choices)
 
 
 def controls_of(
     parameters: Parameters,
     form_fields: Mapping[str, forms.Field],
-    usual: Mapping[str, Any],
+    defaults: Mapping[str, Any],
     choices: Mapping[str, Sequence[tuple[str, str]]],
 ) -> list[dict[str, Any]]:
     """Return what the script needs to draw a control for each parameter.
@@ -152,9 +156,9 @@ def controls_of(
             "kind": "choice" if field.name in choices else _kind(field),
             "choices": choices.get(field.name, [(choice, str(choice).replace("_", " ")) for choice in field.choices]),
             "nullable": field.nullable,
-            "numbers": of_numbers(field),
-            "usual": usual[field.name],
-            "long": (field.max_length or 0) > LONG,
+            "numbers": is_number_list(field),
+            "usual": defaults[field.name],
+            "long": (field.max_length or 0) > LONG_TEXT,
         }
         for field in parameters.fields()
     ]
@@ -164,10 +168,10 @@ def _kind(field: Field) -> str:
     """Return the type of control for a parameter: "lines" or "data" if it is not a single value."""
     if field.kind != "data":
         return field.kind
-    return "lines" if in_lines(field) else "data"
+    return "lines" if is_single_value_list(field) else "data"
 
 
-def read_data(value: Any, kind: type, says: str) -> Any:
+def read_data(value: Any, kind: type, message: str) -> Any:
     """Return the parsed JSON if it is of type `kind`.
 
     Raises:
@@ -176,11 +180,11 @@ def read_data(value: Any, kind: type, says: str) -> Any:
     if value in (None, ""):
         return kind()
     if not isinstance(value, kind):
-        raise ValidationError(says)
+        raise ValidationError(message)
     return value
 
 
-def _words() -> dict[str, str]:
+def _labels() -> dict[str, str]:
     return {
         "add_agent": _("Add an agent"),
         "no_agents": _("No agents: participants play with each other or alone."),

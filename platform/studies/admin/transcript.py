@@ -16,7 +16,7 @@ from matches.models import Event, Match
 from opponents.agent_settings import settings_of
 from opponents.spending import cap_of_match
 
-AT_ONCE = 40
+EVENTS_PER_PAGE = 40
 """Number of events per page."""
 
 
@@ -66,7 +66,7 @@ class Transcript:
 
 def transcript_of(match: Match) -> Transcript:
     """Return the match's seats, parameters and results, at the same cost however long the match is."""
-    titles, parameters = _words(match)
+    titles, parameters = _labels(match)
     payoffs = match.payoffs or {}
     seats = [
         {
@@ -74,25 +74,25 @@ def transcript_of(match: Match) -> Transcript:
             "title": titles.get(seat.role, seat.role),
             "agent": seat.agent,
             "enrolment": seat.enrolment,
-            "payoff": shown(payoffs[seat.role]) if seat.role in payoffs else "–",
-            "appears": _treatment(seat) if seat.agent else "",
+            "payoff": readable(payoffs[seat.role]) if seat.role in payoffs else "–",
+            "appears": _answer_timing(seat) if seat.agent else "",
         }
         for seat in match.seats.all()
     ]
     seats.sort(key=lambda seat: list(titles).index(seat["role"]) if seat["role"] in titles else len(titles))
     return Transcript(
         seats=seats,
-        config=[(parameters.get(name, name), shown(value)) for name, value in match.config.items()],
+        config=[(parameters.get(name, name), readable(value)) for name, value in match.config.items()],
         capped=_capped(match),
-        results=[(name.replace("_", " "), shown(value)) for name, value in (match.metrics or {}).items()],
+        results=[(name.replace("_", " "), readable(value)) for name, value in (match.metrics or {}).items()],
         last=match.events.aggregate(last=Max("number"))["last"] or 0,
     )
 
 
 def page_of(match: Match, transcript: Transcript, number: int) -> list[Line]:
     """Return the page of events that contains event `number`."""
-    first = (number - 1) // AT_ONCE * AT_ONCE + 1
-    events = match.events.filter(number__range=(first, first + AT_ONCE - 1)).order_by("number")
+    first = (number - 1) // EVENTS_PER_PAGE * EVENTS_PER_PAGE + 1
+    events = match.events.filter(number__range=(first, first + EVENTS_PER_PAGE - 1)).order_by("number")
     return [line_of(event, transcript) for event in events]
 
 
@@ -109,7 +109,7 @@ def line_of(event: Event, transcript: Transcript) -> Line:
         side=roles.index(event.role) % 2 if seat else 0,
         person=bool(seat and seat["enrolment"]),
         by=event.data.get("by") or "",
-        values=[(name, shown(value)) for name, value in _values(event)],
+        values=[(name, readable(value)) for name, value in _values(event)],
         message=event.data["move"].get("message") if event.kind == "move" else None,
         asked_at=event.asked_at,
         shown_at=event.shown_at,
@@ -117,7 +117,7 @@ def line_of(event: Event, transcript: Transcript) -> Line:
     )
 
 
-def shown(value: Any) -> str:
+def readable(value: Any) -> str:
     """Return a value in readable form: 10000.0 → "10,000", None → "–", lists and objects as JSON."""
     if value is None:
         return "–"
@@ -129,11 +129,11 @@ def shown(value: Any) -> str:
 
 
 def _capped(match: Match) -> list[str]:
-    reached = (cap_of_match(agent.settings.caps(), match.uid) for agent in match.agents().values())
-    return list(dict.fromkeys(str(cap) for cap in reached if cap))
+    caps = (cap_of_match(agent.settings.caps(), match.uid) for agent in match.agents().values())
+    return list(dict.fromkeys(str(cap) for cap in caps if cap))
 
 
-def _words(match: Match) -> tuple[dict[str, str], dict[str, str]]:
+def _labels(match: Match) -> tuple[dict[str, str], dict[str, str]]:
     """Return the roles' titles and the parameters' labels; nothing if the rules no longer exist."""
     try:
         game = match.configured()
@@ -143,15 +143,19 @@ def _words(match: Match) -> tuple[dict[str, str], dict[str, str]]:
     return titles, {field.name: field.label for field in fields_of(game.Config)}
 
 
-def _treatment(seat: Any) -> str:
+def _answer_timing(seat: Any) -> str:
     """Return how an agent's answers appear to participants, which is a treatment of the study."""
     wordings = {
         "at_once": _("answers appear at once"),
         "typed": _("answers appear as they are typed"),
         "delayed": _("answers appear at human typing speed"),
     }
-    says = wordings[settings_of(seat.settings).appears]
-    return _("{says}, after {seconds} s or more").format(says=says, seconds=f"{seat.delay:g}") if seat.delay else says
+    wording = wordings[settings_of(seat.settings).appears]
+    return (
+        _("{says}, after {seconds} s or more").format(says=wording, seconds=f"{seat.delay:g}")
+        if seat.delay
+        else wording
+    )
 
 
 def _values(event: Event) -> list[tuple[str, Any]]:
@@ -172,5 +176,5 @@ def _values(event: Event) -> list[tuple[str, Any]]:
 
 
 def _seconds(event: Event) -> float | None:
-    since = event.shown_at or event.asked_at
-    return (event.at - since).total_seconds() if since else None
+    start = event.shown_at or event.asked_at
+    return (event.at - start).total_seconds() if start else None

@@ -16,17 +16,17 @@ from games.interface import Config, Json
 from matches.forms import Field, fields_of
 from studies.admin.parameters import PREFIX, Parameters
 
-SEVERAL = "several_"
-LONGEST = 1000
+VALUES_PREFIX = "several_"
+MAX_LENGTH = 1000
 _GROUPED = re.compile(r"\d{1,3}(,\d{3})+\b")
 
 
-class NoValue(ValueError):
+class InvalidValue(ValueError):
     """A value is not valid for its parameter; the message says why."""
 
 
 @dataclass(frozen=True)
-class Varied:
+class GridFields:
     """The fields for several values, one for each single-valued parameter of `model`."""
 
     model: type[Config]
@@ -34,69 +34,70 @@ class Varied:
     def form_fields(self, grid: Mapping[str, Any]) -> dict[str, forms.Field]:
         """Return a form field per parameter, showing its values in `grid`."""
         return {
-            SEVERAL + field.name: forms.CharField(
+            VALUES_PREFIX + field.name: forms.CharField(
                 label=_("{parameter}: several values").format(parameter=_title(field)),
                 required=False,
-                max_length=LONGEST,
-                initial=written(field, grid[field.name]) if field.name in grid else "",
+                max_length=MAX_LENGTH,
+                initial=format_values(field, grid[field.name]) if field.name in grid else "",
                 widget=UnfoldAdminTextInputWidget(
-                    attrs={"autocomplete": "off", "spellcheck": "false", "placeholder": _example(field)} | _all(field)
+                    attrs={"autocomplete": "off", "spellcheck": "false", "placeholder": _example(field)}
+                    | _all_values(field)
                 ),
                 help_text=_("Comma-separated. Every combination with the other parameters becomes a cell."),
             )
-            for field in self._single()
+            for field in self._single_valued()
         }
 
     def values(self, cleaned: Mapping[str, Any]) -> tuple[dict[str, list[Json]], dict[str, str]]:
         """Return the entered grid and the errors by form field."""
         grid: dict[str, list[Json]] = {}
         errors: dict[str, str] = {}
-        for field in self._single():
-            text = (cleaned.get(SEVERAL + field.name) or "").strip()
+        for field in self._single_valued():
+            text = (cleaned.get(VALUES_PREFIX + field.name) or "").strip()
             if not text:
                 continue
             try:
                 grid[field.name] = self._read(field, text)
-            except NoValue as error:
-                errors[SEVERAL + field.name] = str(error)
+            except InvalidValue as error:
+                errors[VALUES_PREFIX + field.name] = str(error)
         return grid, errors
 
-    def _single(self) -> list[Field]:
+    def _single_valued(self) -> list[Field]:
         return [field for field in fields_of(self.model) if field.kind != "data"]
 
     def _read(self, field: Field, text: str) -> list[Json]:
         """Return the values in `text`, each checked against the parameter.
 
         Raises:
-            NoValue: naming the first invalid one.
+            InvalidValue: naming the first invalid one.
         """
         if field.kind in ("number", "integer") and (grouped := _GROUPED.search(text)):
-            plain = grouped[0].replace(",", "")
-            says = _(
+            digits = grouped[0].replace(",", "")
+            message = _(
                 "A comma separates two values. If “{typed}” is one number, write {plain}; "
                 "otherwise add a space after the comma."
             )
-            raise NoValue(says.format(typed=grouped[0], plain=plain))
+            raise InvalidValue(message.format(typed=grouped[0], plain=digits))
         values: list[Json] = []
         for piece in (part.strip() for part in re.split("[,;]", text)):
             if not piece:
                 continue
             value = _value(field, piece)
             if any(value == other and type(value) is type(other) for other in values):
-                raise NoValue(_("“{value}” appears twice. Remove one.").format(value=piece))
+                raise InvalidValue(_("“{value}” appears twice. Remove one.").format(value=piece))
             problem = Parameters(self.model).problems({field.name: value}).get(PREFIX + field.name)
             if problem:
-                raise NoValue(_("“{value}” is not valid: {reason}").format(value=piece, reason=problem))
+                raise InvalidValue(_("“{value}” is not valid: {reason}").format(value=piece, reason=problem))
             values.append(value)
         return values
 
 
-def written(field: Field, values: Any) -> str:
+def format_values(field: Field, values: Any) -> str:
     """Return values as a researcher would type them."""
-    return ", ".join(_written(field, value) for value in values)
+    return ", ".join(_format_value(field, value) for value in values)
 
 
-def _written(field: Field, value: Json) -> str:
+def _format_value(field: Field, value: Json) -> str:
     if value is None:
         return _("none")
     if isinstance(value, bool):
@@ -108,7 +109,7 @@ def _value(field: Field, piece: str) -> Json:
     """Return one value as typed.
 
     Raises:
-        NoValue
+        InvalidValue
     """
     word = piece.casefold()
     if field.nullable and word in ("none", _("none").casefold()):
@@ -117,19 +118,21 @@ def _value(field: Field, piece: str) -> Json:
         for value, words in ((True, {"yes", "true", _("yes")}), (False, {"no", "false", _("no")})):
             if word in words:
                 return value
-        raise NoValue(_("“{value}” is not valid. Enter yes or no.").format(value=piece))
+        raise InvalidValue(_("“{value}” is not valid. Enter yes or no.").format(value=piece))
     if field.kind == "choice":
         for choice in field.choices:
             if word in (str(choice).casefold(), str(choice).replace("_", " ").casefold()):
                 return choice
-        listed = ", ".join(map(str, field.choices))
-        raise NoValue(_("“{value}” is not valid. Choose from {choices}.").format(value=piece, choices=listed))
+        choices = ", ".join(map(str, field.choices))
+        raise InvalidValue(_("“{value}” is not valid. Choose from {choices}.").format(value=piece, choices=choices))
     if field.kind == "text":
         return piece
     try:
         return int(piece) if re.fullmatch(r"[+-]?\d+", piece, re.ASCII) else float(piece)
     except ValueError:
-        raise NoValue(_("“{value}” is not a number. Enter a number such as 12 or 0.5.").format(value=piece)) from None
+        raise InvalidValue(
+            _("“{value}” is not a number. Enter a number such as 12 or 0.5.").format(value=piece)
+        ) from None
 
 
 def _example(field: Field) -> str:
@@ -138,13 +141,13 @@ def _example(field: Field) -> str:
     if field.kind == "choice":
         return ", ".join(str(choice) for choice in field.choices[:2])
     end = _("none") if field.nullable else "…"
-    return f"{_written(field, field.default)}, {end}" if field.default is not None else end
+    return f"{_format_value(field, field.default)}, {end}" if field.default is not None else end
 
 
-def _all(field: Field) -> dict[str, str]:
+def _all_values(field: Field) -> dict[str, str]:
     """Return all possible values if there are few, to prefill the field when it is opened."""
     values = [True, False] if field.kind == "boolean" else list(field.choices) if field.kind == "choice" else []
-    return {"data-all": written(field, values)} if values else {}
+    return {"data-all": format_values(field, values)} if values else {}
 
 
 def _title(field: Field) -> str:

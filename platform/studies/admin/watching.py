@@ -37,8 +37,8 @@ class Watched:
     @property
     def version(self) -> str:
         """Return a value that changes only when something shown changes."""
-        said = (self.match.status, self.last, self.public, self.problem, self.seats)
-        return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+        content = (self.match.status, self.last, self.public, self.problem, self.seats)
+        return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
 
 
 def watched(match: Match) -> Watched:
@@ -46,16 +46,16 @@ def watched(match: Match) -> Watched:
     try:
         play = match.play()
         game = play.game
-        sitting = {seat.role: seat for seat in match.seats.all()}
+        seats_by_role = {seat.role: seat for seat in match.seats.all()}
         seats = [
             {
                 "role": role,
                 "title": game.role_title(role),
-                "who": str(sitting[role].enrolment or sitting[role].label or sitting[role].agent),
-                "person": sitting[role].enrolment is not None,
+                "who": str(seats_by_role[role].enrolment or seats_by_role[role].label or seats_by_role[role].agent),
+                "person": seats_by_role[role].enrolment is not None,
             }
             for role in game.roles()
-            if role in sitting
+            if role in seats_by_role
         ]
         return Watched(match, render_watched(play, absences=match.absences), seats, play.last)
     except GameError as error:

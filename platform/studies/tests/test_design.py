@@ -12,7 +12,7 @@ from matches.models import Match, Seat
 from opponents.agents import agents_from_specs
 from participants import services as people
 from recruiters.arrivals import Arrival
-from studies.design import cells_wanted
+from studies.design import plan_cells
 from studies.enrolling import enrol
 from studies.freezing import launch
 from studies.models import Cell, Study
@@ -34,7 +34,7 @@ def study(**fields) -> Study:
 
 def wanted(design, **fields):
     made = study(design=design, roles=["alice", "bob"], **fields)
-    return [(cell.config["rounds"], cell.role, cell.quota, cell.kind) for cell in cells_wanted(made)]
+    return [(cell.config["rounds"], cell.role, cell.quota, cell.kind) for cell in plan_cells(made)]
 
 
 def test_default_design_has_a_cell_per_role():
@@ -42,7 +42,7 @@ def test_default_design_has_a_cell_per_role():
 
 
 def test_grid_is_combined_with_other_parameters():
-    cells = cells_wanted(study(design={"grid": {"rounds": [1, None]}}, config={"money": 50}, roles=["bob"]))
+    cells = plan_cells(study(design={"grid": {"rounds": [1, None]}}, config={"money": 50}, roles=["bob"]))
     assert [(c.config["rounds"], c.config["money"], c.role) for c in cells] == [(1, 50, "bob"), (None, 50, "bob")]
 
 
@@ -57,19 +57,19 @@ def test_custom_configurations_have_own_quotas_and_roles():
 
 
 def test_published_selection_has_its_cells_and_quotas():
-    cells = cells_wanted(study(design={"selection": "glee", "seed": 2}))
+    cells = plan_cells(study(design={"selection": "glee", "seed": 2}))
     assert len(cells) == 78
     assert {(c.kind, c.quota) for c in cells} == {("main", 50), ("variant", 25), ("random", 15)}
-    assert cells == cells_wanted(study(design={"selection": "glee", "seed": 2}))
+    assert cells == plan_cells(study(design={"selection": "glee", "seed": 2}))
 
 
 def test_published_table():
-    assert len(cells_wanted(study(design={"table": "glee"}, roles=["alice"]))) == 384
+    assert len(plan_cells(study(design={"table": "glee"}, roles=["alice"]))) == 384
 
 
 def test_announced_average_may_depend_on_a_parameter():
     averages = {"by": "money", "amounts": {"100": "0.50", "10000": "1.00"}}
-    cells = cells_wanted(study(design={"grid": {"money": [100, 10000]}, "averages": averages}, roles=["bob"]))
+    cells = plan_cells(study(design={"grid": {"money": [100, 10000]}, "averages": averages}, roles=["bob"]))
     assert [cell.average for cell in cells] == [Decimal("0.50"), Decimal("1.00")]
 
 
@@ -95,7 +95,7 @@ def test_announced_average_may_depend_on_a_parameter():
 def test_unplayable_design_is_refused_with_the_reason(design, reason):
     made = study(design=design, roles=["alice", "bob"])
     with pytest.raises(BadConfig, match=reason):
-        cells_wanted(made)
+        plan_cells(made)
     with pytest.raises(ValidationError) as refused:
         made.full_clean()
     assert set(refused.value.message_dict) == {"design"}

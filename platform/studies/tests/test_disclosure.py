@@ -13,7 +13,7 @@ from exports.verify import verify
 from games import registry
 from matches.models import Match, Seat
 from opponents.agents import PERSON
-from studies.disclosure import disclosed, kept_back
+from studies.disclosure import disclosure_of, late_disclosure
 
 MODEL, SCRIPT = "lab:m", "script:fair"
 KEPT_BACK = "What we didn't tell you before"
@@ -39,7 +39,7 @@ KEPT_BACK = "What we didn't tell you before"
     ],
 )
 def test_disclosure_is_true_of_every_line_up(lineups, tells, told, words):
-    said = disclosed([dict(enumerate(seats)) for seats in lineups], tells=tells)
+    said = disclosure_of([dict(enumerate(seats)) for seats in lineups], tells=tells)
     assert said.get("told") == told
     assert words is None or said["words"].startswith(words)
 
@@ -88,7 +88,7 @@ def test_last_page_discloses_what_was_withheld(client):
 @pytest.mark.django_db
 def test_informed_participants_get_no_late_disclosure(client):
     played = building.complete(building.new_study(), worker="A1")
-    assert kept_back(played) == [] and KEPT_BACK not in page(client, played)
+    assert late_disclosure(played) == [] and KEPT_BACK not in page(client, played)
 
 
 @pytest.mark.django_db
@@ -102,6 +102,6 @@ def test_debriefing_names_the_undisclosed_players_of_every_game(game):
     Seat.objects.create(match=match, role=roles[0], enrolment=person, step=2)
     for role, agent in zip(roles[1:], cycle(["openai:m", SCRIPT])):
         Seat.objects.create(match=match, role=role, agent=agent)
-    said = " ".join(kept_back(person))
+    said = " ".join(late_disclosure(person))
     assert ("language model" in said) == (len(roles) > 1) and ("fixed rules" in said) == (len(roles) > 2)
     assert bool(said) == (len(roles) > 1)

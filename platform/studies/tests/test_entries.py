@@ -113,7 +113,7 @@ def test_larger_game_from_a_file_is_kept(client):
 
 
 def test_equilibria_and_cooperation_are_shown_live(client):
-    answer = client.post(ADD.replace("?", "outlook/?"), typed(client, cooperate1="0", cooperate2="0")).json()
+    answer = client.post(ADD.replace("?", "live-preview/?"), typed(client, cooperate1="0", cooperate2="0")).json()
     told = answer["entries"]["parameter_custom_game"]
     assert "The only equilibrium in pure strategies: A1, A1 (1, 1)." in told
     assert "All cooperate: A0, A0 (4, 4)." in told

@@ -38,13 +38,13 @@ def test_forecast_counts_participants_and_is_reproducible():
 
 def test_large_study_is_sampled_evenly():
     expected = forecast(study(design={"table": "glee"}))
-    assert (expected.cells, expected.sampled) == (576, forecasting.MATCHES)
+    assert (expected.cells, expected.sampled) == (576, forecasting.MAX_MATCHES)
 
 
 def test_forecast_pay_lies_between_base_and_cap():
     fixed = forecast(study(pay_rule="fixed", base=Decimal("1.50"), announced_average=Decimal("0.75")))
     assert fixed.pay == (Decimal("2.25"),) * 3
-    assert fixed.pay_in_all == Decimal("6.75")
+    assert fixed.total_pay == Decimal("6.75")
     least, mean, most = forecast(study(base=Decimal(1), cap=Decimal("0.60"))).pay
     assert Decimal(1) <= least <= mean <= most <= Decimal("1.60")
 
@@ -65,7 +65,7 @@ def test_forecast_cost_uses_model_prices():
         study(agents=agents_from_specs("openai:gpt-4o-mini", settings={"strategy": "chain_of_thought"}))
     )
     assert reasoned.model_cost > asked.model_cost
-    assert asked.models_in_all == asked.model_cost * 3
+    assert asked.total_model_cost == asked.model_cost * 3
 
 
 def test_unknown_price_is_not_guessed():

@@ -23,7 +23,7 @@ from opponents.agents import (
 )
 from studies import forecast as forecasting
 from studies.cells import cell_titles
-from studies.design import cells_wanted
+from studies.design import plan_cells
 from studies.forecast import forecast
 from studies.freezing import launch
 from studies.lineups import BadLineup, Lineup
@@ -56,7 +56,7 @@ def lineup(name: str = "", weight: int = 1, **seats) -> dict:
 
 
 def test_one_participant_among_four_scripts():
-    (cell,) = cells_wanted(contest(lineups=[lineup(p1="person", others="level 1")]))
+    (cell,) = plan_cells(contest(lineups=[lineup(p1="person", others="level 1")]))
     assert cell.seats == {"p1": "person", "p2": "level 1", "p3": "level 1", "p4": "level 1", "p5": "level 1"}
     assert (cell.people, cell.role, cell.quota) == (["p1"], "p1", 2)
 
@@ -69,7 +69,7 @@ def test_line_ups_are_crossed_with_the_grid_and_weighted():
             lineup("pair", 3, p1="person", p2="person", others="calm"),
         ],
     )
-    found = [(cell.config["players"], cell.lineup, len(cell.people), cell.quota) for cell in cells_wanted(made)]
+    found = [(cell.config["players"], cell.lineup, len(cell.people), cell.quota) for cell in plan_cells(made)]
     assert found == [(3, "alone", 1, 2), (3, "pair", 2, 6), (5, "alone", 1, 2), (5, "pair", 2, 6)]
 
 
@@ -81,7 +81,7 @@ def test_default_line_ups_pair_each_role_with_each_agent():
         agents=agents_from_specs("script:fair", "openai:m"),
         roles=["alice", "bob"],
     )
-    assert [(cell.role, cell.lineup) for cell in cells_wanted(made)] == [
+    assert [(cell.role, cell.lineup) for cell in plan_cells(made)] == [
         ("alice", "script:fair"),
         ("alice", "openai:m"),
         ("bob", "script:fair"),

@@ -22,7 +22,7 @@ from participants.models import Enrolment
 from participants.states import State
 from recruiters.arrivals import Arrival
 from studies import enrolling
-from studies.endings import earned_by
+from studies.endings import earnings_of
 from studies.forecast import forecast
 from studies.models import Placement, Study
 from studies.tests.test_together import come, go_on, states, study
@@ -98,7 +98,7 @@ def test_every_game_is_paid_and_in_the_dataset(tmp_path: Path):
     to = session(other(), session_pays="last")
     (one,) = come(to)
     assert play_all(one).state == State.COMPLETED
-    assert [game["counts"] for game in earned_by(one, to.latest_version().content).games] == [False, True]
+    assert [game["counts"] for game in earnings_of(one, to.latest_version().content).games] == [False, True]
     export(to, tmp_path / "d")
     assert verify(tmp_path / "d") == []
     played = {row["game"]: row for row in rows(tmp_path / "d", "matches")}

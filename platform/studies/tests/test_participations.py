@@ -22,7 +22,7 @@ from recruiters.errors import DifferentParticipant, EntryRefused, TooSoon
 from recruiters.models import Identity, LabCode
 from studies.enrolling import enrol
 from studies.models import Placement, Study
-from studies.participations import in_words
+from studies.participations import describe_wait
 from tests.visitors import arriving, consenting, heading_of, launched, text_of
 
 GLEE = {"most_participations": None, "rest_hours": 12}
@@ -222,7 +222,7 @@ class TestRestBetweenGames:
         ],
     )
     def test_waits_are_rounded_up(self, wait, says):
-        assert in_words(wait) == says
+        assert describe_wait(wait) == says
 
 
 @pytest.mark.services

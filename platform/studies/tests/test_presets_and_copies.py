@@ -12,7 +12,7 @@ from opponents.agents import agents_from_specs
 from rights.members import give
 from rights.roles import Role
 from studies.comparing import compare, difference
-from studies.copying import OWN, copy
+from studies.copying import NOT_COPIED, copy
 from studies.freezing import content_of, launch
 from studies.models import Study
 from tests.visitors import launched, text_of
@@ -46,7 +46,7 @@ def test_copy_is_an_equivalent_draft(boss):
     assert content_of(made) == content_of(study)
     assert not made.versions.exists()
     for field in Study._meta.fields:
-        assert field.name in OWN or getattr(made, field.name) == getattr(study, field.name), field.name
+        assert field.name in NOT_COPIED or getattr(made, field.name) == getattr(study, field.name), field.name
 
 
 def test_copies_find_free_short_names():

@@ -24,7 +24,7 @@ from participants.services import expiry_after
 from studies.enrolling import steps_of
 from studies.freezing import launch
 from studies.models import Study
-from studies.previewing import PreviewSource, Selection, default_selection, preview, subject_of
+from studies.previewing import PreviewSource, Selection, default_selection, preview, preview_source
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -105,7 +105,7 @@ def test_preview_equals_what_is_sent(monkeypatch, agent, strategy, asking):
     bodies = as_the_scripts(begun(study), monkeypatch, moves=5)
     assert len(bodies) == 3, "the model made offers and answered one"
     for number, body in enumerate(bodies, start=1):
-        shown = preview(subject_of(study), Selection(agent, 1, "alice", number, SEED)).sent
+        shown = preview(preview_source(study), Selection(agent, 1, "alice", number, SEED)).sent
         assert exactly(shown.body) == exactly(body)
         assert [text for _role, text in shown.messages][-1] == body["messages"][-1]["content"]
         assert bool(shown.difference) == bool(asking)
@@ -115,7 +115,7 @@ def test_preview_equals_what_is_sent(monkeypatch, agent, strategy, asking):
 def test_typed_answers_are_streamed(monkeypatch):
     study = new_study(appears="typed", instructions="You are {{ you }}. Split {{ money|money }}.", structured=False)
     (body,) = as_the_scripts(begun(study), monkeypatch, moves=1)
-    shown = preview(subject_of(study), default_selection(subject_of(study)))
+    shown = preview(preview_source(study), default_selection(preview_source(study)))
     assert exactly(shown.sent.body) == exactly(body)
     assert body["stream"] is True and "response_format" not in body
     assert "You are Alice. Split 10,000\xa0points." in shown.sent.messages[0][1]
@@ -139,7 +139,7 @@ def test_own_texts_are_frozen_hashed_and_sent(monkeypatch):
         agents.answer_turn(match_uid=match.uid, role="alice", answering=turn.answering)
     first, again = standin.requests
     assert first["messages"][0]["content"].startswith("Play Bargaining.\n(You are a retired judge called Alice.)\n")
-    shown = preview(subject_of(study), default_selection(subject_of(study))).sent
+    shown = preview(preview_source(study), default_selection(preview_source(study))).sent
     assert (
         again["messages"][-1]["content"]
         == shown.correction
@@ -168,10 +168,10 @@ def test_invalid_template_is_never_launched(asking, says):
 
 def test_preview_shows_the_participants_view_too():
     study = new_study()
-    shown = preview(subject_of(study), Selection("openai:m", 1, "alice", 2, SEED))
+    shown = preview(preview_source(study), Selection("openai:m", 1, "alice", 2, SEED))
     assert "Bob has made you an offer" in shown.screen
     assert shown.questions >= 2
-    beyond = preview(subject_of(study), Selection("openai:m", 1, "alice", 999, SEED))
+    beyond = preview(preview_source(study), Selection("openai:m", 1, "alice", 999, SEED))
     assert beyond.chosen.question == beyond.questions
 
 
@@ -189,7 +189,7 @@ def test_every_role_of_every_game_can_be_previewed(key):
 
 def test_scripted_player_is_sent_nothing():
     study = new_study("script:fair")
-    assert preview(subject_of(study), default_selection(subject_of(study))).sent is None
+    assert preview(preview_source(study), default_selection(preview_source(study))).sent is None
 
 
 def test_texts_of_spaces_count_as_empty():

@@ -39,9 +39,9 @@ def errors(response) -> dict[str, list[str]]:
     return response.context["adminform"].form.errors
 
 
-def outlook(client, *, game: str = "negotiation", **changes) -> dict:
+def live_preview(client, *, game: str = "negotiation", **changes) -> dict:
     typed = made_from(client, f"{ADD}?game={game}", **changes)
-    response = client.post(f"{ADD}outlook/?game={game}", typed)
+    response = client.post(f"{ADD}live-preview/?game={game}", typed)
     assert response.status_code == 200
     return response.json()
 
@@ -155,43 +155,47 @@ def test_every_field_belongs_to_a_step(client, boss, game):
 # ---- live updates ----------------------------------------------------------------------------------------
 
 
-def test_outlook_counts_cells_and_matches_and_saves_nothing(client, boss):
-    told = outlook(client, several_rounds="1, 10, none", several_complete_information="yes, no", quota="5")
+def test_live_preview_counts_cells_and_matches_and_saves_nothing(client, boss):
+    told = live_preview(client, several_rounds="1, 10, none", several_complete_information="yes, no", quota="5")
     assert 'data-cells="6"' in told["forecast"] and 'data-matches="30"' in told["forecast"]
     assert set(told["errors"]) == {"title", "slug"}
     assert not Study.objects.exists()
 
 
-def test_outlook_names_errors_and_shows_no_size(client, boss):
-    told = outlook(client, several_rounds="1, 0")
+def test_live_preview_names_errors_and_shows_no_size(client, boss):
+    told = live_preview(client, several_rounds="1, 0")
     assert "not valid" in told["errors"]["several_rounds"][0]
     assert "data-cells" not in told["forecast"] and told["preview"] == ""
 
 
-def test_outlook_does_not_change_a_saved_study(client, boss):
+def test_live_preview_does_not_change_a_saved_study(client, boss):
     study = launched()
     before = Study.objects.values().get()
     page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
     told = client.post(
-        reverse("admin:studies_study_outlook", args=[study.pk]), filled_in(page, several_rounds="2, 4")
+        reverse("admin:studies_study_live_preview", args=[study.pk]), filled_in(page, several_rounds="2, 4")
     ).json()
     assert 'data-cells="2"' in told["forecast"]
     assert Study.objects.values().get() == before
 
 
 def test_forecast_pay_follows_the_pay_rule(client, boss):
-    told = outlook(client, game="bargaining", pay_rule="fixed", base="1.50", announced_average="2.00", quota="10")
+    told = live_preview(client, game="bargaining", pay_rule="fixed", base="1.50", announced_average="2.00", quota="10")
     assert "≈ $3.50" in told["forecast"] and "≈ $35.00" in told["forecast"]
 
 
 def test_forecast_shows_model_price_or_unknown(client, boss):
-    known = outlook(client, agents=json.dumps(agents_from_specs("openai:gpt-4o-mini")))["forecast"]
+    known = live_preview(client, agents=json.dumps(agents_from_specs("openai:gpt-4o-mini")))["forecast"]
     assert "total model cost" in known and "price unknown" not in known
-    assert "price unknown" in outlook(client, agents=json.dumps(agents_from_specs("openai:nobody-knows")))["forecast"]
+    assert (
+        "price unknown" in live_preview(client, agents=json.dumps(agents_from_specs("openai:nobody-knows")))["forecast"]
+    )
 
 
 def test_preview_shows_what_participants_and_models_read(client, boss):
-    told = outlook(client, instructions="# Welcome {{ you }}\n\nOthers: {{ other }}.", parameter_scale="777")["preview"]
+    told = live_preview(client, instructions="# Welcome {{ you }}\n\nOthers: {{ other }}.", parameter_scale="777")[
+        "preview"
+    ]
     assert "<h2>Welcome Alice</h2>" in told and "<h2>Welcome Bob</h2>" in told
     assert "# Welcome Alice" in told and "You go first: name a price." in told
     assert "<ins>" in told and "<del>" in told
@@ -199,7 +203,7 @@ def test_preview_shows_what_participants_and_models_read(client, boss):
 
 
 def test_preview_escapes_texts(client, boss):
-    told = outlook(
+    told = live_preview(
         client, instructions="Hello {{ you }} <script>alert(1)</script>", consent="<img src=x onerror=alert(1)>"
     )["preview"]
     assert "<script>alert" not in told and "<img" not in told
@@ -217,17 +221,17 @@ def test_preview_respects_each_roles_knowledge(role):
     assert shown[0] == shown[1]
 
 
-def test_outlook_requires_permission(client):
+def test_live_preview_requires_permission(client):
     study = launched()
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
     client.force_login(user)
-    assert client.post(reverse("admin:studies_study_outlook", args=[study.pk])).status_code == 404
+    assert client.post(reverse("admin:studies_study_live_preview", args=[study.pk])).status_code == 404
     give(study, user=user, role=Role.VIEWER, by=None)
-    assert client.post(reverse("admin:studies_study_outlook", args=[study.pk])).status_code == 403
+    assert client.post(reverse("admin:studies_study_live_preview", args=[study.pk])).status_code == 403
 
 
-def test_outlook_requires_post(client, boss):
-    assert client.get(f"{ADD}outlook/").status_code == 405
+def test_live_preview_requires_post(client, boss):
+    assert client.get(f"{ADD}live-preview/").status_code == 405
 
 
 # ---- surveys and debriefing ------------------------------------------------------------------------------
@@ -295,7 +299,7 @@ SESSION = {"session_order": "fixed", "several_rounds": "1, 2, 3"}
 def test_unreachable_configurations_cause_a_warning(client, boss, changes, warning):
     response = add(client, **{**SESSION, **changes})
     page = text_of(client.get(response.url))
-    form = outlook(client, **{**SESSION, **changes})["forecast"]
+    form = live_preview(client, **{**SESSION, **changes})["forecast"]
     for shown in (page, form):
         assert warning in shown if warning else "never be played" not in shown
     assert Study.objects.get().session_matches == int(changes["session_matches"]), "saved all the same"

@@ -15,11 +15,11 @@ from games.errors import GameError
 from llm_agents.errors import AgentError
 from rights.admin import MembersPage
 from studies import forecast as forecasting
-from studies.admin.entry_fields import entries_shown
+from studies.admin.entry_fields import entries_html
 from studies.admin.parameters import PREFIX
 from studies.admin.status import session_warning
 from studies.admin.table_fields import seats_of
-from studies.admin.varying import SEVERAL
+from studies.admin.varying import VALUES_PREFIX
 from studies.forecast import Forecast, forecast
 from studies.models import Study
 from studies.text_preview import preview
@@ -29,18 +29,18 @@ PLAY_FIELDS = ("values_from", "design", "roles", "quota", "agents", "lineups")
 """Fields that, besides the parameters, determine what is played."""
 
 
-class Outlook(MembersPage):
+class LivePreview(MembersPage):
     """The live answers a set-up form gets while someone fills it in; nothing is saved."""
 
-    def outlook_urls(self) -> list[URLPattern]:
+    def live_preview_urls(self) -> list[URLPattern]:
         """Return the URL patterns of these views."""
-        view = self.admin_site.admin_view(require_POST(self.outlook))
+        view = self.admin_site.admin_view(require_POST(self.live_preview))
         return [
-            path("add/outlook/", view, name="studies_study_add_outlook"),
-            path("<path:object_id>/outlook/", view, name="studies_study_outlook"),
+            path("add/live-preview/", view, name="studies_study_add_live_preview"),
+            path("<path:object_id>/live-preview/", view, name="studies_study_live_preview"),
         ]
 
-    def outlook(self, request: HttpRequest, object_id: str | None = None) -> HttpResponse:
+    def live_preview(self, request: HttpRequest, object_id: str | None = None) -> HttpResponse:
         """Return {forecast, preview, entries, errors} as JSON: HTML of the result, and errors by field."""
         study = None if object_id is None else self.seen(request, object_id)
         allowed = self.has_change_permission(request, study) if study else self.has_add_permission(request)
@@ -49,55 +49,55 @@ class Outlook(MembersPage):
         form = self.get_form(request, study, change=study is not None)(request.POST, instance=study)
         form.is_valid()
         place = request.POST.get("preview_place", "")
-        told: dict[str, Any] = {
-            **shown(form, int(place[:6]) if place.isascii() and place.isdigit() else 1),
+        data: dict[str, Any] = {
+            **rendered(form, int(place[:6]) if place.isascii() and place.isdigit() else 1),
             "seats": seats_of(form.instance),
         }
-        told["entries"] = entries_shown(form)
-        return JsonResponse({**told, "errors": {name: list(why) for name, why in form.errors.items()}})
+        data["entries"] = entries_html(form)
+        return JsonResponse({**data, "errors": {name: list(reasons) for name, reasons in form.errors.items()}})
 
 
-def shown(form: Any, place: int = 1) -> dict[str, str]:
+def rendered(form: Any, place: int = 1) -> dict[str, str]:
     """Return the parts of the page that depend on the form's values, as HTML; empty if it cannot be played.
 
     Args:
         place: the number of the configuration whose texts are shown.
     """
-    if any(name.startswith((PREFIX, SEVERAL)) or name in PLAY_FIELDS for name in form.errors):
+    if any(name.startswith((PREFIX, VALUES_PREFIX)) or name in PLAY_FIELDS for name in form.errors):
         return {"forecast": render_to_string("admin/studies/study/unknown.html"), "preview": ""}
     try:
-        expected = forecast(form.instance)
+        estimate = forecast(form.instance)
         context = {
-            "forecast": expected,
-            "endings": _endings(form.instance) if expected.pay else "",
-            **_amounts(expected),
+            "forecast": estimate,
+            "endings": _endings(form.instance) if estimate.pay else "",
+            **_amounts(estimate),
             **_assumptions(),
             "warning": session_warning(form.instance),
         }
-        seen = preview(form.instance, place)
+        texts = preview(form.instance, place)
     except (GameError, AgentError, ValueError):
         return {"forecast": render_to_string("admin/studies/study/unknown.html"), "preview": ""}
     return {
         "forecast": render_to_string("admin/studies/study/forecast.html", context),
-        "preview": render_to_string("admin/studies/study/texts.html", {"preview": seen}),
+        "preview": render_to_string("admin/studies/study/texts.html", {"preview": texts}),
     }
 
 
-def _amounts(expected: Forecast) -> dict[str, str]:
+def _amounts(estimate: Forecast) -> dict[str, str]:
     """Return the forecast's amounts formatted as money."""
 
     def money(amount: Any) -> str:
-        return in_currency(amount, expected.currency)
+        return in_currency(amount, estimate.currency)
 
-    pay = expected.pay
+    pay = estimate.pay
     return {
         "pay_mean": money(pay[1]) if pay else "",
-        "pay_least": money(pay[0]) if pay else "",
-        "pay_most": money(pay[2]) if pay else "",
-        "pay_hourly": money(expected.hourly) if expected.hourly is not None else "",
-        "pay_in_all": money(expected.pay_in_all) if expected.pay_in_all is not None else "",
-        "model_each": _dollars(expected.model_cost),
-        "model_in_all": _dollars(expected.models_in_all),
+        "pay_min": money(pay[0]) if pay else "",
+        "pay_max": money(pay[2]) if pay else "",
+        "pay_hourly": money(estimate.hourly) if estimate.hourly is not None else "",
+        "total_pay": money(estimate.total_pay) if estimate.total_pay is not None else "",
+        "model_cost": _dollars(estimate.model_cost),
+        "total_model_cost": _dollars(estimate.total_model_cost),
     }
 
 
@@ -113,18 +113,18 @@ def _dollars(amount: Any) -> str:
 
 
 def _assumptions() -> dict[str, str]:
-    says = _(
+    template = _(
         "An estimate, assuming {words} words read per minute, {decision} seconds per decision, {page} "
         "per page, {model} per model answer, and {letters} characters per token. Scripted players play "
         "both sides of up to {matches} matches. Run a pilot for better figures."
     )
     return {
-        "assumptions": says.format(
+        "assumptions": template.format(
             words=forecasting.WORDS_PER_MINUTE,
             decision=forecasting.SECONDS_PER_DECISION,
             page=forecasting.SECONDS_PER_PAGE,
-            model=forecasting.SECONDS_OF_A_MODEL,
-            matches=forecasting.MATCHES,
-            letters=forecasting.LETTERS_PER_TOKEN,
+            model=forecasting.SECONDS_PER_MODEL_ANSWER,
+            matches=forecasting.MAX_MATCHES,
+            letters=forecasting.CHARACTERS_PER_TOKEN,
         )
     }
