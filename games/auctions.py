@@ -19,7 +19,7 @@ from games.interface import Chance, Config, Fact, Json, Prospect, Role
 from games.words import exact
 from games.words import gettext as _
 
-RAREST = 1e-6
+MIN_SHARE_WITHIN_ASSETS = 1e-6
 """Smallest share of drawn values that may be within the assets; values outside are redrawn."""
 
 
@@ -46,7 +46,7 @@ class AuctionConfig(Config):
     @model_validator(mode="after")
     def _values_fit(self) -> AuctionConfig:
         if self.values is None:
-            if _share_within(self) < RAREST:
+            if _share_within(self) < MIN_SHARE_WITHIN_ASSETS:
                 raise PydanticCustomError(
                     "no_values", "value_mean, value_sd: hardly any drawn value would be within the assets"
                 )
@@ -122,8 +122,8 @@ def pay_examples(config: AuctionConfig) -> tuple[Prospect, ...]:
     """Return two examples: ending with the assets, and with a tenth more."""
     words = _("if you end with {amount}")
     return tuple(
-        Prospect(words.format(amount=units(kept)), kept, bonus_share(config, kept))
-        for kept in (config.assets, 1.1 * config.assets)
+        Prospect(words.format(amount=units(payoff)), payoff, bonus_share(config, payoff))
+        for payoff in (config.assets, 1.1 * config.assets)
     )
 
 

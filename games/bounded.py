@@ -50,7 +50,7 @@ class LimitExceeded(SecurityError):
     """A text exceeds a limit; the message says which."""
 
 
-class _Effort:
+class _Usage:
     """The resources that one rendering has used so far."""
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class _Effort:
             raise LimitExceeded(_("This text takes too long to render."))
 
 
-_effort: ContextVar[_Effort] = ContextVar("effort")
+_usage: ContextVar[_Usage] = ContextVar("effort")
 
 
 def sized(value: Any) -> Any:
@@ -87,27 +87,27 @@ def sized(value: Any) -> Any:
 
 
 def _steps(values: Iterable[Any]) -> Iterator[Any]:
-    effort = _effort.get()
+    usage = _usage.get()
     for value in values:
-        effort.spend()
+        usage.spend()
         yield value
 
 
 def _joined(parts: Iterable[Any], between: str = "") -> str:
-    made, length = [], 0
+    strings, length = [], 0
     for part in parts:
-        made.append(str(part))
-        length += len(made[-1]) + len(between)
+        strings.append(str(part))
+        length += len(strings[-1]) + len(between)
         if length > LONGEST:
             raise LimitExceeded(_("A text may have at most {most} characters.").format(most=f"{LONGEST:,}"))
-    return between.join(made)
+    return between.join(strings)
 
 
 def _range(*bounds: int) -> range:
-    made = range(*bounds)
-    if len(made) > LONGEST_RANGE:
+    numbers = range(*bounds)
+    if len(numbers) > LONGEST_RANGE:
         raise LimitExceeded(_("range() may have at most {most} numbers.").format(most=LONGEST_RANGE))
-    return made
+    return numbers
 
 
 class BoundedEnvironment(ImmutableSandboxedEnvironment):
@@ -180,19 +180,19 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         Raises:
             LimitExceeded, and any error from Jinja
         """
-        effort = _Effort()
-        before = _effort.set(effort)
+        usage = _Usage()
+        before = _usage.set(usage)
         try:
             pieces, length = [], 0
             for piece in compiled.generate(variables):
-                effort.check_time()
+                usage.check_time()
                 length += len(piece)
                 if length > LONGEST:
                     raise LimitExceeded(_("A text may have at most {most} characters.").format(most=f"{LONGEST:,}"))
                 pieces.append(piece)
             return "".join(pieces)
         finally:
-            _effort.reset(before)
+            _usage.reset(before)
 
 
 def _with_bounded_joins(node: Any) -> Any:

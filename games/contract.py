@@ -18,7 +18,7 @@ from typing import Any
 
 from games import registry
 from games.errors import BadConfig, GameError, Refused
-from games.examples import LOOKED_AT, Case, ContractBroken, cases, entry, play_random, require, script_answer
+from games.examples import MOMENTS_CHECKED, Case, ContractBroken, cases, entry, play_random, require, script_answer
 from games.interface import (
     Block,
     Chart,
@@ -67,7 +67,7 @@ def _in_contract(check: Check) -> Check:
 
 
 @_in_contract
-def says_what_it_is(case: Case) -> None:
+def identity_is_complete(case: Case) -> None:
     """A game has a key, a title, a summary, a version and a script called "random"."""
     game = case.game
     require(game.key and game.title and game.summary, "key, title and summary must not be empty")
@@ -138,8 +138,8 @@ def results_come_as_rows(case: Case) -> None:
         for name, value in (item for row in rows for item in row.items()):
             require(_flat(value), f"{what}: {name} is not a flat value: {value!r}")
     metrics = game.metrics(end.state)
-    doubled = [f"{role}_{key}" for role, row in seats.items() for key in row if f"{role}_{key}" in metrics]
-    require(not doubled, f"seat_metrics repeats keys of metrics: {doubled}")
+    repeated = [f"{role}_{key}" for role, row in seats.items() for key in row if f"{role}_{key}" in metrics]
+    require(not repeated, f"seat_metrics repeats keys of metrics: {repeated}")
 
 
 @_in_contract
@@ -150,9 +150,9 @@ def bonus_share_is_a_share(case: Case) -> None:
         share = case.game.pay_share(end.state, role)
         require(_finite(share) and 0 <= share <= 1, f"pay_share of {role} is {share!r}")
     for role, payoff in end.payoffs().items():
-        for paid in (payoff, 0.0, -1e12, 1e12):
-            share = case.game.bonus_share(role, float(paid or 0))
-            require(_finite(share) and 0 <= share <= 1, f"bonus_share of {paid} for {role} is {share!r}")
+        for value in (payoff, 0.0, -1e12, 1e12):
+            share = case.game.bonus_share(role, float(value or 0))
+            require(_finite(share) and 0 <= share <= 1, f"bonus_share of {value} for {role} is {share!r}")
 
 
 @_in_contract
@@ -184,7 +184,7 @@ def snapshots_change_nothing(case: Case) -> None:
         saved = json.loads(written)
         again = restore(case.game, saved)
         require(again.state == moment.before.state, "a restored state differs (are its fields typed?)")
-        require(_outlook(again) == _outlook(moment.before), "a restored play shows something different")
+        require(_shown_to_all(again) == _shown_to_all(moment.before), "a restored play shows something different")
         after, events = submit(again, moment.role, moment.move)
         require(after.state == moment.after.state, "a restored play continues differently")
         require(events[0].number == moment.before.last + 1, "a restored play numbers its events differently")
@@ -211,23 +211,23 @@ def defaults_are_legal(case: Case) -> None:
 
 
 @_in_contract
-def warnings_only_ask(case: Case) -> None:
+def warnings_change_nothing(case: Case) -> None:
     """`warning` has a text and changes nothing, and a page never refuses the default move."""
     for moment in case.walk().some():
         before = moment.before
         for role in before.waiting_for():
             own = [moment.move] if role == moment.role else []
             for move in (case.game.default(before.state, role), *own):
-                kept = repr(before.state)
+                state = repr(before.state)
                 warning = case.game.warning(before.state, role, check(before, role, move)[1])
                 require(warning is None or warning.words, "a warning must give its reason")
-                require(repr(before.state) == kept, "warning changed the state")
+                require(repr(before.state) == state, "warning changed the state")
                 default = move is not moment.move
                 require(warning is None or warning.may_send or not default, f"a page refuses the default of {role}")
 
 
 @_in_contract
-def turns_end(case: Case) -> None:
+def turns_do_not_stay_open(case: Case) -> None:
     """No turn stays open forever: after `open_moves` moves that leave it open, the next one is refused."""
     most = case.game.open_moves
     require(isinstance(most, int) and most >= 1, "open_moves must be 1 or more")
@@ -266,22 +266,22 @@ def _misshapen(play: Play, role: Role, move: MoveData) -> Iterator[Any]:
     if len(forms) == 1:
         for key in _required(forms[0].model) & move.keys():
             yield {name: value for name, value in move.items() if name != key}
-    for odd in (math.nan, math.inf, -math.inf, True):
-        yield from _with_numbers_replaced(move, odd)
+    for invalid in (math.nan, math.inf, -math.inf, True):
+        yield from _with_numbers_replaced(move, invalid)
 
 
-def _with_numbers_replaced(value: Json, odd: Json) -> Iterator[Json]:
+def _with_numbers_replaced(value: Json, invalid: Json) -> Iterator[Json]:
     """Yield copies of `value`, each with one of its numbers replaced."""
     if isinstance(value, bool):
         return
     if isinstance(value, int | float):
-        yield odd
+        yield invalid
     elif isinstance(value, Mapping):
         for key, part in value.items():
-            yield from ({**value, key: other} for other in _with_numbers_replaced(part, odd))
+            yield from ({**value, key: other} for other in _with_numbers_replaced(part, invalid))
     elif isinstance(value, Sequence) and not isinstance(value, str):
         for at, part in enumerate(value):
-            yield from ([*value[:at], other, *value[at + 1 :]] for other in _with_numbers_replaced(part, odd))
+            yield from ([*value[:at], other, *value[at + 1 :]] for other in _with_numbers_replaced(part, invalid))
 
 
 def _refuses(play: Play, role: Role, move: Any) -> None:
@@ -356,7 +356,7 @@ def _cell(cell: Any) -> bool:
 
 
 @_in_contract
-def notices_tell_what_others_did(case: Case) -> None:
+def notices_report_others_moves(case: Case) -> None:
     """A role gets a notice when others' moves change its view; otherwise a model's conversation would miss it."""
     for moment in case.walk().some():
         if moment.after.step == moment.before.step:
@@ -366,8 +366,8 @@ def notices_tell_what_others_did(case: Case) -> None:
             if not case.game.remembers(role) or movers == {role}:
                 continue
             if moment.before.view(role) != moment.after.view(role):
-                told = learnt(moment.before, moment.role, moment.move, moment.after, role)
-                require(told, f"the view of {role} changed after {moment.role}'s move, but {role} got no notice")
+                notices = learnt(moment.before, moment.role, moment.move, moment.after, role)
+                require(notices, f"the view of {role} changed after {moment.role}'s move, but {role} got no notice")
 
 
 @_in_contract
@@ -514,7 +514,7 @@ def _alike(case: Case, role: Role, true: Play, shadow: Play, what: str, *, revea
     scripts = sorted(set(case.game.scripts) - case.game.oracles)
     disclosed = case.examples.discloses
     rng = Random(f"{case.seed}/{role}/{what}")
-    for _number in range(2 * LOOKED_AT):
+    for _number in range(2 * MOMENTS_CHECKED):
         if true.over != shadow.over:
             return
         views = seen(true, role, without=disclosed), seen(shadow, role, without=disclosed)
@@ -540,8 +540,8 @@ def _alike(case: Case, role: Role, true: Play, shadow: Play, what: str, *, revea
             return
         if revealing and differed and _reveals(case, true, mover, move, next_true, role):
             return
-        heard = learnt(true, mover, move, next_true, role), learnt(shadow, mover, move, next_shadow, role)
-        require(heard[0] == heard[1], f"{role} gets different notices, but must not know: {what}")
+        notices = learnt(true, mover, move, next_true, role), learnt(shadow, mover, move, next_shadow, role)
+        require(notices[0] == notices[1], f"{role} gets different notices, but must not know: {what}")
         true, shadow = next_true, next_shadow
 
 
@@ -574,7 +574,7 @@ def _bytes(value: Any) -> str:
     return json.dumps([event.as_dict() for event in value] if isinstance(value, tuple) else value, allow_nan=False)
 
 
-def _outlook(play: Play) -> Any:
+def _shown_to_all(play: Play) -> Any:
     return (
         [seen(play, role) for role in play.game.roles()],
         play.waiting_for(),
@@ -621,20 +621,20 @@ def broken(key: str) -> list[str]:
 
 def main(keys: Sequence[str] = ()) -> int:
     """Print what each game lacks; return 1 if any game lacks something."""
-    lacking = False
+    failed = False
     for key in keys or registry.keys():
-        began = time.monotonic()
+        started = time.monotonic()
         try:
             registry.get(key)
             problems = [f"missing: {part}" for part in missing(key)] + broken(key)
         except GameError as error:
             problems = [str(error)]
-        lacking = lacking or bool(problems)
+        failed = failed or bool(problems)
         state = f"{len(problems)} problems" if problems else "ok"
-        print(f"{key}: {state} ({len(CHECKS)} checks, {time.monotonic() - began:.1f} s)")
+        print(f"{key}: {state} ({len(CHECKS)} checks, {time.monotonic() - started:.1f} s)")
         for problem in problems:
             print(f"  {problem}")
-    return int(lacking)
+    return int(failed)
 
 
 if __name__ == "__main__":

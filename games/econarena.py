@@ -46,16 +46,16 @@ def preset(
         )
         alone = Lineups(rule="each", agents=pool, rotate=True)
         all_seats: dict[str, Json] = {"players": len(pool)}
-        told: dict[str, Json] = {"players": 5, "told_of_others": "rational"}
+        announced: dict[str, Json] = {"players": 5, "told_of_others": "rational"}
         history: dict[str, Json] = {"runs": 6, "history_depth": 3}
         yield sessions.environment("melee", together, GROUPS, 50, all_seats)
-        yield sessions.environment("rational", among_rational, GROUPS, 50, told)
-        yield sessions.environment("cot", among_rational, GROUPS, 50, told, {"strategy": "chain_of_thought"})
+        yield sessions.environment("rational", among_rational, GROUPS, 50, announced)
+        yield sessions.environment("cot", among_rational, GROUPS, 50, announced, {"strategy": "chain_of_thought"})
         if len(pool) >= 5:
             seniors = Lineups(rule="together", agents=pool[:5], rotate=True)
             yield sessions.environment("senior", seniors, ("M",), 100, {"players": 5})
         yield sessions.environment("melee-history", together, GROUPS, 10, {**all_seats, **history})
-        yield sessions.environment("rational-history", among_rational, GROUPS, 10, {**told, **history})
+        yield sessions.environment("rational-history", among_rational, GROUPS, 10, {**announced, **history})
         similar: dict[str, Json] = {"players": 5, "told_of_others": "similar", **history}
         yield sessions.environment("self", alone, GROUPS, 10, similar)
 

@@ -18,7 +18,7 @@ from games.words import number
 
 LEVELS = ("basic", "medium", "hard")
 INSTANCES = range(12)
-ASKED: Mapping[str, Json] = {"strategy": TOOLS, "temperature": 1.0}
+SETTINGS: Mapping[str, Json] = {"strategy": TOOLS, "temperature": 1.0}
 """How models were asked: with tools, and with no reasoning except their notes."""
 
 
@@ -33,7 +33,7 @@ def benchmark(title: str, summary: str, source: str, config: Mapping[str, Json])
             title=title,
         )
 
-    return CollectionPreset(title, summary, source, environments, settings=ASKED)
+    return CollectionPreset(title, summary, source, environments, settings=SETTINGS)
 
 
 def alone(title: str, source: str, config: Mapping[str, Json], *, minutes: int, turn_seconds: int) -> StudyPreset:

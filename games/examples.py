@@ -23,7 +23,7 @@ from games.play import Play, configure, start, submit
 
 MOST_MOVES = 20_000
 """A longer match of scripts counts as one that never ends."""
-LOOKED_AT = 20
+MOMENTS_CHECKED = 20
 """Moments of a match, spread over its length, that the costlier checks examine."""
 
 
@@ -31,10 +31,10 @@ class ContractBroken(AssertionError):
     """A check of the contract failed."""
 
 
-def require(kept: object, otherwise: str) -> None:
-    """Raise `ContractBroken` with the message `otherwise` unless `kept` is true."""
-    if not kept:
-        raise ContractBroken(otherwise)
+def require(condition: object, message: str) -> None:
+    """Raise `ContractBroken` with the message `message` unless `condition` is true."""
+    if not condition:
+        raise ContractBroken(message)
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ class Walk:
         return self.moments[-1].after if self.moments else self.opening
 
     def some(self) -> tuple[Moment, ...]:
-        """Return moments from first to last, about `LOOKED_AT` of them."""
-        step = max(1, math.ceil(len(self.moments) / LOOKED_AT))
+        """Return moments from first to last, about `MOMENTS_CHECKED` of them."""
+        step = max(1, math.ceil(len(self.moments) / MOMENTS_CHECKED))
         return (*self.moments[::step], *self.moments[-1:])
 
     def plays(self) -> tuple[Play, ...]:
@@ -146,11 +146,11 @@ class Case:
 
     def _others(self, key: str, name: str, at: int | None, present: Json) -> list[Json]:
         """Return values of the key to try; for an entry of a list, lists that differ only in that entry."""
-        told = self.examples.alternatives.get(key)
+        given = self.examples.alternatives.get(key)
         if at is None:
-            return list(told or candidates(type(self.game), name, present))
-        if told:
-            return [[*present[:at], value, *present[at + 1 :]] for value in told]
+            return list(given or candidates(type(self.game), name, present))
+        if given:
+            return [[*present[:at], value, *present[at + 1 :]] for value in given]
         guessed = [value for value in candidates(type(self.game), name, present) if isinstance(value, list)]
         return [v for v in guessed if len(v) == len(present) and v == [*present[:at], v[at], *present[at + 1 :]]]
 
@@ -265,17 +265,17 @@ def cases_of(game: type[Game[Any, Any]], examples: Examples) -> list[Case]:
 def _guesses(game: type[Game[Any, Any]], most: int = 4) -> list[dict[str, Json]]:
     """Return valid configurations: each switch of the default flipped, and some random changes."""
     defaults, rng = game.Config().model_dump(mode="json"), Random(f"guesses/{game.key}")
-    wished = [{key: not value} for key, value in defaults.items() if isinstance(value, bool)]
+    wanted = [{key: not value} for key, value in defaults.items() if isinstance(value, bool)]
     for _trial in range(most):
         keys = [key for key in defaults if rng.random() < 0.4]
-        wished.append({key: rng.choice([*candidates(game, key, defaults[key]), defaults[key]]) for key in keys})
-    return [config for config in map(partial(_valid_part, game), wished) if config]
+        wanted.append({key: rng.choice([*candidates(game, key, defaults[key]), defaults[key]]) for key in keys})
+    return [config for config in map(partial(_valid_part, game), wanted) if config]
 
 
-def _valid_part(game: type[Game[Any, Any]], wished: Mapping[str, Json]) -> dict[str, Json]:
+def _valid_part(game: type[Game[Any, Any]], wanted: Mapping[str, Json]) -> dict[str, Json]:
     """Return as many of the wanted values as are valid together."""
     config: dict[str, Json] = {}
-    for key, value in wished.items():
+    for key, value in wanted.items():
         try:
             configure(game, {**config, key: value})
         except BadConfig:

@@ -22,7 +22,7 @@ Grid = Mapping[str, Sequence[Json]]
 Configuration = dict[str, Json]
 """Every parameter of a game with its value."""
 
-MOST = 100_000
+MAX_CONFIGURATIONS = 100_000
 """Maximum number of configurations in one set."""
 
 
@@ -38,10 +38,10 @@ def expand(game: type[Game[Any, Any]], grid: Grid, fixed: Mapping[str, Json] | N
     values = {**{key: [value] for key, value in (fixed or {}).items()}, **grid}
     _refuse_unreadable(game, values)
     size = math.prod(len(options) for options in values.values())
-    if size > MOST:
+    if size > MAX_CONFIGURATIONS:
         raise BadConfig(
             _("The grid of {game} has {size} configurations; the maximum is {most}.").format(
-                game=game.key, size=size, most=MOST
+                game=game.key, size=size, most=MAX_CONFIGURATIONS
             )
         )
     return [

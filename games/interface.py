@@ -554,8 +554,8 @@ class Game(ABC, Generic[C, S]):
 
         Override it if computing the whole view is slow, and leave out everything that grows with the match.
         """
-        told = {tool.block for tool in self.tools(state, role)}
-        return tuple(block for block in self.view(state, role) if block.key.removesuffix("_chart") not in told)
+        returned = {tool.block for tool in self.tools(state, role)}
+        return tuple(block for block in self.view(state, role) if block.key.removesuffix("_chart") not in returned)
 
 
 Script = Callable[[Any, Any, Role, Random], MoveData]

@@ -98,8 +98,8 @@ class Lineups(BaseModel):
             seats = self._choose(index, len(free))
             lineup = {**self.fixed, **dict(zip(free, (self.agents[seat] for seat in seats), strict=True))}
         shift = repetition % len(roles) if self.rotate else 0
-        turned = [*roles[shift:], *roles[:shift]]
-        return {role: lineup[sits] for role, sits in zip(roles, turned, strict=True)}
+        rotated = [*roles[shift:], *roles[:shift]]
+        return {role: lineup[seat_of] for role, seat_of in zip(roles, rotated, strict=True)}
 
     def labels(self) -> tuple[str, ...]:
         """Return every agent that may be seated, each once."""
@@ -184,14 +184,14 @@ class Lineups(BaseModel):
         if self.rule == "subsets":
             return _subset(index, pool, free)
         if not self.same:
-            for alike in self._alike(free):
-                index += alike <= index
+            for same_agent in self._same_agent_indices(free):
+                index += same_agent <= index
         if self.rule == "product":
             return [index // pool ** (free - 1 - seat) % pool for seat in range(free)]
         # Adding 0, 1, 2… to the sorted positions maps choices with repetition one-to-one to subsets.
         return [place - seat for seat, place in enumerate(_subset(index, pool + free - 1, free))]
 
-    def _alike(self, free: int) -> Iterator[int]:
+    def _same_agent_indices(self, free: int) -> Iterator[int]:
         """Return the indices of the line-ups in which one agent takes all free seats, in order."""
         pool, size = len(self.agents), self._with_same(free)
         for agent in range(pool):
@@ -206,8 +206,8 @@ def _subset(index: int, pool: int, size: int) -> list[int]:
     chosen: list[int] = []
     first = 0
     for left in range(size, 0, -1):
-        while index >= (beginning_here := comb(pool - first - 1, left - 1)):
-            index -= beginning_here
+        while index >= (count_from_first := comb(pool - first - 1, left - 1)):
+            index -= count_from_first
             first += 1
         chosen.append(first)
         first += 1
@@ -235,7 +235,7 @@ def _shuffled(index: int, size: int, seed: str) -> int:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PresetAgent:
     """An agent of a preset: a model or script, and how it is asked.
 
     Attributes:
@@ -272,7 +272,7 @@ class Environment:
     name: str
     configurations: Sequence[Mapping[str, Json]]
     lineups: Lineups
-    agents: Mapping[str, Asked] = field(default_factory=dict)
+    agents: Mapping[str, PresetAgent] = field(default_factory=dict)
     repetitions: int = 1
     cycle: int = 1
     seeds: Literal["instance", "match"] = "instance"

@@ -51,14 +51,14 @@ class Lookup:
     def _chart(self) -> tuple[Chart, ...]:
         if self.series is None or len(self.rows) < 2:
             return ()
-        across, ups = self.series
-        lines = tuple(Series(self.columns[up], self._points(across, up)) for up in ups)
-        up = self.columns[ups[0]] if len(ups) == 1 else ""
-        return (Chart(f"{self.key}_chart", self.title, self.columns[across], up, lines),)
+        x_column, y_columns = self.series
+        lines = tuple(Series(self.columns[y_column], self._points(x_column, y_column)) for y_column in y_columns)
+        y_column = self.columns[y_columns[0]] if len(y_columns) == 1 else ""
+        return (Chart(f"{self.key}_chart", self.title, self.columns[x_column], y_column, lines),)
 
-    def _points(self, across: str, up: str) -> tuple[tuple[float, float], ...]:
+    def _points(self, x_column: str, y_column: str) -> tuple[tuple[float, float], ...]:
         def is_number(value: Cell) -> bool:
             return isinstance(value, int | float) and not isinstance(value, bool)
 
-        found = ((row[across], row[up]) for row in self.rows)
+        found = ((row[x_column], row[y_column]) for row in self.rows)
         return tuple((float(x), float(y)) for x, y in found if is_number(x) and is_number(y))  # type: ignore[arg-type]

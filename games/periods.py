@@ -164,7 +164,7 @@ def for_instance(
 def _named(model: type[Move], names: tuple[str, ...], choices: tuple[str, ...], every: bool) -> type[Move]:
     (field,) = model.model_fields
 
-    def say(schema: dict[str, Any]) -> None:
+    def add_schema(schema: dict[str, Any]) -> None:
         part = schema["properties"][field]
         part["propertyNames"] = {"enum": list(names)}
         if every:
@@ -172,10 +172,14 @@ def _named(model: type[Move], names: tuple[str, ...], choices: tuple[str, ...], 
         if choices:
             part["additionalProperties"] = {**part["additionalProperties"], "enum": list(choices)}
 
-    body = {"model_config": ConfigDict(json_schema_extra=say), "__module__": model.__module__, "__doc__": model.__doc__}
+    body = {
+        "model_config": ConfigDict(json_schema_extra=add_schema),
+        "__module__": model.__module__,
+        "__doc__": model.__doc__,
+    }
     metaclass: Any = type(model)
-    named: type[Move] = metaclass(model.__name__, (model,), body)
-    return named
+    subclass: type[Move] = metaclass(model.__name__, (model,), body)
+    return subclass
 
 
 C = TypeVar("C", bound=PeriodsConfig)
@@ -359,19 +363,19 @@ class PeriodGame(Game[C, S], Generic[C, S]):
 
     def before_lookups(self, state: S, role: Role) -> View:
         """Return the task, the last outcome, and what no tool returns."""
-        told: Sequence[Block] = ()
+        blocks: Sequence[Block] = ()
         if self.over(state):
-            told = self.screen.result(self, state, role)
+            blocks = self.screen.result(self, state, role)
         elif self.period(state):
-            told = self.screen.outcome(self, state, role)
-        return (self.status(state), *told, *self.screen.not_in_tools(self, state, role))
+            blocks = self.screen.outcome(self, state, role)
+        return (self.status(state), *blocks, *self.screen.not_in_tools(self, state, role))
 
     def notices(self, before: S, moves: Mapping[Role, Any], after: S, role: Role) -> View:
         """Return the outcome of the last submission; nothing for a note."""
         if self.period(after) == self.period(before):
             return ()
-        told = (*self.screen.outcome(self, after, role), *self.screen.news(self, after, role))
-        return (*told, *self.screen.result(self, after, role)) if self.over(after) else told
+        blocks = (*self.screen.outcome(self, after, role), *self.screen.news(self, after, role))
+        return (*blocks, *self.screen.result(self, after, role)) if self.over(after) else blocks
 
     def notes_block(self, state: S, role: Role) -> Block:
         """Return the role's own notes, by period."""

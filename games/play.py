@@ -171,10 +171,10 @@ _PROBLEMS: dict[str, Callable[[dict[str, Any]], str]] = {
     "int_parsing_size": lambda e: _("must be a smaller whole number"),
     "bool_type": lambda e: _("must be true or false"),
     "string_type": lambda e: _("must be text"),
-    "greater_than_equal": lambda e: _("must be at least {limit}").format(limit=_plain(e["ctx"]["ge"])),
-    "greater_than": lambda e: _("must be more than {limit}").format(limit=_plain(e["ctx"]["gt"])),
-    "less_than_equal": lambda e: _("must be at most {limit}").format(limit=_plain(e["ctx"]["le"])),
-    "less_than": lambda e: _("must be less than {limit}").format(limit=_plain(e["ctx"]["lt"])),
+    "greater_than_equal": lambda e: _("must be at least {limit}").format(limit=_without_point_zero(e["ctx"]["ge"])),
+    "greater_than": lambda e: _("must be more than {limit}").format(limit=_without_point_zero(e["ctx"]["gt"])),
+    "less_than_equal": lambda e: _("must be at most {limit}").format(limit=_without_point_zero(e["ctx"]["le"])),
+    "less_than": lambda e: _("must be less than {limit}").format(limit=_without_point_zero(e["ctx"]["lt"])),
     "literal_error": lambda e: _("must be one of {choices}").format(choices=e["ctx"]["expected"]),
     "string_too_long": lambda e: _too_long(e),
     "too_long": lambda e: _too_long(e),
@@ -190,7 +190,7 @@ def _too_long(error: dict[str, Any]) -> str:
     return words.format(limit=error["ctx"]["max_length"])
 
 
-def _plain(number: float) -> str:
+def _without_point_zero(number: float) -> str:
     return f"{number:,.10g}"
 
 
@@ -218,7 +218,7 @@ def _problem(error: Any, form: Form | type[Any], *, on_page: bool = False) -> tu
     return f"{name}{f' [{where}]' if where else ''} {what}", key
 
 
-_USUAL = 12.5
+_EXAMPLE_NUMBER = 12.5
 """The example of a number, if the limits allow it."""
 
 
@@ -229,9 +229,9 @@ def _example(model: type[Any], key: str) -> str:
     if part.get("type") not in ("number", "integer"):
         return ""
     low = part.get("minimum", part.get("exclusiveMinimum", 0))
-    high = part.get("maximum", part.get("exclusiveMaximum", max(_USUAL, 2 * low)))
-    one = _USUAL if low <= _USUAL <= high else (low + high) / 2
-    return _plain(round(one) if part["type"] == "integer" else one)
+    high = part.get("maximum", part.get("exclusiveMaximum", max(_EXAMPLE_NUMBER, 2 * low)))
+    one = _EXAMPLE_NUMBER if low <= _EXAMPLE_NUMBER <= high else (low + high) / 2
+    return _without_point_zero(round(one) if part["type"] == "integer" else one)
 
 
 # ---- playing -----------------------------------------------------------------------------------
@@ -452,16 +452,16 @@ def replay_moves(
     Raises:
         Refused: an illegal move; the message names its number (from 1), role and reason.
     """
-    play, made = start(game, seed)
-    events = list(made)
+    play, new_events = start(game, seed)
+    events = list(new_events)
     for number, (role, move) in enumerate(moves, start=1):
         try:
-            play, made = submit(play, role, move)
+            play, new_events = submit(play, role, move)
         except Refused as refusal:
             raise Refused(
                 _("Move {number} by {role}: {reason}").format(number=number, role=role, reason=refusal)
             ) from None
-        events += made
+        events += new_events
     return play, tuple(events)
 
 
@@ -493,19 +493,19 @@ def record_moves(
     Raises:
         Refused: a move out of turn or one that cannot be read; the message names its number, role and reason.
     """
-    play, made = start(game, seed)
-    events, first = list(made), None
+    play, new_events = start(game, seed)
+    events, first = list(new_events), None
     for number, (role, move) in enumerate(moves, start=1):
         try:
-            play, made = submit(play, role, move)
+            play, new_events = submit(play, role, move)
         except Refused as refusal:
             reason = _("Move {number} by {role}: {reason}").format(number=number, role=role, reason=refusal)
             first = first or reason
             try:
-                play, made = _submit_beyond_limits(play, role, move)
+                play, new_events = _submit_beyond_limits(play, role, move)
             except Refused:
                 raise Refused(reason) from None
-        events += made
+        events += new_events
     return play, tuple(events), first
 
 
@@ -540,21 +540,21 @@ def replay_events(game: Game[Any, Any], events: Sequence[Event]) -> Play:
     """
     if not events or events[0].kind != "start":
         raise LogMismatch(_("The log does not begin with a start."))
-    play, made = start(game, events[0].data["seed"])
-    log = list(made)
+    play, new_events = start(game, events[0].data["seed"])
+    log = list(new_events)
     for event in events:
         try:
             if event.kind == "move":
-                play, made = submit(play, event.data["role"], event.data["move"], by=event.data.get("by"))
+                play, new_events = submit(play, event.data["role"], event.data["move"], by=event.data.get("by"))
             elif event.kind == "abandoned":
-                play, made = abandon(play, event.data["reason"], event.data.get("role"))
+                play, new_events = abandon(play, event.data["reason"], event.data.get("role"))
             else:
                 continue
         except Refused as refusal:
             raise LogMismatch(
                 _("Event {number} is not legal: {reason}").format(number=event.number, reason=refusal)
             ) from None
-        log += made
+        log += new_events
     for expected, found in zip(events, log, strict=False):
         if _comparable(expected) != _comparable(found):
             raise LogMismatch(
@@ -577,8 +577,8 @@ def stages(
     game: Game[Any, Any], seed: int, moves: Sequence[tuple[Role, MoveData]]
 ) -> Sequence[tuple[int | None, str | None]]:
     """Return the round and phase of each move of a match, in order; needs a replay if the moves alone do not tell."""
-    if (told := game.stages(moves)) is not None:
-        return told
+    if (given := game.stages(moves)) is not None:
+        return given
     if type(game).stage is Game.stage:
         return [(None, None)] * len(moves)
     play, found = start(game, seed)[0], []
@@ -603,18 +603,18 @@ def story(play: Play, events: Sequence[Event], role: Role) -> list[View | Own]:
 
     Needs one replay; meant for prompts and transcripts, not for making moves.
     """
-    told: list[View | Own] = []
+    entries: list[View | Own] = []
     current, _events = start(play.game, play.seed)
     for event in events:
         if event.kind != "move":
             continue
         if event.data["role"] == role:
-            told.append(Own(event.number, current.forms(role), event.data["move"], current))
+            entries.append(Own(event.number, current.forms(role), event.data["move"], current))
         before = current
         current, _made = submit(current, event.data["role"], event.data["move"], by=event.data.get("by"))
         if notices := learnt(before, event.data["role"], event.data["move"], current, role):
-            told.append(notices)
-    return told
+            entries.append(notices)
+    return entries
 
 
 def learnt(before: Play, mover: Role, move: MoveData, after: Play, role: Role) -> View:

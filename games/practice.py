@@ -74,14 +74,18 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
         now = self.practice_state(state)
         return None if now is None or self.practice_game.over(now) else now
 
-    def _kept(self, state: S, rehearsal: S) -> S:
+    def _with_practice_state(self, state: S, rehearsal: S) -> S:
         return replace(state, rehearsal=_adapter(self.State).dump_python(rehearsal, mode="json"))
 
     # ---- playing -----------------------------------------------------------------------------------
 
     def setup(self, chance: Chance) -> S:
         state = self.begin(chance)
-        return self._kept(state, self.practice_game.begin(_PracticeChance(chance))) if self.config.practice else state
+        return (
+            self._with_practice_state(state, self.practice_game.begin(_PracticeChance(chance)))
+            if self.config.practice
+            else state
+        )
 
     def turn(self, state: S) -> Turn | None:
         now = self.practice_now(state)
@@ -95,7 +99,7 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
         now = self.practice_now(state)
         if now is None:
             return super().apply(state, moves, chance)
-        return self._kept(state, self.practice_game.apply(now, moves, _PracticeChance(chance)))
+        return self._with_practice_state(state, self.practice_game.apply(now, moves, _PracticeChance(chance)))
 
     def default(self, state: S, role: Role) -> MoveData:
         now = self.practice_now(state)
@@ -122,18 +126,22 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
         if now is None or self.period(state):
             return super().view(state, role)
         if self.practice_game.over(now):
-            begins = _("The practice period is over and does not count. From now on, every period counts.")
+            announcement = _("The practice period is over and does not count. From now on, every period counts.")
             first, *others = super().view(state, role)
-            return (_after(begins, first), *self.practice_game.screen.outcome(self.practice_game, now, role), *others)
+            return (
+                _after(announcement, first),
+                *self.practice_game.screen.outcome(self.practice_game, now, role),
+                *others,
+            )
         first, *others = self.practice_game.view(now, role)
         return (_after(_("This is a practice period: it does not count."), first), *others)
 
     def notices(self, before: S, moves: Mapping[Role, Any], after: S, role: Role) -> View:
-        now, then = self.practice_now(before), self.practice_state(after)
-        if now is None or then is None:
+        now, finished = self.practice_now(before), self.practice_state(after)
+        if now is None or finished is None:
             return super().notices(before, moves, after, role)
-        told = self.practice_game.notices(now, moves, then, role)
-        return (*told, Text("practice", _("That was practice and does not count."))) if told else ()
+        blocks = self.practice_game.notices(now, moves, finished, role)
+        return (*blocks, Text("practice", _("That was practice and does not count."))) if blocks else ()
 
 
 class Benchmark(WithPractice[C, S], Generic[C, S]):

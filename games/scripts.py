@@ -20,7 +20,7 @@ TRIES = 40
 NOTES = 0.2
 """How often a form that leaves the turn open is filled in, if the game allows many per turn."""
 MANY_NOTES = 20
-WIDE = 100.0
+UNLIMITED_RANGE = 100.0
 """Range of numbers without limits in the form."""
 _WORDS = ("yes", "no", "perhaps", "fair", "high", "low", "we", "you", "more", "less")
 
@@ -34,7 +34,7 @@ def random_move(game: Game[Any, Any], state: Any, role: Role, rng: Random) -> Mo
     notes = [form for form in shown if not form.ends_turn]
     for _trial in range(TRIES):
         forms = notes if notes and game.open_moves >= MANY_NOTES and rng.random() < NOTES else ending or shown
-        move = made_up(rng.choice(forms), rng)
+        move = random_filling(rng.choice(forms), rng)
         if allowed(game, state, role, forms, move):
             return move
     return game.default(state, role)
@@ -51,7 +51,7 @@ def allowed(game: Game[Any, Any], state: Any, role: Role, forms: list[Form], mov
     return False
 
 
-def made_up(form: Form, rng: Random) -> dict[str, Json]:
+def random_filling(form: Form, rng: Random) -> dict[str, Json]:
     """Return the form filled in at random, within the limits of its schema; the rules may still refuse it."""
     schema = schema_of(form.model)
     return {
@@ -95,8 +95,8 @@ def value_of(schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: Ran
 def _number(schema: Mapping[str, Any], rng: Random) -> int | float:
     low, high = schema.get("minimum", schema.get("exclusiveMinimum")), schema.get("maximum")
     high = schema.get("exclusiveMaximum") if high is None else high
-    low = (0.0 if high is None else min(0.0, high - WIDE)) if low is None else low
-    high = low + WIDE if high is None else high
+    low = (0.0 if high is None else min(0.0, high - UNLIMITED_RANGE)) if low is None else low
+    high = low + UNLIMITED_RANGE if high is None else high
     if schema["type"] == "integer":
         first = int(low) + ("exclusiveMinimum" in schema)
         last = int(high) - ("exclusiveMaximum" in schema)

@@ -130,7 +130,7 @@ class SealedNumbers(EqualSeats[C, Session]):
         number = getattr(move, self.number_key)
         if self.config.fouls == "count" or number is None or self.valid(number):
             return None
-        return self.limits_in_words()
+        return self.limits_text()
 
     def warning(self, state: Session, role: Role, move: Any) -> MoveWarning | None:
         """Warn about a foul on a person's page; refuse it unless people may foul."""
@@ -138,12 +138,10 @@ class SealedNumbers(EqualSeats[C, Session]):
         if number is None or self.valid(number):
             return None
         if not self.config.people_may_foul:
-            return MoveWarning(self.limits_in_words(), may_send=False)
-        return MoveWarning(
-            _("{limits} Any other number wins nothing in this run.").format(limits=self.limits_in_words())
-        )
+            return MoveWarning(self.limits_text(), may_send=False)
+        return MoveWarning(_("{limits} Any other number wins nothing in this run.").format(limits=self.limits_text()))
 
-    def limits_in_words(self) -> str:
+    def limits_text(self) -> str:
         """Return the limits as a sentence for the player."""
         return _("The number must be from 0 to {limit}.").format(limit=exact(self.limit()))
 

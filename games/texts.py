@@ -27,7 +27,7 @@ def _money(context: Any, amount: float) -> str:
 
 
 _environment = BoundedEnvironment({"money": _money, "percent": percent, "number": number, "exact": exact})
-NAMELESS = "<template>"
+NO_FILE = "<template>"
 """Jinja's name in tracebacks for a template without a file."""
 
 
@@ -85,7 +85,7 @@ def check(template: str, sample: Mapping[str, Any], *, verbatim: Collection[str]
                         line=name.lineno, name=name.name, names=", ".join(sample)
                     )
                 )
-        whole = {id(name) for name in _written_or_asked(parsed)}
+        whole = {id(name) for name in _printed_or_tested(parsed)}
         for name in parsed.find_all(nodes.Name):
             if name.name in verbatim and id(name) not in whole:
                 raise BadText(
@@ -98,12 +98,12 @@ def check(template: str, sample: Mapping[str, Any], *, verbatim: Collection[str]
         raise BadText(_("Line {line}: {reason}").format(line=error.lineno, reason=error.message)) from None
     except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
         line = max(
-            (frame.lineno or 0 for frame in extract_tb(error.__traceback__) if frame.filename == NAMELESS), default=1
+            (frame.lineno or 0 for frame in extract_tb(error.__traceback__) if frame.filename == NO_FILE), default=1
         )
         raise BadText(_("Line {line}: {reason}").format(line=line, reason=error)) from None
 
 
-def _written_or_asked(parsed: nodes.Template) -> Iterator[nodes.Node]:
+def _printed_or_tested(parsed: nodes.Template) -> Iterator[nodes.Node]:
     """Yield the names that are alone in {{ … }}, or alone (possibly negated) in an if."""
     for output in parsed.find_all(nodes.Output):
         yield from output.nodes

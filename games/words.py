@@ -9,11 +9,11 @@ Amounts = Literal["points", "dollars"]
 """How a game's own amounts are written; only the platform writes real money, with its currency."""
 
 
-def _as_it_is(sentence: str) -> str:
+def _untranslated(sentence: str) -> str:
     return sentence
 
 
-_translate: Callable[[str], str] = _as_it_is
+_translate: Callable[[str], str] = _untranslated
 
 
 def translate_with(translate: Callable[[str], str]) -> None:

@@ -14,38 +14,38 @@ from games.words import gettext as _
 if TYPE_CHECKING:
     from games.bargaining.rules import Bargaining, Rounds
 
-INDIFFERENCE = 1e-9
+INDIFFERENCE_TOLERANCE = 1e-9
 """Shares closer than this count as equal: an indifferent player accepts."""
 
 
-def _own_and_believed(game: Bargaining, role: Role) -> tuple[float, float]:
+def _own_and_assumed_factor(game: Bargaining, role: Role) -> tuple[float, float]:
     """Return the role's discount factor and the other's; an unknown one is assumed to equal the role's own."""
     own = game.delta(role)
     return own, game.delta(other(role)) if game.config.complete_information else own
 
 
-def _left(game: Bargaining, state: Rounds) -> int | None:
+def _rounds_left(game: Bargaining, state: Rounds) -> int | None:
     """Return the number of rounds left, or None if players do not know it."""
     return None if game.config.rounds is None else game.config.rounds - game.round_of(state) + 1
 
 
 def _offer(game: Bargaining, role: Role, own_part: float, message: str | None = None) -> MoveData:
     """Return an offer that keeps `own_part`, limited to the money; with a message only if messages are allowed."""
-    within = min(max(own_part, 0.0), game.config.money)
-    return game.split(role, within, message if game.config.messages_allowed else None)
+    limited = min(max(own_part, 0.0), game.config.money)
+    return game.split(role, limited, message if game.config.messages_allowed else None)
 
 
 def equilibrium(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveData:
     """Play the subgame-perfect equilibrium; accept when indifferent."""
-    own, believed = _own_and_believed(game, role)
-    left = _left(game, state)
+    own, assumed = _own_and_assumed_factor(game, role)
+    rounds_left = _rounds_left(game, state)
     offer = state.on_table
     if offer is None:
-        return _offer(game, role, game.config.money * proposer_share(own, believed, left))
-    if left == 1:
+        return _offer(game, role, game.config.money * proposer_share(own, assumed, rounds_left))
+    if rounds_left == 1:
         return {"decision": "accept"}
-    waiting = own * proposer_share(own, believed, None if left is None else left - 1)
-    enough = offer.gain(role) >= game.config.money * (waiting - INDIFFERENCE)
+    continuation = own * proposer_share(own, assumed, None if rounds_left is None else rounds_left - 1)
+    enough = offer.gain(role) >= game.config.money * (continuation - INDIFFERENCE_TOLERANCE)
     return {"decision": "accept" if enough else "reject"}
 
 
@@ -55,16 +55,16 @@ HAGGLE_FROM, HAGGLE_TO, HAGGLE_STEP = 0.8, 0.5, 0.06
 
 def haggler(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveData:
     """Ask for a lot, concede step by step with friendly messages, and accept what matches the next demand."""
-    made = sum(proposal.by == role for proposal in state.proposals)
-    demand = max(HAGGLE_TO, HAGGLE_FROM - HAGGLE_STEP * made)
+    offers_made = sum(proposal.by == role for proposal in state.proposals)
+    demand = max(HAGGLE_TO, HAGGLE_FROM - HAGGLE_STEP * offers_made)
     offer = state.on_table
     if offer is not None:
-        last_chance = _left(game, state) == 1
+        is_last_round = _rounds_left(game, state) == 1
         next_demand = max(HAGGLE_TO, demand - HAGGLE_STEP)
-        enough = offer.gain(role) >= game.config.money * (next_demand - INDIFFERENCE)
-        return {"decision": "accept" if enough or (last_chance and offer.gain(role) > 0) else "reject"}
+        enough = offer.gain(role) >= game.config.money * (next_demand - INDIFFERENCE_TOLERANCE)
+        return {"decision": "accept" if enough or (is_last_round and offer.gain(role) > 0) else "reject"}
     part = round(game.config.money * demand, 2)
-    sentences = OPENINGS if made == 0 else LAST_OFFERS if demand == HAGGLE_TO else CONCESSIONS
+    sentences = OPENINGS if offers_made == 0 else LAST_OFFERS if demand == HAGGLE_TO else CONCESSIONS
     return _offer(game, role, part, rng.choice(sentences)())
 
 
@@ -92,7 +92,7 @@ def fair(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveData:
     offer = state.on_table
     if offer is None:
         return _offer(game, role, game.config.money / 2)
-    enough = offer.gain(role) >= game.config.money * (0.5 - INDIFFERENCE)
+    enough = offer.gain(role) >= game.config.money * (0.5 - INDIFFERENCE_TOLERANCE)
     return {"decision": "accept" if enough else "reject"}
 
 

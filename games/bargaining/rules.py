@@ -91,7 +91,7 @@ class SilentOffer(_Split):
 @lru_cache(maxsize=256)
 def _own_part(whole: float, amounts: Amounts, full: type[_Split]) -> type[Move]:
     """Return the short form of an offer: the part of `whole` that the proposer keeps, and the `full` form's message."""
-    words = f"Your part of {_to_the_digit(whole, amounts)}; the rest goes to the other player."
+    words = f"Your part of {_with_all_digits(whole, amounts)}; the rest goes to the other player."
     keeps = Field(ge=0, le=whole, title="You get", description=words)
     message: Any = full.model_fields["message"]
     return create_model("OwnPart", __base__=Move, your_gain=(float, keeps), message=(message.annotation, message))
@@ -134,7 +134,7 @@ class Rounds:
         return self.proposals[-1] if self.proposals and self.proposals[-1].answer == "accept" else None
 
 
-def _to_the_digit(amount: float, amounts: Amounts) -> str:
+def _with_all_digits(amount: float, amounts: Amounts) -> str:
     """Return `amount` with all its digits: players could not reach a rounded sum exactly."""
     if abs(round(amount, 2) - amount) <= 1e-9 * abs(amount):
         return in_amounts(amount, amounts)
@@ -234,7 +234,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
             _("Make an offer"),
             full,
             help=_("The two parts must add up to {money}.").format(
-                money=_to_the_digit(self.config.money, self.amounts)
+                money=_with_all_digits(self.config.money, self.amounts)
             ),
             short=_own_part(self.config.money, self.amounts, full),
             expand=lambda own: self.split(role, own.your_gain, own.message),
@@ -261,7 +261,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         if abs(total - self.config.money) <= SUM_TOLERANCE * self.config.money:
             return None
         return _("The two parts add up to {total}, but they must add up to exactly {money}.").format(
-            total=_to_the_digit(total, self.amounts), money=_to_the_digit(self.config.money, self.amounts)
+            total=_with_all_digits(total, self.amounts), money=_with_all_digits(self.config.money, self.amounts)
         )
 
     def apply(self, state: Rounds, moves: Mapping[Role, Any], chance: Chance) -> Rounds:

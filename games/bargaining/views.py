@@ -13,7 +13,7 @@ from games.words import money, percent
 if TYPE_CHECKING:
     from games.bargaining.rules import Bargaining, Proposal, Rounds
 
-HORIZON = 12
+UNKNOWN_HORIZON = 12
 """Rounds in the chart when players do not know how many there are."""
 MOST_POINTS = 30
 
@@ -21,7 +21,11 @@ MOST_POINTS = 30
 def view(game: Bargaining, state: Rounds, role: Role) -> View:
     """Return everything that `role` may know now."""
     over = game.turn(state) is None
-    blocks: list[Block] = [_status(game, state, role), *_news(game, state, role), _situation(game, state, role)]
+    blocks: list[Block] = [
+        _status(game, state, role),
+        *_rejection_news(game, state, role),
+        _situation(game, state, role),
+    ]
     if over:
         blocks.append(_result(game, state, role))
     elif state.on_table and state.on_table.by != role:
@@ -35,30 +39,30 @@ def notices(game: Bargaining, before: Rounds, moves: Mapping[Role, Any], after: 
     """Return what `role` has just learnt: a new offer, an answer to its own offer, the next round or the end."""
     ((mover, _move),) = moves.items()
     over = game.turn(after) is None
-    told: list[Block] = []
+    blocks: list[Block] = []
     if after.on_table:
         if mover != role:
-            told.append(_offer(game, after.on_table, len(after.proposals), role))
-        return tuple(told)
+            blocks.append(_offer(game, after.on_table, len(after.proposals), role))
+        return tuple(blocks)
     if mover != role:
-        told.append(Text("answer", _answered(game, after.proposals[-1], mover)))
-    told.append(_result(game, after, role) if over else _situation(game, after, role))
-    return tuple(told)
+        blocks.append(Text("answer", _answer_notice(game, after.proposals[-1], mover)))
+    blocks.append(_result(game, after, role) if over else _situation(game, after, role))
+    return tuple(blocks)
 
 
-def _news(game: Bargaining, state: Rounds, role: Role) -> tuple[Text, ...]:
+def _rejection_news(game: Bargaining, state: Rounds, role: Role) -> tuple[Text, ...]:
     """Return the news that the role's last offer was rejected; shown for one round."""
     answered = [proposal for proposal in state.proposals[-2:] if proposal.answer is not None]
     if not answered or answered[-1].by != role or game.turn(state) is None:
         return ()
     name, offer = game.role_title(other(role)), answered[-1]
-    was = _("It was {yours} for you and {theirs} for {name}.").format(
+    terms = _("It was {yours} for you and {theirs} for {name}.").format(
         yours=game.money(offer.gain(role)), theirs=game.money(offer.gain(other(role))), name=name
     )
-    return (Text("news", f"{_answered(game, offer, other(role))} {was}", tone="notice"),)
+    return (Text("news", f"{_answer_notice(game, offer, other(role))} {terms}", tone="notice"),)
 
 
-def _answered(game: Bargaining, proposal: Proposal, mover: Role) -> str:
+def _answer_notice(game: Bargaining, proposal: Proposal, mover: Role) -> str:
     words = _("{name} accepted your offer.") if proposal.answer == "accept" else _("{name} rejected your offer.")
     return words.format(name=game.role_title(mover))
 
@@ -74,7 +78,7 @@ def _status(game: Bargaining, state: Rounds, role: Role) -> Text:
         waits_for = _("{name} is thinking about your offer.") if state.on_table else _("{name} is preparing an offer.")
         return Text("status", waits_for.format(name=name))
     if state.on_table:
-        return Text("status", _asked(game, state).format(name=name))
+        return Text("status", _answer_question(game, state).format(name=name))
     if game.round_of(state) == game.config.rounds:
         return Text("status", _("Propose a split. This is the last offer of the game."))
     if state.proposals:
@@ -82,7 +86,7 @@ def _status(game: Bargaining, state: Rounds, role: Role) -> Text:
     return Text("status", _("You go first: propose a split."))
 
 
-def _asked(game: Bargaining, state: Rounds) -> str:
+def _answer_question(game: Bargaining, state: Rounds) -> str:
     if len(state.proposals) == game.config.rounds:
         return _("{name} has made you the last offer. Accept it, or end the game with nothing?")
     if game.config.rounds is None:
@@ -102,7 +106,7 @@ def _situation(game: Bargaining, state: Rounds, role: Role) -> Facts:
     facts = [
         Fact("round", _("Round"), number, shown),
         Fact("money", _("Money to divide"), game.config.money, game.money(game.config.money)),
-        Fact("worth_now", _one_is_worth_to_you(game), worth, _left_of_one(game, worth)),
+        Fact("worth_now", _own_unit_label(game), worth, _unit_worth(game, worth)),
         Fact(
             "stake_now",
             _("All of it is now worth to you"),
@@ -119,20 +123,20 @@ def _situation(game: Bargaining, state: Rounds, role: Role) -> Facts:
         theirs = game.worth(other(role), number)
         name = game.role_title(other(role))
         facts.append(
-            Fact("other_worth_now", _one_is_worth_to(game).format(name=name), theirs, _left_of_one(game, theirs))
+            Fact("other_worth_now", _other_unit_label(game).format(name=name), theirs, _unit_worth(game, theirs))
         )
     return Facts("situation", _("Where you stand"), tuple(facts))
 
 
-def _one_is_worth_to_you(game: Bargaining) -> str:
+def _own_unit_label(game: Bargaining) -> str:
     return _("A point is now worth to you") if game.amounts == "points" else _("A dollar is now worth to you")
 
 
-def _one_is_worth_to(game: Bargaining) -> str:
+def _other_unit_label(game: Bargaining) -> str:
     return _("A point is now worth to {name}") if game.amounts == "points" else _("A dollar is now worth to {name}")
 
 
-def _left_of_one(game: Bargaining, worth: float) -> str:
+def _unit_worth(game: Bargaining, worth: float) -> str:
     """Return what is left of a point or a dollar, in four digits: 0.729 → "0.729", "72.9 cents"."""
     if game.amounts == "points":
         return f"{worth:.4g}" if worth >= 1e-8 else _("less than 0.00000001")
@@ -188,8 +192,8 @@ def _result(game: Bargaining, state: Rounds, role: Role) -> Facts:
 def _chart(game: Bargaining, number: int, role: Role) -> Chart:
     """Return the chart of what the money is worth in each round; the number of rounds only if players know it."""
     if game.config.rounds is None:
-        first = max(1, number - HORIZON // 2)
-        rounds = range(first, first + HORIZON)
+        first = max(1, number - UNKNOWN_HORIZON // 2)
+        rounds = range(first, first + UNKNOWN_HORIZON)
     else:
         first = max(1, min(number - MOST_POINTS // 2, game.config.rounds - MOST_POINTS + 1))
         rounds = range(first, min(game.config.rounds, first + MOST_POINTS - 1) + 1)
@@ -220,8 +224,8 @@ def _history(game: Bargaining, state: Rounds, role: Role) -> Table:
             game.money(proposal.gain(role) * game.worth(role, number)),
             answers[proposal.answer],
         )
-        said = Said(game.role_title(proposal.by), proposal.message) if proposal.message else None
-        return (*cells, said) if game.config.messages_allowed else cells
+        message = Said(game.role_title(proposal.by), proposal.message) if proposal.message else None
+        return (*cells, message) if game.config.messages_allowed else cells
 
     columns: tuple[str, ...] = (
         _("Round"),

@@ -101,7 +101,7 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
 
     @cached_property
     def _form(self) -> Form:
-        limits = self.limits_in_words()
+        limits = self.limits_text()
         return Form("answer", _("Choose your number"), Answer, help=limits, limits=limits)
 
     def setup(self, chance: Chance) -> Session:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from games.duopoly.rules import Duopoly
-from games.econevals import ASKED
+from games.econevals import SETTINGS
 from games.grids import Grid
 from games.interface import Json
 from games.lineups import AGENT, CollectionPreset, Environment, Lineups, StudyPreset
@@ -47,7 +47,7 @@ PRESETS: Mapping[str, CollectionPreset] = {
         "Both firms are the same agent: three currencies, seven matches each.",
         SOURCE,
         _environments_of("self", _each, rival=True, repetitions=REPETITIONS),
-        settings=ASKED,
+        settings=SETTINGS,
     ),
     "econevals-duopoly-pairs": CollectionPreset(
         "EconEvals: collusion vs. competition, all pairs",
@@ -55,14 +55,14 @@ PRESETS: Mapping[str, CollectionPreset] = {
         SOURCE,
         _environments_of("pairs", _ordered_pairs, rival=True, repetitions=REPETITIONS),
         agents=2,
-        settings=ASKED,
+        settings=SETTINGS,
     ),
     "econevals-duopoly-alone": CollectionPreset(
         "EconEvals: a firm alone",
         "Whether an agent finds the monopoly price, once in each of three currencies: a test of its reliability.",
         SOURCE,
         _environments_of("alone", _each, rival=False, repetitions=1),
-        settings=ASKED,
+        settings=SETTINGS,
     ),
 }
 

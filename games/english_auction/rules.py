@@ -187,10 +187,10 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
         return Turn({role: (self._form(state),)})
 
     def _form(self, state: Bidding) -> Form:
-        limits = self.limits_in_words(state)
+        limits = self.limits_text(state)
         return Form("bid", _("Bid or drop out"), Bid, help=limits, limits=limits)
 
-    def limits_in_words(self, state: Bidding) -> str:
+    def limits_text(self, state: Bidding) -> str:
         """Return which bids are allowed now, as a sentence for the player."""
         lowest = self.lowest(state)
         if lowest is None:
@@ -203,7 +203,7 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
         if move.bid is None:
             return None
         if self._too_low(move.bid, self.minimum(state)) or move.bid > self.config.assets:
-            return self.limits_in_words(state)
+            return self.limits_text(state)
         return None
 
     def apply(self, state: Bidding, moves: Mapping[Role, Any], chance: Chance) -> Bidding:

@@ -22,12 +22,12 @@ def increments(lot: Lot, role: Role) -> Iterator[tuple[float, float]]:
     for played in lot.rounds:
         bid = played.answers.get(role)
         if bid is not None:
-            yield _above(bid, own or lot.start_price), _above(bid, standing or lot.start_price)
+            yield _percent_above(bid, own or lot.start_price), _percent_above(bid, standing or lot.start_price)
             own = bid
         standing = played.standing
 
 
-def _above(bid: int, base: int) -> float:
+def _percent_above(bid: int, base: int) -> float:
     return 100 * (bid / base - 1)
 
 
@@ -45,10 +45,10 @@ def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float | None:
     if len(x) < FEWEST_RANKED or len(set(x)) == 1 or len(set(y)) == 1:
         return None
     a, b = _ranks(x), _ranks(y)
-    middle = (len(x) + 1) / 2
-    covariance = sum((p - middle) * (q - middle) for p, q in zip(a, b, strict=True))
-    spread = [sum((p - middle) ** 2 for p in ranks) for ranks in (a, b)]
-    return float(covariance / (spread[0] * spread[1]) ** 0.5)
+    mean_rank = (len(x) + 1) / 2
+    covariance = sum((p - mean_rank) * (q - mean_rank) for p, q in zip(a, b, strict=True))
+    variances = [sum((p - mean_rank) ** 2 for p in ranks) for ranks in (a, b)]
+    return float(covariance / (variances[0] * variances[1]) ** 0.5)
 
 
 def _ranks(values: Sequence[float]) -> list[float]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from games.grids import Grid
 from games.interface import Json
-from games.lineups import AGENT, SECOND_AGENT, Asked, CollectionPreset, Environment, Lineups, StudyPreset
+from games.lineups import AGENT, SECOND_AGENT, CollectionPreset, Environment, Lineups, PresetAgent, StudyPreset
 from games.selections import Selection
 
 SOURCE = "AucArena, sections 4.1 and 4.3, appendix B."
@@ -21,7 +21,7 @@ LOTS: Sequence[Mapping[str, Json]] = [
     {"name": f"Lot {number}", "start_price": 5000 if number <= 4 else 1000} for number in range(1, 21)
 ]
 """The twenty items of the auctions with different objectives: four expensive ones and sixteen cheap ones."""
-ASKED: Mapping[str, Json] = {
+SETTINGS: Mapping[str, Json] = {
     "strategy": "adaptive",
     "temperature": 0.0,
     "tries_after_first": 3,
@@ -53,7 +53,8 @@ def _modules(agents: Sequence[str], seed: int) -> Iterator[Environment]:
     """Return a collection for each model, which bids against itself with and without planning."""
     for number, model in enumerate(agents, start=1):
         labelled = {
-            f"{model} {strategy}": Asked(model, {"strategy": strategy}) for strategy in ("adaptive", "static", "none")
+            f"{model} {strategy}": PresetAgent(model, {"strategy": strategy})
+            for strategy in ("adaptive", "static", "none")
         }
         yield Environment(
             f"model-{number}",
@@ -87,7 +88,7 @@ PRESETS: Mapping[str, CollectionPreset] = {
         source=SOURCE,
         environments=_standard,
         agents=2,
-        settings=ASKED,
+        settings=SETTINGS,
     ),
     "aucarena-modules": CollectionPreset(
         title="AucArena: modules",
@@ -95,7 +96,7 @@ PRESETS: Mapping[str, CollectionPreset] = {
         "and without plans. Two budgets, 10 auctions each.",
         source=SOURCE,
         environments=_modules,
-        settings=ASKED,
+        settings=SETTINGS,
     ),
     "aucarena-objectives": CollectionPreset(
         title="AucArena: objectives",
@@ -105,7 +106,7 @@ PRESETS: Mapping[str, CollectionPreset] = {
         environments=_objectives,
         agents=2,
         most_agents=2,
-        settings=ASKED,
+        settings=SETTINGS,
     ),
 }
 
@@ -123,6 +124,6 @@ STUDIES: Mapping[str, StudyPreset] = {
             "turn_seconds": 60,
             "on_timeout": "default",
         },
-        settings=ASKED,
+        settings=SETTINGS,
     )
 }

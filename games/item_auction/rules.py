@@ -137,8 +137,8 @@ class Plan(Move):
 @lru_cache(maxsize=256)
 def _plan_of(names: tuple[str, ...]) -> type[Plan]:
     """Return the form of a plan for these remaining items, so that pages have a control for each."""
-    named = Field(title="Priorities", description=PRIORITIES, json_schema_extra={"propertyNames": {"enum": [*names]}})
-    return create_model("Plan", __base__=Plan, priorities=(dict[str, Priority], named))
+    field = Field(title="Priorities", description=PRIORITIES, json_schema_extra={"propertyNames": {"enum": [*names]}})
+    return create_model("Plan", __base__=Plan, priorities=(dict[str, Priority], field))
 
 
 class Belief(Move):
@@ -312,10 +312,10 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         return (self._bid_form(state, role), self._plan_form(state))
 
     def _bid_form(self, state: Auction, role: Role) -> Form:
-        asks = _("Bid a whole number, or withdraw from this item.")
-        return Form("bid", _("Your bid"), Bid, help=asks, limits=self._limits_in_words(state, role))
+        help_text = _("Bid a whole number, or withdraw from this item.")
+        return Form("bid", _("Your bid"), Bid, help=help_text, limits=self._limits_text(state, role))
 
-    def _limits_in_words(self, state: Auction, role: Role) -> str:
+    def _limits_text(self, state: Auction, role: Role) -> str:
         """Return which bids are legal now, as a sentence for the bidder."""
         lowest, highest = self.lowest_bid(state), self.budget_left(state, role)
         if lowest > highest:
@@ -452,20 +452,20 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
     def _planned(self, state: Auction, role: Role, plan: Plan) -> Plans:
         before = state.plans.get(role, Plans())
         over = {self.item(lot.item).name for lot in state.over}
-        kept = {name: priority for name, priority in plan.priorities.items() if name not in over}
+        open_items = {name: priority for name, priority in plan.priorities.items() if name not in over}
         return Plans(
-            current={**before.current, **kept},
-            initial=kept if before.made == 0 and not state.has_answered(role) else before.initial,
+            current={**before.current, **open_items},
+            initial=open_items if before.made == 0 and not state.has_answered(role) else before.initial,
             made=before.made + 1,
             after=len(state.over),
-            errors=before.errors + len(plan.priorities) - len(kept),
+            errors=before.errors + len(plan.priorities) - len(open_items),
         )
 
     def _believed(self, state: Auction, role: Role, belief: Belief) -> Beliefs:
         """Return the reports including this one, with its claims checked against the truth."""
         before = state.beliefs.get(role, Beliefs())
 
-        def wrong(whose: Role) -> int:
+        def wrong_claims(whose: Role) -> int:
             won = {self.item(lot.item).name: lot.standing for lot in state.won_by(whose)}
             profit = belief.total_profits.get(whose, 0) != self.profit(state, whose)
             return int(profit) + int(belief.winning_bids.get(whose, {}) != won)
@@ -473,8 +473,8 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         return Beliefs(
             reports=before.reports + 1,
             budget=before.budget + int(belief.remaining_budget != self.budget_left(state, role)),
-            own=before.own + wrong(role),
-            others=before.others + sum(wrong(other) for other in self.roles() if other != role),
+            own=before.own + wrong_claims(role),
+            others=before.others + sum(wrong_claims(other) for other in self.roles() if other != role),
             after=len(state.over),
         )
 
@@ -519,7 +519,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
     def seat_metrics(self, state: Auction, role: Role) -> Metrics:
         won = state.won_by(role)
         answers = [played.answers[role] for lot in state.over for played in lot.all_rounds if role in played.answers]
-        rises = [pair for lot in state.over for pair in measures.increments(lot, role)]
+        increments = [pair for lot in state.over for pair in measures.increments(lot, role)]
         beliefs, plans = state.beliefs.get(role, Beliefs()), state.plans.get(role, Plans())
         claims = (3 + 2 * (self.config.players - 1)) * beliefs.reports
         initial = [
@@ -535,8 +535,8 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
             "bids": sum(bid is not None for bid in answers),
             "withdrawals": sum(bid is None for bid in answers),
             "overpaid": sum((lot.standing or 0) > self.item(lot.item).worth for lot in won),
-            "bip_own": measures.mean([own for own, _standing in rises]),
-            "bip_standing": measures.mean([standing for _own, standing in rises]),
+            "bip_own": measures.mean([own for own, _standing in increments]),
+            "bip_standing": measures.mean([standing for _own, standing in increments]),
             "belief_claims": claims,
             "belief_errors": beliefs.errors,
             "belief_errors_budget": beliefs.budget,

@@ -60,7 +60,7 @@ class Lot:
     def all_rounds(self) -> tuple[Round, ...]:
         return (*self.passed, *self.rounds)
 
-    def asked(self, role: Role) -> bool:
+    def has_acted(self, role: Role) -> bool:
         """Return whether the bidder has bid on this item or withdrawn from it."""
         return any(role in played.answers for played in self.all_rounds)
 
@@ -120,7 +120,7 @@ class Auction:
     def has_answered(self, role: Role) -> bool:
         """Return whether the bidder has bid or withdrawn in this auction."""
         lots = (*self.over, *([self.lot] if self.lot else []))
-        return any(lot.asked(role) for lot in lots)
+        return any(lot.has_acted(role) for lot in lots)
 
     def sold(self) -> tuple[Lot, ...]:
         """Return the items that were sold."""

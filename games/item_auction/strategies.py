@@ -33,7 +33,7 @@ def _first_turn(game: ItemAuction, state: Auction, role: Role) -> bool:
 
 def _next_item(game: ItemAuction, state: Auction, role: Role) -> bool:
     """Return whether this is the bidder's first turn on an item other than the first one."""
-    return bool(game.config.notes and state.over and state.lot is not None and not state.lot.asked(role))
+    return bool(game.config.notes and state.over and state.lot is not None and not state.lot.has_acted(role))
 
 
 def _belief_due(game: ItemAuction, state: Auction, role: Role) -> bool:
@@ -79,30 +79,34 @@ def _bid_words(game: ItemAuction, state: Auction, role: Role) -> str:
     assert lot is not None
     item, number, lowest = game.item(lot.item).name, len(lot.all_rounds) + 1, game.money(game.lowest_bid(state))
     if lot.leader is None or lot.standing is None:
-        stands = f"Bidding round {number} on {item}: nobody has bid. The lowest bid is {lowest}."
+        status = f"Bidding round {number} on {item}: nobody has bid. The lowest bid is {lowest}."
     else:
         leader, standing = game.role_title(lot.leader), game.money(lot.standing)
-        stands = f"Bidding round {number} on {item}: {leader} leads with {standing}. The lowest bid is {lowest}."
-    return f"{stands} {HINTS}"
+        status = f"Bidding round {number} on {item}: {leader} leads with {standing}. The lowest bid is {lowest}."
+    return f"{status} {HINTS}"
 
 
 # ---- what is shown -------------------------------------------------------------------------------
 
 
 def _money_and_items(game: ItemAuction, state: Auction, role: Role) -> View:
-    return views.own(game, state, role), views.items_left(game, state, role)
+    return views.own_position(game, state, role), views.items_left(game, state, role)
 
 
 def _status_and_items(game: ItemAuction, state: Auction, role: Role) -> View:
     """Return the true status and the remaining items."""
-    return views.own(game, state, role), views.standings(game, state, role), views.items_left(game, state, role)
+    return (
+        views.own_position(game, state, role),
+        views.standings(game, state, role),
+        views.items_left(game, state, role),
+    )
 
 
 def _last_item(game: ItemAuction, state: Auction, role: Role) -> View:
     """Return the status before the last item, and how that item's sale went."""
     before, last = replace(state, over=state.over[:-1]), state.over[-1]
     return (
-        views.own(game, before, role, title="Your position before the last item"),
+        views.own_position(game, before, role, title="Your position before the last item"),
         views.standings(game, before, role, title="Bidders before the last item"),
         views.rounds(game, last, role),
         views.sale(game, last, role, gain=False),
@@ -112,8 +116,8 @@ def _last_item(game: ItemAuction, state: Auction, role: Role) -> View:
 def _this_item(game: ItemAuction, state: Auction, role: Role) -> View:
     assert state.lot is not None
     return (
-        views.hammer(game, state, state.lot, role),
-        views.own(game, state, role),
+        views.current_item(game, state, state.lot, role),
+        views.own_position(game, state, role),
         views.rounds(game, state.lot, role),
     )
 

@@ -24,8 +24,8 @@ def view(game: ItemAuction, state: Auction, role: Role) -> View:
     if state.lot is None:
         blocks.append(_result(game, state, role))
     else:
-        blocks.append(hammer(game, state, state.lot, role))
-    blocks.append(own(game, state, role))
+        blocks.append(current_item(game, state, state.lot, role))
+    blocks.append(own_position(game, state, role))
     if state.lot is not None:
         blocks.append(_bids(game, state.lot, role))
     if state.over:
@@ -44,7 +44,7 @@ def watched(game: ItemAuction, state: Auction) -> View:
     if state.lot is None:
         blocks.append(Text("status", _("The auction is over."), tone="good"))
     else:
-        blocks += [hammer(game, state, state.lot, NOBODY), _bids(game, state.lot, NOBODY)]
+        blocks += [current_item(game, state, state.lot, NOBODY), _bids(game, state.lot, NOBODY)]
     if state.over:
         blocks.append(sale(game, state.over[-1], NOBODY))
     return (*blocks, _items(game, state, NOBODY), standings(game, state, NOBODY), _earlier_bids(game, state))
@@ -54,17 +54,17 @@ def notices(game: ItemAuction, before: Auction, moves: Mapping[Role, Any], after
     """Return what `role` has just learnt: bids, a sale, the next item or the end. Others' notes are private."""
     if before.plans != after.plans or before.beliefs != after.beliefs or before.lot is None:
         return ()
-    told: list[Block] = []
+    blocks: list[Block] = []
     if after.lot is not None and len(after.over) == len(before.over):
         if after.lot.discounts > before.lot.discounts:
-            told.append(Text("discount", _discounted(game, after.lot), tone="notice"))
+            blocks.append(Text("discount", _discounted(game, after.lot), tone="notice"))
         else:
-            told.append(_bids(game, after.lot, role))
-        told.append(hammer(game, after, after.lot, role))
-        return tuple(told)
-    told += [_bids(game, after.over[-1], role), sale(game, after.over[-1], role), own(game, after, role)]
-    told.append(_result(game, after, role) if after.lot is None else hammer(game, after, after.lot, role))
-    return tuple(told)
+            blocks.append(_bids(game, after.lot, role))
+        blocks.append(current_item(game, after, after.lot, role))
+        return tuple(blocks)
+    blocks += [_bids(game, after.over[-1], role), sale(game, after.over[-1], role), own_position(game, after, role)]
+    blocks.append(_result(game, after, role) if after.lot is None else current_item(game, after, after.lot, role))
+    return tuple(blocks)
 
 
 def _discounted(game: ItemAuction, lot: Lot) -> str:
@@ -73,7 +73,7 @@ def _discounted(game: ItemAuction, lot: Lot) -> str:
     )
 
 
-def _who(game: ItemAuction, of: Role | None, role: Role) -> str:
+def _bidder_name(game: ItemAuction, of: Role | None, role: Role) -> str:
     """Return a bidder's name as shown to `role`."""
     if of is None:
         return _("nobody")
@@ -98,7 +98,7 @@ def _status(game: ItemAuction, state: Auction, role: Role) -> Text:
     return Text("status", words.format(item=name, lowest=game.money(lowest)))
 
 
-def hammer(game: ItemAuction, state: Auction, lot: Lot, role: Role) -> Facts:
+def current_item(game: ItemAuction, state: Auction, lot: Lot, role: Role) -> Facts:
     """Return the current item; without an estimate for an observer."""
     item = game.item(lot.item)
     standing = _("none yet") if lot.standing is None else game.money(lot.standing)
@@ -113,7 +113,7 @@ def hammer(game: ItemAuction, state: Auction, lot: Lot, role: Role) -> Facts:
         Fact("round", _("Bidding round"), len(lot.all_rounds) + 1, str(len(lot.all_rounds) + 1)),
         Fact("start_price", _("Start price"), lot.start_price, game.money(lot.start_price)),
         Fact("standing", _("Highest bid"), lot.standing, standing),
-        Fact("leader", _("Leader"), lot.leader, _who(game, lot.leader, role)),
+        Fact("leader", _("Leader"), lot.leader, _bidder_name(game, lot.leader, role)),
         Fact("lowest", _("Lowest bid now"), game.lowest_bid(state), game.money(game.lowest_bid(state))),
     ]
     if role != NOBODY:
@@ -124,7 +124,7 @@ def hammer(game: ItemAuction, state: Auction, lot: Lot, role: Role) -> Facts:
     return Facts("lot", _("Now on sale: {item}").format(item=item.name), tuple(facts))
 
 
-def own(game: ItemAuction, state: Auction, role: Role, *, title: str = "") -> Facts:
+def own_position(game: ItemAuction, state: Auction, role: Role, *, title: str = "") -> Facts:
     """Return what the bidder has: money, profit and items."""
     left, profit, won = game.budget_left(state, role), game.profit(state, role), state.won_by(role)
     names = ", ".join(game.item(lot.item).name for lot in won)
@@ -194,7 +194,7 @@ def sale(game: ItemAuction, lot: Lot, role: Role, *, gain: bool = True) -> Facts
     if lot.leader is None or lot.standing is None:
         return Facts("sale", title, (Fact("winner", _("Winner"), None, _("nobody: it was not sold")),))
     facts = [
-        Fact("winner", _("Winner"), lot.leader, _who(game, lot.leader, role)),
+        Fact("winner", _("Winner"), lot.leader, _bidder_name(game, lot.leader, role)),
         Fact("price", _("Price"), lot.standing, game.money(lot.standing)),
         Fact("true_value", _("True value"), item.worth, game.money(item.worth)),
     ]
@@ -208,19 +208,19 @@ def _items(game: ItemAuction, state: Auction, role: Role) -> Table:
     """Return all items in the order of sale: sold, now on sale, or still to come."""
     over = {lot.item: lot for lot in state.over}
 
-    def fate(index: int) -> tuple[Cell, Cell, Cell]:
+    def outcome(index: int) -> tuple[Cell, Cell, Cell]:
         lot = over.get(index)
         if lot is None:
             return (_("now") if state.lot is not None and state.lot.item == index else _("to come")), "", ""
         if lot.leader is None or lot.standing is None:
             return _("unsold"), "", ""
-        return _who(game, lot.leader, role), game.money(lot.standing), game.money(game.item(index).worth)
+        return _bidder_name(game, lot.leader, role), game.money(lot.standing), game.money(game.item(index).worth)
 
     rows = []
     for place, index in enumerate(state.order, start=1):
         item = game.item(index)
         estimate = () if role == NOBODY else (game.money(game.estimate(role, index)),)
-        rows.append((place, item.name, item.description, game.money(item.start_price), *estimate, *fate(index)))
+        rows.append((place, item.name, item.description, game.money(item.start_price), *estimate, *outcome(index)))
     columns = (
         _("Number"),
         _("Item"),
@@ -270,7 +270,7 @@ def _earlier_bids(game: ItemAuction, state: Auction) -> Table:
 def _result(game: ItemAuction, state: Auction, role: Role) -> Facts:
     """Return how the auction ended for this bidder."""
     profit, won = game.profit(state, role), len(state.won_by(role))
-    counted = (
+    sentence = (
         _("Your result is your profit.")
         if game.objective(role) == "profit"
         else _("Your result is the number of items you bought.")
@@ -281,6 +281,6 @@ def _result(game: ItemAuction, state: Auction, role: Role) -> Facts:
         (
             Fact("items_won", _("Items you bought"), won, str(won)),
             Fact("payoff", _("Your total profit"), profit, game.money(profit)),
-            Fact("counts", _("What counts"), game.objective(role), counted),
+            Fact("counts", _("What counts"), game.objective(role), sentence),
         ),
     )

@@ -24,20 +24,20 @@ def _offer(game: Negotiation, price: float, message: str | None = None) -> MoveD
     return {"price": price}
 
 
-def _number(state: Rounds) -> int:
+def _current_round(state: Rounds) -> int:
     """Return the current round, from 1."""
     return len(state.proposals) + (state.on_table is None)
 
 
-def _own_offers(state: Rounds, role: Role) -> int:
+def _offers_made(state: Rounds, role: Role) -> int:
     """Return how many prices the role has named."""
     return sum(proposal.by == role for proposal in state.proposals)
 
 
-def _better_than_own_value(game: Negotiation, role: Role, by: float) -> float:
-    """Return the price that earns the role a share `by` of its own value; in cents unless rounding makes a loss."""
+def _price_with_margin(game: Negotiation, role: Role, margin: float) -> float:
+    """Return the price that earns the role a share `margin` of its own value; in cents unless rounding makes a loss."""
     value = game.value(role)
-    price = value * (1 + by if role == SELLER else 1 - by)
+    price = value * (1 + margin if role == SELLER else 1 - margin)
     in_cents = round(price, 2)
     return in_cents if at_least_as_good(role, in_cents, value) else price
 
@@ -71,18 +71,18 @@ def equilibrium(game: Negotiation, state: Rounds, role: Role, rng: Random) -> Mo
     """
     own, theirs = game.value(role), game.value_of_other(role)
     if theirs is None:
-        return _without_knowing(game, state, role)
+        return _with_unknown_value(game, state, role)
     if not at_least_as_good(role, theirs, own):
-        return _nothing_to_share(game, state, role)
+        return _without_surplus(game, state, role)
     seller_value, buyer_value = (own, theirs) if role == SELLER else (theirs, own)
     price = equilibrium_price(seller_value, buyer_value, game.config.rounds)
     if state.on_table is None:
         return {"price": price}
-    enough = own if game.ends_with(_number(state)) else price
-    return ACCEPT if at_least_as_good(role, state.on_table.price, enough) else REJECT
+    acceptable = own if game.ends_with(_current_round(state)) else price
+    return ACCEPT if at_least_as_good(role, state.on_table.price, acceptable) else REJECT
 
 
-def _nothing_to_share(game: Negotiation, state: Rounds, role: Role) -> MoveData:
+def _without_surplus(game: Negotiation, state: Rounds, role: Role) -> MoveData:
     own = game.value(role)
     if state.on_table is None:
         return {"price": own}
@@ -91,17 +91,17 @@ def _nothing_to_share(game: Negotiation, state: Rounds, role: Role) -> MoveData:
     return WALK_AWAY if game.config.outside_option else REJECT
 
 
-def _without_knowing(game: Negotiation, state: Rounds, role: Role) -> MoveData:
-    own, made = game.value(role), _own_offers(state, role)
-    last_chance = game.ends_with(_number(state))
+def _with_unknown_value(game: Negotiation, state: Rounds, role: Role) -> MoveData:
+    own, offers_made = game.value(role), _offers_made(state, role)
+    is_last_round = game.ends_with(_current_round(state))
     if state.on_table is None:
-        return {"price": own if last_chance else _better_than_own_value(game, role, FIRST_MARGIN / 2**made)}
+        return {"price": own if is_last_round else _price_with_margin(game, role, FIRST_MARGIN / 2**offers_made)}
     # The next offer would ask for this much; after the last round there is nothing to wait for.
-    enough = own if last_chance else _better_than_own_value(game, role, FIRST_MARGIN / 2**made)
-    if at_least_as_good(role, state.on_table.price, enough):
+    acceptable = own if is_last_round else _price_with_margin(game, role, FIRST_MARGIN / 2**offers_made)
+    if at_least_as_good(role, state.on_table.price, acceptable):
         return ACCEPT
-    hopeless = game.config.rounds is None and made >= PATIENCE
-    return WALK_AWAY if hopeless and game.config.outside_option else REJECT
+    out_of_patience = game.config.rounds is None and offers_made >= PATIENCE
+    return WALK_AWAY if out_of_patience and game.config.outside_option else REJECT
 
 
 # ---- haggler -------------------------------------------------------------------------------------
@@ -112,16 +112,16 @@ HAGGLE_FROM, HAGGLE_STEP = 0.5, 0.1
 
 def haggler(game: Negotiation, state: Rounds, role: Role, rng: Random) -> MoveData:
     """Ask for a lot, concede step by step to its own value with friendly messages, and never accept a loss."""
-    made = _own_offers(state, role)
+    offers_made = _offers_made(state, role)
     # Counted down in tenths, so that it reaches exactly 0.
-    margin = max(0, round(HAGGLE_FROM / HAGGLE_STEP) - made) * HAGGLE_STEP
-    demand = _better_than_own_value(game, role, margin)
+    margin = max(0, round(HAGGLE_FROM / HAGGLE_STEP) - offers_made) * HAGGLE_STEP
+    demand = _price_with_margin(game, role, margin)
     offer = state.on_table
     if offer is not None:
-        last_chance = game.ends_with(_number(state))
+        is_last_round = game.ends_with(_current_round(state))
         gains = at_least_as_good(role, offer.price, game.value(role)) and offer.price != game.value(role)
-        return ACCEPT if at_least_as_good(role, offer.price, demand) or (last_chance and gains) else REJECT
-    sentences = OPENINGS if made == 0 else CONCESSIONS if margin else LAST_OFFERS
+        return ACCEPT if at_least_as_good(role, offer.price, demand) or (is_last_round and gains) else REJECT
+    sentences = OPENINGS if offers_made == 0 else CONCESSIONS if margin else LAST_OFFERS
     return _offer(game, demand, rng.choice(sentences[role])())
 
 
@@ -165,14 +165,14 @@ LAST_OFFERS: Sentences = {
 
 # ---- random --------------------------------------------------------------------------------------
 
-WALKS_AWAY = 0.1
+WALK_AWAY_CHANCE = 0.1
 
 
 def random(game: Negotiation, state: Rounds, role: Role, rng: Random) -> MoveData:
     """Name any price up to twice its own value, in cents; answer by a coin toss, or sometimes walk away."""
     if state.on_table is None:
         return {"price": round(rng.random() * 2 * game.value(role), 2)}
-    if game.config.outside_option and rng.random() < WALKS_AWAY:
+    if game.config.outside_option and rng.random() < WALK_AWAY_CHANCE:
         return WALK_AWAY
     return rng.choice((ACCEPT, REJECT))
 

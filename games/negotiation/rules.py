@@ -139,23 +139,23 @@ class Rounds:
 
     proposals: tuple[Proposal, ...] = ()
 
-    def _last_if_answered(self, answer: Decision | None) -> Proposal | None:
+    def _last_proposal_if(self, answer: Decision | None) -> Proposal | None:
         return self.proposals[-1] if self.proposals and self.proposals[-1].answer == answer else None
 
     @property
     def on_table(self) -> Proposal | None:
         """The price awaiting an answer, or None."""
-        return self._last_if_answered(None)
+        return self._last_proposal_if(None)
 
     @property
     def traded(self) -> Proposal | None:
         """The accepted price, or None."""
-        return self._last_if_answered("accept")
+        return self._last_proposal_if("accept")
 
     @property
     def left(self) -> Proposal | None:
         """The price at which a player walked away, or None."""
-        return self._last_if_answered("walk_away")
+        return self._last_proposal_if("walk_away")
 
 
 def _finite(number: float) -> float:

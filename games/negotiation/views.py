@@ -16,14 +16,18 @@ if TYPE_CHECKING:
 
 MOST_MARKS = 8
 """Earlier prices shown on the ladder; the table has all of them."""
-REACH, MOST_REACH = 1.6, 8.0
+LADDER_TOP, HIGHEST_LADDER_TOP = 1.6, 8.0
 """The ladder ends at the first multiple of the largest known value, or at the highest price up to the second."""
 
 
 def view(game: Negotiation, state: Rounds, role: Role) -> View:
     """Return everything that `role` may know now."""
     over = game.turn(state) is None
-    blocks: list[Block] = [_status(game, state, role), *_news(game, state, role), _situation(game, state, role)]
+    blocks: list[Block] = [
+        _status(game, state, role),
+        *_rejection_news(game, state, role),
+        _situation(game, state, role),
+    ]
     if over:
         blocks.append(_result(game, state, role))
     elif state.on_table and state.on_table.by != role:
@@ -38,24 +42,24 @@ def notices(game: Negotiation, before: Rounds, moves: Mapping[Role, Any], after:
     ((mover, _move),) = moves.items()
     if after.on_table:
         return () if mover == role else (_offer(game, after.on_table, len(after.proposals), role),)
-    told: list[Block] = []
+    blocks: list[Block] = []
     if mover != role:
-        told.append(Text("answer", _answered(game, after.proposals[-1], mover)))
+        blocks.append(Text("answer", _answer_notice(game, after.proposals[-1], mover)))
     over = game.turn(after) is None
-    told.append(_result(game, after, role) if over else _situation(game, after, role))
-    return tuple(told)
+    blocks.append(_result(game, after, role) if over else _situation(game, after, role))
+    return tuple(blocks)
 
 
-def _news(game: Negotiation, state: Rounds, role: Role) -> tuple[Text, ...]:
+def _rejection_news(game: Negotiation, state: Rounds, role: Role) -> tuple[Text, ...]:
     """Return the news that the role's last price was rejected; shown for one round."""
     answered = [proposal for proposal in state.proposals[-2:] if proposal.answer is not None]
     if not answered or answered[-1].by != role or game.turn(state) is None:
         return ()
-    was = _("It was {price}.").format(price=game.money(answered[-1].price))
-    return (Text("news", f"{_answered(game, answered[-1], other(role))} {was}", tone="notice"),)
+    terms = _("It was {price}.").format(price=game.money(answered[-1].price))
+    return (Text("news", f"{_answer_notice(game, answered[-1], other(role))} {terms}", tone="notice"),)
 
 
-def _answered(game: Negotiation, proposal: Proposal, mover: Role) -> str:
+def _answer_notice(game: Negotiation, proposal: Proposal, mover: Role) -> str:
     words = {
         "accept": _("{name} accepted your price."),
         "reject": _("{name} rejected your price."),
@@ -140,7 +144,7 @@ def _result(game: Negotiation, state: Rounds, role: Role) -> Facts:
     earned = Fact("payoff", _("You lost") if payoff < 0 else _("You earned"), payoff, game.money(abs(payoff)))
     if traded is None:
         return Facts(
-            "result", _("The result"), (Fact("trade", _("Trade"), False, _how_it_failed(game, state, role)), earned)
+            "result", _("The result"), (Fact("trade", _("Trade"), False, _failure_reason(game, state, role)), earned)
         )
     return Facts(
         "result",
@@ -153,7 +157,7 @@ def _result(game: Negotiation, state: Rounds, role: Role) -> Facts:
     )
 
 
-def _how_it_failed(game: Negotiation, state: Rounds, role: Role) -> str:
+def _failure_reason(game: Negotiation, state: Rounds, role: Role) -> str:
     if state.left is None:
         return _("none: the last price was rejected")
     if state.left.by != role:
@@ -162,7 +166,7 @@ def _how_it_failed(game: Negotiation, state: Rounds, role: Role) -> str:
 
 
 @dataclass(frozen=True)
-class _Rung:
+class _Mark:
     """A price on the ladder."""
 
     price: float
@@ -174,34 +178,34 @@ class _Rung:
 def _ladder(game: Negotiation, state: Rounds, role: Role) -> Facts:
     """Return values and prices in order. A fact's `value` is its position, from 0 at the top to 100 at the price 0."""
     own, theirs = game.value(role), game.value_of_other(role)
-    rungs = [_Rung(own, "your_value", _("Worth to you"), game.money(own))]
+    marks = [_Mark(own, "your_value", _("Worth to you"), game.money(own))]
     if theirs is not None:
         label = _("Worth to {name}").format(name=game.role_title(other(role)))
-        rungs.append(_Rung(theirs, "other_value", label, game.money(theirs)))
+        marks.append(_Mark(theirs, "other_value", label, game.money(theirs)))
     for number, proposal in list(enumerate(state.proposals, start=1))[-MOST_MARKS:]:
-        rungs += _rungs_of(game, proposal, number, role)
-    rungs.sort(key=lambda rung: -rung.price)
+        marks += _marks_of_round(game, proposal, number, role)
+    marks.sort(key=lambda mark: -mark.price)
     known = max(own, theirs or 0.0)
-    top = min(max(known * REACH, rungs[0].price), known * MOST_REACH)
-    facts = (Fact(r.key, r.label, round(100 * (1 - min(r.price / top, 1)), 4), r.shown) for r in rungs)
+    top = min(max(known * LADDER_TOP, marks[0].price), known * HIGHEST_LADDER_TOP)
+    facts = (Fact(r.key, r.label, round(100 * (1 - min(r.price / top, 1)), 4), r.shown) for r in marks)
     return Facts("ladder", _("Prices, from high to low"), tuple(facts))
 
 
-def _rungs_of(game: Negotiation, proposal: Proposal, number: int, role: Role) -> list[_Rung]:
+def _marks_of_round(game: Negotiation, proposal: Proposal, number: int, role: Role) -> list[_Mark]:
     """Return a round's price; also what it would earn, while it awaits an answer."""
     price, mine, name = proposal.price, proposal.by == role, game.role_title(proposal.by)
     if proposal.answer is None:
         label = _("Your price now") if mine else _("{name}'s price now").format(name=name)
         earns = earnings(gain(role, price, game.value(role)), game.amounts)
         return [
-            _Rung(price, "current", label, game.money(price)),
-            _Rung(price, "current_gain", _("At this price"), earns),
+            _Mark(price, "current", label, game.money(price)),
+            _Mark(price, "current_gain", _("At this price"), earns),
         ]
     if proposal.answer == "accept":
-        return [_Rung(price, "current", _("Price of the trade"), game.money(price))]
+        return [_Mark(price, "current", _("Price of the trade"), game.money(price))]
     label = _("You in round {number}") if mine else _("{name} in round {number}")
     key = f"{'yours' if mine else 'theirs'}_{number}"
-    return [_Rung(price, key, label.format(name=name, number=number), game.money(price))]
+    return [_Mark(price, key, label.format(name=name, number=number), game.money(price))]
 
 
 def _history(game: Negotiation, state: Rounds, role: Role) -> Table:
@@ -218,8 +222,8 @@ def _history(game: Negotiation, state: Rounds, role: Role) -> Table:
             game.money(gain(role, proposal.price, game.value(role))),
             answers[proposal.answer],
         )
-        said = Said(game.role_title(proposal.by), proposal.message) if proposal.message else None
-        return (*cells, said) if game.config.messages_allowed else cells
+        message = Said(game.role_title(proposal.by), proposal.message) if proposal.message else None
+        return (*cells, message) if game.config.messages_allowed else cells
 
     columns: tuple[str, ...] = (_("Round"), _("Named by"), _("Price"), _("Your gain"), _("Answer"))
     if game.config.messages_allowed:

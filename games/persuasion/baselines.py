@@ -33,7 +33,7 @@ WARNINGS: Sentences = (
     lambda: _("Not this time. It is not a good product."),
     lambda: _("Do not buy this one; the next may be better."),
 )
-_AGAINST = re.compile(
+_NEGATIVE_WORDS = re.compile(
     r"\b(no|not|none|nothing|never|nor|\w+n['’]t|cannot|low|bad|poor|avoid|skip|unfortunately|wait)\b", re.IGNORECASE
 )
 
@@ -42,12 +42,12 @@ _AGAINST = re.compile(
 @lru_cache(maxsize=1024)
 def recommends(words: str) -> bool:
     """Return whether a message recommends a product: true unless it contains a negative word."""
-    return _AGAINST.search(words) is None
+    return _NEGATIVE_WORDS.search(words) is None
 
 
-def recommended(said: Round) -> bool:
+def recommended(played: Round) -> bool:
     """Return whether the seller recommended this round's product, by message or by recommendation."""
-    return said.recommendation == "yes" if said.message is None else recommends(said.message)
+    return played.recommendation == "yes" if played.message is None else recommends(played.message)
 
 
 def _say(game: Persuasion, yes: bool, rng: Random) -> MoveData:
@@ -106,10 +106,10 @@ def bayesian(game: Persuasion, state: Market, role: Role, rng: Random) -> MoveDa
     high, count = 2 * game.config.prior, 2.0
     for past in state.played:
         if game.myopic:
-            counts = past.bought
+            is_counted = past.bought
         else:
-            counts = game.revealed(past) and recommended(past) == recommended(now)
-        if counts:
+            is_counted = game.revealed(past) and recommended(past) == recommended(now)
+        if is_counted:
             high, count = high + (past.quality == HIGH), count + 1
     chance = high / count
     return _buy(chance * game.gain(HIGH) + (1 - chance) * game.gain(LOW) >= 0)

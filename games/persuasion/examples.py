@@ -15,8 +15,8 @@ def reveals(game: Any, before: Any, moves: Mapping[Role, Any], after: Any, role:
     decision = getattr(moves.get(BUYER), "decision", None)
     if role != BUYER or decision is None:
         return False
-    told = game.config.reveal_quality == "always" and game.remembers(role)
-    return decision == "yes" or bool(told)
+    always_shown = game.config.reveal_quality == "always" and game.remembers(role)
+    return decision == "yes" or bool(always_shown)
 
 
 EXAMPLES = Examples(

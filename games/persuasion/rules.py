@@ -104,7 +104,7 @@ class PersuasionConfig(Config):
         return self
 
 
-def _says_something(text: str) -> str:
+def _not_blank(text: str) -> str:
     if not text.strip():
         raise PydanticCustomError("says_nothing", "must not be empty")
     return text
@@ -113,7 +113,7 @@ def _says_something(text: str) -> str:
 class Pitch(Move):
     """The seller's message about a product."""
 
-    message: Annotated[Words, Field(max_length=MESSAGE_LIMIT), AfterValidator(_says_something)] = Field(
+    message: Annotated[Words, Field(max_length=MESSAGE_LIMIT), AfterValidator(_not_blank)] = Field(
         title="Your message", description="What you tell the buyer about this product."
     )
 
@@ -374,8 +374,10 @@ class Persuasion(Game[PersuasionConfig, Market]):
         if not best:
             return (nothing,)
         half = best / 2
-        some = Prospect(_("if you earn {amount}").format(amount=self.money(half)), half, self.bonus_share(role, half))
-        return (nothing, some)
+        example = Prospect(
+            _("if you earn {amount}").format(amount=self.money(half)), half, self.bonus_share(role, half)
+        )
+        return (nothing, example)
 
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
         return [(at // 2 + 1, "purchase" if at % 2 else "recommendation") for at in range(len(moves))]

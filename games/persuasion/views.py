@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 def view(game: Persuasion, state: Market, role: Role) -> View:
     """Return everything that `role` may know now."""
-    forgets = not game.remembers(role)
+    is_myopic = not game.remembers(role)
     blocks: list[Block] = [_status(game, state, role)]
-    if state.played and not forgets:
+    if state.played and not is_myopic:
         blocks.append(_outcome(game, state.played[-1], len(state.played), role))
     blocks.append(_situation(game, state, role))
     if state.now is None:
@@ -33,7 +33,7 @@ def view(game: Persuasion, state: Market, role: Role) -> View:
             blocks.append(_own_words(game, state.now))
     elif state.now.offered:
         blocks.append(_pitch(game, state.now, len(state.rounds)))
-    if forgets:
+    if is_myopic:
         return (*blocks, _statistics(game, state))
     if state.played and state.now is not None:
         blocks.append(_tally(game, state, role))
@@ -46,14 +46,14 @@ def notices(game: Persuasion, before: Market, moves: Mapping[Role, Any], after: 
         return (_pitch(game, after.now, len(after.rounds)),) if role == BUYER else ()
     if not game.remembers(role):
         return ()
-    told: list[Block] = [_outcome(game, after.played[-1], len(after.played), role)]
+    blocks: list[Block] = [_outcome(game, after.played[-1], len(after.played), role)]
     if after.now is None:
-        told.append(_result(game, after, role))
+        blocks.append(_result(game, after, role))
     else:
-        told.append(_situation(game, after, role))
+        blocks.append(_situation(game, after, role))
         if role == SELLER:
-            told.append(_product(game, after.now))
-    return tuple(told)
+            blocks.append(_product(game, after.now))
+    return tuple(blocks)
 
 
 def _status(game: Persuasion, state: Market, role: Role) -> Text:
@@ -129,24 +129,26 @@ def _pitch(game: Persuasion, now: Round, number: int) -> Facts:
     """Return the seller's message or recommendation as the buyer sees it."""
     name = game.role_title(SELLER)
     if now.message is not None:
-        said = Fact("message", _("{name} writes").format(name=name), Said(name, now.message), "")
+        statement = Fact("message", _("{name} writes").format(name=name), Said(name, now.message), "")
     else:
-        said = Fact("recommendation", _("{name} recommends").format(name=name), now.recommendation, _advice(now))
+        statement = Fact("recommendation", _("{name} recommends").format(name=name), now.recommendation, _advice(now))
     title = _("The product in round {number}").format(number=number)
-    return Facts("pitch", title, (said, Fact("price", _("Price"), game.config.price, game.money(game.config.price))))
+    return Facts(
+        "pitch", title, (statement, Fact("price", _("Price"), game.config.price, game.money(game.config.price)))
+    )
 
 
 def _own_words(game: Persuasion, now: Round) -> Facts:
     """Return what the seller said about the product, shown while the buyer decides."""
     if now.message is not None:
-        said = Fact("message", _("You wrote"), Said(game.role_title(SELLER), now.message), "")
+        statement = Fact("message", _("You wrote"), Said(game.role_title(SELLER), now.message), "")
     else:
-        said = Fact("recommendation", _("You recommended"), now.recommendation, _advice(now))
-    return Facts("own_words", _("What you said"), (said,))
+        statement = Fact("recommendation", _("You recommended"), now.recommendation, _advice(now))
+    return Facts("own_words", _("What you said"), (statement,))
 
 
-def _advice(said: Round) -> str:
-    return _("yes, buy it") if said.recommendation == "yes" else _("no, do not buy it")
+def _advice(played: Round) -> str:
+    return _("yes, buy it") if played.recommendation == "yes" else _("no, do not buy it")
 
 
 def _outcome(game: Persuasion, past: Round, number: int, role: Role) -> Text:
@@ -212,7 +214,7 @@ def _history(game: Persuasion, state: Market, role: Role) -> Table:
     seller = role == SELLER
 
     def row(number: int, past: Round) -> tuple[Cell, ...]:
-        said: Cell = (
+        heading: Cell = (
             Said(game.role_title(SELLER), past.message)
             if past.message is not None
             else (_("yes") if past.recommendation == "yes" else _("no"))
@@ -220,16 +222,16 @@ def _history(game: Persuasion, state: Market, role: Role) -> Table:
         bought = _("yes") if past.bought else _("no")
         quality = _quality(past.quality) if seller or game.revealed(past) else _("unknown")
         earned = game.money(game.earned((past,), role))
-        return (number, said, bought, quality, earned)
+        return (number, heading, bought, quality, earned)
 
     words = game.config.message_type == "text"
     if seller:
-        said = _("You said") if words else _("Your advice")
-        columns = (_("Round"), said, _("Bought"), _("Quality"), _("You earned"))
+        heading = _("You said") if words else _("Your advice")
+        columns = (_("Round"), heading, _("Bought"), _("Quality"), _("You earned"))
     else:
         name = game.role_title(SELLER)
-        said = (_("{name} said") if words else _("{name}'s advice")).format(name=name)
-        columns = (_("Round"), said, _("You bought"), _("Quality"), _("You earned"))
+        heading = (_("{name} said") if words else _("{name}'s advice")).format(name=name)
+        columns = (_("Round"), heading, _("You bought"), _("Quality"), _("You earned"))
     rows = tuple(row(number, past) for number, past in enumerate(state.played, start=1))
     return Table("history", _("Rounds so far"), columns, rows)
 

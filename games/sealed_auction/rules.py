@@ -113,7 +113,7 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
 
     @cached_property
     def _form(self) -> Form:
-        limits = self.limits_in_words()
+        limits = self.limits_text()
         return Form("bid", _("Place your bid"), Bid, help=limits, limits=limits)
 
     @property

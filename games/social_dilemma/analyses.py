@@ -62,13 +62,13 @@ def tournament(game: Any, matches: Sequence[Mapping[str, Any]]) -> Tournament:
     """
     roles = game.roles()
     points: dict[str, list[float]] = defaultdict(list)
-    acts: dict[str, list[bool]] = defaultdict(list)
+    cooperations: dict[str, list[bool]] = defaultdict(list)
     for match in matches:
         for role in roles:
             points[match["agents"][role]].append(match["payoffs"][role])
         for row in match["records"]:
             if row["cooperated"] is not None:
-                acts[match["agents"][row["role"]]].append(row["cooperated"])
+                cooperations[match["agents"][row["role"]]].append(row["cooperated"])
     types = tuple(sorted(points))
     meta = path = score = None
     if not game.in_population and len(roles) <= MOST_SEATS:
@@ -85,7 +85,7 @@ def tournament(game: Any, matches: Sequence[Mapping[str, Any]]) -> Tournament:
         types=types,
         matches=len(matches),
         mean_payoff={label: fmean(points[label]) for label in types},
-        cooperation={label: fmean(acts[label]) if acts[label] else None for label in types},
+        cooperation={label: fmean(cooperations[label]) if cooperations[label] else None for label in types},
         meta=meta,
         path=path,
         ratings={} if meta is None else dict(zip(types, deviation_ratings(meta), strict=True)),
@@ -115,44 +115,44 @@ def results(game_class: type[Any], matches: Iterable[Mapping[str, Any]]) -> list
     return blocks
 
 
-def _blocks(game: Any, found: Tournament, key: str) -> Iterator[Block]:
+def _blocks(game: Any, outcome: Tournament, key: str) -> Iterator[Block]:
     name = f"{game.config.base_game} · {game.mechanism}".replace("_", " ")
-    score = "–" if found.score is None else number(found.score)
+    score = "–" if outcome.score is None else number(outcome.score)
     yield Facts(
         f"tournament_{key}",
         name,
         (
-            Fact("matches", _("Finished matches"), found.matches, f"{found.matches:,}"),
-            Fact("score", _("Population-weighted score after the dynamics"), found.score, score),
+            Fact("matches", _("Finished matches"), outcome.matches, f"{outcome.matches:,}"),
+            Fact("score", _("Population-weighted score after the dynamics"), outcome.score, score),
         ),
     )
-    final = {} if found.path is None else dict(zip(found.types, found.path[-1].tolist(), strict=True))
+    final = {} if outcome.path is None else dict(zip(outcome.types, outcome.path[-1].tolist(), strict=True))
     columns = (_("Agent"), _("Mean points"), _("Cooperation"), _("Deviation rating"), _("Share at the end"))
     rows = tuple(
         (
             label,
-            number(found.mean_payoff[label]),
-            "–" if (share := found.cooperation[label]) is None else percent(round(share, 4)),
-            number(found.ratings[label]) if label in found.ratings else "–",
+            number(outcome.mean_payoff[label]),
+            "–" if (share := outcome.cooperation[label]) is None else percent(round(share, 4)),
+            number(outcome.ratings[label]) if label in outcome.ratings else "–",
             percent(round(final[label], 4)) if label in final else "–",
         )
-        for label in found.types
+        for label in outcome.types
     )
     yield Table(f"agents_{key}", _("Agents: {game}").format(game=name), columns, rows)
-    matrix = found.matrix()
-    if matrix is None or found.path is None:
+    matrix = outcome.matrix()
+    if matrix is None or outcome.path is None:
         return
-    cells = tuple((label, *map(number, row)) for label, row in zip(found.types, matrix.tolist(), strict=True))
+    cells = tuple((label, *map(number, row)) for label, row in zip(outcome.types, matrix.tolist(), strict=True))
     yield Table(
         f"matrix_{key}",
         _("Mean points of the row's agent with the column's: {game}").format(game=name),
-        (_("Agent"), *found.types),
+        (_("Agent"), *outcome.types),
         cells,
     )
-    last = len(found.path) - 1
+    last = len(outcome.path) - 1
     steps = sorted({round(last * part / SHOWN_STEPS) for part in range(SHOWN_STEPS + 1)})
     lines = tuple(
-        Series(label, tuple((float(step), round(float(found.path[step][at]), 4)) for step in steps))
-        for at, label in enumerate(found.types)
+        Series(label, tuple((float(step), round(float(outcome.path[step][at]), 4)) for step in steps))
+        for at, label in enumerate(outcome.types)
     )
     yield Chart(f"path_{key}", _("Replicator dynamics: {game}").format(game=name), _("Step"), _("Share"), lines)

@@ -180,8 +180,8 @@ class CustomGame(BaseModel):
             )
         else:
             other = (0,) * len(self.actions)
-        told = self.reference
-        reference = None if told is None else Reference(told.nash, told.cooperative)
+        given = self.reference
+        reference = None if given is None else Reference(given.nash, given.cooperative)
         payoffs = {
             profile: tuple(float(points) for points in self.payoffs[profile_key(profile)])
             for profile in product(*map(range, self.actions))
@@ -201,7 +201,7 @@ Name = Literal[
 ]
 
 
-def _two(table: Sequence[Sequence[tuple[float, float]]]) -> dict[Profile, tuple[float, ...]]:
+def _two_player(table: Sequence[Sequence[tuple[float, float]]]) -> dict[Profile, tuple[float, ...]]:
     return {(i, j): points for i, row in enumerate(table) for j, points in enumerate(row)}
 
 
@@ -226,10 +226,12 @@ def _travelers() -> dict[Profile, tuple[float, ...]]:
 
 
 PUBLISHED: Mapping[str, BaseGame] = {
-    "prisoners_dilemma": BaseGame((2, 2), _two((((2, 2), (0, 3)), ((3, 0), (1, 1)))), (0, 0), (1, 1), Reference(1, 2)),
+    "prisoners_dilemma": BaseGame(
+        (2, 2), _two_player((((2, 2), (0, 3)), ((3, 0), (1, 1)))), (0, 0), (1, 1), Reference(1, 2)
+    ),
     "public_goods": BaseGame((2, 2, 2), _public_goods(), (0, 0, 0), (1, 1, 1), Reference(1, 1.5)),
     "travelers_dilemma": BaseGame((4, 4), _travelers(), (3, 3), (0, 0), Reference(2, 5)),
-    "trust": BaseGame((2, 2), _two((((10, 10), (0, 20)), ((6, 2), (4, 4)))), (0, 0), (1, 1), Reference(4, 10)),
-    "stag_hunt": BaseGame((2, 2), _two((((5, 5), (0, 3)), ((3, 0), (3, 3)))), (0, 0), (1, 1), None),
-    "matching_pennies": BaseGame((2, 2), _two((((1, -1), (-1, 1)), ((-1, 1), (1, -1)))), None, (0, 0), None),
+    "trust": BaseGame((2, 2), _two_player((((10, 10), (0, 20)), ((6, 2), (4, 4)))), (0, 0), (1, 1), Reference(4, 10)),
+    "stag_hunt": BaseGame((2, 2), _two_player((((5, 5), (0, 3)), ((3, 0), (3, 3)))), (0, 0), (1, 1), None),
+    "matching_pennies": BaseGame((2, 2), _two_player((((1, -1), (-1, 1)), ((-1, 1), (1, -1)))), None, (0, 0), None),
 }

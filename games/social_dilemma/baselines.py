@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def always_cooperate(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveData:
     """Cooperate; propose the standard design, approve and sign sound designs, delegate to mediators that play C."""
     if state.stage != "act":
-        return _well_meant(game, state, role)
+        return _cooperative_step(game, state, role)
     if game.mechanism == "mediation" and _mediator_cooperates(game, state):
-        return _act(game, role, DELEGATE)
-    return _act(game, role, _cooperative(game, role))
+        return _choose(game, role, DELEGATE)
+    return _choose(game, role, _cooperative(game, role))
 
 
 def always_defect(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveData:
@@ -36,7 +36,7 @@ def always_defect(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) 
             return _votes(game, ())
         case "sign":
             return {"sign": False}
-    return _act(game, role, game.actions(role)[action])
+    return _choose(game, role, game.actions(role)[action])
 
 
 def tit_for_tat(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveData:
@@ -52,9 +52,9 @@ def grim(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveDa
     if not game.repeated:
         return always_cooperate(game, state, role, rng)
     depth = game.config.history_depth
-    met = [(number, _of(played.group(role), role)) for number, played in enumerate(state.rounds)]
-    met.append((len(state.rounds), _others(state, role)))
-    windows = [(state.rounds[max(0, number - depth) : number], co_players) for number, co_players in met]
+    meetings = [(number, _of(played.group(role), role)) for number, played in enumerate(state.rounds)]
+    meetings.append((len(state.rounds), _others(state, role)))
+    windows = [(state.rounds[max(0, number - depth) : number], co_players) for number, co_players in meetings]
     if depth:
         windows += [((played,), _of(played.group(role), role)) for played in state.rounds]
     kind = all(_all_cooperated(game, played, co_players) for shown, co_players in windows for played in shown)
@@ -64,13 +64,13 @@ def grim(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveDa
 def nash(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveData:
     """Play the equilibrium; cooperate or delegate only under a sound design."""
     if state.stage != "act":
-        return _well_meant(game, state, role)
+        return _cooperative_step(game, state, role)
     if game.config.base_game == "matching_pennies":
-        return _toss(game, role, rng)
+        return _mix_equally(game, role, rng)
     if state.winner is not None:
         sound = game.quality(game.design_of(state, state.winner)).nash
         if game.mechanism == "mediation" and sound:
-            return _act(game, role, DELEGATE)
+            return _choose(game, role, DELEGATE)
         if game.mechanism == "contract" and sound and game.contract_active(state):
             return _cooperate_if(game, role, True)
     return _cooperate_if(game, role, False)
@@ -99,7 +99,7 @@ def random(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> Move
 # ---- shared by the scripts ---------------------------------------------------------------------
 
 
-def _well_meant(game: SocialDilemma, state: Dilemma, role: Role) -> MoveData:
+def _cooperative_step(game: SocialDilemma, state: Dilemma, role: Role) -> MoveData:
     """Propose the standard design; approve and sign designs that make cooperation an equilibrium."""
     position = game.position(role)
     match state.stage:
@@ -126,19 +126,19 @@ def _cooperative(game: SocialDilemma, role: Role) -> str:
     return game.actions(role)[0 if cooperate is None else cooperate[game.position(role)]]
 
 
-def _cooperate_if(game: SocialDilemma, role: Role, kind: bool) -> MoveData:
+def _cooperate_if(game: SocialDilemma, role: Role, condition: bool) -> MoveData:
     other = game.actions(role)[game.base.other[game.position(role)]]
-    return _act(game, role, _cooperative(game, role) if kind else other)
+    return _choose(game, role, _cooperative(game, role) if condition else other)
 
 
-def _act(game: SocialDilemma, role: Role, choice: str) -> MoveData:
+def _choose(game: SocialDilemma, role: Role, choice: str) -> MoveData:
     """Return a move that makes this choice with certainty, in the form that the configuration requires."""
     if game.config.answer_with == "percentages":
         return {"percentages": {name: 100 if name == choice else 0 for name in game.choices(role)}}
     return {"action": choice}
 
 
-def _toss(game: SocialDilemma, role: Role, rng: Random) -> MoveData:
+def _mix_equally(game: SocialDilemma, role: Role, rng: Random) -> MoveData:
     """Return a move that chooses between two actions with equal probability."""
     if game.config.answer_with == "action":
         return {"action": rng.choice(game.actions(role))}

@@ -37,7 +37,7 @@ def with_payments(base: BaseGame, contract: Contract, profile: Profile) -> tuple
     points = base.payoffs[profile]
     total = sum(paid)
     others = base.seats - 1
-    return tuple(own + gets - (total - gets) / others for own, gets in zip(points, paid, strict=True))
+    return tuple(own + received - (total - received) / others for own, received in zip(points, paid, strict=True))
 
 
 def resolved(base: BaseGame, mediator: Mediator, choices: Profile) -> Profile:
@@ -62,34 +62,34 @@ def quality_of_mediator(base: BaseGame, mediator: Mediator) -> Quality:
     return _mediator_quality(_key(base), base.actions, tuple(sorted(mediator.items())))
 
 
-_KNOWN: dict[tuple[object, ...], BaseGame] = {}
+_GAMES: dict[tuple[object, ...], BaseGame] = {}
 
 
 def _key(base: BaseGame) -> tuple[object, ...]:
     """Return a hashable key that identifies the game's payoffs."""
     key = (base.actions, tuple(base.payoffs.values()))
-    _KNOWN.setdefault(key, base)
+    _GAMES.setdefault(key, base)
     return key
 
 
 @lru_cache(maxsize=4096)
 def _contract_quality(key: tuple[object, ...], chosen: Profile, contract: tuple[tuple[int, float], ...]) -> Quality:
-    base, payments = _KNOWN[key], dict(contract)
+    base, payments = _GAMES[key], dict(contract)
     return _quality(base.actions, chosen, lambda profile: with_payments(base, payments, profile))
 
 
 @lru_cache(maxsize=4096)
 def _mediator_quality(key: tuple[object, ...], chosen: Profile, mediator: tuple[tuple[int, int], ...]) -> Quality:
-    base, rule = _KNOWN[key], dict(mediator)
+    base, rule = _GAMES[key], dict(mediator)
     choices = tuple(actions + 1 for actions in base.actions)
     return _quality(choices, chosen, lambda profile: base.payoffs[resolved(base, rule, profile)])
 
 
 def _quality(actions: Profile, chosen: Profile, utility: Utility) -> Quality:
     """Return whether the profile `chosen` is a Nash equilibrium, and each of its actions weakly dominant."""
-    at_rest = utility(chosen)
+    current = utility(chosen)
     nash = all(
-        utility(_with(chosen, seat, action))[seat] <= at_rest[seat] + TOLERANCE
+        utility(_with(chosen, seat, action))[seat] <= current[seat] + TOLERANCE
         for seat, action in _deviations(actions, chosen)
     )
     dominant = nash and all(

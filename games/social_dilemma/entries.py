@@ -23,7 +23,7 @@ MOST_LISTED = 4
 
 
 @dataclass
-class Read:
+class TypedGame:
     """What has been typed so far: every part that can be read, and a sentence for every control that cannot."""
 
     actions: tuple[int, ...]
@@ -60,11 +60,11 @@ def read(typed: Typed) -> Json:
         BadEntry: names every combination whose points are missing or not numbers.
     """
     if typed.get(KEPT):
-        return _kept(typed[KEPT])
-    found = _read(typed)
+        return _stored_game(typed[KEPT])
+    found = _parse(typed)
     if not any(points is not None for row in found.points.values() for points in row) and not found.problems:
         return None
-    problems = {**found.problems, **found.missing, **_faults(found)}
+    problems = {**found.problems, **found.missing, **_problems(found)}
     if problems:
         raise BadEntry(problems)
     value: dict[str, Any] = {
@@ -79,21 +79,20 @@ def read(typed: Typed) -> Json:
     return value
 
 
-def _kept(text: str) -> Json:
+def _stored_game(text: str) -> Json:
     try:
-        kept = json.loads(text)
+        stored: Json = json.loads(text)
         CustomGame.model_validate_json(text)
     except ValueError:
         raise BadEntry({KEPT: _("The custom game can no longer be read. Choose another base game and save.")}) from None
-    value: Json = kept
-    return value
+    return stored
 
 
-def _read(typed: Typed) -> Read:
+def _parse(typed: Typed) -> TypedGame:
     seats = _one_of(typed.get("seats", ""), SEATS)
     actions = tuple(_one_of(typed.get(f"actions{seat}", ""), SIZES) for seat in range(1, seats + 1))
     names = tuple(name.strip() for name in typed.get("action_names", "").splitlines() if name.strip())
-    found = Read(actions, names)
+    found = TypedGame(actions, names)
     for profile in product(*map(range, actions)):
         found.points[profile] = [_points(found, profile, seat, typed) for seat in range(1, seats + 1)]
     for seat, most in enumerate(actions, start=1):
@@ -131,7 +130,7 @@ def control(profile: Sequence[int], seat: int) -> str:
     return f"{profile_key(profile)}/{seat}"
 
 
-def _points(found: Read, profile: Profile, seat: int, typed: Typed) -> float | None:
+def _points(found: TypedGame, profile: Profile, seat: int, typed: Typed) -> float | None:
     name = control(profile, seat)
     text = typed.get(name, "").strip()
     points = _number(text)
@@ -139,34 +138,34 @@ def _points(found: Read, profile: Profile, seat: int, typed: Typed) -> float | N
     if not text:
         found.missing[name] = _("{profile}: the points of player {seat} are missing.").format(**where)
     elif points is None:
-        says = _("{profile}: “{text}” is not a number from -{most} to {most} for player {seat}.")
-        found.problems[name] = says.format(**where)
+        words = _("{profile}: “{text}” is not a number from -{most} to {most} for player {seat}.")
+        found.problems[name] = words.format(**where)
     return points
 
 
-def _faults(found: Read) -> dict[str, str]:
+def _problems(found: TypedGame) -> dict[str, str]:
     """Return problems with the cooperative and uncooperative actions and the reference payoffs."""
-    faults = {}
+    problems = {}
     for key, chosen, title in (
         ("cooperate1", found.cooperate, _("cooperative")),
         ("other1", found.other, _("uncooperative")),
     ):
         if None in chosen and any(action is not None for action in chosen):
-            faults[key] = _("Choose the {kind} action of every player or of no player.").format(kind=title)
-    if "other1" not in faults and found.other[0] is not None and found.cooperate[0] is None:
-        faults["other1"] = _("Choose a cooperative action as well as the uncooperative one.")
+            problems[key] = _("Choose the {kind} action of every player or of no player.").format(kind=title)
+    if "other1" not in problems and found.other[0] is not None and found.cooperate[0] is None:
+        problems["other1"] = _("Choose a cooperative action as well as the uncooperative one.")
     same = [one is not None and one == other for one, other in zip(found.cooperate, found.other, strict=True)]
     if any(same):
         seat = same.index(True) + 1
-        faults[f"other{seat}"] = _("Player {seat}: the cooperative and the uncooperative action are the same.").format(
-            seat=seat
-        )
-    given = list(found.reference.values())
-    if None in given and any(points is not None for points in given):
-        faults["nash"] = _("Enter both reference points or neither.")
-    elif given[0] is not None and given[0] == given[1]:
-        faults["nash"] = _("The two reference points must differ.")
-    return faults
+        problems[f"other{seat}"] = _(
+            "Player {seat}: the cooperative and the uncooperative action are the same."
+        ).format(seat=seat)
+    references = list(found.reference.values())
+    if None in references and any(points is not None for points in references):
+        problems["nash"] = _("Enter both reference points or neither.")
+    elif references[0] is not None and references[0] == references[1]:
+        problems["nash"] = _("The two reference points must differ.")
+    return problems
 
 
 def filled(value: Json) -> Typed:
@@ -202,7 +201,7 @@ def shows(typed: Typed) -> Mapping[str, Any]:
         except (ValueError, KeyError, TypeError):
             actions = []
         return {"kept": typed[KEPT], "seats": len(actions), "actions": " × ".join(map(str, actions))}
-    found = _read(typed)
+    found = _parse(typed)
     seats = len(found.actions)
     return {
         "seats": seats,
@@ -228,21 +227,24 @@ def shows(typed: Typed) -> Mapping[str, Any]:
         "nash": typed.get("nash", ""),
         "cooperative": typed.get("cooperative", ""),
         "missing": len(found.missing),
-        "says": list(_says(found)),
+        "says": list(_analysis(found)),
     }
 
 
-def _layers(found: Read, typed: Typed) -> Iterator[dict[str, Any]]:
+def _layers(found: TypedGame, typed: Typed) -> Iterator[dict[str, Any]]:
     """Return one table per action of player 3, with player 1 in rows and player 2 in columns."""
     rows, columns, *third = found.actions
-    for beyond in product(*map(range, third)):
+    for third_action in product(*map(range, third)):
         yield {
-            "title": _("Player 3 plays {action}").format(action=found.label(beyond[0])) if beyond else "",
+            "title": _("Player 3 plays {action}").format(action=found.label(third_action[0])) if third_action else "",
             "rows": [
                 {
                     "label": found.label(row),
                     "cells": [
-                        [_box(found, (row, column, *beyond), seat, typed) for seat in range(1, len(found.actions) + 1)]
+                        [
+                            _field(found, (row, column, *third_action), seat, typed)
+                            for seat in range(1, len(found.actions) + 1)
+                        ]
                         for column in range(columns)
                     ],
                 }
@@ -251,7 +253,7 @@ def _layers(found: Read, typed: Typed) -> Iterator[dict[str, Any]]:
         }
 
 
-def _box(found: Read, profile: Profile, seat: int, typed: Typed) -> dict[str, Any]:
+def _field(found: TypedGame, profile: Profile, seat: int, typed: Typed) -> dict[str, Any]:
     name = control(profile, seat)
     plays = ", ".join(
         _("player {seat} plays {action}").format(seat=at, action=found.label(action))
@@ -266,7 +268,7 @@ def _box(found: Read, profile: Profile, seat: int, typed: Typed) -> dict[str, An
     }
 
 
-def _says(found: Read) -> Iterator[str]:
+def _analysis(found: TypedGame) -> Iterator[str]:
     """Return sentences on the equilibria and the cooperative outcome."""
     game = found.game()
     if game is None:
@@ -279,8 +281,8 @@ def _says(found: Read) -> Iterator[str]:
         yield _("The only equilibrium in pure strategies: {outcome}.").format(outcome=shown[0])
     else:
         more = _(", and {number} more").format(number=len(at_rest) - MOST_LISTED) if at_rest[MOST_LISTED:] else ""
-        says = _("{number} equilibria in pure strategies: {outcomes}{more}.")
-        yield says.format(number=len(at_rest), outcomes="; ".join(shown), more=more)
+        words = _("{number} equilibria in pure strategies: {outcomes}{more}.")
+        yield words.format(number=len(at_rest), outcomes="; ".join(shown), more=more)
     if game.cooperate is None:
         best = max(game.payoffs, key=lambda profile: sum(game.payoffs[profile]))
         yield _(
@@ -297,7 +299,7 @@ def _says(found: Read) -> Iterator[str]:
         yield _("Not everybody gets more there than in the other equilibria.")
 
 
-def _temptation(found: Read, game: BaseGame, cooperate: Profile) -> str:
+def _temptation(found: TypedGame, game: BaseGame, cooperate: Profile) -> str:
     """Return a sentence on who gains most by not cooperating, and how much."""
     gains = [(gain, seat, action) for seat, action, gain in game.deviations(cooperate)]
     gain, seat, action = max(gains, key=lambda one: one[0])
@@ -312,7 +314,7 @@ def _all_gain(before: Sequence[float], after: Sequence[float]) -> bool:
     return all(later > earlier + TOLERANCE for earlier, later in zip(before, after, strict=True))
 
 
-def _outcome(found: Read, game: BaseGame, profile: Profile) -> str:
+def _outcome(found: TypedGame, game: BaseGame, profile: Profile) -> str:
     points = ", ".join(map(number, game.payoffs[profile]))
     return _("{profile} ({points})").format(profile=found.shown(profile), points=points)
 

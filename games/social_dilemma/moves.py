@@ -66,8 +66,8 @@ class Sign(Move):
 
 
 def _model(name: str, base: type[Move], **fields: Any) -> type[Move]:
-    made: type[Move] = create_model(name, __base__=base, **fields)
-    return made
+    model: type[Move] = create_model(name, __base__=base, **fields)
+    return model
 
 
 def _named(title: str, actions: tuple[str, ...], labels: tuple[str, ...]) -> Any:

@@ -120,8 +120,8 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
 
     def people(self) -> tuple[Role, ...]:
         """Return no roles if the stated chance of another round is never drawn: people are never deceived."""
-        deceived = self.repeated and self.config.stopping == "published"
-        return () if deceived else self.roles()
+        misleading = self.repeated and self.config.stopping == "published"
+        return () if misleading else self.roles()
 
     def kind(self, role: Role) -> str:
         """Return the position: seats with the same position in the base game are interchangeable."""
@@ -151,7 +151,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         names = self.config.action_names
         return action if names is None else names[int(action[1:])]
 
-    def _button(self, choice: str) -> str:
+    def _choice_label(self, choice: str) -> str:
         return _("Delegate to the mediator") if choice == moves.DELEGATE else self.label(choice)
 
     def labels(self, actions: Sequence[str]) -> tuple[str, ...]:
@@ -260,8 +260,8 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         stage: Stage = "sign" if self.mechanism == "contract" else "act"
         return replace(state, stage=stage, votes=votes, winner=winner)
 
-    def _acted(self, state: Dilemma, made: Mapping[Role, Any], chance: Chance) -> Dilemma:
-        chosen = {role: self._realised(role, made[role], chance) for role in self.roles()}
+    def _acted(self, state: Dilemma, choices: Mapping[Role, Any], chance: Chance) -> Dilemma:
+        chosen = {role: self._realised(role, choices[role], chance) for role in self.roles()}
         actions: dict[Role, int] = {}
         points: dict[Role, float] = {}
         delegated: list[Role] = []
@@ -458,7 +458,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
 
     def text_variables(self, role: Role) -> dict[str, Any]:
         """Return the variables of the instructions for this role."""
-        told = self.config.stopping
+        stopping = self.config.stopping
         return {
             "you": self.role_title(role),
             "players": self.base.seats,
@@ -467,14 +467,14 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
             "renamed": [
                 f"{action}: {self.label(action)}" for action in self.actions(role) if self.label(action) != action
             ],
-            "choices": {name: self._button(name) for name in self.choices(role)},
+            "choices": {name: self._choice_label(name) for name in self.choices(role)},
             "position": self.position(role),
             "outcomes": views.outcomes(self, role),
             "mechanism": self.mechanism,
-            "rounds": None if told == "published" else self.last_round(),
+            "rounds": None if stopping == "published" else self.last_round(),
             "continuation": self.config.continuation,
-            "weights": None if told != "weighted" else self.weights(self.last_round()),
-            "stopping": told,
+            "weights": None if stopping != "weighted" else self.weights(self.last_round()),
+            "stopping": stopping,
             "history_depth": self.config.history_depth,
             "contract_bound": self.contract_bound,
             "mixing": self.config.answer_with,

@@ -42,15 +42,15 @@ def view(game: SocialDilemma, state: Dilemma, role: Role) -> View:
 
 def notices(game: SocialDilemma, before: Dilemma, after: Dilemma, role: Role) -> View:
     """Return what `role` has just learnt; nothing about a round if rounds are not shown."""
-    told: list[Block] = []
+    blocks: list[Block] = []
     if after.stage != before.stage or after.winner != before.winner:
-        told.append(_status(game, after, role))
-        told += _designs(game, after, role)
+        blocks.append(_status(game, after, role))
+        blocks += _designs(game, after, role)
     if len(after.rounds) > len(before.rounds) and (game.config.history_depth or after.stage == "over"):
-        told.append(_last_round(game, after, role))
+        blocks.append(_last_round(game, after, role))
     if after.stage == "over":
-        told.append(_result(game, after, role))
-    return tuple({block.key: block for block in told}.values())
+        blocks.append(_result(game, after, role))
+    return tuple({block.key: block for block in blocks}.values())
 
 
 # ---- the game and its current state ----------------------------------------------------------------
@@ -99,15 +99,15 @@ def _situation(game: SocialDilemma, state: Dilemma, role: Role) -> Facts:
         others = [game.role_title(other) for other in state.group(role) if other != role]
         facts.append(Fact("others", _("You play with"), ", ".join(others), _listed(others)))
     if game.repeated and state.stage != "over":
-        played, told = len(state.rounds) + 1, game.config.stopping
-        if told == "published":
+        played, stopping = len(state.rounds) + 1, game.config.stopping
+        if stopping == "published":
             shown = str(played)
-        elif told == "drawn":
+        elif stopping == "drawn":
             shown = _("{round} of at most {rounds}").format(round=played, rounds=game.last_round())
         else:
             shown = _("{round} of {rounds}").format(round=played, rounds=game.last_round())
         facts.append(Fact("round", _("Round"), played, shown))
-        if told == "weighted":
+        if stopping == "weighted":
             weight = game.weights(game.last_round())[played - 1]
             facts.append(Fact("weight", _("Weight of this round"), weight, percent(weight)))
         else:
@@ -339,12 +339,12 @@ def histories(game: SocialDilemma, state: Dilemma, role: Role) -> tuple[tuple[Ro
     """Return the matches inside the window of the role and each current co-player, newest first."""
     window = shown_rounds(game, state)
     group = (role, *(other for other in state.group(role) if other != role)) if state.stage != "over" else (role,)
-    deep = DEPTH if game.mechanism == "reputation_higher_order" else 1
-    return tuple((member, _meetings(game, state.rounds, member, window, deep)) for member in group)
+    depth = DEPTH if game.mechanism == "reputation_higher_order" else 1
+    return tuple((member, _meetings(game, state.rounds, member, window, depth)) for member in group)
 
 
-def _meetings(game: SocialDilemma, rounds: Sequence[Round], of: Role, window: range, deep: int) -> tuple[Meeting, ...]:
-    """Return a seat's matches in these rounds; under each, its co-players' earlier ones, `deep` levels deep."""
+def _meetings(game: SocialDilemma, rounds: Sequence[Round], of: Role, window: range, depth: int) -> tuple[Meeting, ...]:
+    """Return a seat's matches in these rounds; under each, its co-players' earlier ones, `depth` levels deep."""
     found = []
     for index in reversed(window):
         played = rounds[index]
@@ -352,9 +352,9 @@ def _meetings(game: SocialDilemma, rounds: Sequence[Round], of: Role, window: ra
         players = tuple((seat, _played(game, played, seat), played.points[seat]) for seat in group)
         before = range(window.start, index)
         earlier = tuple(
-            (other, _meetings(game, rounds, other, before, deep - 1)) for other in group if other != of and before
+            (other, _meetings(game, rounds, other, before, depth - 1)) for other in group if other != of and before
         )
-        found.append(Meeting(index + 1, players, earlier if deep > 1 else ()))
+        found.append(Meeting(index + 1, players, earlier if depth > 1 else ()))
     return tuple(found)
 
 
@@ -377,7 +377,7 @@ def _rows(game: SocialDilemma, meetings: Sequence[Meeting], role: Role, title: s
     A player's earlier matches are shown only once, where they are first reached and thus go deepest.
     """
     rows: list[tuple[Cell, ...]] = []
-    told: set[tuple[Role, int]] = set()
+    shown: set[tuple[Role, int]] = set()
     parts = [(title, meetings)]
     for part, of_part in parts:
         for meeting in of_part:
@@ -386,8 +386,8 @@ def _rows(game: SocialDilemma, meetings: Sequence[Meeting], role: Role, title: s
                 for seat, action, points in meeting.players
             ]
             for other, before in meeting.earlier:
-                if (other, meeting.round) not in told and before:
-                    told.add((other, meeting.round))
+                if (other, meeting.round) not in shown and before:
+                    shown.add((other, meeting.round))
                     words = _("What {name} had done before round {round}")
                     parts.append((words.format(name=_who(game, other, role), round=meeting.round), before))
     return rows

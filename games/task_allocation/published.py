@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from games.econevals import ASKED, alone
+from games.econevals import SETTINGS, alone
 from games.grids import Grid
 from games.lineups import CollectionPreset, Environment, Lineups, StudyPreset
 from games.selections import Selection
@@ -35,7 +35,7 @@ PRESETS: Mapping[str, CollectionPreset] = {
         "Eighteen instances with both goals, and again with each goal alone to measure reliability.",
         SOURCE,
         _environments,
-        settings=ASKED,
+        settings=SETTINGS,
     )
 }
 

@@ -19,14 +19,14 @@ def playthrough(key: str, match: Mapping[str, Any]) -> dict[str, Any]:
     """
     game = games.play.configure(registry.get(key), match["config"])
     scripts = dict(zip(game.roles(), match["scripts"], strict=True))
-    play, made = games.play.start(game, match["seed"])
-    events, readers = list(made), game.roles()[:2]
+    play, new_events = games.play.start(game, match["seed"])
+    events, readers = list(new_events), game.roles()[:2]
     seen = {role: [[repr(block) for block in play.view(role)]] for role in readers}
     while not play.over:
         role = play.waiting_for()[0]
         before = play
-        play, made = games.play.submit(play, role, games.play.script_move(play, role, scripts[role]))
-        events += made
+        play, new_events = games.play.submit(play, role, games.play.script_move(play, role, scripts[role]))
+        events += new_events
         if play.step > before.step:
             for reader in readers:
                 seen[reader].append([repr(block) for block in play.view(reader)])
@@ -40,7 +40,7 @@ def playthrough(key: str, match: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def kept(folder: Path, name: str) -> dict[str, Any]:
+def stored(folder: Path, name: str) -> dict[str, Any]:
     """Return the playthrough stored under this name."""
     found: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     return found

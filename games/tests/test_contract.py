@@ -46,7 +46,7 @@ class ScriptPeeks(ClockAuction):
     scripts = {**ClockAuction.scripts, "peeking": _peeking}
 
 
-class TellsNobody(ClockAuction):
+class GivesNoNotices(ClockAuction):
     def notices(self, before: Any, moves: Any, after: Any, role: str) -> Any:
         return ()
 
@@ -121,7 +121,7 @@ class RefusesItsDefault(Well):
         return MoveWarning("No.", may_send=False)
 
 
-class DoubtPeeks(ClockAuction):
+class WarningPeeks(ClockAuction):
     def warning(self, state: Any, role: str, move: Any) -> Any:
         return None if state.values[role] < max(state.values.values()) else MoveWarning("You would win. Really?")
 
@@ -160,18 +160,18 @@ class NeverClosesTurns(Well):
         (OverpaysShare, Examples(), "bonus_share_is_a_share"),
         (IllegalForfeit, WELL_EXAMPLES, "defaults_are_legal"),
         (ForfeitLeavesOpen, WELL_EXAMPLES, "defaults_are_legal"),
-        (RefusesItsDefault, WELL_EXAMPLES, "warnings_only_ask"),
-        (DoubtPeeks, CLOCK_AUCTION_EXAMPLES, "hidden_draws_stay_hidden"),
+        (RefusesItsDefault, WELL_EXAMPLES, "warnings_change_nothing"),
+        (WarningPeeks, CLOCK_AUCTION_EXAMPLES, "hidden_draws_stay_hidden"),
         (OracleAgainstPeople, CLOCK_AUCTION_EXAMPLES, "texts_are_complete"),
         (NothingShown, Examples(), "forms_can_be_told_apart"),
         (KeepsTooMuch, WELL_EXAMPLES, "snapshots_change_nothing"),
         (ShowsOthersReserves, CLOCK_AUCTION_EXAMPLES, "secret_parameters_stay_secret"),
         (ShowsOthersReserves, CLOCK_AUCTION_EXAMPLES, "paired_configurations_look_alike"),
-        (NeverClosesTurns, WELL_EXAMPLES, "turns_end"),
+        (NeverClosesTurns, WELL_EXAMPLES, "turns_do_not_stay_open"),
         (ShowsValues, CLOCK_AUCTION_EXAMPLES, "hidden_draws_stay_hidden"),
         (ShowsReserves, CLOCK_AUCTION_EXAMPLES, "secret_parameters_stay_secret"),
         (ScriptPeeks, CLOCK_AUCTION_EXAMPLES, "hidden_draws_stay_hidden"),
-        (TellsNobody, CLOCK_AUCTION_EXAMPLES, "notices_tell_what_others_did"),
+        (GivesNoNotices, CLOCK_AUCTION_EXAMPLES, "notices_report_others_moves"),
         (Well, Examples(), "hidden_draws_stay_hidden"),
         (IllegalDefault, Examples(), "defaults_are_legal"),
         (BadScript, Examples(), "scripts_play_legally_to_the_end"),

@@ -14,7 +14,7 @@ AGENTS = [f"script:{name}" for name in ("random", "rational", "no_answer", "a", 
 PRESETS = {"beauty_contest": CONTEST["econarena-contest"], "sealed_auction": SEALED["econarena-sealed"]}
 
 
-def made(key: str, agents: list[str] = AGENTS, seed: int = 1) -> dict[str, Environment]:
+def environments_of(key: str, agents: list[str] = AGENTS, seed: int = 1) -> dict[str, Environment]:
     return {environment.name: environment for environment in PRESETS[key].made(agents, seed)}
 
 
@@ -28,7 +28,7 @@ def matches(key: str, environment: Environment) -> int:
 @pytest.mark.parametrize("key", PRESETS)
 class TestPresets:
     def test_environments_have_the_published_number_of_sessions(self, key):
-        sizes = {name: matches(key, environment) for name, environment in made(key).items()}
+        sizes = {name: matches(key, environment) for name, environment in environments_of(key).items()}
         assert sizes == {
             "melee": 150,
             "rational": 150 * 6,
@@ -40,25 +40,25 @@ class TestPresets:
         }
 
     def test_all_configurations_are_valid(self, key):
-        for environment in made(key).values():
+        for environment in environments_of(key).values():
             for config in environment.configurations:
                 games.play.configure(registry.get(key), config)
 
     def test_sessions_rotate_the_seats(self, key):
-        melee = made(key)["melee"]
+        melee = environments_of(key)["melee"]
         roles = games.play.configure(registry.get(key), melee.configurations[0]).roles()
         assert list(melee.lineups.at(0, roles, repetition=2).values()) == [*AGENTS[2:], *AGENTS[:2]]
 
     def test_agent_plays_four_announced_rational_agents(self, key):
-        rational = made(key)["rational"]
+        rational = environments_of(key)["rational"]
         roles = games.play.configure(registry.get(key), rational.configurations[0]).roles()
         seats = list(rational.lineups.at(0, roles, repetition=0).values())
         assert seats == ["script:random", *["script:rational"] * 4]
         assert {config["told_of_others"] for config in rational.configurations} == {"rational"}
 
     def test_only_the_first_five_agents_are_seniors(self, key):
-        assert made(key)["senior"].lineups.labels() == tuple(AGENTS[:5])
-        assert "senior" not in made(key, AGENTS[:4])
+        assert environments_of(key)["senior"].lineups.labels() == tuple(AGENTS[:5])
+        assert "senior" not in environments_of(key, AGENTS[:4])
 
     def test_unreadable_answers_count_as_fouls_not_failures(self, key):
         settings = PRESETS[key].settings
@@ -66,12 +66,12 @@ class TestPresets:
 
 
 def test_contest_limits_are_drawn_by_group_and_seed():
-    limits = [config["upper"] for config in made("beauty_contest")["melee"].configurations]
+    limits = [config["upper"] for config in environments_of("beauty_contest")["melee"].configurations]
     for at, (low, high) in enumerate([(10, 100), (100, 1000), (1000, 10_000)]):
         group = limits[50 * at : 50 * (at + 1)]
         assert all(low <= limit < high for limit in group) and len(set(group)) > 10
-    assert limits == [config["upper"] for config in made("beauty_contest")["rational"].configurations]
-    assert limits != [config["upper"] for config in made("beauty_contest", seed=2)["melee"].configurations]
+    assert limits == [config["upper"] for config in environments_of("beauty_contest")["rational"].configurations]
+    assert limits != [config["upper"] for config in environments_of("beauty_contest", seed=2)["melee"].configurations]
 
 
 @pytest.mark.parametrize(

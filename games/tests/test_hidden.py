@@ -39,14 +39,14 @@ def together(true: Play, shadow: Play, rng: Random) -> Iterator[tuple[Play, Play
         except Refused:
             return
         roles = true.game.roles()
-        told = (
+        notices = (
             {role: learnt(true, mover, move, after[0], role) for role in roles},
             {role: learnt(shadow, mover, move, after[1], role) for role in roles},
         )
         if after[0].over != after[1].over:
             return
         true, shadow = after
-        yield true, shadow, told, mover
+        yield true, shadow, notices, mover
 
 
 def leaks(config: Mapping[str, Json], key: str, seed: int) -> list[str]:
@@ -58,8 +58,8 @@ def leaks(config: Mapping[str, Json], key: str, seed: int) -> list[str]:
         for secret in sorted(game.secrets(role)):
             rng = Random(f"{seed}/{role}/{secret}")
             shadow = case.alternatives(secret, most=1)[0]
-            for one, other, told, _mover in together(start(game, seed)[0], start(shadow, seed)[0], rng):
-                if seen(one, role) != seen(other, role) or told[0].get(role) != told[1].get(role):
+            for one, other, notices, _mover in together(start(game, seed)[0], start(shadow, seed)[0], rng):
+                if seen(one, role) != seen(other, role) or notices[0].get(role) != notices[1].get(role):
                     found.append(f"{role} can see {secret} in {dict(config)}")
     return found
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from games.errors import BadLineup
-from games.lineups import Asked, CollectionPreset, Environment, Lineups
+from games.lineups import CollectionPreset, Environment, Lineups, PresetAgent
 from games.seats import numbered
 
 POOLS = st.integers(1, 5).map(lambda n: tuple("abcde"[:n]))
@@ -19,18 +19,18 @@ SEATS = st.integers(1, 4)
 
 
 def everything(rule: Lineups, roles, repetition=0) -> list[tuple[str, ...]]:
-    made = [rule.at(i, roles, repetition=repetition) for i in range(rule.count(roles))]
-    assert all(list(lineup) == list(roles) for lineup in made)
-    return [tuple(lineup.values()) for lineup in made]
+    lineups = [rule.at(i, roles, repetition=repetition) for i in range(rule.count(roles))]
+    assert all(list(lineup) == list(roles) for lineup in lineups)
+    return [tuple(lineup.values()) for lineup in lineups]
 
 
-def not_alone(tuples, same):
+def with_two_agents(tuples, same):
     return [one for one in tuples if same or len(set(one)) > 1]
 
 
 @given(POOLS, SEATS, st.booleans())
 def test_product_is_every_ordered_choice(pool, seats, same):
-    wanted = not_alone(product(pool, repeat=seats), same)
+    wanted = with_two_agents(product(pool, repeat=seats), same)
     rule = Lineups(rule="product", agents=pool, same=same)
     if wanted:
         assert everything(rule, numbered(seats)) == wanted
@@ -41,7 +41,7 @@ def test_product_is_every_ordered_choice(pool, seats, same):
 
 @given(POOLS, SEATS, st.booleans())
 def test_combinations_are_every_unordered_choice_with_repetitions(pool, seats, same):
-    wanted = not_alone(combinations_with_replacement(pool, seats), same)
+    wanted = with_two_agents(combinations_with_replacement(pool, seats), same)
     if wanted:
         assert everything(Lineups(rule="combinations", agents=pool, same=same), numbered(seats)) == wanted
 
@@ -163,4 +163,4 @@ def test_preset_requires_its_number_of_agents():
     ]:
         with pytest.raises(BadLineup, match=named):
             preset.made(wrong, seed=1)
-    assert Asked("script:random").delay == 0
+    assert PresetAgent("script:random").delay == 0

@@ -187,22 +187,22 @@ def test_no_payoffs_or_metrics_before_the_end():
 
 def test_abandoned_match_is_over_without_a_result():
     play, events = start(guessing(), 1)
-    play, made = abandon(play, "timed_out", "player_1")
-    assert made[0].as_dict() == {"number": 2, "kind": "abandoned", "reason": "timed_out", "role": "player_1"}
+    play, new_events = abandon(play, "timed_out", "player_1")
+    assert new_events[0].as_dict() == {"number": 2, "kind": "abandoned", "reason": "timed_out", "role": "player_1"}
     assert play.over and not play.finished
     assert play.waiting_for() == () and play.forms("player_1") == ()
     assert play.payoffs() == {"player_1": None, "player_2": None}
     for call in (lambda: submit(play, "player_1", {"answer": 1}), lambda: abandon(play, "again")):
         with pytest.raises(Refused, match="over"):
             call()
-    assert replay_events(play.game, [*events, *made]) == play
+    assert replay_events(play.game, [*events, *new_events]) == play
 
 
 def test_log_records_who_made_a_move():
     play, events = start(well(), 1)
-    play, made = submit(play, "keeper", {"amount": 0}, by="clock")
-    assert made[0].data == {"role": "keeper", "move": {"amount": 0}, "by": "clock"}
-    assert replay_events(play.game, [*events, *made]) == play
+    play, new_events = submit(play, "keeper", {"amount": 0}, by="clock")
+    assert new_events[0].data == {"role": "keeper", "move": {"amount": 0}, "by": "clock"}
+    assert replay_events(play.game, [*events, *new_events]) == play
 
 
 def test_omitted_optional_fields_are_not_logged():
@@ -497,7 +497,7 @@ def test_story_lists_own_moves_and_notices_in_order():
     assert [form.name for form in own.forms] == ["guess"]
     assert isinstance(notices, tuple) and isinstance(notices[0], Facts)
     assert isinstance(second, Own) and second.move == {"answer": 7.0}
-    assert [type(told) for told in story(play, events, "player_2")] == [Own, tuple]
+    assert [type(entry) for entry in story(play, events, "player_2")] == [Own, tuple]
 
 
 def test_sealed_move_gives_no_notice():
@@ -507,7 +507,7 @@ def test_sealed_move_gives_no_notice():
 
 def test_note_is_part_of_the_story():
     play, events = played(well(), 1, ("keeper", {"note": "hm"}), ("keeper", {"amount": 1}))
-    assert [told.move for told in story(play, events, "keeper") if isinstance(told, Own)] == [
+    assert [entry.move for entry in story(play, events, "keeper") if isinstance(entry, Own)] == [
         {"note": "hm"},
         {"amount": 1},
     ]

@@ -23,7 +23,7 @@ def play_of(key: str, **more):
     return start(game, 7), game.roles()[0]
 
 
-def said(play, role) -> str:
+def status(play, role) -> str:
     return next(block.body for block in play.view(role) if block.key == "status")
 
 
@@ -34,14 +34,14 @@ def test_practice_does_not_affect_the_result(key):
     for practice in (False, True):
         (play, _events), role = play_of(key, practice=practice)
         if practice:
-            assert "does not count" in said(play, role)
+            assert "does not count" in status(play, role)
             play, _events = submit(play, role, {"note": "only for practice"})
             play, _events = submit(play, role, script_move(play, role, "random"))
-            assert "does not count. From now on, every period counts" in said(play, role)
+            assert "does not count. From now on, every period counts" in status(play, role)
             assert "only for practice" not in str(play.view(role))
         while not play.over:
             play, _events = submit(play, role, play.game.default(play.state, role))
-        assert "practice" not in said(play, role)
+        assert "practice" not in status(play, role)
         found[practice] = (play.metrics(), play.payoffs(), play.game.records(play.state))
     assert found[True] == found[False]
 
@@ -61,9 +61,9 @@ def test_practice_moves_are_marked(key):
     (play, _events), role = play_of(key, practice=True)
     moves = []
     for move in ({"note": "a"}, None, {"note": "b"}, None):
-        made = script_move(play, role, "random") if move is None else move
-        play, _events = submit(play, role, made)
-        moves.append((role, made))
+        move_made = script_move(play, role, "random") if move is None else move
+        play, _events = submit(play, role, move_made)
+        moves.append((role, move_made))
     assert list(play.game.stages(moves)) == [(0, "practice"), (0, "practice"), (1, "note"), (1, "submission")]
 
 
@@ -74,8 +74,8 @@ def test_malformed_practice_submission_does_not_count(key):
         submit(play, role, {next(iter(script_move(play, role, "random"))): {"Nobody": 1}})
     log = list(events)
     while not play.over:
-        play, made = submit(play, role, script_move(play, role, "random"))
-        play, log = restore(play.game, snapshot(play)), [*log, *made]
+        play, new_events = submit(play, role, script_move(play, role, "random"))
+        play, log = restore(play.game, snapshot(play)), [*log, *new_events]
     assert replay_events(play.game, log).metrics() == play.metrics()
 
 

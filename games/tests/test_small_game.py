@@ -39,8 +39,8 @@ def test_example_game_passes_check(game: type[Game], check: str) -> None:
 
 
 def test_payoffs_match_the_tutorial(game: type[Game]) -> None:
-    made = configure(game, {"players": 2, "rounds": 1})
-    play, _events = replay_moves(made, 1, [("p1", {"amount": 20}), ("p2", {"amount": 0})])
+    configured = configure(game, {"players": 2, "rounds": 1})
+    play, _events = replay_moves(configured, 1, [("p1", {"amount": 20}), ("p2", {"amount": 0})])
     assert play.payoffs() == {"p1": 16.0, "p2": 36.0}
     assert play.metrics() == {"contributed": 0.5, "p1_contributed": 1.0, "p2_contributed": 0.0}
 

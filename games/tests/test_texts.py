@@ -28,7 +28,7 @@ def test_texts_can_print_branch_and_count(template: str, written: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("template", "said"),
+    ("template", "reason"),
     [
         ("a\n{% for i in range(10**9) %}x{% endfor %}", "range"),
         ("{% for i in range(900) %}{% for j in range(900) %}{% endfor %}{% endfor %}", "steps in total"),
@@ -58,9 +58,9 @@ def test_texts_can_print_branch_and_count(template: str, written: str) -> None:
         ("{% include 'x' %}", "cannot use “include”"),
     ],
 )
-def test_endless_texts_are_refused_at_once(template: str, said: str) -> None:
+def test_endless_texts_are_refused_at_once(template: str, reason: str) -> None:
     for attempt in (texts.check, texts.render):
         began = monotonic()
-        with pytest.raises(BadText, match=said):
+        with pytest.raises(BadText, match=reason):
             attempt(template, SAMPLE)
         assert monotonic() - began < 3

@@ -123,8 +123,8 @@ def read_configurations(game: type[Game[Any, Any]], written: Any) -> list[grids.
     """
     if not isinstance(written, list) or not written or not all(isinstance(one, dict) for one in written):
         raise ValidationError(_("Add at least one configuration."))
-    if len(written) > grids.MOST:
-        raise ValidationError(_("Add at most {most} configurations.").format(most=f"{grids.MOST:,}"))
+    if len(written) > grids.MAX_CONFIGURATIONS:
+        raise ValidationError(_("Add at most {most} configurations.").format(most=f"{grids.MAX_CONFIGURATIONS:,}"))
     return grids.listed(game, written)
 
 

@@ -16,7 +16,7 @@ from django.utils.translation import override
 from games.examples import Case, Walk
 from games.interface import Form, Json, Move, Role
 from games.play import Play, abandon
-from games.scripts import made_up
+from games.scripts import random_filling
 from matches import forms
 from matches.screens import render_screen
 from piloting.reading import Page, read
@@ -55,7 +55,7 @@ def _unfillable(play: Play, role: Role, html: str, rng: Random, played: Mapping[
         if form.name not in pages:
             yield f"the page of {role} lacks the form “{form.name}”"
             continue
-        moves: list[Any] = [made_up(form, rng) for _number in range(MOVES)]
+        moves: list[Any] = [random_filling(form, rng) for _number in range(MOVES)]
         for move in [*moves, *([played] if played is not None else [])]:
             meant = _parsed(form.model, move)
             if meant is not None and _offered(form, move) and play.game.refuse(play.state, role, meant) is None:

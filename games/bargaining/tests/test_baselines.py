@@ -38,7 +38,7 @@ def start_of_round(game: Bargaining, number: int) -> games.play.Play:
     return play
 
 
-def earned(play: games.play.Play, role: str, move: dict | None = None) -> float:
+def payoff_after(play: games.play.Play, role: str, move: dict | None = None) -> float:
     """Return the role's payoff if it makes `move` (None: the equilibrium's) and all other moves are in equilibrium."""
     while not play.over:
         (mover,) = play.waiting_for()
@@ -106,12 +106,12 @@ class TestEquilibriumPlayer:
         before = start_of_round(game, played + 1)
         (proposer,) = before.waiting_for()
         deviation = {"alice_gain": share * 10_000, "bob_gain": (1 - share) * 10_000}
-        assert earned(before, proposer, deviation) <= earned(before, proposer) + 0.01
+        assert payoff_after(before, proposer, deviation) <= payoff_after(before, proposer) + 0.01
 
         offered, _events = games.play.submit(before, proposer, deviation)
         (answerer,) = offered.waiting_for()
         for decision in ("accept", "reject"):
-            assert earned(offered, answerer, {"decision": decision}) <= earned(offered, answerer) + 0.01
+            assert payoff_after(offered, answerer, {"decision": decision}) <= payoff_after(offered, answerer) + 0.01
 
     def test_unknown_factor_is_assumed_equal_to_own(self):
         play = match("equilibrium", "fair", delta_alice=0.8, delta_bob=0.95, complete_information=False, rounds=None)

@@ -7,4 +7,4 @@ from games.bargaining.tests import golden
 
 @pytest.mark.parametrize("name", golden.MATCHES)
 def test_match_equals_its_stored_playthrough(name):
-    assert json.loads(json.dumps(golden.playthrough(name))) == golden.kept(name)
+    assert json.loads(json.dumps(golden.playthrough(name))) == golden.stored(name)

@@ -35,16 +35,16 @@ def everything(
 ) -> str:
     """Return everything that `role` can be shown at this moment, its latest notices, and its scripts' moves."""
     game = play.game
-    told = games.play.learnt(before, *last, play, role) if before and last else ()
+    notices = games.play.learnt(before, *last, play, role) if before and last else ()
     forms = [(form.name, form.title, form.help, form.model.model_json_schema()) for form in play.forms(role)]
     scripts = (
         [games.play.script_move(play, role, name) for name in sorted(game.scripts)]
         if role in play.waiting_for()
         else []
     )
-    asked_and_answered = [forms, scripts, [refusal(play, role, move) for move in ILLEGAL]]
-    read = [play.view(role), told, dict(game.text_variables(role)), game.instructions(role), game.quiz(role)]
-    return repr([read, asked_and_answered])
+    questions = [forms, scripts, [refusal(play, role, move) for move in ILLEGAL]]
+    texts = [play.view(role), notices, dict(game.text_variables(role)), game.instructions(role), game.quiz(role)]
+    return repr([texts, questions])
 
 
 def refusal(play: games.play.Play, role: Role, move: dict) -> str:

@@ -19,7 +19,7 @@ def offer(alice_gain: float, message: str | None = None) -> dict[str, Any]:
     return {"alice_gain": alice_gain, "bob_gain": 10_000 - alice_gain, "message": message}
 
 
-def played(*moves: dict[str, Any], **config) -> games.play.Play:
+def play_after(*moves: dict[str, Any], **config) -> games.play.Play:
     play, _events = games.play.start(games.play.configure(Bargaining, config), 1)
     for move in moves:
         play, _events = games.play.submit(play, play.waiting_for()[0], move)
@@ -35,19 +35,19 @@ def shown(block: Block | None) -> dict[str, str]:
     return {fact.key: fact.shown for fact in block.facts}
 
 
-def told(role: Role, *moves: dict[str, Any], **config) -> dict[str, Block]:
+def notices_after(role: Role, *moves: dict[str, Any], **config) -> dict[str, Block]:
     """Return the notices that `role` gets after the last of `moves`, by key."""
-    before, after = played(*moves[:-1], **config), played(*moves, **config)
+    before, after = play_after(*moves[:-1], **config), play_after(*moves, **config)
     return {block.key: block for block in games.play.learnt(before, before.waiting_for()[0], moves[-1], after, role)}
 
 
 class TestSituation:
     def test_number_of_rounds_is_shown_only_if_known(self):
-        assert shown(blocks(played(), "alice")["situation"])["round"] == "1 of 12"
-        assert shown(blocks(played(rounds=None), "alice")["situation"])["round"] == "1"
+        assert shown(blocks(play_after(), "alice")["situation"])["round"] == "1 of 12"
+        assert shown(blocks(play_after(rounds=None), "alice")["situation"])["round"] == "1"
 
     def test_stakes_are_shown(self):
-        situation = shown(blocks(played(offer(6000), REJECT, delta_bob=0.8), "bob")["situation"])
+        situation = shown(blocks(play_after(offer(6000), REJECT, delta_bob=0.8), "bob")["situation"])
         assert situation == {
             "round": "2 of 12",
             "money": "$10,000",
@@ -67,14 +67,14 @@ class TestSituation:
         ],
     )
     def test_other_worth_is_shown_only_if_known_and_different(self, config, tells):
-        seen = blocks(played(offer(6000), REJECT, **config), "alice")
+        seen = blocks(play_after(offer(6000), REJECT, **config), "alice")
         assert ("other_worth_now" in shown(seen["situation"])) is tells
         assert len(seen["worth"].series) == 1 + tells
 
 
 class TestOffer:
     def test_responder_sees_both_parts_their_worth_and_the_message(self):
-        seen = blocks(played(offer(5000), REJECT, offer(4000, "Take <b>it</b>")), "alice")["offer"]
+        seen = blocks(play_after(offer(5000), REJECT, offer(4000, "Take <b>it</b>")), "alice")["offer"]
         assert {fact.key: fact.value for fact in seen.facts} == {
             "your_gain": 4000,
             "other_gain": 6000,
@@ -83,12 +83,12 @@ class TestOffer:
         }
 
     def test_proposer_sees_own_offer_only_in_the_table(self):
-        seen = blocks(played(offer(6000, "Hello")), "alice")
+        seen = blocks(play_after(offer(6000, "Hello")), "alice")
         assert "offer" not in seen
         assert seen["history"].rows == ((1, "You", "$6,000", "$4,000", "$6,000", "waiting", Said("Alice", "Hello")),)
 
     def test_earlier_offers_are_listed_with_their_worth_at_the_time(self):
-        seen = blocks(played(offer(6000), REJECT, offer(3000), REJECT, messages_allowed=False), "bob")
+        seen = blocks(play_after(offer(6000), REJECT, offer(3000), REJECT, messages_allowed=False), "bob")
         assert seen["history"].rows == (
             (1, "Alice", "$4,000", "$6,000", "$4,000", "rejected"),
             (2, "You", "$7,000", "$3,000", "$6,300", "rejected"),
@@ -113,7 +113,7 @@ class TestChart:
         assert dict(series.points)[chart.mark] == pytest.approx(10_000 * 0.9 ** (number - 1))
 
     def test_chart_shows_all_rounds_of_a_short_game(self):
-        assert [x for x, _y in blocks(played(), "bob")["worth"].series[0].points] == list(range(1, 13))
+        assert [x for x, _y in blocks(play_after(), "bob")["worth"].series[0].points] == list(range(1, 13))
 
 
 def start_of(game: Bargaining, number: int):
@@ -129,48 +129,50 @@ class TestNotices:
     """Notices: a model's conversation consists of nothing else."""
 
     def test_offer_notice_includes_worth_and_message(self):
-        told_bob = told("bob", offer(6000), REJECT, offer(3000), REJECT, offer(7000, "Last word"))
-        assert told_bob.keys() == {"offer"}
-        assert told_bob["offer"].title == "Alice's offer in round 3"
-        assert shown(told_bob["offer"])["your_gain_now"] == "$2,430"
+        bobs_notices = notices_after("bob", offer(6000), REJECT, offer(3000), REJECT, offer(7000, "Last word"))
+        assert bobs_notices.keys() == {"offer"}
+        assert bobs_notices["offer"].title == "Alice's offer in round 3"
+        assert shown(bobs_notices["offer"])["your_gain_now"] == "$2,430"
 
     def test_rejection_notice_includes_worth_in_next_round(self):
-        told_alice = told("alice", offer(6000), REJECT)
-        assert told_alice["answer"].body == "Bob rejected your offer."
-        assert shown(told_alice["situation"])["worth_now"] == "90 cents"
+        alices_notices = notices_after("alice", offer(6000), REJECT)
+        assert alices_notices["answer"].body == "Bob rejected your offer."
+        assert shown(alices_notices["situation"])["worth_now"] == "90 cents"
 
     def test_rejecting_role_also_gets_the_next_round(self):
-        assert shown(told("bob", offer(6000), REJECT)["situation"])["round"] == "2 of 12"
+        assert shown(notices_after("bob", offer(6000), REJECT)["situation"])["round"] == "2 of 12"
 
     def test_agreement_notice(self):
-        told_alice = told("alice", offer(6000), REJECT, offer(3000), REJECT, offer(6000), {"decision": "accept"})
-        assert told_alice["answer"].body == "Bob accepted your offer."
-        assert shown(told_alice["result"]) == {"agreement": "in round 3", "share": "$6,000", "payoff": "$4,860"}
+        alices_notices = notices_after(
+            "alice", offer(6000), REJECT, offer(3000), REJECT, offer(6000), {"decision": "accept"}
+        )
+        assert alices_notices["answer"].body == "Bob accepted your offer."
+        assert shown(alices_notices["result"]) == {"agreement": "in round 3", "share": "$6,000", "payoff": "$4,860"}
 
     @pytest.mark.parametrize("role", ["alice", "bob"])
     def test_notice_without_agreement(self, role):
-        told_role = told(role, offer(6000), REJECT, rounds=1)
-        assert shown(told_role["result"]) == {"agreement": "none: the last offer was rejected", "payoff": "$0"}
+        notices = notices_after(role, offer(6000), REJECT, rounds=1)
+        assert shown(notices["result"]) == {"agreement": "none: the last offer was rejected", "payoff": "$0"}
 
     def test_own_offer_gives_no_notice(self):
-        assert told("alice", offer(6000)) == {}
+        assert notices_after("alice", offer(6000)) == {}
 
 
 class TestInstructions:
     @pytest.mark.parametrize("role", ["alice", "bob"])
     @pytest.mark.parametrize("rounds", [1, 2, 12, None])
     def test_number_of_rounds_is_stated_only_if_known(self, role, rounds):
-        text = played(rounds=rounds).game.instructions(role)
+        text = play_after(rounds=rounds).game.instructions(role)
         assert ("at most **" in text) == (rounds is not None and rounds > 1)
         assert ("only one round" in text) == (rounds == 1)
         assert "neither of you gets anything" in text
 
     def test_other_loss_is_stated_only_under_complete_information(self):
-        game = played(delta_alice=0.95, delta_bob=1.0).game
+        game = play_after(delta_alice=0.95, delta_bob=1.0).game
         assert "loses 5% of its value **for you**" in game.instructions("alice")
         assert "keeps its full value" in game.instructions("bob")
         assert "For Alice, it loses 5%" in game.instructions("bob")
-        hidden = played(delta_alice=0.95, complete_information=False).game.instructions("bob")
+        hidden = play_after(delta_alice=0.95, complete_information=False).game.instructions("bob")
         assert "5%" not in hidden
         assert "You do not know how fast money loses value for" in hidden
 

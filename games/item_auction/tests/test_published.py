@@ -13,7 +13,7 @@ from games.play import configure
 ROLES = ("p1", "p2", "p3")
 
 
-def made(name: str, *agents: str):
+def environments_of(name: str, *agents: str):
     return PRESETS[name].made(agents, 1)
 
 
@@ -23,7 +23,7 @@ def matches(environment) -> int:
 
 
 def test_challengers_play_the_first_two_agents_in_every_seat():
-    environments = made("aucarena-standard", "a", "b", "c")
+    environments = environments_of("aucarena-standard", "a", "b", "c")
     assert [environment.lineups.agents for environment in environments] == [("c",), ("script:rule",)]
     assert [matches(environment) for environment in environments] == [60, 60]
     first = environments[0]
@@ -36,14 +36,14 @@ def test_challengers_play_the_first_two_agents_in_every_seat():
 
 
 def test_model_plays_itself_with_and_without_planning():
-    (environment,) = made("aucarena-modules", "m")
+    (environment,) = environments_of("aucarena-modules", "m")
     assert matches(environment) == 20
     assert [asked.settings["strategy"] for asked in environment.agents.values()] == ["adaptive", "static", "none"]
 
 
 @pytest.mark.parametrize("repetition", range(REPETITIONS))
 def test_each_model_bids_once_for_profit_and_once_for_items(repetition):
-    (environment,) = made("aucarena-objectives", "a", "b")
+    (environment,) = environments_of("aucarena-objectives", "a", "b")
     assert matches(environment) == 30
     config = environment.configurations[0]
     lineup = environment.lineups.at(0, ("p1", "p2", "p3", "p4"), repetition=repetition)
@@ -53,6 +53,6 @@ def test_each_model_bids_once_for_profit_and_once_for_items(repetition):
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_configuration_is_valid(name):
-    for environment in made(name, "a", "b"):
+    for environment in environments_of(name, "a", "b"):
         for config in environment.configurations:
             configure(ItemAuction, config)

@@ -100,13 +100,13 @@ def test_belief_report_requires_a_finished_item():
 def test_two_rule_bidders_bid_four_times_each():
     game = auction({"start_price": 600}, players=2, budget=5000)
     play, _events = start(game, 1)
-    made = []
+    bids_made = []
     while not play.over:
         role = play.waiting_for()[0]
         move = script_move(play, role, "rule")
-        made.append(move["bid"])
+        bids_made.append(move["bid"])
         play, _events = submit(play, role, move)
-    assert made == [600, 600, 660, 720, 780, 840, 900, 960, None]
+    assert bids_made == [600, 600, 660, 720, 780, 840, 900, 960, None]
     assert play.payoffs()["p1"] == 240
 
 

@@ -20,15 +20,15 @@ CONFIG = {"items": LOTS, "order": "listed", "players": 2, "budget": 1000, "tie_b
 
 
 @pytest.fixture(autouse=True)
-def closed():
+def reset_breaker():
     breaker.reset()
     yield
     breaker.reset()
 
 
-def played(strategy: str, said, *, tries_after_first: int = 3, left_out: tuple[str, ...] = (), **config):
+def played(strategy: str, reply, *, tries_after_first: int = 3, left_out: tuple[str, ...] = (), **config):
     """Return the record of an auction of p1, with this strategy, against the rule bidder, and the requests."""
-    with BothStandIn(said) as standin:
+    with BothStandIn(reply) as standin:
         use_endpoints(lambda name: Endpoint("stand-in", "openai", standin.environment["OPENAI_BASE_URL"]))
         record = play_match(
             configure(ItemAuction, {**CONFIG, "rule_limit": 1, **config}),
@@ -44,7 +44,9 @@ def played(strategy: str, said, *, tries_after_first: int = 3, left_out: tuple[s
 
 def asks_for(request) -> str:
     """Return what a request's last question asks for."""
-    question = next(said["content"] for said in reversed(request["messages"]) if "It is your turn." in said["content"])
+    question = next(
+        message["content"] for message in reversed(request["messages"]) if "It is your turn." in message["content"]
+    )
     return next(key for key in ("priorities", "remaining_budget", "bid") if f'"{key}"' in question)
 
 
@@ -115,7 +117,7 @@ def test_next_bid_follows_own_answers_on_the_item():
     def raises(request):
         if asks_for(request) != "bid":
             return bidder(request)
-        raised = sum(said["role"] == "assistant" for said in request["messages"])
+        raised = sum(message["role"] == "assistant" for message in request["messages"])
         return json.dumps({"bid": 100 if raised == 0 else 120 if "lowest bid is $120" in str(request) else None})
 
     record, sent = played("none", raises, items=LOTS[:1], rule_limit=2)

@@ -28,7 +28,7 @@ def match(alice: str, bob: str, seed: int = 1, **config) -> games.play.Play:
     return play
 
 
-def does(game: Negotiation, script: str, *prices: float) -> dict:
+def scripted_move(game: Negotiation, script: str, *prices: float) -> dict:
     """Return the script's move after `prices`, all rejected except the last, which awaits an answer."""
     proposals = [Proposal(("alice", "bob")[at % 2], price, answer="reject") for at, price in enumerate(prices)]
     last = proposals.pop()
@@ -36,7 +36,7 @@ def does(game: Negotiation, script: str, *prices: float) -> dict:
     return dict(game.scripts[script](game, state, "bob" if last.by == "alice" else "alice", Random(1)))
 
 
-def earned(play: games.play.Play, role: str, move: dict | None = None) -> float:
+def payoff_after(play: games.play.Play, role: str, move: dict | None = None) -> float:
     """Return the role's payoff if it makes `move` (None: the equilibrium's) and all other moves are in equilibrium."""
     while not play.over:
         (mover,) = play.waiting_for()
@@ -79,23 +79,23 @@ class TestEquilibriumOfKnownHorizonAndValues:
             for move in ({"price": 1}, REJECT):
                 before, _events = games.play.submit(before, before.waiting_for()[0], move)
         (proposer,) = before.waiting_for()
-        assert earned(before, proposer, {"price": price}) <= earned(before, proposer) + 1e-6
+        assert payoff_after(before, proposer, {"price": price}) <= payoff_after(before, proposer) + 1e-6
 
         offered, _events = games.play.submit(before, proposer, {"price": price})
         (answerer,) = offered.waiting_for()
         for answer in (ACCEPT, REJECT, *([WALK_AWAY] if outside_option else [])):
-            assert earned(offered, answerer, answer) <= earned(offered, answerer) + 1e-6
+            assert payoff_after(offered, answerer, answer) <= payoff_after(offered, answerer) + 1e-6
 
     @pytest.mark.parametrize(
         ("price", "answer"), [(12_000, ACCEPT), (12_000.01, REJECT), (9_000, ACCEPT), (15_000, REJECT)]
     )
     def test_in_a_single_round_buyer_accepts_up_to_its_value(self, price, answer):
-        assert does(negotiation(rounds=1, buyer_factor=1.2), "equilibrium", price) == answer
+        assert scripted_move(negotiation(rounds=1, buyer_factor=1.2), "equilibrium", price) == answer
 
     @pytest.mark.parametrize(("price", "answer"), [(8_000, ACCEPT), (8_000.01, REJECT), (12_000, REJECT)])
     def test_buyer_waits_to_name_the_last_price(self, price, answer):
         game = negotiation(rounds=2, seller_factor=0.8, buyer_factor=1.2)
-        assert does(game, "equilibrium", price) == answer
+        assert scripted_move(game, "equilibrium", price) == answer
 
 
 class TestEquilibriumWithoutAnythingToShare:
@@ -106,10 +106,10 @@ class TestEquilibriumWithoutAnythingToShare:
 
     def test_rejects_without_an_outside_option(self):
         game = negotiation(seller_factor=1.2, buyer_factor=0.8, outside_option=False)
-        assert does(game, "equilibrium", 9_000) == REJECT
+        assert scripted_move(game, "equilibrium", 9_000) == REJECT
 
     def test_accepts_a_gain(self):
-        assert does(negotiation(seller_factor=1.2, buyer_factor=0.8), "equilibrium", 7_000) == ACCEPT
+        assert scripted_move(negotiation(seller_factor=1.2, buyer_factor=0.8), "equilibrium", 7_000) == ACCEPT
 
 
 class TestEquilibriumElsewhere:
@@ -187,11 +187,11 @@ class TestHaggler:
         ],
     )
     def test_accepts_its_next_price(self, prices, answer):
-        assert does(negotiation(rounds=None), "haggler", *prices) == answer
+        assert scripted_move(negotiation(rounds=None), "haggler", *prices) == answer
 
     @pytest.mark.parametrize(("price", "answer"), [(9_999, ACCEPT), (10_000, REJECT), (10_001, REJECT)])
     def test_accepts_any_gain_in_the_last_round(self, price, answer):
-        assert does(negotiation(rounds=1), "haggler", price) == answer
+        assert scripted_move(negotiation(rounds=1), "haggler", price) == answer
 
     @given(seller_factor=FACTORS, buyer_factor=FACTORS, scale=st.floats(0.01, 1e9), seed=st.integers(0, 100))
     def test_never_loses(self, seller_factor, buyer_factor, scale, seed):
@@ -204,12 +204,12 @@ class TestHaggler:
 
     @given(one=FACTORS, other=FACTORS, seed=st.integers(0, 100))
     def test_messages_do_not_reveal_own_value(self, one, other, seed):
-        said = [
+        messages = [
             match("haggler", "random", seed, seller_factor=factor, rounds=1).state.proposals[0].message
             for factor in (one, other)
         ]
-        assert said[0] == said[1]
-        assert said[0]
+        assert messages[0] == messages[1]
+        assert messages[0]
 
     def test_writes_messages_only_if_allowed(self):
         assert match("haggler", "random", messages_allowed=False).state.proposals[0].message is None

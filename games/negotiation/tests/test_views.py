@@ -22,7 +22,7 @@ def offer(price: float, message: str | None = None) -> dict[str, Any]:
     return {"price": price, "message": message}
 
 
-def played(*moves: dict[str, Any], **config) -> games.play.Play:
+def play_after(*moves: dict[str, Any], **config) -> games.play.Play:
     play, _events = games.play.start(games.play.configure(Negotiation, {**MAIN, **config}), 1)
     for move in moves:
         play, _events = games.play.submit(play, play.waiting_for()[0], move)
@@ -38,31 +38,31 @@ def shown(block: Block | None) -> dict[str, str]:
     return {fact.key: fact.shown for fact in block.facts}
 
 
-def places(play: games.play.Play, role: Role) -> dict[str, float]:
+def ladder_positions(play: games.play.Play, role: Role) -> dict[str, float]:
     return {fact.key: fact.value for fact in blocks(play, role)["ladder"].facts}
 
 
-def told(role: Role, *moves: dict[str, Any], **config) -> dict[str, Block]:
+def notices_after(role: Role, *moves: dict[str, Any], **config) -> dict[str, Block]:
     """Return the notices that `role` gets after the last of `moves`, by key."""
-    before, after = played(*moves[:-1], **config), played(*moves, **config)
+    before, after = play_after(*moves[:-1], **config), play_after(*moves, **config)
     return {block.key: block for block in games.play.learnt(before, before.waiting_for()[0], moves[-1], after, role)}
 
 
 class TestSituation:
     @pytest.mark.parametrize(("role", "own", "other"), [("alice", "$8,000", "$12,000"), ("bob", "$12,000", "$8,000")])
     def test_other_value_is_shown_only_under_complete_information(self, role, own, other):
-        known = shown(blocks(played(), role)["situation"])
+        known = shown(blocks(play_after(), role)["situation"])
         assert known == {"round": "1 of 10", "your_value": own, "other_value": other}
-        hidden = shown(blocks(played(complete_information=False), role)["situation"])
+        hidden = shown(blocks(play_after(complete_information=False), role)["situation"])
         assert hidden == {"round": "1 of 10", "your_value": own, "other_value": "unknown to you"}
 
     def test_unknown_number_of_rounds_is_not_shown(self):
-        assert shown(blocks(played(rounds=None), "alice")["situation"])["round"] == "1"
+        assert shown(blocks(play_after(rounds=None), "alice")["situation"])["round"] == "1"
 
 
 class TestOffer:
     def test_responder_sees_price_gains_answers_and_message(self):
-        seen = blocks(played(offer(11_000, "Take <b>it</b>")), "bob")["offer"]
+        seen = blocks(play_after(offer(11_000, "Take <b>it</b>")), "bob")["offer"]
         assert {fact.key: fact.value for fact in seen.facts} == {
             "price": 11_000,
             "your_gain": 1_000,
@@ -75,30 +75,30 @@ class TestOffer:
         assert shown(seen)["last"] == "you name the next price"
 
     def test_loss_is_shown_as_a_loss(self):
-        assert shown(blocks(played(offer(13_000)), "bob")["offer"])["your_gain"] == "you would lose $1,000"
-        seen = blocks(played(offer(13_000), REJECT, offer(7_500)), "alice")["offer"]
+        assert shown(blocks(play_after(offer(13_000)), "bob")["offer"])["your_gain"] == "you would lose $1,000"
+        seen = blocks(play_after(offer(13_000), REJECT, offer(7_500)), "alice")["offer"]
         assert shown(seen)["your_gain"] == "you would lose $500"
 
     def test_other_gain_is_shown_only_if_other_value_is_known(self):
-        assert "other_gain" not in shown(blocks(played(offer(11_000), complete_information=False), "bob")["offer"])
+        assert "other_gain" not in shown(blocks(play_after(offer(11_000), complete_information=False), "bob")["offer"])
 
     def test_last_round_is_announced_only_if_known(self):
-        last = shown(blocks(played(offer(11_000), rounds=1), "bob")["offer"])
+        last = shown(blocks(play_after(offer(11_000), rounds=1), "bob")["offer"])
         assert last["last"] == "the game ends without a trade"
-        unknown = shown(blocks(played(offer(11_000), rounds=None, cap=1), "bob")["offer"])
+        unknown = shown(blocks(play_after(offer(11_000), rounds=None, cap=1), "bob")["offer"])
         assert unknown["last"] == "you name the next price"
 
     def test_walking_away_is_mentioned_only_if_possible(self):
-        assert "leaving" not in shown(blocks(played(offer(11_000), outside_option=False), "bob")["offer"])
+        assert "leaving" not in shown(blocks(play_after(offer(11_000), outside_option=False), "bob")["offer"])
 
     def test_proposer_sees_own_price_on_ladder_and_in_table(self):
-        seen = blocks(played(offer(11_000, "Hello")), "alice")
+        seen = blocks(play_after(offer(11_000, "Hello")), "alice")
         assert "offer" not in seen
         assert seen["history"].rows == ((1, "You", "$11,000", "$3,000", "waiting", Said("Alice", "Hello")),)
         assert shown(seen["ladder"])["current"] == "$11,000"
 
     def test_earlier_prices_are_listed_with_own_gain(self):
-        seen = blocks(played(offer(15_000), REJECT, offer(9_000), REJECT, messages_allowed=False), "bob")
+        seen = blocks(play_after(offer(15_000), REJECT, offer(9_000), REJECT, messages_allowed=False), "bob")
         assert seen["history"].rows == (
             (1, "Alice", "$15,000", "-$3,000", "rejected"),
             (2, "You", "$9,000", "$3,000", "rejected"),
@@ -107,7 +107,7 @@ class TestOffer:
 
 class TestLadder:
     def test_ladder_lists_prices_and_gain_at_the_current_price(self):
-        seen = blocks(played(offer(15_000), REJECT, offer(9_000), REJECT, offer(13_000)), "bob")["ladder"]
+        seen = blocks(play_after(offer(15_000), REJECT, offer(9_000), REJECT, offer(13_000)), "bob")["ladder"]
         assert [(fact.key, fact.label, fact.shown) for fact in seen.facts] == [
             ("theirs_1", "Alice in round 1", "$15,000"),
             ("current", "Alice's price now", "$13,000"),
@@ -124,21 +124,21 @@ class TestLadder:
     )
     def test_ladder_positions_are_ordered_and_few(self, prices, role, known):
         moves = [move for price in prices for move in (offer(price), REJECT)]
-        placed = places(played(*moves, rounds=20, complete_information=known), role)
+        placed = ladder_positions(play_after(*moves, rounds=20, complete_information=known), role)
         assert list(placed.values()) == sorted(placed.values())
         assert all(0 <= place <= 100 for place in placed.values())
         assert 0 < placed["your_value"] < 100
         assert len(placed) <= 10
 
     def test_ladder_positions_are_to_scale_from_zero(self):
-        placed = places(played(offer(9_600), REJECT, offer(0), REJECT), "bob")
+        placed = ladder_positions(play_after(offer(9_600), REJECT, offer(0), REJECT), "bob")
         assert placed["your_value"] == pytest.approx(37.5)  # the scale ends at 1.6 times 12,000
         assert placed["theirs_1"] == pytest.approx(50)
         assert placed["yours_2"] == 100
 
     def test_hidden_value_does_not_stretch_the_ladder(self):
         seen = [
-            blocks(played(complete_information=False, seller_factor=factor), "bob")["ladder"] for factor in (0.1, 9)
+            blocks(play_after(complete_information=False, seller_factor=factor), "bob")["ladder"] for factor in (0.1, 9)
         ]
         assert seen[0] == seen[1]
 
@@ -147,58 +147,58 @@ class TestNotices:
     """Notices: a model's conversation consists of nothing else."""
 
     def test_offer_notice_includes_gain_and_message(self):
-        told_bob = told("bob", offer(15_000), REJECT, offer(9_000), REJECT, offer(11_000, "Last word"))
-        assert told_bob.keys() == {"offer"}
-        assert told_bob["offer"].title == "Alice's price in round 3"
-        assert shown(told_bob["offer"])["your_gain"] == "you would earn $1,000"
+        bobs_notices = notices_after("bob", offer(15_000), REJECT, offer(9_000), REJECT, offer(11_000, "Last word"))
+        assert bobs_notices.keys() == {"offer"}
+        assert bobs_notices["offer"].title == "Alice's price in round 3"
+        assert shown(bobs_notices["offer"])["your_gain"] == "you would earn $1,000"
 
     @pytest.mark.parametrize("role", ["alice", "bob"])
     def test_rejection_notice_includes_the_next_round(self, role):
-        told_role = told(role, offer(15_000), REJECT)
-        assert ("answer" in told_role) == (role == "alice")
-        assert shown(told_role["situation"])["round"] == "2 of 10"
+        notices = notices_after(role, offer(15_000), REJECT)
+        assert ("answer" in notices) == (role == "alice")
+        assert shown(notices["situation"])["round"] == "2 of 10"
 
     @pytest.mark.parametrize(("role", "payoff"), [("alice", "$3,000"), ("bob", "$1,000")])
     def test_trade_result(self, role, payoff):
-        result = shown(told(role, offer(11_000), ACCEPT)["result"])
+        result = shown(notices_after(role, offer(11_000), ACCEPT)["result"])
         assert result == {"trade": "in round 1", "price": "$11,000", "payoff": payoff}
 
     def test_result_of_a_loss(self):
-        result = told("bob", offer(13_000), ACCEPT)["result"]
+        result = notices_after("bob", offer(13_000), ACCEPT)["result"]
         assert [(fact.label, fact.shown) for fact in result.facts][-1] == ("You lost", "$1,000")
 
     def test_walking_away_notices(self):
-        told_alice = told("alice", offer(13_000), WALK_AWAY)
-        assert told_alice["answer"].body == "Bob walked away."
-        assert shown(told_alice["result"]) == {"trade": "none: Bob walked away", "payoff": "$0"}
-        told_bob = told("bob", offer(13_000), WALK_AWAY)
-        assert told_bob.keys() == {"result"}
-        assert shown(told_bob["result"]) == {"trade": "none: you walked away", "payoff": "$0"}
+        alices_notices = notices_after("alice", offer(13_000), WALK_AWAY)
+        assert alices_notices["answer"].body == "Bob walked away."
+        assert shown(alices_notices["result"]) == {"trade": "none: Bob walked away", "payoff": "$0"}
+        bobs_notices = notices_after("bob", offer(13_000), WALK_AWAY)
+        assert bobs_notices.keys() == {"result"}
+        assert shown(bobs_notices["result"]) == {"trade": "none: you walked away", "payoff": "$0"}
 
     @pytest.mark.parametrize("role", ["alice", "bob"])
     def test_result_after_last_rejection(self, role):
-        result = shown(told(role, offer(13_000), REJECT, rounds=1)["result"])
+        result = shown(notices_after(role, offer(13_000), REJECT, rounds=1)["result"])
         assert result == {"trade": "none: the last price was rejected", "payoff": "$0"}
 
     def test_own_offer_gives_no_notice(self):
-        assert told("alice", offer(13_000)) == {}
+        assert notices_after("alice", offer(13_000)) == {}
 
 
 class TestInstructions:
     @pytest.mark.parametrize("role", ["alice", "bob"])
     @pytest.mark.parametrize("rounds", [1, 2, 10, None])
     def test_number_of_rounds_is_stated_only_if_known(self, role, rounds):
-        text = played(rounds=rounds).game.instructions(role)
+        text = play_after(rounds=rounds).game.instructions(role)
         assert ("at most **" in text) == (rounds is not None and rounds > 1)
         assert ("only one round" in text) == (rounds == 1)
         assert "Without a trade, each of you earns $0." in text
 
     def test_other_value_is_stated_only_under_complete_information(self):
-        game = played().game
+        game = play_after().game
         assert "earn the price minus $8,000" in game.instructions("alice")
         assert "To Bob, the product is worth **$12,000**" in game.instructions("alice")
         assert "earn $12,000 minus the price" in game.instructions("bob")
-        hidden = played(complete_information=False).game.instructions("bob")
+        hidden = play_after(complete_information=False).game.instructions("bob")
         assert "8,000" not in hidden
         assert "each of you knows only their own value" in hidden
 
@@ -207,7 +207,9 @@ class TestInstructions:
         list(product(["alice", "bob"], [True, False], [1, 10, None], [True, False], [True, False])),
     )
     def test_every_version_is_well_formed(self, role, known, rounds, messages, option):
-        game = played(rounds=rounds, complete_information=known, messages_allowed=messages, outside_option=option).game
+        game = play_after(
+            rounds=rounds, complete_information=known, messages_allowed=messages, outside_option=option
+        ).game
         text = game.instructions(role)
         assert ("Walk away" in text) == option
         assert ("may add a message" in text) == messages

@@ -41,12 +41,12 @@ def playthrough(name: str) -> dict[str, Any]:
     """Return what the match shows: its log, its result, and both roles' texts before and after it."""
     match = MATCHES[name]
     game = games.play.configure(Persuasion, match["config"])
-    play, made = games.play.start(game, match["seed"])
-    events = list(made)
+    play, new_events = games.play.start(game, match["seed"])
+    events = list(new_events)
     while not play.over:
         (role,) = play.waiting_for()
-        play, made = games.play.submit(play, role, games.play.script_move(play, role, match[role]))
-        events += made
+        play, new_events = games.play.submit(play, role, games.play.script_move(play, role, match[role]))
+        events += new_events
     return {
         **match,
         "instructions": {role: game.instructions(role) for role in game.roles()},
@@ -57,7 +57,7 @@ def playthrough(name: str) -> dict[str, Any]:
     }
 
 
-def kept(name: str) -> dict[str, Any]:
+def stored(name: str) -> dict[str, Any]:
     return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 

@@ -30,7 +30,7 @@ def buys(script: str, *past: Round, recommended: bool = True, **config: Any) -> 
 
 
 TRUE = Round("high", recommendation="yes", decision="yes")
-LIE = Round("low", recommendation="yes", decision="yes")
+FALSE = Round("low", recommendation="yes", decision="yes")
 WARNED = Round("low", recommendation="no", decision="no")
 
 
@@ -59,11 +59,11 @@ def test_commitment_makes_recommended_products_worth_their_price(prior, value, l
 def test_committed_seller_recommends_all_high_and_some_low_quality():
     configured, rng = game(prior=0.5, high_value=1.25), Random(7)
     assert all(says("commitment", "high") for _try in range(5))
-    said = [
+    recommendations = [
         baselines.commitment(configured, Market((Round("low"),)), "alice", rng)["recommendation"] == "yes"
         for _try in range(4000)
     ]
-    assert sum(said) / 4000 == pytest.approx(0.25, abs=0.03)
+    assert sum(recommendations) / 4000 == pytest.approx(0.25, abs=0.03)
 
 
 def test_committed_seller_without_values_is_honest():
@@ -74,7 +74,7 @@ def test_bayesian_buyer_learns_from_the_prior():
     assert not buys("bayesian")  # 0.5·0.25 < 0.5·1
     assert buys("bayesian", prior=0.9)
     assert buys("bayesian", *[TRUE] * 8)
-    assert not buys("bayesian", *[TRUE] * 8, *[LIE] * 4)
+    assert not buys("bayesian", *[TRUE] * 8, *[FALSE] * 4)
     assert not buys("bayesian", *[TRUE] * 8, *[WARNED] * 8, recommended=False)
 
 
@@ -82,14 +82,14 @@ def test_myopic_bayesian_buyer_counts_purchases_and_low_quality():
     assert not buys("bayesian", buyer_type="myopic")
     assert buys("bayesian", prior=0.9, buyer_type="myopic")
     assert buys("bayesian", *[TRUE] * 20, buyer_type="myopic")
-    assert not buys("bayesian", *[LIE] * 20, prior=0.9, buyer_type="myopic")
+    assert not buys("bayesian", *[FALSE] * 20, prior=0.9, buyer_type="myopic")
 
 
 def test_myopic_bayesian_buyer_ignores_messages_and_unsold_products():
     unsold = [Round("high", recommendation="yes", decision="no")] * 20
     assert not buys("bayesian", *unsold, buyer_type="myopic")
-    in_spite = [Round("high", recommendation="no", decision="yes")] * 20
-    assert buys("bayesian", *in_spite, buyer_type="myopic")
+    bought_despite_warning = [Round("high", recommendation="no", decision="yes")] * 20
+    assert buys("bayesian", *bought_despite_warning, buyer_type="myopic")
 
 
 def test_bayesian_buyer_ignores_unrevealed_qualities():

@@ -160,9 +160,9 @@ def test_game_ends_after_its_last_round(config, last):
 
 def test_people_never_play_the_myopic_buyer():
     assert started().game.people() == ("alice", "bob")
-    forgets = started(buyer_type="myopic").game
-    assert forgets.people() == ("alice",)
-    assert (forgets.remembers("alice"), forgets.remembers("bob")) == (True, False)
+    myopic = started(buyer_type="myopic").game
+    assert myopic.people() == ("alice",)
+    assert (myopic.remembers("alice"), myopic.remembers("bob")) == (True, False)
 
 
 # ---- refusals ------------------------------------------------------------------------------------

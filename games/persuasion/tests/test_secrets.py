@@ -37,7 +37,7 @@ def everything(play: Play, role: str) -> str:
     return seen(play, role) + repr(scripts)
 
 
-def learnt(before: Play, move: dict[str, Any], after: Play) -> str:
+def buyer_notices(before: Play, move: dict[str, Any], after: Play) -> str:
     """Return what the buyer is told about its own decision."""
     return repr(games.play.learnt(before, "bob", move, after, "bob"))
 
@@ -55,8 +55,8 @@ def test_values_are_hidden_from_the_uninformed_seller(seed, one, other, low, **c
         (mover,) = plays[0].waiting_for()
         move = games.play.script_move(plays[0], mover, rng.choice(["random", "always_yes"]))
         before, plays = plays, [games.play.submit(play, mover, move)[0] for play in plays]
-        told = [games.play.learnt(b, mover, move, a, "alice") for b, a in zip(before, plays, strict=True)]
-        assert told[0] == told[1]
+        notices = [games.play.learnt(b, mover, move, a, "alice") for b, a in zip(before, plays, strict=True)]
+        assert notices[0] == notices[1]
 
 
 @settings(deadline=None, max_examples=80)
@@ -64,7 +64,7 @@ def test_values_are_hidden_from_the_uninformed_seller(seed, one, other, low, **c
 def test_quality_is_hidden_from_the_buyer_until_revealed(seed, one, other, **config):
     """Two sequences of qualities look alike until the first revealed round in which they differ."""
     plays = [started(seed, qualities=qualities, **config) for qualities in (one, other)]
-    rng, forgets = Random(seed), config["buyer_type"] == "myopic"
+    rng, is_myopic = Random(seed), config["buyer_type"] == "myopic"
     for number in range(6):
         pitch = games.play.script_move(plays[0], "alice", rng.choice(["random", "never", "always_yes"]))
         assert everything(plays[0], "bob") == everything(plays[1], "bob")
@@ -72,11 +72,11 @@ def test_quality_is_hidden_from_the_buyer_until_revealed(seed, one, other, **con
         assert everything(plays[0], "bob") == everything(plays[1], "bob")
         decision = rng.choice(["yes", "no"])
         before, plays = plays, [games.play.submit(play, "bob", {"decision": decision})[0] for play in plays]
-        revealed = decision == "yes" or (config["reveal_quality"] == "always" and not forgets)
+        revealed = decision == "yes" or (config["reveal_quality"] == "always" and not is_myopic)
         if revealed and one[number] != other[number]:
             return
-        told = [learnt(b, {"decision": decision}, a) for b, a in zip(before, plays, strict=True)]
-        assert told[0] == told[1]
+        notices = [buyer_notices(b, {"decision": decision}, a) for b, a in zip(before, plays, strict=True)]
+        assert notices[0] == notices[1]
     # Myopic buyers, and no purchase: no quality has been revealed.
     if not plays[0].over:
         assert everything(plays[0], "bob") == everything(plays[1], "bob")
@@ -116,10 +116,10 @@ def test_fixed_and_drawn_qualities_look_the_same(seed, **config):
     seed=st.integers(0, 10_000), words=st.lists(st.text(min_size=3, max_size=20), min_size=2, max_size=2, unique=True)
 )
 def test_earlier_messages_are_hidden_from_the_myopic_buyer(seed, words):
-    def after(said: str) -> Play:
+    def after(message: str) -> Play:
         play = started(seed, buyer_type="myopic")
         for role, move in [
-            ("alice", {"message": f"x{said}"}),
+            ("alice", {"message": f"x{message}"}),
             ("bob", {"decision": "no"}),
             ("alice", {"message": "Now"}),
         ]:

@@ -35,7 +35,7 @@ def table(play: Play, role: str) -> Table:
     return found
 
 
-SAID = ("alice", {"message": "Take it."})
+PITCH = ("alice", {"message": "Take it."})
 
 
 def test_seller_sees_the_product_and_the_stakes():
@@ -52,7 +52,7 @@ def test_uninformed_seller_does_not_see_the_values():
 
 
 def test_buyer_sees_the_message_but_not_the_quality():
-    play = moved(started(), SAID)
+    play = moved(started(), PITCH)
     (pitch,) = [one for one in play.view("bob") if one.key == "pitch"]
     assert pitch.facts[0].value == Said("Alice", "Take it.")
     assert not shown(play, "bob", "product")
@@ -60,7 +60,7 @@ def test_buyer_sees_the_message_but_not_the_quality():
 
 
 def test_history_shows_message_purchase_and_quality():
-    play = moved(started(qualities=["low", "high", "low"]), SAID, ("bob", {"decision": "yes"}))
+    play = moved(started(qualities=["low", "high", "low"]), PITCH, ("bob", {"decision": "yes"}))
     assert table(play, "bob").rows == ((1, Said("Alice", "Take it."), "yes", "low", "-$10,000"),)
     assert table(play, "alice").rows == ((1, Said("Alice", "Take it."), "yes", "low", "$10,000"),)
 
@@ -70,20 +70,20 @@ def test_history_shows_message_purchase_and_quality():
 ])  # fmt: skip
 def test_buyer_learns_the_quality_as_configured(reveal, decision, seen):
     play = started(qualities=["low"] * 3, reveal_quality=reveal)
-    before = moved(play, SAID)
+    before = moved(play, PITCH)
     after = moved(before, ("bob", {"decision": decision}))
     assert table(after, "bob").rows[0][3] == seen
-    (told,) = [
+    (outcome,) = [
         b.body for b in games.play.learnt(before, "bob", {"decision": decision}, after, "bob") if b.key == "outcome"
     ]
-    assert ("low" in told) == (seen == "low")
+    assert ("low" in outcome) == (seen == "low")
     assert table(after, "alice").rows[0][3] == "low"
 
 
 def test_myopic_buyer_sees_only_statistics_of_earlier_rounds():
     play = started(qualities=["low", "high", "low"], buyer_type="myopic")
     play = moved(
-        play, SAID, ("bob", {"decision": "yes"}), ("alice", {"message": "Secret words"}), ("bob", {"decision": "no"})
+        play, PITCH, ("bob", {"decision": "yes"}), ("alice", {"message": "Secret words"}), ("bob", {"decision": "no"})
     )
     assert shown(play, "bob", "statistics") == {
         "rounds_before": "2", "share_bought": "50%", "share_low_bought": "50%",
@@ -100,7 +100,7 @@ def body(play: Play, role: str, block: str) -> str:
 
 
 def test_last_outcome_and_tally_are_shown():
-    play = moved(started(qualities=["low"] * 3), SAID, ("bob", {"decision": "yes"}))
+    play = moved(started(qualities=["low"] * 3), PITCH, ("bob", {"decision": "yes"}))
     assert body(play, "alice", "outcome") == "Round 1: Bob bought the product, and you earned $10,000."
     assert body(play, "bob", "outcome") == ("Round 1: you bought the product. Its quality was low: you lost $10,000.")
     assert body(play, "alice", "tally") == "Bob has bought 1 of 1 products, 1 of them of low quality."
@@ -108,24 +108,24 @@ def test_last_outcome_and_tally_are_shown():
 
 
 def test_myopic_buyer_sees_neither_outcome_nor_tally():
-    play = moved(started(buyer_type="myopic"), SAID, ("bob", {"decision": "yes"}))
+    play = moved(started(buyer_type="myopic"), PITCH, ("bob", {"decision": "yes"}))
     assert (body(play, "bob", "outcome"), body(play, "bob", "tally")) == ("", "")
     assert body(play, "alice", "outcome")
 
 
 @pytest.mark.parametrize(
-    ("message_type", "move", "said"),
+    ("message_type", "move", "statement"),
     [("text", {"message": "Take it."}, Said("Alice", "Take it.")), ("binary", {"recommendation": "no"}, "no")],
 )
-def test_seller_sees_own_message_while_the_buyer_decides(message_type, move, said):
+def test_seller_sees_own_message_while_the_buyer_decides(message_type, move, statement):
     play = moved(started(message_type=message_type), ("alice", move))
     (own,) = [one for one in play.view("alice") if one.key == "own_words"]
-    assert own.facts[0].value == said
+    assert own.facts[0].value == statement
     assert not [one for one in play.view("bob") if one.key == "own_words"]
 
 
 def test_myopic_buyer_gets_no_notice_of_its_purchase():
-    before = moved(started(buyer_type="myopic"), SAID)
+    before = moved(started(buyer_type="myopic"), PITCH)
     after = moved(before, ("bob", {"decision": "yes"}))
     assert games.play.learnt(before, "bob", {"decision": "yes"}, after, "bob") == ()
 
@@ -133,7 +133,7 @@ def test_myopic_buyer_gets_no_notice_of_its_purchase():
 def test_each_role_sees_its_own_result():
     play = started(qualities=["high", "low", "low"])
     for decision in ("yes", "yes", "no"):
-        play = moved(play, SAID, ("bob", {"decision": decision}))
+        play = moved(play, PITCH, ("bob", {"decision": decision}))
     assert shown(play, "alice", "result") == {"sold": "2 of 3", "sold_low": "1", "payoff": "$20,000"}
     assert shown(play, "bob", "result") == {"sold": "2 of 3", "bought_low": "1", "payoff": "-$7,500"}
 

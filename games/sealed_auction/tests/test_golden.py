@@ -8,4 +8,4 @@ from games.tests import goldens
 
 @pytest.mark.parametrize("name", MATCHES)
 def test_match_equals_its_stored_playthrough(name):
-    assert json.loads(json.dumps(goldens.playthrough(KEY, MATCHES[name]))) == goldens.kept(FOLDER, name)
+    assert json.loads(json.dumps(goldens.playthrough(KEY, MATCHES[name]))) == goldens.stored(FOLDER, name)

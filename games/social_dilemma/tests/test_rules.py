@@ -206,9 +206,9 @@ def test_payments_sum_to_zero(name, payments):
 @given(st.integers(0, 1), st.integers(0, 1), st.integers(0, 1), st.lists(st.integers(0, 2), min_size=3, max_size=3))
 def test_mediator_acts_by_number_of_delegators(one, two, three, choices):
     base, mediator = PUBLISHED["public_goods"], {1: one, 2: two, 3: three}
-    came_to = resolved(base, mediator, tuple(choices))
+    actions = resolved(base, mediator, tuple(choices))
     delegators = choices.count(2)
-    for choice, action in zip(choices, came_to, strict=True):
+    for choice, action in zip(choices, actions, strict=True):
         assert action == (mediator[delegators] if choice == 2 else choice)
 
 
