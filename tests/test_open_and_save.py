@@ -12,7 +12,7 @@ from django.db import models
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from collecting.presets import load, with_people
+from collecting.presets import load, study_presets
 from games import registry
 from marketplaces.models import Account, Recruitment
 from opponents.endpoints import MEMORY
@@ -81,7 +81,7 @@ def test_a_study_of_each_game(client, boss, key):
 
 
 def test_every_ready_study_with_people(client, boss):
-    for name in ("glee-human", *with_people()):
+    for name in ("glee-human", *study_presets()):
         for study in load(name, agents=["script:random"], by=boss):
             saved_as_opened(client, study)
 

@@ -60,7 +60,7 @@ class _Driver:
         self._writers = Writers("collection-writer", WRITERS)
 
     async def run(self) -> None:
-        keeper = asyncio.create_task(self._keep())
+        keeper = asyncio.create_task(self._renew_leases())
         try:
             while self.running:
                 free = self.collection.concurrency - len(self._playing)
@@ -75,11 +75,11 @@ class _Driver:
             keeper.cancel()
             await self._stop()
 
-    async def _until_free(self, some: int) -> None:
+    async def _until_free(self, number: int) -> None:
         """Wait until this many matches have ended, none is left, or the driver should stop."""
-        target = max(0, len(self._playing) - some)
+        target = max(0, len(self._playing) - number)
         while self.running and len(self._playing) > target:
-            done, _rest = await asyncio.wait(self._playing, return_when=asyncio.FIRST_COMPLETED, timeout=0.5)
+            done, _pending = await asyncio.wait(self._playing, return_when=asyncio.FIRST_COMPLETED, timeout=0.5)
             for task in done:
                 self._playing.pop(task)
 
@@ -97,7 +97,7 @@ class _Driver:
 
     # ---- leases ------------------------------------------------------------------------------------
 
-    async def _keep(self) -> None:
+    async def _renew_leases(self) -> None:
         """Renew the leases every second, and check whether the collection should still run."""
         while self.running:
             await asyncio.sleep(leases.RENEW_SECONDS)
@@ -162,7 +162,7 @@ class _Driver:
                 if task.exception() is None:
                     question, decision = task.result()
                     play = await self._writers.retry(
-                        playing.take, item=item, question=question, decision=decision, holder=self.holder
+                        playing.make_move, item=item, question=question, decision=decision, holder=self.holder
                     )
             for task in thinking:
                 task.result()
@@ -179,19 +179,19 @@ class _Driver:
         host = Host(
             self._writers,
             prices=lambda: self._prices,
-            on_calls=partial(playing.pay, self._prices, item),
+            on_calls=partial(playing.add_cost, self._prices, item),
             still_wanted=lambda: self.running,
         )
-        asking_now = partial(
+        ask_now = partial(
             question_for, match, play, role, agent, host, template=self.collection.content["texts"]["instructions"]
         )
         question = None
         try:
             if parse_spec(agent.spec).scripted:
                 await asyncio.sleep(agent.delay)
-                question = asking_now()
+                question = ask_now()
             else:
-                question = await self._writers.retry(asking_now)
+                question = await self._writers.retry(ask_now)
             return question, await question.decide()
         except (AgentError, GameError) as error:
             if isinstance(error, CapReached):

@@ -11,7 +11,7 @@ class BadPlan(CollectingError):
     """The collection cannot be played as requested; the message says which part is wrong and why."""
 
 
-class NotPossibleNow(CollectingError):
+class WrongState(CollectingError):
     """The action is not possible in the collection's current state."""
 
 

@@ -56,5 +56,5 @@ def _settings(content: Mapping[str, Any]) -> AgentSettings:
 
 def agents_in(content: Mapping[str, Any]) -> dict[str, Agent]:
     """Return the agents by label; empty for an imported collection."""
-    kept = current(content).get("agents", {})
-    return {label: Agent.model_validate(agent) for label, agent in kept.items()}
+    agents = current(content).get("agents", {})
+    return {label: Agent.model_validate(agent) for label, agent in agents.items()}

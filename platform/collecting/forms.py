@@ -244,7 +244,7 @@ class PlanForm(forms.ModelForm):
             self._refuse_unreadable_instructions(cleaned, self.configurations[0])
         lineups = self._lineups(cleaned)
         if lineups and self.configurations:
-            self._measure(cleaned, lineups)
+            self._set_size(cleaned, lineups)
         if lineups and not self.errors:
             self._read_plan(cleaned, lineups)
         return cleaned
@@ -283,9 +283,11 @@ class PlanForm(forms.ModelForm):
                 continue
             entered, unreadable = own.entered_values({name: value}, cleaned)
             wrong |= unreadable
-            with_it = [({**part, name: [value]} if entry.when else part, {**fixed, **entered}) for part, fixed in parts]
+            with_entry = [
+                ({**part, name: [value]} if entry.when else part, {**fixed, **entered}) for part, fixed in parts
+            ]
             others = [one for one in values if one != value]
-            parts = with_it + [({**part, name: others}, fixed) for part, fixed in parts if entry.when and others]
+            parts = with_entry + [({**part, name: others}, fixed) for part, fixed in parts if entry.when and others]
         for name, reason in wrong.items():
             self.add_error(name, reason)
         if wrong:
@@ -305,8 +307,8 @@ class PlanForm(forms.ModelForm):
         known = PriceList(cleaned["prices"])
         specs = dict.fromkeys(spec for agent in agents.values() for spec in agent.specs)
         if unpriced := [spec for spec in specs if not parse_spec(spec).scripted and known.of(spec) is None]:
-            says = _("A spending limit needs the price of every model. Enter the price of {agents}.")
-            self.add_error("prices", says.format(agents=", ".join(unpriced)))
+            message = _("A spending limit needs the price of every model. Enter the price of {agents}.")
+            self.add_error("prices", message.format(agents=", ".join(unpriced)))
 
     def _refuse_unreadable_instructions(self, cleaned: Mapping[str, Any], configuration: grids.Configuration) -> None:
         text = cleaned.get("instructions")
@@ -328,7 +330,7 @@ class PlanForm(forms.ModelForm):
             self.add_error(None, error)
             return None
 
-    def _measure(self, cleaned: Mapping[str, Any], lineups: Lineups) -> None:
+    def _set_size(self, cleaned: Mapping[str, Any], lineups: Lineups) -> None:
         """Set the size, and refuse an empty or too large plan."""
         if not {"repetitions", "seeds"} <= cleaned.keys():
             return
@@ -345,11 +347,11 @@ class PlanForm(forms.ModelForm):
             return
         self.size = Size(len(self.configurations), schedule.lineups, cleaned["repetitions"], schedule.total)
         if self.size.matches > MAX_MATCHES:
-            says = _(
+            message = _(
                 "This plan has {matches} matches; the maximum is {most} per collection. Choose fewer values, "
                 "agents or repetitions."
             )
-            self.add_error("repetitions", says.format(matches=f"{self.size.matches:,}", most=f"{MAX_MATCHES:,}"))
+            self.add_error("repetitions", message.format(matches=f"{self.size.matches:,}", most=f"{MAX_MATCHES:,}"))
 
     def _read_plan(self, cleaned: Mapping[str, Any], lineups: Lineups) -> None:
         self.plan = Plan(
@@ -376,7 +378,7 @@ class PlanForm(forms.ModelForm):
 def plan_form(game: type[Game[Any, Any]]) -> type[PlanForm]:
     """Return the form for a collection of `game`."""
     own = _own_controls(game).entry_fields({})
-    fields = {**_of_grid(game), **own}
+    fields = {**_grid_fields(game), **own}
     return type("PlanForm", (PlanForm,), {**fields, "game_class": game})
 
 
@@ -430,11 +432,11 @@ def _own_controls(game: type[Game[Any, Any]]) -> Parameters:
 
 def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
     """Return the form's sections for a collection of `game`."""
-    of_game = _("Game: {title}").format(title=game.title)
+    game_section = _("Game: {title}").format(title=game.title)
     own = _own_controls(game).entry_fields({})
     played = {"fields": ["configurations_from", "table", *GridFields(game.Config).form_fields({}), *own, "listed"]}
     return [
-        (of_game, {"fields": ["title", "slug", "game"], "description": game.summary}),
+        (game_section, {"fields": ["title", "slug", "game"], "description": game.summary}),
         (_("What is played"), played),
         *SECTIONS,
     ]
@@ -450,7 +452,7 @@ def _tables(game: type[Game[Any, Any]]) -> dict[str, int]:
     return {name: math.prod(len(values) for values in grid.values()) for name, grid in tables.items()}
 
 
-def _of_grid(game: type[Game[Any, Any]]) -> dict[str, forms.Field]:
+def _grid_fields(game: type[Game[Any, Any]]) -> dict[str, forms.Field]:
     """Return a field per single-valued parameter, with the game's own label and help text."""
     fields = GridFields(game.Config).form_fields({})
     usual = {VALUES_PREFIX + parameter.name: parameter for parameter in fields_of(game.Config)}
@@ -489,16 +491,16 @@ def _read_json(text: str, kind: type) -> Any:
     try:
         value = json.loads(text, object_pairs_hook=_named_once, parse_float=_float, parse_constant=_float)
     except json.JSONDecodeError as error:
-        says = _(
+        message = _(
             "Invalid JSON at line {line}, character {column}. Put names in double quotes, separate values "
             "with commas, and close every bracket."
         )
-        raise ValidationError(says.format(line=error.lineno, column=error.colno)) from None
+        raise ValidationError(message.format(line=error.lineno, column=error.colno)) from None
     except (ValueError, RecursionError):
         raise ValidationError(_("Invalid JSON: a number is too long, or brackets are nested too deeply.")) from None
     if not isinstance(value, kind):
-        wanted = _("braces, {…}") if kind is dict else _("square brackets, […]")
-        raise ValidationError(_("Write this in {brackets}.").format(brackets=wanted))
+        brackets = _("braces, {…}") if kind is dict else _("square brackets, […]")
+        raise ValidationError(_("Write this in {brackets}.").format(brackets=brackets))
     return value
 
 

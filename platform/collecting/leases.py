@@ -24,7 +24,7 @@ def take_slot(collection: Collection, slot: int, holder: str) -> bool:
     """Become the driver of this slot; return False if it has one."""
     try:
         with transaction.atomic():
-            Driver.objects.create(collection=collection, slot=slot, holder=holder, until=_until())
+            Driver.objects.create(collection=collection, slot=slot, holder=holder, until=_lease_end())
             return True
     except IntegrityError:
         return leasing.take(Driver.objects.filter(collection=collection, slot=slot), holder, LENGTH) == 1
@@ -35,27 +35,27 @@ def leave_slot(collection: Collection, slot: int, holder: str) -> None:
 
 
 @transaction.atomic
-def claim(collection: Collection, holder: str, most: int) -> list[Item]:
+def claim(collection: Collection, holder: str, limit: int) -> list[Item]:
     """Return the next items nobody plays: unfinished ones first, then new ones."""
     free = Item.objects.filter(leasing.free(), collection=collection, status__in=UNFINISHED)
     skip = connection.features.has_select_for_update_skip_locked
-    items = list(free.select_for_update(skip_locked=skip).order_by("number")[:most])
+    items = list(free.select_for_update(skip_locked=skip).order_by("number")[:limit])
     Item.objects.filter(pk__in=[item.pk for item in items]).update(
-        status=Item.Status.PLAYING, holder=holder, until=_until(), attempts=F("attempts") + 1
+        status=Item.Status.PLAYING, holder=holder, until=_lease_end(), attempts=F("attempts") + 1
     )
     for item in items:
         item.attempts += 1
-    return items + _new(collection, holder, most - len(items))
+    return items + _start_new(collection, holder, limit - len(items))
 
 
-def _new(collection: Collection, holder: str, most: int) -> list[Item]:
+def _start_new(collection: Collection, holder: str, limit: int) -> list[Item]:
     """Return the next matches that were never started."""
     begun, planned = (
         Collection.objects.select_for_update().values_list("begun", "planned").get(pk=collection.pk)
-        if most > 0
+        if limit > 0
         else (0, 0)
     )
-    numbers = range(begun + 1, min(planned, begun + most) + 1)
+    numbers = range(begun + 1, min(planned, begun + limit) + 1)
     if numbers:
         Collection.objects.filter(pk=collection.pk).update(begun=numbers[-1])
     return Item.objects.bulk_create(
@@ -64,14 +64,14 @@ def _new(collection: Collection, holder: str, most: int) -> list[Item]:
             number=number,
             status=Item.Status.PLAYING,
             holder=holder,
-            until=_until(),
+            until=_lease_end(),
             attempts=1,
         )
         for number in numbers
     )
 
 
-def to_play(collection: int) -> bool:
+def has_matches_left(collection: int) -> bool:
     """Return whether anything is left to play in the collection."""
     left = Item.objects.filter(collection=collection, status__in=UNFINISHED)
     return left.exists() or Collection.objects.filter(pk=collection, begun__lt=F("planned")).exists()
@@ -79,16 +79,16 @@ def to_play(collection: int) -> bool:
 
 def renew(collection: Collection, slot: int, holder: str) -> bool:
     """Renew the slot and its items; return False if the slot was lost."""
-    held = leasing.renew(Driver.objects.filter(collection=collection, slot=slot), holder, LENGTH)
+    renewed = leasing.renew(Driver.objects.filter(collection=collection, slot=slot), holder, LENGTH)
     leasing.renew(Item.objects.filter(collection=collection, status=Item.Status.PLAYING), holder, LENGTH)
-    return held == 1
+    return renewed == 1
 
 
 def give_back(items: Iterable[int], holder: str) -> None:
     """Release unfinished items, so that another driver can continue them at once."""
-    mine = Item.objects.filter(pk__in=list(items), status=Item.Status.PLAYING)
-    leasing.release(mine, holder, status=Item.Status.WAITING, holder="", until=None, attempts=0)
+    claimed = Item.objects.filter(pk__in=list(items), status=Item.Status.PLAYING)
+    leasing.release(claimed, holder, status=Item.Status.WAITING, holder="", until=None, attempts=0)
 
 
-def _until():
+def _lease_end():
     return timezone.now() + LENGTH

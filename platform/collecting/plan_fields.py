@@ -31,14 +31,14 @@ def show(fields: Mapping[str, forms.Field], game: type[Game[Any, Any]]) -> None:
     """Give the fields what the script needs; a new plan starts with the default scripted player."""
     scripts = sorted(game.scripts)
     agents = agents_data(game, scripts=scripts, settings=DEFAULT_SETTINGS, defaults=PATIENT)
-    told: dict[str, dict[str, Any]] = {
+    widget_data: dict[str, dict[str, Any]] = {
         "agents": {**agents, "words": {"no_agents": _("No agents yet.")}},
         "fixed": {"seats": largest_seats(game, ()), "words": _words()},
         "pool": {},
         "by_hand": {},
         "listed": {"parameters": _parameters(game)},
     }
-    for name, about in told.items():
+    for name, about in widget_data.items():
         fields[name].widget = TableWidget(name.replace("_", "-"), about)
     fields["agents"].initial = agents_from_specs(f"script:{game.default_script}")
 
@@ -47,8 +47,8 @@ def _parameters(game: type[Game[Any, Any]]) -> list[dict[str, Any]]:
     parameters = Parameters(game.Config)
     usual = {field.name: field.default for field in fields_of(game.Config)}
     own = entries.of(game.key)
-    told = controls_of(parameters, parameters.form_fields({}), usual, {})
-    return [{**one, "of_grid": one["name"] in own} for one in told]
+    controls = controls_of(parameters, parameters.form_fields({}), usual, {})
+    return [{**control, "of_grid": control["name"] in own} for control in controls]
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def read_configurations(game: type[Game[Any, Any]], written: Any) -> list[grids.
     Raises:
         ValidationError, GameError: naming the configuration by its number.
     """
-    if not isinstance(written, list) or not written or not all(isinstance(one, dict) for one in written):
+    if not isinstance(written, list) or not written or not all(isinstance(entry, dict) for entry in written):
         raise ValidationError(_("Add at least one configuration."))
     if len(written) > grids.MAX_CONFIGURATIONS:
         raise ValidationError(_("Add at most {most} configurations.").format(most=f"{grids.MAX_CONFIGURATIONS:,}"))

@@ -99,7 +99,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PlannedMatch:
     """One match of a plan; `repetition` counts from 1, `configuration` and `stage` from 0."""
 
     config: Mapping[str, Json]
@@ -139,7 +139,9 @@ def make_collection(plan: Plan, *, by: AbstractBaseUser | None = None) -> Collec
     try:
         collection.full_clean(exclude=["content", "created_by"])
     except ValidationError as error:
-        raise BadPlan("; ".join(f"{key}: {' '.join(said)}" for key, said in error.message_dict.items())) from None
+        raise BadPlan(
+            "; ".join(f"{key}: {' '.join(messages)}" for key, messages in error.message_dict.items())
+        ) from None
     collection.save()
     return collection
 
@@ -237,7 +239,7 @@ def _refuse_unpriced(plan: Plan, agents: Mapping[str, Agent]) -> None:
             )
 
 
-def wanted(collection: Collection, number: int) -> Wanted:
+def planned_match(collection: Collection, number: int) -> PlannedMatch:
     """Return the match with this number, from 1."""
     stage, first, content = _stage_of(collection, number)
     slot = _scheduled(collection.pk, collection.sha256, stage).at(number - first)
@@ -251,7 +253,9 @@ def wanted(collection: Collection, number: int) -> Wanted:
         seeded_by = f"{collection.seed}/{number}"
     else:
         seeded_by = f"{collection.seed}/{_digest(config)}/{slot.repetition}"
-    return Wanted(config, players, Random(seeded_by).getrandbits(48), slot.repetition + 1, slot.configuration, stage)
+    return PlannedMatch(
+        config, players, Random(seeded_by).getrandbits(48), slot.repetition + 1, slot.configuration, stage
+    )
 
 
 def _digest(config: Mapping[str, Json]) -> str:
@@ -269,7 +273,7 @@ def _stage_of(collection: Collection, number: int) -> tuple[int, int, Mapping[st
     return stage.number, stage.first, {**content, "configurations": stage.configurations}
 
 
-def matches_wanted(collection: Collection) -> list[int]:
+def matches_per_configuration(collection: Collection) -> list[int]:
     """Return the number of matches of each configuration, without later stages."""
     content = _current(collection.pk, collection.sha256)
     schedule = _schedule(content)
@@ -315,8 +319,8 @@ def _agents(pk: int, sha256: str) -> dict[str, Agent]:
 def _scheduled(pk: int, sha256: str, stage: int) -> Schedule:
     if not stage:
         return _schedule(_current(pk, sha256))
-    made = Stage.objects.select_related("collection").get(collection=pk, number=stage)
-    return schedule_of_stage(made.collection, made.configurations)
+    later = Stage.objects.select_related("collection").get(collection=pk, number=stage)
+    return schedule_of_stage(later.collection, later.configurations)
 
 
 def models_of(content: Mapping[str, Any]) -> list[str]:

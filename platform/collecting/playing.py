@@ -36,19 +36,19 @@ def begin(collection: Collection, item: Item, holder: str) -> Match:
     """
     if item.match_id is not None:
         return Match.objects.get(pk=item.match_id)
-    wanted = planning.wanted(collection, item.number)
-    services.prepare(game=collection.game, config=wanted.config, seed=wanted.seed)
-    return _open(collection, item, wanted, holder)
+    planned = planning.planned_match(collection, item.number)
+    services.prepare(game=collection.game, config=planned.config, seed=planned.seed)
+    return _open(collection, item, planned, holder)
 
 
 @transaction.atomic
-def _open(collection: Collection, item: Item, wanted: planning.Wanted, holder: str) -> Match:
+def _open(collection: Collection, item: Item, planned: planning.PlannedMatch, holder: str) -> Match:
     instructions = collection.content["texts"]["instructions"]
     match = services.open_match(
         game=collection.game,
-        config=wanted.config,
-        players=wanted.players,
-        seed=wanted.seed,
+        config=planned.config,
+        players=planned.players,
+        seed=planned.seed,
         purpose=Match.Purpose.COLLECTION,
         budget_of=f"collection:{collection.slug}",
         texts={"instructions": instructions} if collection.content["edited"] else None,
@@ -60,7 +60,7 @@ def _open(collection: Collection, item: Item, wanted: planning.Wanted, holder: s
 
 
 @transaction.atomic
-def take(*, item: Item, question: Question, decision: Decision | None, holder: str) -> Play:
+def make_move(*, item: Item, question: Question, decision: Decision | None, holder: str) -> Play:
     """Make an agent's move or, without a decision, the default move.
 
     Returns:
@@ -71,16 +71,16 @@ def take(*, item: Item, question: Question, decision: Decision | None, holder: s
     """
     match = question.match
     if decision is not None:
-        taken = question.move(decision)
+        result = question.move(decision)
     else:
-        taken = services.replace_agent(match_id=match.pk, role=question.role, answering=question.answering)
-    decisions = F("decisions") + taken.moves
-    columns = _columns_after(Match.objects.get(pk=match.pk)) if taken.over else {"attempts": 0}
+        result = services.replace_agent(match_id=match.pk, role=question.role, answering=question.answering)
+    decisions = F("decisions") + result.moves
+    columns = _columns_after(Match.objects.get(pk=match.pk)) if result.over else {"attempts": 0}
     _write(item, holder, decisions=decisions, **columns)
-    return taken.play
+    return result.play
 
 
-def pay(prices: PriceList, item: Item, calls: Sequence[CallRecord]) -> None:
+def add_cost(prices: PriceList, item: Item, calls: Sequence[CallRecord]) -> None:
     """Add the cost of these calls to the item."""
     cost = sum((prices.cost(call) or Decimal(0) for call in calls), start=Decimal(0))
     if cost:
@@ -115,6 +115,6 @@ def _columns_after(match: Match) -> dict[str, object]:
 
 def _write(item: Item, holder: str, **columns: object) -> None:
     """Update the item if its lease is still held."""
-    held = Item.objects.filter(pk=item.pk, holder=holder, status=Item.Status.PLAYING)
-    if held.update(**columns) != 1:
+    claimed = Item.objects.filter(pk=item.pk, holder=holder, status=Item.Status.PLAYING)
+    if claimed.update(**columns) != 1:
         raise LeaseLost(f"item {item.number} is no longer held")

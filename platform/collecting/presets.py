@@ -120,7 +120,7 @@ GLEE: Mapping[str, Callable[[Sequence[str], int, AbstractBaseUser | None], list[
 
 
 @cache
-def of_games() -> Mapping[str, tuple[str, CollectionPreset]]:
+def collection_presets() -> Mapping[str, tuple[str, CollectionPreset]]:
     """Return (game, preset) by name, for all games' presets."""
     return {
         name: (key, preset)
@@ -130,7 +130,7 @@ def of_games() -> Mapping[str, tuple[str, CollectionPreset]]:
 
 
 @cache
-def with_people() -> Mapping[str, tuple[str, StudyPreset]]:
+def study_presets() -> Mapping[str, tuple[str, StudyPreset]]:
     """Return (game, ready-made studies) by name, for all games."""
     return {
         name: (key, preset)
@@ -141,7 +141,7 @@ def with_people() -> Mapping[str, tuple[str, StudyPreset]]:
 
 def names() -> list[str]:
     """Return the names of all presets."""
-    return [*GLEE, *of_games(), *with_people()]
+    return [*GLEE, *collection_presets(), *study_presets()]
 
 
 @transaction.atomic
@@ -155,11 +155,11 @@ def load(
     """
     if name not in names():
         raise BadPlan(f"There is no preset “{name}”. Available presets: {', '.join(names())}.")
-    if known := made(name):
+    if known := find_loaded(name):
         raise BadPlan(f"This preset was loaded before: “{known.slug}” already exists.")
-    if name in of_games():
+    if name in collection_presets():
         return [make_collection(plan, by=by) for plan in plans(name, agents=agents or MODELS, seed=seed)]
-    if name in with_people():
+    if name in study_presets():
         return _studies(name, agents or MODELS, by)
     try:
         for agent in agents:
@@ -172,7 +172,7 @@ def load(
 
 def _studies(name: str, named_agents: Sequence[str], by: AbstractBaseUser | None) -> list[Study]:
     """Create a draft for each table of a game's ready-made studies, with these agents in the remaining seats."""
-    key, preset = with_people()[name]
+    key, preset = study_presets()[name]
     first, second = named_agents[0], named_agents[min(1, len(named_agents) - 1)]
     try:
         for agent in (first, second):
@@ -210,9 +210,9 @@ def plans(name: str, *, agents: Sequence[str], seed: int = 1) -> list[Plan]:
     Raises:
         BadPlan: no such preset, or it cannot be played with these agents.
     """
-    if name not in of_games():
-        raise BadPlan(f"There is no preset “{name}”. The games' presets: {', '.join(of_games()) or 'none'}.")
-    game, preset = of_games()[name]
+    if name not in collection_presets():
+        raise BadPlan(f"There is no preset “{name}”. The games' presets: {', '.join(collection_presets()) or 'none'}.")
+    game, preset = collection_presets()[name]
     try:
         return [_plan(name, game, preset, environment, seed) for environment in preset.made(agents, seed)]
     except GameError as error:
@@ -244,12 +244,12 @@ def _plan(name: str, game: str, preset: CollectionPreset, environment: Environme
     )
 
 
-def made(name: str) -> Study | Collection | None:
+def find_loaded(name: str) -> Study | Collection | None:
     """Return what already exists of a preset."""
     for model in (Study, Collection):
         for known in model.objects.filter(slug__startswith=f"{name}-"):
-            longer = [other for other in names() if other.startswith(f"{name}-") and known.slug.startswith(other)]
-            if not longer:
+            longer_names = [other for other in names() if other.startswith(f"{name}-") and known.slug.startswith(other)]
+            if not longer_names:
                 return known
     return None
 
@@ -257,13 +257,13 @@ def made(name: str) -> Study | Collection | None:
 def _offer(name: str, title: str | Promise, summary: str | Promise, source: str | Promise) -> None:
     """Register a preset for the list of ready-made studies."""
 
-    def make(by: AbstractBaseUser | None) -> list[Collection] | list[Study]:
+    def create(by: AbstractBaseUser | None) -> list[Collection] | list[Study]:
         try:
             return load(name, by=by)
         except BadPlan as error:
             raise presets.PresetRefused(str(error)) from None
 
-    presets.register(presets.Preset(name, title, summary, source, make, partial(made, name)))
+    presets.register(presets.Preset(name, title, summary, source, create, partial(find_loaded, name)))
 
 
 _GLEE = _("GLEE: A Unified Framework and Benchmark for Language-based Economic Environments")
@@ -286,8 +286,8 @@ _offer(
     ),
     _GLEE,
 )
-for _name, (_game, _people) in with_people().items():
+for _name, (_game, _people) in study_presets().items():
     _offer(_name, _people.title, _people.summary, _people.source)
-for _name, (_game, _preset) in of_games().items():
+for _name, (_game, _preset) in collection_presets().items():
     if _preset.agents <= len(MODELS):
         _offer(_name, _preset.title, _preset.summary, _preset.source)

@@ -15,7 +15,7 @@ from studies.previewing import PreviewSource
 def preview_source(content: Mapping[str, Any]) -> PreviewSource:
     """Return every agent of a collection, with its fallbacks, in every role of every configuration."""
     game, agents = registry.get(content["game"]), agents_in(content)
-    stand_ins = {
+    fallbacks = {
         spec: Agent(spec=spec, settings=agent.settings)
         for agent in agents.values()
         if not agent.scripted
@@ -23,7 +23,7 @@ def preview_source(content: Mapping[str, Any]) -> PreviewSource:
     }
     return PreviewSource(
         game=content["game"],
-        agents={**stand_ins, **agents},
+        agents={**fallbacks, **agents},
         places=tuple((config, configure(game, config).roles()) for config in content["configurations"]),
         instructions=content["texts"]["instructions"] if content["edited"] else "",
     )

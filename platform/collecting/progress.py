@@ -49,55 +49,55 @@ class Progress:
         plain = asdict(self)
         return {key: float(value) if isinstance(value, Decimal) else value for key, value in plain.items()}
 
-    def in_words(self) -> str:
+    def as_line(self) -> str:
         """Return one line for a terminal."""
-        words = f"{self.status}: {self.finished + self.failed:,} of {self.planned:,} matches ({self.share:.0%})"
+        line = f"{self.status}: {self.finished + self.failed:,} of {self.planned:,} matches ({self.share:.0%})"
         if self.failed:
-            words += f", {self.failed:,} failed"
-        words += f"; {self.decisions:,} decisions, {self.decisions_per_second:,.0f}/s; ${self.cost:,.2f}"
+            line += f", {self.failed:,} failed"
+        line += f"; {self.decisions:,} decisions, {self.decisions_per_second:,.0f}/s; ${self.cost:,.2f}"
         if self.budget is not None:
-            words += f" of ${self.budget:,.2f}"
+            line += f" of ${self.budget:,.2f}"
         if self.seconds_left is not None and self.status == Collection.Status.RUNNING:
-            words += f"; about {duration(self.seconds_left)} left"
-        return words
+            line += f"; about {duration(self.seconds_left)} left"
+        return line
 
 
 def progress(collection: Collection) -> Progress:
     """Return the collection's current progress, in three queries."""
     items = Item.objects.filter(collection=collection)
-    of_state = dict(items.order_by().values_list("status").annotate(Count("id")))
+    counts = dict(items.order_by().values_list("status").annotate(Count("id")))
     sums = items.aggregate(decisions=Sum("decisions"), cost=Sum("cost"))
     now = timezone.now()
     since = max(now - WINDOW, collection.started_at or now)
-    lately = items.filter(ended_at__gt=since).aggregate(matches=Count("id"), decisions=Sum("decisions"))
+    recent = items.filter(ended_at__gt=since).aggregate(matches=Count("id"), decisions=Sum("decisions"))
     until = min(collection.ended_at or now, now)
     seconds = max((until - since).total_seconds(), 0.5)
-    ended = of_state.get("finished", 0) + of_state.get("failed", 0)
+    ended = counts.get("finished", 0) + counts.get("failed", 0)
     left = collection.planned - ended
-    per_second = lately["matches"] / seconds
+    per_second = recent["matches"] / seconds
     cost = sums["cost"] or Decimal(0)
     return Progress(
         status=collection.status,
         planned=collection.planned,
-        finished=of_state.get("finished", 0),
-        failed=of_state.get("failed", 0),
-        playing=of_state.get("playing", 0),
-        waiting=of_state.get("waiting", 0) + collection.planned - sum(of_state.values()),
+        finished=counts.get("finished", 0),
+        failed=counts.get("failed", 0),
+        playing=counts.get("playing", 0),
+        waiting=counts.get("waiting", 0) + collection.planned - sum(counts.values()),
         decisions=sums["decisions"] or 0,
         cost=cost,
         budget=collection.budget,
         matches_per_minute=60 * per_second,
-        decisions_per_second=(lately["decisions"] or 0) / seconds,
+        decisions_per_second=(recent["decisions"] or 0) / seconds,
         seconds_left=0.0 if not left else left / per_second if per_second else None,
         cost_left=cost / ended * left if ended else None,
     )
 
 
-def failures(collection: Collection, most: int = 20) -> list[tuple[str, int]]:
+def failures(collection: Collection, limit: int = 20) -> list[tuple[str, int]]:
     """Return why matches failed, the most frequent reason first."""
     failed = Item.objects.filter(collection=collection, status=Item.Status.FAILED)
     counted = failed.order_by().values_list("problem").annotate(count=Count("id")).order_by("-count", "problem")
-    return list(counted[:most])
+    return list(counted[:limit])
 
 
 def duration(seconds: float) -> str:

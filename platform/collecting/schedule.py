@@ -62,10 +62,14 @@ class Schedule:
         self, lineups: Lineups, roles: Sequence[Sequence[Role]], *, treatments: int, repetitions: int, cycle: int = 1
     ):
         self._lineups, self._repetitions, self._cycle = lineups, repetitions, cycle
-        of: dict[tuple[Role, ...], list[int]] = {}
+        treatments_by_seats: dict[tuple[Role, ...], list[int]] = {}
         for treatment in range(treatments):
-            of.setdefault(tuple(roles[treatment if len(roles) > 1 else 0]), []).append(treatment * cycle)
-        self._blocks = [_Block(seats, tuple(treatments), lineups.count(seats)) for seats, treatments in of.items()]
+            treatments_by_seats.setdefault(tuple(roles[treatment if len(roles) > 1 else 0]), []).append(
+                treatment * cycle
+            )
+        self._blocks = [
+            _Block(seats, tuple(treatments), lineups.count(seats)) for seats, treatments in treatments_by_seats.items()
+        ]
         self.lineups = max((block.lineups for block in self._blocks), default=0)
         """Maximum number of line-ups per configuration."""
         self._of_repetition = sum(block.matches for block in self._blocks)

@@ -10,8 +10,8 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from collecting import planning, stages
-from collecting.errors import NotPossibleNow
-from collecting.leases import to_play
+from collecting.errors import WrongState
+from collecting.leases import has_matches_left
 from collecting.models import Collection, Item
 from opponents.spending import cap_of_today
 
@@ -22,14 +22,14 @@ def start(collection: Collection) -> Collection:
     """Start a collection that is ready, or resume one that was paused or stopped at its budget.
 
     Raises:
-        NotPossibleNow
+        WrongState
     """
     with transaction.atomic():
         collection = _locked(collection, among=(Status.READY, Status.PAUSED, Status.OVER_BUDGET), to="start")
         if collection.budget is not None and spent(collection) >= collection.budget:
-            raise NotPossibleNow("The budget is used up. Raise it first.")
+            raise WrongState("The budget is used up. Raise it first.")
         if planning.models_of(collection.content) and (reached := cap_of_today()):
-            raise NotPossibleNow(str(reached))
+            raise WrongState(str(reached))
         collection.status = Status.RUNNING
         collection.started_at = collection.started_at or timezone.now()
         collection.ended_at = None
@@ -47,7 +47,7 @@ def pause(collection: Collection) -> Collection:
     """Pause a collection; matches keep their current state.
 
     Raises:
-        NotPossibleNow
+        WrongState
     """
     with transaction.atomic():
         collection = _locked(collection, among=(Status.RUNNING,), to="pause")
@@ -60,12 +60,12 @@ def raise_budget(collection: Collection, budget: Decimal | None) -> Collection:
     """Raise the budget or (None) remove the limit.
 
     Raises:
-        NotPossibleNow: the new budget is lower than the current one.
+        WrongState: the new budget is lower than the current one.
     """
     with transaction.atomic():
         collection = _locked(collection, among=tuple(Status), to="change the budget of")
         if budget is not None and (collection.budget is None or budget < collection.budget):
-            raise NotPossibleNow("Enter a budget higher than the current one.")
+            raise WrongState("Enter a budget higher than the current one.")
         collection.budget = budget
         collection.save(update_fields=["budget"])
     return collection
@@ -75,18 +75,18 @@ def retry_failed(collection: Collection) -> int:
     """Schedule failed matches for replay from the start and return their number. The failed ones stay stored.
 
     Raises:
-        NotPossibleNow: the collection is running or was imported.
+        WrongState: the collection is running or was imported.
     """
     with transaction.atomic():
         among = (Status.PAUSED, Status.OVER_BUDGET, Status.DONE)
         collection = _locked(collection, among=among, to="retry the failed matches of")
-        again = Item.objects.filter(collection=collection, status=Item.Status.FAILED).update(
+        retried = Item.objects.filter(collection=collection, status=Item.Status.FAILED).update(
             status=Item.Status.WAITING, match=None, attempts=0, problem="", ended_at=None, decisions=0
         )
-        if again and collection.status == Status.DONE:
+        if retried and collection.status == Status.DONE:
             collection.status = Status.PAUSED
             collection.save(update_fields=["status"])
-    return again
+    return retried
 
 
 def spent(collection: Collection) -> Decimal:
@@ -98,7 +98,7 @@ def spent(collection: Collection) -> Decimal:
 def finish_if_played(collection: Collection) -> None:
     """Close a running collection with nothing left to play, or start its next stage."""
     running = Collection.objects.filter(pk=collection.pk, status=Status.RUNNING)
-    if not running.select_for_update().exists() or to_play(collection.pk):
+    if not running.select_for_update().exists() or has_matches_left(collection.pk):
         return
     if not stages.make_next(collection):
         running.update(status=Status.DONE, ended_at=timezone.now())
@@ -107,7 +107,7 @@ def finish_if_played(collection: Collection) -> None:
 def _locked(collection: Collection, *, among: Some[str], to: str) -> Collection:
     fresh = Collection.objects.select_for_update().get(pk=collection.pk)
     if fresh.source != Collection.Source.PLAYED:
-        raise NotPossibleNow(f"You cannot {to} an imported collection, because its matches were played elsewhere.")
+        raise WrongState(f"You cannot {to} an imported collection, because its matches were played elsewhere.")
     if fresh.status not in among:
-        raise NotPossibleNow(f"You cannot {to} a collection that is {fresh.get_status_display()}.")
+        raise WrongState(f"You cannot {to} a collection that is {fresh.get_status_display()}.")
     return fresh

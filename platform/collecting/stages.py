@@ -18,9 +18,9 @@ def make_next(collection: Collection) -> bool:
 
     Call it under the collection's lock.
     """
-    wanted = collection.content.get("stages", 1)
+    planned_stages = collection.content.get("stages", 1)
     number = Stage.objects.filter(collection=collection).count() + 1
-    if number >= wanted:
+    if number >= planned_stages:
         return False
     results, sources = results_of(collection)
     game = registry.get(collection.game)
@@ -42,11 +42,11 @@ def make_next(collection: Collection) -> bool:
     return True
 
 
-def results_of(collection: Collection, most: int | None = None) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the results of `most` finished matches in the plan's order, with their sources."""
+def results_of(collection: Collection, limit: int | None = None) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the results of `limit` finished matches in the plan's order, with their sources."""
     results, sources = [], []
     finished = Item.objects.filter(collection=collection, match__status=Match.Status.FINISHED).order_by("number")
-    for item in finished.select_related("match").prefetch_related("match__seats")[:most]:
+    for item in finished.select_related("match").prefetch_related("match__seats")[:limit]:
         match = item.match
         play = match.play()
         results.append(

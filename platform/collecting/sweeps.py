@@ -5,19 +5,19 @@ from __future__ import annotations
 from django.conf import settings
 from django.utils import timezone
 
-from collecting.leases import to_play
+from collecting.leases import has_matches_left
 from collecting.models import Collection, Driver
 from collecting.services import finish_if_played
 
 
 def undriven() -> list[int]:
     """Return running collections with matches to play and too few drivers; close those with nothing left."""
-    wanting = []
+    undriven_keys = []
     for collection in Collection.objects.filter(status=Collection.Status.RUNNING).defer("content"):
-        if not to_play(collection.pk):
+        if not has_matches_left(collection.pk):
             finish_if_played(collection)
             continue
         drivers = Driver.objects.filter(collection=collection, until__gt=timezone.now()).count()
         if drivers < settings.COLLECTION_DRIVERS:
-            wanting.append(collection.pk)
-    return wanting
+            undriven_keys.append(collection.pk)
+    return undriven_keys

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collecting.models import Collection, Item
-from collecting.planning import wanted
+from collecting.planning import planned_match
 from exports.csvsafe import compact_json
 from exports.events import logs_of
 from exports.participants import Place, Played, Reading, Seated
@@ -67,4 +67,4 @@ def cells_of(source: Source) -> dict[str, int]:
 
 def _repetition(collection: Collection, number: int) -> int | None:
     """Return the match's repetition of its configuration and line-up, from 1; None for imported matches."""
-    return wanted(collection, number).repetition if "repetitions" in collection.content else None
+    return planned_match(collection, number).repetition if "repetitions" in collection.content else None

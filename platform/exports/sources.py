@@ -14,7 +14,7 @@ from django.db.models import Count
 from checks.models import Verdict
 from collecting.formats import agents_in
 from collecting.models import Collection
-from collecting.planning import matches_wanted
+from collecting.planning import matches_per_configuration
 from exports.alike import cut
 from exports.csvsafe import compact_json
 from exports.errors import UnknownSource
@@ -152,7 +152,7 @@ class CollectionSource:
                 yield self.collection.game, config
 
     def cells(self) -> Iterator[dict[str, Any]]:
-        planned = matches_wanted(self.collection) if self.origin == PLAYED_HERE else []
+        planned = matches_per_configuration(self.collection) if self.origin == PLAYED_HERE else []
         for (number, (_game, config)), quota in zip_longest(enumerate(self.configurations(), start=1), planned):
             yield {"version": 1, "cell": number, "quota": quota, "config": config}
 

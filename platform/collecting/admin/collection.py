@@ -30,7 +30,7 @@ from collecting.admin.status import (
     size,
     status_of,
 )
-from collecting.errors import BadPlan, NotPossibleNow
+from collecting.errors import BadPlan, WrongState
 from collecting.models import Collection, Item
 from collecting.planning import content_of, make_collection
 from collecting.previewing import preview_source
@@ -49,7 +49,7 @@ MAX_ANALYSED = 5000
 """Maximum number of finished matches that the results page uses."""
 MAX_LISTED = 100
 """Maximum number of grid configurations that can be copied into a list for editing."""
-DRAWN = ("agents", "listed", "fixed", "pool", "by_hand")
+SCRIPTED_FIELDS = ("agents", "listed", "fixed", "pool", "by_hand")
 """The form's fields that a script draws, including their errors."""
 ENDED = Q(status__in=[Item.Status.FINISHED, Item.Status.FAILED])
 
@@ -147,8 +147,8 @@ class CollectionAdmin(MembersPage):
         """Do nothing: the matches are already saved."""
 
     def response_add(self, request: HttpRequest, obj: Collection, post_url_continue: str | None = None) -> HttpResponse:
-        says = _("Created: {size}. Review it, then start it.").format(size=plan_of(obj).size)
-        self.message_user(request, says, messages.SUCCESS)
+        message = _("Created: {size}. Review it, then start it.").format(size=plan_of(obj).size)
+        self.message_user(request, message, messages.SUCCESS)
         return _page_of(obj)
 
     def size(self, request: HttpRequest) -> HttpResponse:
@@ -162,15 +162,15 @@ class CollectionAdmin(MembersPage):
             raise PermissionDenied
         form = self.get_form(request)(request.POST)
         form.is_valid()
-        of, few = form.size, len(form.configurations) <= MAX_LISTED
-        told = {
-            "size": size(of.configurations, of.lineups, of.repetitions, of.matches) if of else "",
+        counts, listable = form.size, len(form.configurations) <= MAX_LISTED
+        preview_data = {
+            "size": size(counts.configurations, counts.lineups, counts.repetitions, counts.matches) if counts else "",
             "entries": entries_html(form),
             "seats": largest_seats(form.game_class, form.configurations),
-            "errors": {name: list(form.errors.get(name, ())) for name in DRAWN},
-            "configurations": list(form.configurations) if few else None,
+            "errors": {name: list(form.errors.get(name, ())) for name in SCRIPTED_FIELDS},
+            "configurations": list(form.configurations) if listable else None,
         }
-        return JsonResponse(told)
+        return JsonResponse(preview_data)
 
     # ---- its page ------------------------------------------------------------------------------------
 
@@ -193,14 +193,14 @@ class CollectionAdmin(MembersPage):
             "plan": plan_of(collection),
             "analysed": grids.analyses(collection.game) is not None,
             "judged": grids.has(collection.game, "justifications"),
-            **_live(collection, status),
+            **_status_context(collection, status),
         }
         return TemplateResponse(request, "admin/collecting/collection/page.html", context)
 
     def progress(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Return the part of the page that changes while matches are played."""
         collection = self.seen(request, object_id)
-        context = _live(collection, status_of(collection))
+        context = _status_context(collection, status_of(collection))
         return TemplateResponse(
             request, "admin/collecting/collection/progress.html", context, headers={"Cache-Control": "no-store"}
         )
@@ -237,7 +237,7 @@ class CollectionAdmin(MembersPage):
         if not object_id:
             if not self.has_add_permission(request):
                 raise PermissionDenied
-            return self._preview(request, _("a new collection"), lambda: preview_source(self._typed(request)))
+            return self._preview(request, _("a new collection"), lambda: preview_source(self._entered_content(request)))
         collection = self.seen(request, object_id)
         if collection.source != Collection.Source.PLAYED:
             raise Http404
@@ -248,7 +248,7 @@ class CollectionAdmin(MembersPage):
     ) -> HttpResponse:
         return preview.page(request, site=self.admin_site, opts=self.opts, title=title, load_source=subject, parent=of)
 
-    def _typed(self, request: HttpRequest) -> dict[str, Any]:
+    def _entered_content(self, request: HttpRequest) -> dict[str, Any]:
         """Return the content of the collection that the form would create.
 
         Raises:
@@ -277,63 +277,63 @@ class CollectionAdmin(MembersPage):
             "<path:object_id>/results/": ("results", require_GET(self.results)),
             "<path:object_id>/content.json": ("content", require_GET(self.content)),
         }
-        own = [
+        urls = [
             path(route, self.admin_site.admin_view(view), name=f"collecting_collection_{name}")
             for route, (name, view) in views.items()
         ]
-        return [*own, *super().get_urls()]
+        return [*urls, *super().get_urls()]
 
     def start(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Start or resume the collection."""
         collection = self.seen(request, object_id, role=Role.EDITOR)
-        begun = collection.started_at is not None
-        says = _("Resumed. Matches continue where they stopped.") if begun else _("Started.")
+        resumed = collection.started_at is not None
+        message = _("Resumed. Matches continue where they stopped.") if resumed else _("Started.")
         try:
             with transaction.atomic():
                 services.start(collection)
-                self.record_action(request, collection, Action.RESUMED if begun else Action.STARTED, says)
-        except NotPossibleNow as error:
+                self.record_action(request, collection, Action.RESUMED if resumed else Action.STARTED, message)
+        except WrongState as error:
             return self._refused(request, collection, error)
-        return self._done(request, collection, says)
+        return self._succeeded(request, collection, message)
 
     def pause(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Pause the collection; matches in progress keep their current state."""
         collection = self.seen(request, object_id, role=Role.EDITOR)
-        says = _("Paused. Matches in progress keep their current state.")
+        message = _("Paused. Matches in progress keep their current state.")
         try:
             with transaction.atomic():
                 services.pause(collection)
-                self.record_action(request, collection, Action.PAUSED, says)
-        except NotPossibleNow as error:
+                self.record_action(request, collection, Action.PAUSED, message)
+        except WrongState as error:
             return self._refused(request, collection, error)
-        return self._done(request, collection, says)
+        return self._succeeded(request, collection, message)
 
     def retry(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Replay the failed matches, at once if the budget allows it."""
         collection = self.seen(request, object_id, role=Role.EDITOR)
         try:
-            again, says = self._retried(request, collection)
-        except NotPossibleNow as error:
+            retried, message = self._retried(request, collection)
+        except WrongState as error:
             return self._refused(request, collection, error)
-        if not again:
+        if not retried:
             self.message_user(request, _("No failed matches to replay."), messages.WARNING)
             return _page_of(collection)
-        return self._done(request, collection, says)
+        return self._succeeded(request, collection, message)
 
     @transaction.atomic
     def _retried(self, request: HttpRequest, collection: Collection) -> tuple[int, str]:
-        again = services.retry_failed(collection)
+        retried = services.retry_failed(collection)
         now = progress(collection)
-        if again and (now.budget is None or now.cost < now.budget):
+        if retried and (now.budget is None or now.cost < now.budget):
             services.start(collection)
-        says = ngettext(
+        message = ngettext(
             "Replaying {number} failed match from the start.",
             "Replaying {number} failed matches from the start.",
-            again,
-        ).format(number=f"{again:,}")
-        if again:
-            self.record_action(request, collection, Action.STARTED, says, {"failed matches": again})
-        return again, says
+            retried,
+        ).format(number=f"{retried:,}")
+        if retried:
+            self.record_action(request, collection, Action.STARTED, message, {"failed matches": retried})
+        return retried, message
 
     def raise_budget(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Raise the budget."""
@@ -342,25 +342,25 @@ class CollectionAdmin(MembersPage):
         if budget is None:
             self.message_user(request, _("Enter the new budget in dollars, such as 25.00."), messages.ERROR)
             return _page_of(collection)
-        says = _("The budget is now {budget}.").format(budget=dollars(budget))
+        message = _("The budget is now {budget}.").format(budget=dollars(budget))
         try:
             with transaction.atomic():
                 collection = services.raise_budget(collection, budget)
-                self.record_action(request, collection, Action.CHANGED, says, {"budget": str(budget)})
-        except NotPossibleNow as error:
+                self.record_action(request, collection, Action.CHANGED, message, {"budget": str(budget)})
+        except WrongState as error:
             return self._refused(request, collection, error)
-        return self._done(request, collection, says)
+        return self._succeeded(request, collection, message)
 
-    def _done(self, request: HttpRequest, collection: Collection, says: str) -> HttpResponseRedirect:
-        self.message_user(request, says, messages.SUCCESS)
+    def _succeeded(self, request: HttpRequest, collection: Collection, message: str) -> HttpResponseRedirect:
+        self.message_user(request, message, messages.SUCCESS)
         return _page_of(collection)
 
-    def _refused(self, request: HttpRequest, collection: Collection, error: NotPossibleNow) -> HttpResponseRedirect:
+    def _refused(self, request: HttpRequest, collection: Collection, error: WrongState) -> HttpResponseRedirect:
         self.message_user(request, str(error), messages.ERROR)
         return _page_of(collection)
 
 
-def _live(collection: Collection, status: Any) -> dict[str, Any]:
+def _status_context(collection: Collection, status: Any) -> dict[str, Any]:
     return {"collection": collection, "status": status}
 
 

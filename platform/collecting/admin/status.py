@@ -35,9 +35,9 @@ from opponents.spending import cap_of_today
 Status = Collection.Status
 COLOURS = {"ready": "info", "running": "primary", "paused": "warning", "over_budget": "danger", "done": "success"}
 ITEM_COLOURS = {"waiting": "info", "playing": "primary", "finished": "success", "failed": "danger"}
-LATEST = 20
-WATCHED = 5
-VALUES_SHOWN = 12
+MAX_LATEST_SHOWN = 20
+MAX_PLAYING_SHOWN = 5
+MAX_VALUES_SHOWN = 12
 MAX_SHOWN, MAX_CHARACTERS_SHOWN = 1000, 200_000
 """Maximum number of configurations and characters of content shown on the page; the file contains everything."""
 
@@ -83,8 +83,8 @@ class CollectionStatus:
     def headline(self) -> str:
         """The headline, such as "45%: 2,074 of 4,608 matches"."""
         planned = self.now.planned
-        says = ngettext("{share}: {ended} of {planned} match", "{share}: {ended} of {planned} matches", planned)
-        return says.format(share=percent(self.now.share), ended=f"{self.ended:,}", planned=f"{planned:,}")
+        line = ngettext("{share}: {ended} of {planned} match", "{share}: {ended} of {planned} matches", planned)
+        return line.format(share=percent(self.now.share), ended=f"{self.ended:,}", planned=f"{planned:,}")
 
     @property
     def widths(self) -> dict[str, float]:
@@ -166,8 +166,8 @@ def status_of(collection: Collection) -> CollectionStatus:
         driven=collection.drivers.filter(until__gt=timezone.now()).exists(),
         problems=failures(collection),
         cap_of_today=_cap_of_today(collection),
-        latest=list(ended.prefetch_related(matches, seats)[:LATEST]),
-        playing=list(playing.prefetch_related(matches, seats)[:WATCHED]),
+        latest=list(ended.prefetch_related(matches, seats)[:MAX_LATEST_SHOWN]),
+        playing=list(playing.prefetch_related(matches, seats)[:MAX_PLAYING_SHOWN]),
         ratings=() if collection.status == Status.RUNNING else ratings_of(collection),
     )
 
@@ -310,7 +310,7 @@ def _parameters(
             fixed.append((title, _value(values[0])))
             continue
         combinations *= len(values)
-        shown = [_value(value) for value in values[:VALUES_SHOWN]]
+        shown = [_value(value) for value in values[:MAX_VALUES_SHOWN]]
         varied.append(Varied(name, title, shown, len(values) - len(shown)))
     distinct = {json.dumps(configuration, sort_keys=True) for configuration in configurations}
     return varied, fixed, combinations == len(distinct) == len(configurations)
@@ -341,10 +341,10 @@ def _agents(collection: Collection) -> list[tuple[str, Price | None]]:
     if collection.source != Collection.Source.PLAYED:
         return []
     prices = planning.prices(collection)
-    return [(_called(label, agent), _price(prices, agent.spec)) for label, agent in agents.items()]
+    return [(_agent_name(label, agent), _price(prices, agent.spec)) for label, agent in agents.items()]
 
 
-def _called(label: str, agent: Agent) -> str:
+def _agent_name(label: str, agent: Agent) -> str:
     """Return an agent's label, with its specification if that differs."""
     return label if label == agent.spec else f"{label} ({agent.spec})"
 
@@ -388,9 +388,9 @@ def _playing(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         )
     )
     agents = agents_in(content)
-    asked = {label: _asking(agent.settings) for label, agent in agents.items() if not agent.scripted}
-    if len({str(one) for one in asked.values()}) > 1:
-        facts += [(f"{label}: {title}", value) for label, how in asked.items() for title, value in how]
+    asked = {label: _model_settings(agent.settings) for label, agent in agents.items() if not agent.scripted}
+    if len({str(lines) for lines in asked.values()}) > 1:
+        facts += [(f"{label}: {title}", value) for label, lines in asked.items() for title, value in lines]
     else:
         facts += next(iter(asked.values()), [])
     delays = sorted({agent.delay for agent in agents.values() if agent.scripted})
@@ -399,7 +399,7 @@ def _playing(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     return facts
 
 
-def _asking(settings: AgentSettings) -> list[tuple[str, str]]:
+def _model_settings(settings: AgentSettings) -> list[tuple[str, str]]:
     """Return the settings of models that matter for interpreting the results."""
     facts = [
         (_("Prompting strategy"), settings.strategy.replace("_", " ")),

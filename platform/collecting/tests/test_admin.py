@@ -16,7 +16,7 @@ from django.utils import timezone
 from collecting import driver, leases, services
 from collecting.admin.status import percent
 from collecting.models import Collection, Driver, Item
-from collecting.planning import Plan, make_collection, wanted
+from collecting.planning import Plan, make_collection, planned_match
 from collecting.progress import progress
 from games import registry, strategies
 from games.grids import table
@@ -34,7 +34,7 @@ ACTIONS = ["start", "pause", "retry", "budget"]
 
 
 @pytest.fixture
-def boss(client: Client) -> User:
+def administrator(client: Client) -> User:
     user = User.objects.create_superuser("boss", password="long enough 123")
     client.force_login(user)
     return user
@@ -103,7 +103,7 @@ def collection_with(status: str, *, failed: int = 0, **changes) -> Collection:
 # ---- creating --------------------------------------------------------------------------------------------
 
 
-def test_a_collection_is_made_from_a_published_table(client, boss):
+def test_a_collection_is_made_from_a_published_table(client, administrator):
     response = add(
         client,
         configurations_from="table",
@@ -116,14 +116,14 @@ def test_a_collection_is_made_from_a_published_table(client, boss):
     assert response.status_code == 302 and response["Location"] == page_of(collection)
     assert collection.content["configurations"] == table("bargaining", "glee")
     assert (collection.planned, collection.items.count()) == (384 * 4 * 2, 0), "rows are made as they are begun"
-    assert (collection.status, collection.seed, collection.created_by) == (Status.READY, 7, boss)
+    assert (collection.status, collection.seed, collection.created_by) == (Status.READY, 7, administrator)
     assert (
         "384 configurations × 4 line-ups × 2 repetitions = 3,072 matches"
         in client.get(page_of(collection)).content.decode()
     )
 
 
-def test_a_collection_is_made_from_a_grid(client, boss):
+def test_a_collection_is_made_from_a_grid(client, administrator):
     add(client, several_delta_alice="0.8, 0.9", several_rounds="1, none")
     configurations = Collection.objects.get().content["configurations"]
     assert [(one["delta_alice"], one["rounds"]) for one in configurations] == [
@@ -134,13 +134,13 @@ def test_a_collection_is_made_from_a_grid(client, boss):
     ]
 
 
-def test_collection_from_a_custom_list(client, boss):
+def test_collection_from_a_custom_list(client, administrator):
     add(client, configurations_from="list", listed='[{"rounds": 3, "money": 500}, {}]')
     configurations = Collection.objects.get().content["configurations"]
     assert [(one["rounds"], one["money"]) for one in configurations] == [(3, 500), (12, 10_000)]
 
 
-def test_every_entered_value_is_in_the_plan(client, boss):
+def test_every_entered_value_is_in_the_plan(client, administrator):
     add(
         client,
         agents=json.dumps(
@@ -167,7 +167,7 @@ def test_every_entered_value_is_in_the_plan(client, boss):
     assert (content["edited"], content["texts"]["instructions"]) == (True, "You are {{ you }}.\nPlay.")
 
 
-def test_unchanged_instructions_follow_the_game(client, boss):
+def test_unchanged_instructions_follow_the_game(client, administrator):
     add(client)
     content = Collection.objects.get().content
     assert not content["edited"]
@@ -180,20 +180,20 @@ def settings_offered(client, game: str) -> dict[str, dict]:
     return {setting["name"]: setting for setting in form.fields["agents"].widget.data["settings"]}
 
 
-def test_form_offers_the_games_strategies(client, boss):
+def test_form_offers_the_games_strategies(client, administrator):
     known = strategies.of(registry.get("item_auction"))
     offered = dict(settings_offered(client, "item_auction")["strategy"]["choices"])
     assert offered == {name: str(strategy.title) for name, strategy in known.items()}
     assert {"tools", "plan_bid_believe"} <= offered.keys()
 
 
-def test_collections_default_to_patient_model_settings(client, boss):
+def test_collections_default_to_patient_model_settings(client, administrator):
     offered = settings_offered(client, "bargaining")
     assert offered["limit_seconds"]["usual"] == 1800
     assert not offered.keys() & {"appears", "cap_study"}
 
 
-def test_tools_are_refused_for_endpoints_without_them(client, boss, monkeypatch):
+def test_tools_are_refused_for_endpoints_without_them(client, administrator, monkeypatch):
     without_tools = replace(endpoints.PRESETS["openai"], tools=False)
     monkeypatch.setattr(endpoints, "PRESETS", {**endpoints.PRESETS, "openai": without_tools})
     response = add(client, agents=agents("openai:m", strategy="tools"))
@@ -221,14 +221,14 @@ BIDDERS = agents("script:random", "script:rational")
         ),
     ],
 )
-def test_seats_are_assigned_in_the_form(client, boss, changes, lineups):
+def test_seats_are_assigned_in_the_form(client, administrator, changes, lineups):
     add(client, to="beauty_contest", several_rounds="1", agents=BIDDERS, **changes)
     collection = Collection.objects.get()
-    seated = [wanted(collection, number).players for number in range(1, collection.planned + 1)]
+    seated = [planned_match(collection, number).players for number in range(1, collection.planned + 1)]
     assert [[player.agent for player in players.values()] for players in seated] == lineups
 
 
-def test_empty_seed_is_drawn_at_random(client, boss):
+def test_empty_seed_is_drawn_at_random(client, administrator):
     add(client)
     add(client, slug="other")
     one, other = Collection.objects.all()
@@ -290,7 +290,7 @@ MANY = {"several_money": HUNDREDS, "several_rounds": HUNDREDS, "several_delta_al
         ({"instructions": "Hello {{ nobody }}"}, "instructions", "nobody"),
     ],
 )  # fmt: skip
-def test_invalid_values_are_refused_at_their_field(client, boss, changes, field, says):
+def test_invalid_values_are_refused_at_their_field(client, administrator, changes, field, says):
     response = add(client, **changes)
     assert response.status_code == 200
     errors = response.context["adminform"].form.errors
@@ -299,24 +299,24 @@ def test_invalid_values_are_refused_at_their_field(client, boss, changes, field,
     assert not Collection.objects.exists()
 
 
-def test_all_errors_are_shown_at_once(client, boss):
+def test_all_errors_are_shown_at_once(client, administrator):
     response = add(client, title="", several_rounds="soon", agents=agents("robot"), prices="[]", budget="x")
     assert set(response.context["adminform"].form.errors) == {"title", "several_rounds", "agents", "prices", "budget"}
 
 
-def test_fields_of_another_source_are_ignored(client, boss):
+def test_fields_of_another_source_are_ignored(client, administrator):
     add(client, several_rounds="soon", listed="[3]", configurations_from="table", table="glee")
     assert Collection.objects.get().planned == 384
 
 
-def test_duplicate_short_name_is_refused(client, boss):
+def test_duplicate_short_name_is_refused(client, administrator):
     add(client)
     response = add(client)
     assert list(response.context["adminform"].form.errors) == ["slug"]
     assert Collection.objects.count() == 1
 
 
-def test_game_is_chosen_before_the_form(client, boss):
+def test_game_is_chosen_before_the_form(client, administrator):
     choice = client.get(ADD).content.decode()
     for key in registry.keys():
         game = registry.get(key)
@@ -327,14 +327,14 @@ def test_game_is_chosen_before_the_form(client, boss):
 
 
 @pytest.mark.parametrize("key", registry.keys())
-def test_new_form_needs_only_a_name(client, boss, key):
+def test_new_form_needs_only_a_name(client, administrator, key):
     address = f"{ADD}?game={key}"
     typed = made_from(client, address, title="As it is", slug="as-it-is", configurations_from="grid")
     assert client.post(address, typed).status_code == 302
 
 
-def test_form_shows_the_size_live(client, boss):
-    def said(**typed) -> str:
+def test_form_shows_the_size_live(client, administrator):
+    def size_text(**typed) -> str:
         given = {
             "configurations_from": "grid",
             "several_rounds": "2, 4",
@@ -345,31 +345,34 @@ def test_form_shows_the_size_live(client, boss):
         url = reverse("admin:collecting_collection_size")
         return client.post(f"{url}?game=bargaining", {**given, "repetitions": "5", **typed}).json()["size"]
 
-    assert said() == "2 configurations × 4 line-ups × 5 repetitions = 40 matches"
+    assert size_text() == "2 configurations × 4 line-ups × 5 repetitions = 40 matches"
     assert (
-        said(agents=agents("script:fair"), repetitions="1") == "2 configurations × 1 line-up × 1 repetition = 2 matches"
+        size_text(agents=agents("script:fair"), repetitions="1")
+        == "2 configurations × 1 line-up × 1 repetition = 2 matches"
     )
-    assert said(several_rounds="soon") == ""
+    assert size_text(several_rounds="soon") == ""
 
 
-def test_grid_can_be_copied_into_the_list(client, boss):
-    def told(game: str, **typed) -> dict:
+def test_grid_can_be_copied_into_the_list(client, administrator):
+    def preview_data(game: str, **typed) -> dict:
         url = reverse("admin:collecting_collection_size")
         return client.post(f"{url}?game={game}", {"configurations_from": "grid", "agents": "{}", **typed}).json()
 
-    few = told("bargaining", several_rounds="2, 4")
+    few = preview_data("bargaining", several_rounds="2, 4")
     assert [one["rounds"] for one in few["configurations"]] == [2, 4]
-    assert told("bargaining", several_money=HUNDREDS)["configurations"] is None, "too many for a list"
-    seats = told("beauty_contest", several_players="3, 7")["seats"]
+    assert preview_data("bargaining", several_money=HUNDREDS)["configurations"] is None, "too many for a list"
+    seats = preview_data("beauty_contest", several_players="3, 7")["seats"]
     assert [seat["role"] for seat in seats] == [f"p{number}" for number in range(1, 8)]
-    assert "Add at least one" in told("bargaining", configurations_from="list", listed="[]")["errors"]["listed"][0]
+    assert (
+        "Add at least one" in preview_data("bargaining", configurations_from="list", listed="[]")["errors"]["listed"][0]
+    )
     assert not Collection.objects.exists()
 
 
 # ---- the list --------------------------------------------------------------------------------------------
 
 
-def test_list_shows_progress(client, boss):
+def test_list_shows_progress(client, administrator):
     collection = collection_with(Status.RUNNING, failed=6)
     collection.items.filter(number__in=(7, 8)).update(cost=Decimal("0.25"), decisions=600)
     page = client.get(reverse("admin:collecting_collection_changelist")).content.decode()
@@ -396,14 +399,14 @@ def test_list_shows_progress(client, boss):
         (Status.DONE, 3, Decimal(0), {"retry", "budget"}),
     ],
 )
-def test_each_status_offers_its_actions(client, boss, status, failed, budget, buttons):
+def test_each_status_offers_its_actions(client, administrator, status, failed, budget, buttons):
     collection = collection_with(status, failed=failed, budget=budget)
     page = client.get(page_of(collection)).content.decode()
     assert {name for name in ACTIONS if f'action="{action_url(collection, name)}"' in page} == buttons
     assert page.count("csrfmiddlewaretoken") >= len(buttons)
 
 
-def test_start_pause_and_resume(client, boss):
+def test_start_pause_and_resume(client, administrator):
     collection = a_collection()
     for name, status in [("start", Status.RUNNING), ("pause", Status.PAUSED), ("start", Status.RUNNING)]:
         assert client.post(action_url(collection, name))["Location"] == page_of(collection)
@@ -414,7 +417,7 @@ def test_start_pause_and_resume(client, boss):
     )
 
 
-def test_impossible_actions_are_refused_with_a_reason(client, boss):
+def test_impossible_actions_are_refused_with_a_reason(client, administrator):
     collection = a_collection()
     page = client.post(action_url(collection, "pause"), follow=True).content.decode()
     assert "You cannot pause a collection that is ready." in page
@@ -422,14 +425,14 @@ def test_impossible_actions_are_refused_with_a_reason(client, boss):
     assert collection.status == Status.READY
 
 
-def test_failed_matches_are_replayed_at_once(client, boss):
+def test_failed_matches_are_replayed_at_once(client, administrator):
     collection = collection_with(Status.DONE, failed=2)
     page = client.post(action_url(collection, "retry"), follow=True).content.decode()
     assert "Replaying 2 failed matches" in page
     assert (progress(collection).failed, Collection.objects.get().status) == (0, Status.RUNNING)
 
 
-def test_failed_matches_wait_for_budget(client, boss):
+def test_failed_matches_wait_for_budget(client, administrator):
     collection = collection_with(Status.OVER_BUDGET, failed=2, budget=Decimal(0))
     client.post(action_url(collection, "retry"))
     assert (progress(collection).failed, Collection.objects.get().status) == (0, Status.OVER_BUDGET)
@@ -446,14 +449,14 @@ def test_failed_matches_wait_for_budget(client, boss):
         ("1e9", Decimal(5), "Enter the new budget"),
     ],
 )
-def test_budget_can_only_be_raised(client, boss, typed, budget, says):
+def test_budget_can_only_be_raised(client, administrator, typed, budget, says):
     collection = a_collection(budget=Decimal(5))
     page = client.post(action_url(collection, "budget"), {"budget": typed}, follow=True).content.decode()
     assert says in page
     assert Collection.objects.get().budget == budget
 
 
-def test_plan_is_shown_read_only(client, boss):
+def test_plan_is_shown_read_only(client, administrator):
     collection = a_collection(agents=["openai:gpt-4o-mini", "script:fair"])
     page = client.get(page_of(collection)).content.decode()
     assert collection.sha256 in page
@@ -466,19 +469,19 @@ def test_plan_is_shown_read_only(client, boss):
     assert Collection.objects.values().get() == before
 
 
-def test_incomplete_grids_are_not_called_grids(client, boss):
+def test_incomplete_grids_are_not_called_grids(client, administrator):
     collection = a_collection(configurations=[{"rounds": 2, "money": 5}, {"rounds": 4, "money": 7}])
     assert "Only some combinations" in client.get(page_of(collection)).content.decode()
 
 
-def test_content_can_be_downloaded(client, boss):
+def test_content_can_be_downloaded(client, administrator):
     collection = a_collection()
     response = client.get(action_url(collection, "content"))
     assert response.json() == collection.content
     assert response["Content-Disposition"] == 'attachment; filename="a-collection-content.json"'
 
 
-def test_failure_reasons_are_counted_and_escaped(client, boss):
+def test_failure_reasons_are_counted_and_escaped(client, administrator):
     collection = collection_with(Status.DONE, failed=5)
     collection.items.filter(number=1).update(problem="<script>alert(1)</script>")
     page = client.get(page_of(collection)).content.decode()
@@ -492,7 +495,7 @@ def figures(page: str) -> dict[str, str]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_progress_fragment_matches_the_collection(client, boss):
+def test_progress_fragment_matches_the_collection(client, administrator):
     collection = services.start(a_collection())
     collection.items.filter(number__lte=3).update(
         status=Item.Status.FAILED, problem="It would rather not.", ended_at=timezone.now()
@@ -513,7 +516,7 @@ def test_progress_fragment_matches_the_collection(client, boss):
     assert "<html" not in page
 
 
-def test_progress_fragment_shows_rate_and_time_left(client, boss):
+def test_progress_fragment_shows_rate_and_time_left(client, administrator):
     collection = a_collection(agents=["openai:gpt-4o-mini"], repetitions=50, budget=Decimal(2))
     began = timezone.now() - timezone.timedelta(seconds=30)
     Collection.objects.update(status=Status.RUNNING, started_at=began)
@@ -536,7 +539,7 @@ def test_progress_fragment_shows_rate_and_time_left(client, boss):
     assert "budget will not cover all matches" in client.get(action_url(collection, "progress")).content.decode()
 
 
-def test_imported_collection_is_read_only(client, boss):
+def test_imported_collection_is_read_only(client, administrator):
     collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
     Collection.objects.update(source=Collection.Source.GLEE, content={"source": "somewhere"}, seed=0)
     page = client.get(page_of(collection)).content.decode()
@@ -548,7 +551,7 @@ def test_imported_collection_is_read_only(client, boss):
     )
 
 
-def test_items_link_to_their_transcripts(client, boss):
+def test_items_link_to_their_transcripts(client, administrator):
     collection = collection_with(Status.DONE, failed=2)
     other = a_collection(slug="other", configurations=[{}], agents=["script:fair"], repetitions=1)
     found = client.get(
@@ -572,7 +575,7 @@ def test_percentages_never_round_to_0_or_100(share, shown):
 
 
 @pytest.mark.parametrize("name", ACTIONS)
-def test_get_requests_change_nothing(client, boss, name):
+def test_get_requests_change_nothing(client, administrator, name):
     collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
     before = Collection.objects.values().get()
     assert client.get(action_url(collection, name), {"budget": "9"}).status_code == 405
@@ -581,10 +584,10 @@ def test_get_requests_change_nothing(client, boss, name):
 
 
 @pytest.mark.parametrize("name", ACTIONS)
-def test_forged_requests_are_refused(boss, name):
+def test_forged_requests_are_refused(administrator, name):
     collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
     strict = Client(enforce_csrf_checks=True)
-    strict.force_login(boss)
+    strict.force_login(administrator)
     assert strict.post(action_url(collection, name), {"budget": "9"}).status_code == 403
     assert progress(collection).failed == 1
 
@@ -625,14 +628,14 @@ def test_editors_start_and_creators_own(client):
     assert [(member.user, member.role) for member in made.members.all()] == [(user, Role.OWNER)]
 
 
-def test_collections_cannot_be_deleted(client, boss):
+def test_collections_cannot_be_deleted(client, administrator):
     collection = a_collection()
     url = reverse("admin:collecting_collection_delete", args=[collection.pk])
     assert client.post(url, {"post": "yes"}).status_code == 403
     assert Collection.objects.exists()
 
 
-def test_unknown_collection_is_not_found(client, boss):
+def test_unknown_collection_is_not_found(client, administrator):
     for pk in ("99", "nothing"):
         assert client.get(f"/admin/collecting/collection/{pk}/change/").status_code == 404
         assert client.get(f"/admin/collecting/collection/{pk}/progress/").status_code == 404
@@ -647,7 +650,7 @@ def test_anonymous_users_are_sent_to_sign_in(client):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_results_are_shown_if_the_game_has_analyses(client, boss):
+def test_results_are_shown_if_the_game_has_analyses(client, administrator):
     agents = ["script:always_cooperate", "script:always_defect"]
     plan = {"game": "social_dilemma", "configurations": [{}], "agents": agents, "repetitions": 1}
     collection = make_collection(Plan(title="Dilemma", slug="dilemma", **plan))

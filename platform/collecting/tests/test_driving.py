@@ -15,9 +15,9 @@ from django.utils import timezone
 import games.play
 from audit.models import Record
 from collecting import driver, leases, playing, services, sweeps
-from collecting.errors import LeaseLost, NotPossibleNow
+from collecting.errors import LeaseLost, WrongState
 from collecting.models import Collection, Driver, Item
-from collecting.planning import Plan, make_collection, wanted
+from collecting.planning import Plan, make_collection, planned_match
 from collecting.progress import failures, progress
 from games.play import start, submit
 from llm_agents.standins.server import Failure, Hang, OpenAIStandIn
@@ -98,7 +98,7 @@ def test_every_planned_match_follows_rules_and_scripts():
     assert collection.status == Status.DONE
     assert_whole(collection)
     for item in collection.items.select_related("match"):
-        one = wanted(collection, item.number)
+        one = planned_match(collection, item.number)
         play, _events = start(item.match.configured(), one.seed)
         while not play.over:
             (role,) = play.waiting_for()
@@ -171,7 +171,7 @@ def test_broken_agent_fails_only_its_own_matches(monkeypatch):
         collection = drive(running(agents=["openai:m", "script:fair"], repetitions=2))
     assert collection.status == Status.DONE
     for item in collection.items.all():
-        agents = {player.agent for player in wanted(collection, item.number).players.values()}
+        agents = {player.agent for player in planned_match(collection, item.number).players.values()}
         assert item.status == (Item.Status.FAILED if "openai:m" in agents else Item.Status.FINISHED)
     assert progress(collection).failed == 6
     assert all("No legal move in 4 tries" in problem for problem, _count in failures(collection))
@@ -285,7 +285,7 @@ def test_live_match_sweep_ignores_collections():
 def test_impossible_action_is_refused_and_changes_nothing(status, action):
     collection = running()
     Collection.objects.update(status=status)
-    with pytest.raises(NotPossibleNow, match="You cannot"):
+    with pytest.raises(WrongState, match="You cannot"):
         action(collection)
     assert Collection.objects.get().status == status
 

@@ -61,8 +61,8 @@ class Cost:
             "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
             "load": os.getloadavg()[0],
         }
-        if kept := os.environ.get("BENCH_FIGURES"):
-            with Path(kept).open("a") as file:
+        if path := os.environ.get("BENCH_FIGURES"):
+            with Path(path).open("a") as file:
                 file.write(json.dumps(figures) + "\n")
 
 

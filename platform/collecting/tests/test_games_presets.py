@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from collecting import driver, planning, services
 from collecting.models import Collection
 from collecting.planning import make_collection
-from collecting.presets import load, of_games, plans
+from collecting.presets import collection_presets, load, plans
 from games import registry
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -16,15 +16,15 @@ SCRIPTS = 5
 """The agents named; presets that take fewer get as many as they take."""
 
 
-@pytest.mark.parametrize("name", of_games())
+@pytest.mark.parametrize("name", collection_presets())
 def test_every_preset_makes_playable_collections(name):
-    game, preset = of_games()[name]
+    game, preset = collection_presets()[name]
     scripts = [f"script:{script}" for script in sorted(registry.get(game).scripts)]
     agents = scripts[: max(preset.agents, min(SCRIPTS, preset.most_agents or SCRIPTS, len(scripts)))]
     made = load(name, agents=agents, seed=2)
     assert made and all(collection.slug.startswith(name) and collection.planned for collection in made)
     for collection in made:
-        first, last = planning.wanted(collection, 1), planning.wanted(collection, collection.planned)
+        first, last = planning.planned_match(collection, 1), planning.planned_match(collection, collection.planned)
         assert first.repetition == 1 and last.repetition == collection.content["repetitions"]
         assert len(str(collection.content)) < 200_000
 
@@ -43,9 +43,9 @@ def test_six_seat_collection_is_played_to_the_end():
 
 
 def test_command_plays_one_environment_of_a_preset(capsys):
-    told = ["--preset", "econarena-sealed", "--agents", "script:truthful,script:random"]
+    options = ["--preset", "econarena-sealed", "--agents", "script:truthful,script:random"]
     with pytest.raises(CommandError, match="--environment must be one of melee"):
-        call_command("collect", "sealed", *told)
-    call_command("collect", "sealed", *told, "--environment", "self", "--no-wait")
+        call_command("collect", "sealed", *options)
+    call_command("collect", "sealed", *options, "--environment", "self", "--no-wait")
     assert Collection.objects.get(slug="sealed").content["environment"] == "self"
     assert "running" in capsys.readouterr().out

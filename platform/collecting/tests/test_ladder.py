@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 
 from collecting import driver, services
 from collecting.admin.status import status_of
-from collecting.errors import BadPlan, NotPossibleNow
+from collecting.errors import BadPlan, WrongState
 from collecting.formats import agents_in
 from collecting.models import Collection, Item
 from collecting.planning import Plan, make_collection, models_of
@@ -197,9 +197,9 @@ def test_command_reads_settings_from_json_or_file(tmp_path, from_file):
         (tmp_path / "asking.json").write_text(written)
         written = str(tmp_path / "asking.json")
     collect("--asking", written)
-    kept = settings_in(Collection.objects.get(), "script:fair")
-    assert {name: kept.model_dump(mode="json")[name] for name in asking} == asking
-    assert kept.limit_seconds == 1800
+    saved = settings_in(Collection.objects.get(), "script:fair")
+    assert {name: saved.model_dump(mode="json")[name] for name in asking} == asking
+    assert saved.limit_seconds == 1800
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_daily_cap_pauses_a_collection_until_there_is_room(monkeypatch, settings
         assert Match.objects.get().status == Match.Status.LIVE
         notice = status_of(collection).notice
         assert "Today's calls have cost $1.2500; the daily limit is $1.00." in notice
-        with pytest.raises(NotPossibleNow, match=r"daily limit is \$1\.00"):
+        with pytest.raises(WrongState, match=r"daily limit is \$1\.00"):
             services.start(collection)
         settings.SPEND_CAP_PER_DAY = "5"
         assert drive(collection).status == Status.DONE

@@ -11,7 +11,7 @@ import pytest
 
 from collecting.errors import BadPlan
 from collecting.models import Collection
-from collecting.planning import Plan, make_collection, wanted
+from collecting.planning import Plan, make_collection, planned_match
 from collecting.presets import load
 from games.grids import table
 from games.lineups import Lineups
@@ -41,7 +41,7 @@ def test_every_ordered_pair_plays_every_configuration():
     assert collection.planned == 2 * 4 * 3
     played = Counter()
     for number in range(1, collection.planned + 1):
-        one = wanted(collection, number)
+        one = planned_match(collection, number)
         played[one.config["rounds"], one.players["alice"].agent, one.players["bob"].agent] += 1
     assert set(played.values()) == {3}
     assert len(played) == 2 * 4
@@ -49,20 +49,20 @@ def test_every_ordered_pair_plays_every_configuration():
 
 def test_first_matches_cover_all_configurations():
     collection = make_collection(plan())
-    assert [wanted(collection, number).config["rounds"] for number in (1, 2, 3, 4)] == [2, 4, 2, 4]
+    assert [planned_match(collection, number).config["rounds"] for number in (1, 2, 3, 4)] == [2, 4, 2, 4]
 
 
 def test_self_play_can_be_switched_off():
     collection = make_collection(plan(same=False))
-    pairs = {tuple(p.agent for p in wanted(collection, n).players.values()) for n in range(1, 13)}
+    pairs = {tuple(p.agent for p in planned_match(collection, n).players.values()) for n in range(1, 13)}
     assert pairs == {("script:fair", "script:haggler"), ("script:haggler", "script:fair")}
 
 
 def test_seed_determines_the_plan():
     one, same, other = (make_collection(plan(slug=slug, seed=seed)) for slug, seed in [("a", 7), ("b", 7), ("c", 8)])
     numbers = range(1, one.planned + 1)
-    assert [wanted(one, n) for n in numbers] == [wanted(same, n) for n in numbers]
-    assert not {wanted(one, n).seed for n in numbers} & {wanted(other, n).seed for n in numbers}
+    assert [planned_match(one, n) for n in numbers] == [planned_match(same, n) for n in numbers]
+    assert not {planned_match(one, n).seed for n in numbers} & {planned_match(other, n).seed for n in numbers}
     assert one.sha256 == same.sha256
 
 
@@ -126,7 +126,7 @@ def test_large_plan_is_small_and_has_no_rows():
     )
     assert collection.planned == 100_000 and not collection.items.exists()
     assert len(json.dumps(collection.content)) < 100_000
-    last = wanted(collection, 100_000)
+    last = planned_match(collection, 100_000)
     assert (last.repetition, last.config["rounds"], last.players["alice"].agent) == (250, 100, FOUR[1])
 
 
@@ -137,17 +137,17 @@ def test_agents_meet_the_same_instances():
     collection = make_collection(plan())
     seeds: dict[tuple[int, int], set[int]] = {}
     for number in range(1, collection.planned + 1):
-        one = wanted(collection, number)
+        one = planned_match(collection, number)
         seeds.setdefault((one.configuration, one.repetition), set()).add(one.seed)
     assert all(len(of) == 1 for of in seeds.values()), "no matter who plays"
     assert len(set.union(*seeds.values())) == len(seeds) == 2 * 3, "each instance once"
     alone = make_collection(plan(slug="alone", configurations=[{"rounds": 4}], agents=["script:random"]))
-    assert wanted(alone, 1).seed == wanted(collection, 2).seed, "also in another collection with its seed"
+    assert planned_match(alone, 1).seed == planned_match(collection, 2).seed, "also in another collection with its seed"
 
 
 def test_seeds_by_match_differ():
     collection = make_collection(plan(seeds="match"))
-    assert len({wanted(collection, number).seed for number in range(1, 25)}) == 24
+    assert len({planned_match(collection, number).seed for number in range(1, 25)}) == 24
 
 
 def test_configurations_may_differ_in_their_seats():
@@ -156,7 +156,7 @@ def test_configurations_may_differ_in_their_seats():
         plan(game="beauty_contest", configurations=[{"players": 2}, {"players": 3}], lineups=rule, repetitions=2)
     )
     assert collection.planned == (3 + 4) * 2
-    played = [wanted(collection, number) for number in range(1, 15)]
+    played = [planned_match(collection, number) for number in range(1, 15)]
     assert all(tuple(one.players) == numbered(one.config["players"]) for one in played)
     assert len({(one.config["players"], one.repetition, tuple(one.players.values())) for one in played}) == 14
 
@@ -167,7 +167,7 @@ def test_cycles_rotate_configurations_and_seats():
     collection = make_collection(
         plan(game="beauty_contest", configurations=limits, lineups=rule, cycle=3, repetitions=3)
     )
-    played = [wanted(collection, number) for number in range(1, collection.planned + 1)]
+    played = [planned_match(collection, number) for number in range(1, collection.planned + 1)]
     assert [one.config["upper"] for one in played] == [11, 101, 12, 102, 13, 103]
     assert [one.players["p1"].label for one in played] == [rule.agents[r % 2] for r in (0, 0, 1, 1, 2, 2)]
 
@@ -178,7 +178,7 @@ def test_one_model_may_have_several_labels_and_settings():
         "plain": Agent(spec="openai:m"),
     }
     collection = make_collection(plan(lineups=Lineups(agents=tuple(asked)), asked=asked, configurations=[{}]))
-    player = wanted(collection, 1).players["alice"]
+    player = planned_match(collection, 1).players["alice"]
     assert (player.label, player.agent, player.settings.strategy) == ("thinks", "openai:m", "chain_of_thought")
 
 
@@ -212,7 +212,7 @@ def test_old_format_collections_keep_their_matches(settings):
         title="Old", slug="old", game="bargaining", content=content, sha256="0" * 64, planned=40, begun=40, seed=9
     )
     for number in range(1, 41):
-        one = wanted(old, number)
+        one = planned_match(old, number)
         players = {role: player.agent for role, player in one.players.items()}
         assert (one.config, players, one.seed) == _before(9, content, number)
         assert {player.delay for player in one.players.values()} <= {0, 0.5}
@@ -228,6 +228,6 @@ def test_glee_collections_keep_their_matches():
         ],
     }
     for number in (1, 2, 384, 385, 1000, made.planned):
-        one = wanted(made, number)
+        one = planned_match(made, number)
         players = {role: player.agent for role, player in one.players.items()}
         assert (one.config, players, one.seed) == _before(5, listed, number)

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from collecting import services
 from collecting.errors import BadPlan
 from collecting.models import Collection
-from collecting.presets import load, with_people
+from collecting.presets import load, study_presets
 from studies.design import plan_cells
 from studies.freezing import launch
 from studies.models import Cell, Study
@@ -48,10 +48,10 @@ def _stake(version, cell) -> float:
     return next(config[key] for key in ("money", "scale", "price") if key in config)
 
 
-@pytest.mark.parametrize("name", with_people())
+@pytest.mark.parametrize("name", study_presets())
 def test_ready_made_studies_can_be_launched(name):
     """Participants take the preset's seats, and the agent all others."""
-    _game, preset = with_people()[name]
+    _game, preset = study_presets()[name]
     for study, table in zip(load(name, agents=["script:random"]), preset.tables.values(), strict=True):
         for cell in Cell.objects.filter(version=launch(study)):
             people = list(table.values()).count("person")

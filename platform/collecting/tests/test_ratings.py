@@ -97,8 +97,8 @@ def test_dataset_has_the_same_ratings(tmp_path: Path):
     export(collection, folder)
     with (folder / "ratings.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    kept = [tuple(row.values()) for row in rows]
+    exported = [tuple(row.values()) for row in rows]
     rated = ratings_of(collection)
-    assert [(label, int(matches)) for label, *_rest, matches in kept] == [(one.label, one.matches) for one in rated]
-    assert [float(row[1]) for row in kept] == pytest.approx([one.mean for one in rated])
+    assert [(label, int(matches)) for label, *_rest, matches in exported] == [(one.label, one.matches) for one in rated]
+    assert [float(row[1]) for row in exported] == pytest.approx([one.mean for one in rated])
     call_command("verify_dataset", str(folder))

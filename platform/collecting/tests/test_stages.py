@@ -6,17 +6,17 @@ import pytest
 
 from collecting import driver, services
 from collecting.models import Stage
-from collecting.planning import Plan, make_collection, wanted
+from collecting.planning import Plan, make_collection, planned_match
 from games.registry import get
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_later_stage_is_created_from_earlier_results(monkeypatch):
-    told = []
+    carried = []
 
     def carry(cls, stage, results):
-        told.append((stage, list(results)))
+        carried.append((stage, list(results)))
         return [{"money": 100 * stage + len(results)}]
 
     monkeypatch.setattr(get("bargaining"), "carry", classmethod(carry))
@@ -29,10 +29,10 @@ def test_later_stage_is_created_from_earlier_results(monkeypatch):
         driver.drive(collection, slot=0)
         collection.refresh_from_db()
     assert (collection.status, collection.planned) == ("done", 4 + 2 + 2)
-    assert [(stage, len(results)) for stage, results in told] == [(1, 4), (2, 6)]
-    assert {"config", "agents", "payoffs", "metrics", "records"} == told[0][1][0].keys()
+    assert [(stage, len(results)) for stage, results in carried] == [(1, 4), (2, 6)]
+    assert {"config", "agents", "payoffs", "metrics", "records"} == carried[0][1][0].keys()
     first, second = Stage.objects.order_by("number")
     assert [source["number"] for source in second.sources] == [1, 2, 3, 4, 5, 6] and len(first.sources) == 4
-    monies = [wanted(collection, number).config["money"] for number in range(1, 9)]
-    assert monies == [10_000] * 4 + [104] * 2 + [206] * 2
-    assert [wanted(collection, number).stage for number in (4, 5, 8)] == [0, 1, 2]
+    amounts = [planned_match(collection, number).config["money"] for number in range(1, 9)]
+    assert amounts == [10_000] * 4 + [104] * 2 + [206] * 2
+    assert [planned_match(collection, number).stage for number in (4, 5, 8)] == [0, 1, 2]

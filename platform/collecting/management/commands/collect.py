@@ -32,15 +32,15 @@ from collecting import driver, planning, presets, services
 from collecting.errors import CollectingError
 from collecting.lineup_rules import RULES
 from collecting.models import Collection
-from collecting.presets import of_games
+from collecting.presets import collection_presets
 from collecting.progress import failures, progress
 from games import grids, registry
 from games.errors import GameError
 from games.lineups import Lineups
 from opponents.agent_settings import AgentSettings, settings_of
 
-WRONG = 2
-NOT_HERE = frozenset({"appears", "cap_study"})
+INVALID_ARGUMENTS = 2
+STUDY_ONLY = frozenset({"appears", "cap_study"})
 """Settings of models that apply only to studies."""
 EVERY_SECONDS = 2.0
 """Seconds between two lines of progress."""
@@ -69,7 +69,9 @@ class Command(BaseCommand):
             metavar="A,B,…",
             help="comma-separated: script:NAME, openai:MODEL, anthropic:MODEL, ENDPOINT:MODEL",
         )
-        plan.add_argument("--preset", metavar="PRESET", help=f"a game's published collection: {', '.join(of_games())}")
+        plan.add_argument(
+            "--preset", metavar="PRESET", help=f"a game's published collection: {', '.join(collection_presets())}"
+        )
         plan.add_argument("--environment", metavar="E", help="one of the preset's collections, or a name for this one")
         plan.add_argument(
             "--lineups",
@@ -106,7 +108,7 @@ class Command(BaseCommand):
             metavar="JSON",
             help='prices in dollars per million tokens, such as {"openai:MODEL": {"input": 1, "output": 2}}',
         )
-        names = ", ".join(name for name in AgentSettings.model_fields if name not in NOT_HERE)
+        names = ", ".join(name for name in AgentSettings.model_fields if name not in STUDY_ONLY)
         plan.add_argument(
             "--asking",
             metavar="JSON|FILE",
@@ -123,9 +125,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             with transaction.atomic():
-                collection = self._done(options)
+                collection = self._carry_out(options)
         except (CollectingError, GameError) as error:
-            raise CommandError(" ".join(str(error).split()), returncode=WRONG) from None
+            raise CommandError(" ".join(str(error).split()), returncode=INVALID_ARGUMENTS) from None
         if options["here"]:
             playing = threading.Thread(target=_play, args=(collection,), daemon=True)
             playing.start()
@@ -137,7 +139,7 @@ class Command(BaseCommand):
                 playing.join()
             self.stdout.write(f"To show the progress of {collection.slug} again: collect {collection.slug}")
 
-    def _done(self, options: dict[str, Any]) -> Collection:
+    def _carry_out(self, options: dict[str, Any]) -> Collection:
         """Carry out the requested action and return the collection."""
         collection = Collection.objects.filter(slug=options["name"]).first()
         planned = any(options[key] for key in ("game", "preset", "table", "grid", "config", "agents"))
@@ -146,24 +148,24 @@ class Command(BaseCommand):
                 known = ", ".join(Collection.objects.order_by("slug").values_list("slug", flat=True)) or "none"
                 raise CollectingError(f"There is no collection “{options['name']}”. Existing collections: {known}.")
             collection = planning.make_collection(self._plan(options))
-            _note(collection, Action.MADE)
-            return self._started(collection)
+            _record_action(collection, Action.MADE)
+            return self._start(collection)
         if planned:
             raise CollectingError(
                 f"A collection “{options['name']}” already exists, and its plan cannot be changed. Choose another name."
             )
         if options["pause"]:
-            _note(collection, Action.PAUSED)
+            _record_action(collection, Action.PAUSED)
             return services.pause(collection)
         if options["retry_failed"]:
             services.retry_failed(collection)
         if options["resume"] and options["budget"] is not None:
             services.raise_budget(collection, _dollars(options["budget"]))
-            _note(collection, Action.CHANGED, budget=options["budget"])
-        return self._started(collection) if options["resume"] or options["retry_failed"] else collection
+            _record_action(collection, Action.CHANGED, budget=options["budget"])
+        return self._start(collection) if options["resume"] or options["retry_failed"] else collection
 
-    def _started(self, collection: Collection) -> Collection:
-        _note(collection, Action.STARTED)
+    def _start(self, collection: Collection) -> Collection:
+        _record_action(collection, Action.STARTED)
         return services.start(collection)
 
     def _plan(self, options: dict[str, Any]) -> planning.Plan:
@@ -209,10 +211,10 @@ class Command(BaseCommand):
         plans = {
             plan.environment: plan for plan in presets.plans(options["preset"], agents=_agents(options), seed=seed)
         }
-        wanted = options["environment"] or (next(iter(plans)) if len(plans) == 1 else "")
-        if wanted not in plans:
+        environment = options["environment"] or (next(iter(plans)) if len(plans) == 1 else "")
+        if environment not in plans:
             raise CollectingError(f"--environment must be one of {', '.join(plans)}.")
-        plan = plans[wanted]
+        plan = plans[environment]
         return replace(
             plan,
             slug=options["name"],
@@ -227,7 +229,7 @@ class Command(BaseCommand):
         while True:
             collection.refresh_from_db(fields=["status", "planned", "budget", "started_at", "ended_at"])
             now = progress(collection)
-            self.stdout.write(json.dumps(now.as_dict()) if options["json"] else now.in_words())
+            self.stdout.write(json.dumps(now.as_dict()) if options["json"] else now.as_line())
             if collection.status != Collection.Status.RUNNING:
                 for problem, count in [] if options["json"] else failures(collection):
                     self.stdout.write(f"  {count} failed: {problem}")
@@ -243,8 +245,8 @@ def _agents(options: dict[str, Any]) -> list[str]:
 
 def _lineups(options: dict[str, Any]) -> Lineups:
     """Return the rule given by --lineups, by name or as JSON, for the agents."""
-    said = options["lineups"]
-    written = _json(said, "--lineups", dict) if said.lstrip().startswith("{") else {"rule": said}
+    text = options["lineups"]
+    written = _json(text, "--lineups", dict) if text.lstrip().startswith("{") else {"rule": text}
     try:
         return Lineups.model_validate({"agents": _agents(options), "same": not options["no_same"], **written})
     except ValidationError as error:
@@ -259,7 +261,7 @@ def _play(collection: Collection) -> None:
         connection.close()
 
 
-def _note(collection: Collection, action: Action, **details: Any) -> None:
+def _record_action(collection: Collection, action: Action, **details: Any) -> None:
     audit.record(action=action, who=None, target=collection, details=details)
 
 
@@ -279,10 +281,10 @@ def _settings(written: str) -> AgentSettings:
         try:
             written = Path(written).read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
-            said = getattr(error, "strerror", None) or error
-            raise CollectingError(f"--asking must be a JSON object or a readable file: {said}.") from None
+            reason = getattr(error, "strerror", None) or error
+            raise CollectingError(f"--asking must be a JSON object or a readable file: {reason}.") from None
     values = _json(written, "--asking", dict)
-    if unknown := sorted(NOT_HERE & values.keys()):
+    if unknown := sorted(STUDY_ONLY & values.keys()):
         raise CollectingError(f"--asking: {', '.join(unknown)} can be used only in studies.")
     try:
         return settings_of({**planning.PATIENT.model_dump(mode="json", exclude_defaults=True), **values})

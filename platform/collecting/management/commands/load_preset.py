@@ -35,13 +35,13 @@ class Command(BaseCommand):
         agents = [agent for agent in options["agents"].split(",") if agent]
         try:
             with transaction.atomic():
-                made = load(options["name"], agents=agents, seed=options["seed"])
-                for one in made:
-                    audit.record(action=Action.MADE, who=None, target=one, details={"preset": options["name"]})
+                created = load(options["name"], agents=agents, seed=options["seed"])
+                for item in created:
+                    audit.record(action=Action.MADE, who=None, target=item, details={"preset": options["name"]})
         except CollectingError as error:
             raise CommandError(" ".join(str(error).split()), returncode=WRONG) from None
-        for one in made:
-            if isinstance(one, Collection):
-                self.stdout.write(f"{one.slug}: {one.planned:,} matches. Start it with: collect {one.slug} --resume")
+        for item in created:
+            if isinstance(item, Collection):
+                self.stdout.write(f"{item.slug}: {item.planned:,} matches. Start it with: collect {item.slug} --resume")
             else:
-                self.stdout.write(f"{one.slug}: draft study. Review and launch it in the admin.")
+                self.stdout.write(f"{item.slug}: draft study. Review and launch it in the admin.")
