@@ -310,8 +310,11 @@ def content_of_collection(slug: str) -> dict[str, Any]:
 
 
 def own_pages(slug: str, names: list[str]) -> dict[str, str]:
-    """Return the paths of pages about a study, by URL name."""
-    return {name: reverse(name, args=[Study.objects.get(slug=slug).pk]) for name in names}
+    """Return the paths of pages about a study, by URL name, and of its newest version's page."""
+    study = Study.objects.get(slug=slug)
+    version = "admin:studies_version_change"
+    paths = {name: reverse(name, args=[study.pk]) for name in names}
+    return {**paths, version: reverse(version, args=[study.versions.latest("number").pk])}
 
 
 def open_tool_match(agent: str, periods: int) -> str:
