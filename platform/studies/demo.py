@@ -32,7 +32,7 @@ LOCAL_SETTINGS = {
     "call_seconds": 60.0,
     "limit_seconds": 180.0,
 }
-"""Settings for a very small model: more tries, fewer values to name per move; its fallback is a scripted player."""
+"""Settings for a very small model: more tries, fewer values to enter per move; its fallback is a scripted player."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""What participants are told about the other players before the match, and afterwards about anything withheld.
+"""What participants are told about the other players: before the match and, if anything was withheld, afterwards.
 
-What is told is frozen with each participant's steps, so it is on record for every match. By default, participants
+The text is frozen with each participant's steps, so it is on record for every match. By default, participants
 are told that they play with a program, even if the consent text is the researchers' own.
 """
 
@@ -20,7 +20,7 @@ from participants.models import Enrolment
 from studies.formats import seats_in
 
 FULL, MIXED, NOTHING = "told", "either", "nothing"
-"""Told who the others are; told that they may be people or programs; told nothing."""
+"""Participants were told who the others are, only that they may be people or programs, or nothing."""
 
 
 def disclosure_of(lineups: Iterable[Mapping[str, Any]], *, tells: bool) -> dict[str, str]:
@@ -46,8 +46,8 @@ def disclosure_of(lineups: Iterable[Mapping[str, Any]], *, tells: bool) -> dict[
         }
     if people:
         words = ngettext(
-            "The other player is a person who takes part like you.",
-            "The other players are people who take part like you.",
+            "The other player is a person taking part in this study, like you.",
+            "The other players are people taking part in this study, like you.",
             others,
         )
     else:
@@ -62,8 +62,8 @@ def disclosure_of(lineups: Iterable[Mapping[str, Any]], *, tells: bool) -> dict[
 def _mixed_text(count: int, *, tells: bool, both_certain: bool) -> str:
     if both_certain:
         return _(
-            "Of the other players, some are people who take part like you, and some are computer programs, "
-            "possibly language models."
+            "Some of the other players are people taking part in this study, like you; the others are computer "
+            "programs, possibly language models."
         )
     if not tells or count == 1:
         return ngettext(
@@ -71,7 +71,10 @@ def _mixed_text(count: int, *, tells: bool, both_certain: bool) -> str:
             "The other players may be people or computer programs.",
             count,
         )
-    return _("The other players may be people who take part like you, or computer programs, possibly language models.")
+    return _(
+        "The other players may be people taking part in this study, like you, or computer programs, possibly "
+        "language models."
+    )
 
 
 def version_disclosure(content: Mapping[str, Any]) -> dict[str, str]:
@@ -81,7 +84,7 @@ def version_disclosure(content: Mapping[str, Any]) -> dict[str, str]:
 
 
 def recorded_disclosure(enrolment: Enrolment) -> dict[str, str]:
-    """Return what this participant was told, as {told, words}; empty for enrolments from before it was recorded."""
+    """Return what this participant was told, as {told, words}; empty for enrolments older than this record."""
     disclosure: dict[str, str] = next(
         (step.get("others", {}) for step in enrolment.steps if step["kind"] == "consent"), {}
     )
@@ -120,7 +123,7 @@ def _describe(seats: Sequence[Seat]) -> str:
         "person" if not seat.agent else "script" if parse_spec(seat.agent).scripted else "model" for seat in seats
     )
     phrases = {
-        "person": ngettext("a person who took part like you", "{n} people who took part like you", kinds["person"]),
+        "person": ngettext("another participant", "{n} other participants", kinds["person"]),
         "model": ngettext("a language model", "{n} language models", kinds["model"]),
         "script": ngettext(
             "a computer program with fixed rules", "{n} computer programs with fixed rules", kinds["script"]

@@ -71,7 +71,7 @@ def show_earnings(
 
     Args:
         entry: the kind of link the participant came by, which determines how they are paid.
-        result: payoff and share of the match, from `earned_by`.
+        result: payoff and share of the match, from `earnings_of`.
     """
     zero = rules.cents(rule.base * 0)
     lines = [

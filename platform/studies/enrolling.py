@@ -36,7 +36,7 @@ from studies.models import Cell, Placement, Study, Version
 from studies.sessions import Leg, Session, legs_of, session_of, starting_cells
 
 HELD_OR_OFFERED = Q(released_at=None)
-"""Placements that hold a place or were offered one; newcomers go where these are fewest."""
+"""Placements that hold a place or were offered one; new participants are placed where these are fewest."""
 HELD = HELD_OR_OFFERED & ~Q(enrolment__state=State.ARRIVED)
 """Placements that hold a place: consenting takes it, opening the link does not."""
 
@@ -169,7 +169,7 @@ def _begins_another(known: Enrolment, arrival: Arrival, again: bool) -> bool:
 
 
 def _find_seat(version: Version, role: str | None, cell: int | None = None) -> tuple[Cell, Role, int]:
-    """Return the emptiest open seat. If all are taken, first release the places of participants who have gone."""
+    """Return the emptiest open seat. If all are taken, first release the places of participants whose time is over."""
     try:
         return emptiest_seat(version, role=role, cell=cell)
     except Full:
@@ -266,7 +266,7 @@ def _cells_forming_groups(placed: QuerySet[Placement], cells: Collection[Cell]) 
 
 
 def _taken_by_agents(version: Version) -> Counter[tuple[int, Role]]:
-    """Return how often agents took seats that nobody came for, by cell and seat; these are not offered again."""
+    """Return how often agents took unfilled seats, by cell and seat; these are not offered again."""
     if "lobby" not in version.content:
         return Counter()
     numbers = dict(version.cells.values_list("number", "pk"))
@@ -302,13 +302,13 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1) -> li
     endings_possible = texts.possible_endings(
         code_word=content["checks"]["code_word"],
         quiz=content["checks"]["quiz"],
-        screens=False,  # participants who read the instructions have passed those questions
+        screens=False,  # participants who reach the instructions have passed the screening
         groups=any(leg.cell.group_size > 1 for leg in legs),
     )
     endings = texts.endings_table(rule, endings_possible)
 
     def instruction_parts(leg: Leg) -> dict[str, Any]:
-        """Return what the instructions of a match say besides its rules."""
+        """Return what the instructions of a match say in addition to its rules."""
         game = _configured(leg)
         promise = texts.pay_promise(rule, alike=game.pays_alike())
         promises = [sessions.session_promise(session, others="further" in content), promise]
@@ -353,14 +353,14 @@ def _configured(leg: Leg) -> Game[Any, Any]:
 
 
 def _game_data(version: Version, leg: Leg, rule: PayRule) -> dict[str, Any]:
-    """Return what steps contain about the game played in a match."""
+    """Return the data about a match's game that its steps contain."""
     pay = (leg.cell.pay() if leg.own else rule).model_dump(mode="json", exclude={"endings"})
     match_texts = {**leg.part["texts"], "pay": pay}
     return {"game": leg.part["game"], "config": leg.config, "role": leg.role, "texts": match_texts}
 
 
 def names_visible(seats: Seats) -> bool:
-    """Return whether players see each other's names: only if all are people, so that names give nothing away."""
+    """Return whether players see each other's names: only if all are people, so that no name reveals it."""
     return len(seats) > 1 and len(people_in(seats)) == len(seats)
 
 

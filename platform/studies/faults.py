@@ -24,11 +24,11 @@ log = logging.getLogger(__name__)
 
 
 class ModelsUnavailable(EntryRefused):
-    """The study's models are unavailable at the moment; the page retries automatically."""
+    """Raised when the study's models are unavailable; the page retries automatically."""
 
     status = 503
     try_again = True
-    title = _("In a moment")
+    title = _("One moment, please")
     seconds = 10
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ def refuse_while_unavailable(version: Version) -> None:
 
 
 def pause_after_failure(study: Study, enrolment: Enrolment) -> None:
-    """Pause the study, if it is set to, because this participant's match ended when an agent failed to answer."""
+    """Pause the study, if it is set to pause, because this participant's match ended when an agent failed to answer."""
     if not study.pauses_on_failure or study.status != Study.Status.LAUNCHED:
         return
     failures = Event.objects.filter(match__seats__enrolment=enrolment, kind="abandoned", data__role__isnull=False)
@@ -57,7 +57,7 @@ def pause_after_failure(study: Study, enrolment: Enrolment) -> None:
         if not failures.exists() or not pausing.pause(study):
             return
         audit.record(action=Action.PAUSED, who=None, target=study, of=study, details={"why": "an opponent failed"})
-    log.error("study %s has paused itself: an opponent failed", study.slug)
+    log.error("study %s was paused automatically: an opponent failed", study.slug)
 
 
 def cost_of_failures(study: Study) -> Decimal:
@@ -77,4 +77,4 @@ def pause_over_cap(study: Study) -> None:
     if pausing.pause(study):
         details = {"failed matches cost": str(cost_of_failures(study)), "most": str(study.failure_cap)}
         audit.record(action=Action.PAUSED, who=None, target=study, of=study, details=details)
-        log.error("study %s has paused itself: matches whose opponent failed have cost too much", study.slug)
+        log.error("study %s was paused automatically: matches whose opponent failed have cost too much", study.slug)

@@ -81,7 +81,7 @@ class Forecast:
 
     @property
     def hourly(self) -> Decimal | None:
-        """Mean hourly pay at this pace."""
+        """Mean hourly pay at the estimated duration."""
         return self.pay[1] * 60 / Decimal(self.minutes) if self.pay and self.minutes else None
 
     @property
@@ -100,7 +100,7 @@ class _SimulatedMatch:
     Attributes:
         decisions, waiting: of a participant, and the seconds they waited for others.
         pay: of each participant.
-        calls, cost: what the models would have needed, if measured.
+        calls, cost: estimated for the models, if measured.
     """
 
     moves: int
@@ -147,7 +147,7 @@ def forecast(study: Study) -> Forecast:
 
 
 def _sample(study: Study, pay: PayRule | None) -> tuple[list[_SimulatedMatch], float, Decimal | None]:
-    """Return simulated matches, and the model calls and cost per match from `_of_models`."""
+    """Return simulated matches, and the model calls and cost per match from `_mean_model_use`."""
     cells, agents = plan_cells(study), study.agents_by_label()
     simulated_matches: list[_SimulatedMatch] = []
     measured: dict[tuple[str, ...], list[_SimulatedMatch]] = {}
@@ -232,7 +232,7 @@ def _pay_of(study: Study) -> PayRule | None:
 
 
 def _evenly_spaced(items: Sequence[T], maximum: int) -> list[T]:
-    """Return at most `most` of the items, evenly spread over all."""
+    """Return at most `most` of the items, evenly spaced."""
     if len(items) <= maximum:
         return list(items)
     return [items[i * len(items) // maximum] for i in range(maximum)]
@@ -306,10 +306,10 @@ def _waiting_seconds(turn: Sequence[Role], people: Collection[Role], agents_by_r
 def _cost(
     study: Study, agent: Agent, role: Role, turns: Sequence[tuple[Play, int]], log: Sequence[Event]
 ) -> Decimal | None:
-    """Return the US dollars for a model `asked` at these moments; None if its price is unknown.
+    """Return the cost of a model's calls at these turns, in US dollars; None if its price is unknown.
 
     Args:
-        asked: the play, and the number of log events at that moment.
+        turns: the play, and the number of log events, at each turn.
     """
     price = current_prices().of(agent.spec)
     if price is None:

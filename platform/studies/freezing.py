@@ -116,7 +116,7 @@ def content_of(study: Study) -> dict[str, Any]:
 
 
 def _game_part(study: Study) -> dict[str, Any]:
-    """Return a study's part for its game: what is played by whom, the texts, and the timers."""
+    """Return what concerns the study's game: its configurations and cells, texts and timers."""
     agents = study.agents_by_label()
     configurations: list[Mapping[str, Any]] = []
     cells = []

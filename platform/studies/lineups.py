@@ -54,7 +54,9 @@ class Lineup(BaseModel):
         others = self.seats.get(OTHERS)
         if unfilled := [role for role in roles if role not in self.seats and others is None]:
             raise self._error(
-                _("seat {seats} is empty. Choose a participant or an agent for it.").format(seats=", ".join(unfilled))
+                _("these seats are empty: {seats}. Choose a participant or an agent for each.").format(
+                    seats=", ".join(unfilled)
+                )
             )
         seats = {role: self.seats.get(role, others) for role in roles}
         fitted = {role: player if isinstance(player, str) else list(player or ()) for role, player in seats.items()}

@@ -61,7 +61,7 @@ def refuse(version: Version, arrival: Arrival) -> None:
 
 
 def _enrolments_of(arrival: Arrival) -> QuerySet[Enrolment]:
-    """Return this person's enrolments that count."""
+    """Return this person's enrolments that count towards the limits."""
     return Enrolment.objects.filter(
         identity__recruiter=arrival.recruiter,
         identity__worker=arrival.worker,

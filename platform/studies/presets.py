@@ -24,8 +24,8 @@ class Preset:
         name: as used in commands.
         summary: what is created, in a sentence or two for researchers.
         source: the publication it follows.
-        make: (user) → the drafts or collections created; raises PresetRefused and then creates nothing.
-        made: what already exists of it; None if nothing does and it can be created.
+        create: (user) → the drafts or collections created; raises PresetRefused without creating anything.
+        find_existing: returns the object that already exists; None if the preset can be created.
     """
 
     name: str

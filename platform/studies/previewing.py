@@ -1,4 +1,4 @@
-"""What a model would be sent, built by the code that sends it, and what a participant in its place would read."""
+"""What a model would receive, built by the code that sends it, and what a participant in its place would read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from studies.design import plan_cells
 from studies.models import Study
 
 MAX_MOVES = 400
-"""Number of moves after which a scripted match is not followed further."""
+"""Maximum number of moves of a scripted match."""
 CHARACTERS_PER_TOKEN = 4
 """A rule of thumb for English text; every model counts differently."""
 
@@ -52,11 +52,11 @@ class PreviewSource:
 
 @dataclass(frozen=True)
 class Selection:
-    """The moment to preview.
+    """The turn to preview.
 
     Attributes:
         place: the configuration's number, from 1.
-        question: the number, from 1, of the question to this role in a match of scripted players.
+        question: the number, from 1, of this role's turn in a match of scripted players.
     """
 
     agent: str  # its label
@@ -93,11 +93,11 @@ class Sent:
 
 @dataclass(frozen=True)
 class Preview:
-    """A moment of a match as a model and a participant would see it.
+    """A turn of a match as a model and a participant would see it.
 
     Attributes:
-        sent: None if a scripted player would be asked, which is sent nothing.
-        questions: how many questions the role gets in this match.
+        sent: what a model would receive; None for a scripted player.
+        questions: how many turns the role has in this match.
         screen, instructions: HTML.
     """
 
@@ -141,7 +141,7 @@ def with_fallbacks(agents: Mapping[str, Agent]) -> dict[str, Agent]:
 
 
 def default_selection(source: PreviewSource) -> Selection:
-    """Return the moment shown initially: the first question to the first model, if there is one.
+    """Return the turn shown initially: the first turn of the first model, if there is one.
 
     Raises:
         GameError: participants take all seats.
@@ -154,7 +154,7 @@ def default_selection(source: PreviewSource) -> Selection:
 
 
 def preview(source: PreviewSource, chosen: Selection) -> Preview:
-    """Return the preview of the chosen moment, or of the role's last question if it has fewer.
+    """Return the preview of the chosen turn, or of the role's last turn if it has fewer.
 
     Raises:
         GameError, AgentError: a text cannot be filled in, or the agent does not exist.
@@ -179,7 +179,7 @@ def preview(source: PreviewSource, chosen: Selection) -> Preview:
 
 
 def _turns_of(game: Any, seed: int, role: Role) -> Iterator[tuple[Play, tuple[Event, ...]]]:
-    """Return every moment at which `role` is asked in a match of the game's sparring partners."""
+    """Yield the play and its events at every turn of `role` in a match of the game's sparring partners."""
     play, new_events = start(game, seed)
     events = list(new_events)
     answered_turn = 0
@@ -225,7 +225,7 @@ def _sent(source: PreviewSource, agent: Agent, play: Play, role: Role, events: S
 
 
 def _ignore(piece: str) -> None:
-    """Ignore pieces of an answer, since none is given."""
+    """Ignore streamed text; a preview receives none."""
 
 
 def _messages(body: Mapping[str, Any]) -> list[tuple[str, str]]:

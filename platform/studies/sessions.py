@@ -145,7 +145,7 @@ class Leg:
 
     @property
     def own(self) -> bool:
-        """Whether it is the study's own game."""
+        """Whether this match plays the study's own game."""
         return self.key.isdigit()
 
     @property
@@ -154,7 +154,7 @@ class Leg:
         return found
 
     def same_rules(self, other: Leg) -> bool:
-        """Return whether a participant who has read the other's rules knows these."""
+        """Return whether its rules are the same as the other match's."""
         return self.part is other.part and self.cell.configuration == other.cell.configuration
 
 

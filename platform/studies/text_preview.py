@@ -1,4 +1,4 @@
-"""A preview of a study's texts: what a participant in each role reads, and what a model in it is sent."""
+"""A preview of a study's texts: what a participant in each role reads and what a model in that role receives."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SEED = 1
 PLACEHOLDER_MODEL = "openai:any"
 """A placeholder model, to show prompts in a study whose own opponent is a scripted player."""
 MAX_MOVES = 50
-"""Number of scripted moves after which a role that was not asked is shown anyway."""
+"""Number of scripted moves after which a role without a turn is shown anyway."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class RolePreview:
     Attributes:
         person: whether participants can take it; then `instructions` and `screen` are theirs, as HTML.
         screen: the game at this role's first turn.
-        sent: what a model in this role is sent at its first turn, as (speaker, text).
+        sent: what a model in this role receives at its first turn, as (speaker, text).
         moved: number of scripted moves made before that turn.
     """
 
@@ -66,7 +66,7 @@ class Preview:
         surveys: the survey pages, as (title, HTML).
         variables: what the instructions may refer to, as (name, value by role).
         changed: diff of the instructions against the game's own; empty if equal.
-        others: what is said about the other players beside the consent text; empty if the text itself says it.
+        others: what is shown about the other players beside the consent text; empty if the text contains it.
         consent_changed: diff of the consent text against the default.
     """
 
@@ -193,7 +193,7 @@ def _sent(agent: Agent, play: Play, role: Role, log: Sequence[Event], template: 
 
 
 def _at_first_turn(game: Game[Any, Any], role: Role) -> tuple[Play, list[Event], int]:
-    """Return the game when `role` is asked first, with the sparring partner's moves for the others."""
+    """Return the game at the first turn of `role`, with the sparring partner's moves for the others."""
     play, opening = games.play.start(game, SEED)
     log = list(opening)
     for moved in range(MAX_MOVES):

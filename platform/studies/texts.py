@@ -1,4 +1,4 @@
-"""Parley's own texts for a study: the consent text and what is said about pay."""
+"""Parley's own texts for a study: the default consent text and the sentences about pay."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def endings_promise(rule: PayRule, endings: Collection[str]) -> str:
         else:
             template = _("{amount} if {reasons}") if amount else _("nothing if {reasons}")
         parts.append(template.format(amount=_amount(rule, amount), reasons=listed))
-    return _("If it ends otherwise, you are paid {parts}.").format(parts="; ".join(parts))
+    return _("If the study ends in any other way, you are paid {parts}.").format(parts="; ".join(parts))
 
 
 def endings_table(rule: PayRule, endings: Collection[str]) -> list[list[str]]:
@@ -144,13 +144,13 @@ def key_facts(
         expected = ngettext("about {minutes} minute", "about {minutes} minutes", about).format(minutes=about)
         total = _("{likely}; {at_most}").format(likely=expected, at_most=total)
     rows = [
-        [_("Time in all"), total],
+        [_("Total time"), total],
         [_("Time to answer"), answer],
     ]
     if length := game.length():
         rows.append([_("Length of the game"), length])
     if timers["on_timeout"] == "default":
-        away = _("a standard answer is given for you, and the game continues")
+        away = _("a default answer is given for you, and the game continues")
     else:
         amount = least_of(rule, ending="timed_out")
         pay = _("you are paid {amount}").format(amount=_amount(rule, amount)) if amount else _("you are paid nothing")
@@ -240,7 +240,7 @@ def waiting_promise(study: Study, longest_wait: Study) -> str:
         minutes,
     ).format(minutes=minutes)
     if longest_wait.lobby_after == "agents":
-        return f"{limit_text} {_('After that a computer program takes each free seat.')}"
+        return f"{limit_text} {_('After that, a computer program takes each free seat.')}"
     paid = _(
         "If too few people arrive by then, you are paid {base} and {rate} an hour for the time you waited."
     ).format(base=in_currency(study.base, study.currency), rate=in_currency(study.waiting_rate, study.currency))
@@ -282,20 +282,20 @@ def default_consent(study: Study) -> str:
         pay.append(as_markdown(table, (_("How it ends"), _("You are paid"))))
     return "\n\n".join(
         [
-            _("You are invited to take part in a study on how people decide in economic games."),
+            _("You are invited to take part in a study on how people make decisions in economic games."),
             tasks,
             *pay,
             _(
                 "We keep your decisions, your messages in the game, your answers to our questions, and how you "
                 "used our pages: how long you took, whether you switched to another window, and whether you "
-                "pasted text (never which text). They are published without your name or worker number. Please "
+                "pasted text (never which text). They are published without your name or participant ID. Please "
                 "don't write anything that shows who you are."
             )
             if study.survey_before or study.survey_after
             else _(
                 "We keep your decisions, your messages in the game, and how you used our pages: how long you "
                 "took, whether you switched to another window, and whether you pasted text (never which text). "
-                "They are published without your name or worker number. Please don't write anything in the "
+                "They are published without your name or participant ID. Please don't write anything in the "
                 "game that shows who you are."
             ),
             *([behaviour_counted()] if study.counts_behaviour else []),

@@ -382,7 +382,7 @@ def test_every_last_page_explains_ending_pay_and_next_steps(visitor, state):
     assert "Bonus" in paid or state == State.NO_PARTNER
     for amount in PAYS.get(state, []):
         assert amount in paid
-    assert ("no pay in this case" in paid) == (state not in PAYS)
+    assert ("no payment in this case" in paid) == (state not in PAYS)
     todo = text.split("What to do now")[1]
     assert str(ending.what_next) in todo
     assert (visitor.now().completion_code in todo) == ending.gives_code

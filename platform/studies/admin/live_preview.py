@@ -1,4 +1,4 @@
-"""What the set-up form as filled in would produce: size, forecast, texts and errors."""
+"""Live feedback on the set-up form: the size, forecast, texts and errors of the study as filled in."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from studies.text_preview import preview
 from studies.texts import endings_of, endings_promise, in_currency
 
 PLAY_FIELDS = ("values_from", "design", "roles", "quota", "agents", "lineups")
-"""Fields that, besides the parameters, determine what is played."""
+"""Fields that determine what is played, in addition to the parameters."""
 
 
 class LivePreview(MembersPage):
-    """The live answers a set-up form gets while someone fills it in; nothing is saved."""
+    """The views that the set-up form calls while someone fills it in; they save nothing."""
 
     def live_preview_urls(self) -> list[URLPattern]:
         """Return the URL patterns of these views."""
@@ -114,9 +114,9 @@ def _dollars(amount: Any) -> str:
 
 def _assumptions() -> dict[str, str]:
     template = _(
-        "An estimate, assuming {words} words read per minute, {decision} seconds per decision, {page} "
-        "per page, {model} per model answer, and {letters} characters per token. Scripted players play "
-        "both sides of up to {matches} matches. Run a pilot for better figures."
+        "An estimate that assumes {words} words read per minute, {decision} seconds per decision, {page} seconds "
+        "per page, {model} seconds per model answer, and {letters} characters per token. Scripted players take "
+        "all seats in up to {matches} matches. Run a pilot for better figures."
     )
     return {
         "assumptions": template.format(

@@ -38,7 +38,7 @@ class MatchStudyFilter(StudyFilter):
     lookup = "seats__enrolment__placement__cell__version__study"
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        """Return the study's matches, each once however many of its participants took part."""
+        """Return the study's matches without duplicates, even if several of its participants took part."""
         matches = super().queryset(request, queryset)
         return matches if matches is queryset else queryset.filter(pk__in=matches.values("pk"))
 
@@ -72,7 +72,7 @@ class MatchAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Match], search_term: str
     ) -> tuple[QuerySet[Match], bool]:
-        """Return each match once. PostgreSQL cannot apply DISTINCT to rows ordered by an expression."""
+        """Return matches without duplicates. PostgreSQL cannot apply DISTINCT to rows ordered by an expression."""
         matches, _may_have_duplicates = super().get_search_results(request, queryset, search_term)
         return queryset.filter(pk__in=matches.order_by().values("pk")), False
 

@@ -1,4 +1,4 @@
-"""Form fields made from a pydantic model's own description: a game's parameters or an agent's settings."""
+"""Form fields generated from a pydantic model: a game's parameters or an agent's settings."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Parameters:
     """The form fields of one model; `prefix` starts their names in the form.
 
     Attributes:
-        without: fields of the model that the form leaves out.
+        excluded: fields of the model that the form leaves out.
         entries: fields with controls of the game's own.
     """
 
@@ -89,7 +89,7 @@ class Parameters:
     def form_fields(self, config: Mapping[str, Any]) -> dict[str, forms.Field]:
         """Return form fields for every parameter, showing `config` or the model's defaults.
 
-        A parameter that may be None gets a second field, a "none" checkbox. Parameters entered in lines or in
+        A parameter that may be None gets a second field, a "none" checkbox. Parameters entered as lines or in
         controls of their own are None when left empty.
         """
         fields: dict[str, forms.Field] = {}
@@ -104,7 +104,7 @@ class Parameters:
                     label=_("{parameter}: none").format(parameter=_label(parameter)),
                     required=False,
                     initial=value is None and (parameter.name in config or not parameter.required),
-                    help_text=_("Tick to set no value: no limit or not disclosed, depending on the rules."),
+                    help_text=_("Tick to set no value. Depending on the rules, this means no limit or not disclosed."),
                     widget=UnfoldBooleanWidget(),
                 )
         return fields
@@ -264,5 +264,5 @@ def _form_field(model: type[BaseModel], field: Field, value: Any) -> forms.Field
         shared["help_text"] = f"{shared['help_text']} {_('One per line.')}".strip()
         widget = UnfoldAdminTextareaWidget(attrs={"rows": 3, "spellcheck": "false"})
         return LinesField(numbers=is_number_list(field), widget=widget, **shared)
-    shared["help_text"] = "A JSON list or object.".strip()
+    shared["help_text"] = _("A JSON list or object.")
     return forms.JSONField(widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}), **shared)

@@ -1,4 +1,4 @@
-"""The page that shows what a model would be sent, and what a participant in its place would read."""
+"""The page that shows what a model would receive and what a participant in its place would read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rights.admin import trail
 from studies.previewing import PreviewSource, Selection, default_selection, preview
 
 CHOICE = "preview_"
-"""Starts the names of this page's own fields, to tell them from those of the previewed form."""
+"""Starts the names of this page's own fields, to distinguish them from those of the previewed form."""
 MAX_NUMBER = 10**9
 
 
@@ -40,8 +40,8 @@ def page(
     """Return the requested preview, or an error message. Changes nothing.
 
     Args:
-        subject: returns what to preview; may raise what `preview` raises, or ValueError.
-        of: the study or collection to link back to; None if its page stays open beside this one.
+        load_source: returns what to preview; may raise what `preview` raises, or ValueError.
+        parent: the study or collection to link back to; None if its page stays open beside this one.
     """
     form_data = request.POST if request.method == "POST" else request.GET
     context: dict[str, Any] = {
@@ -103,7 +103,7 @@ def raise_if_invalid(form: BaseForm) -> None:
 
 
 def _resubmitted_fields(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return the previewed form's data, to be submitted again when another moment is chosen."""
+    """Return the previewed form's data, to be submitted again when another turn is chosen."""
     if request.method != "POST":
         return []
     excluded = ("csrfmiddlewaretoken",)
@@ -116,7 +116,7 @@ def _resubmitted_fields(request: HttpRequest) -> list[tuple[str, str]]:
 
 
 def _selection(form_data: Mapping[str, Any], source: PreviewSource) -> Selection:
-    """Return the chosen moment; the first if none or an unknown one was chosen."""
+    """Return the chosen turn; the default one if none or an unknown one was chosen."""
     default_choice = default_selection(source)
     place = _number(form_data.get(f"{CHOICE}place"), default_choice.place, len(source.places))
     agent, role = form_data.get(f"{CHOICE}agent"), form_data.get(f"{CHOICE}role")

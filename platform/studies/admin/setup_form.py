@@ -32,7 +32,7 @@ from studies.names import is_referenced
 from studies.sessions import MAX_OTHERS
 
 KINDS = ("table", "selection", "configurations")
-"""Designs that are chosen by name. Without one, the parameters' values form a grid."""
+"""Kinds of design that are chosen by name. Otherwise, the parameters' values form a grid."""
 OTHER_GAMES = tuple(f"other_game_{number}" for number in range(2, 2 + MAX_OTHERS))
 """The fields that choose a session's other games."""
 STEPS = (
@@ -129,7 +129,7 @@ class StudyForm(forms.ModelForm):
             self.initial["roles"] = [role for role, _title in self.fields["roles"].choices][:1]
 
     def _show_agents_and_lineups(self) -> None:
-        """Fill in the agents and line-ups that `lineups.js` shows; a new study starts with the default opponent."""
+        """Fill in the agents and line-ups that the scripts show; a new study gets the default opponent."""
         self.instance.game = self.instance.game or self.game_class.key
         for name, data in (("agents", agents_data(self.game_class)), ("lineups", seats_data(self.instance))):
             if name in self.fields:
@@ -141,7 +141,7 @@ class StudyForm(forms.ModelForm):
             )
 
     def _list_substitutes(self) -> None:
-        """Offer the study's agents for filling in; `lineups.js` updates the list as agents are renamed."""
+        """Offer the study's agents as substitutes; `lineups.js` updates the list as agents are renamed."""
         if "fills_in" not in self.fields:
             return
         agents = self.initial.get("agents") or self.instance.agents
@@ -276,7 +276,7 @@ def study_form(game: type[Game[Any, Any]], visible_studies: QuerySet[Study] | No
     """Return the form for a study of `game`, with a field for each of its parameters.
 
     Args:
-        may_see: the studies the user can choose as other games.
+        visible_studies: the studies the user can choose as other games.
     """
     others = {
         name: forms.ChoiceField(
@@ -295,7 +295,7 @@ def study_form(game: type[Game[Any, Any]], visible_studies: QuerySet[Study] | No
 
 
 def configuration_sources(game: type[Game[Any, Any]]) -> list[tuple[str, str]]:
-    """Return the choices for how a study of this game is varied."""
+    """Return the possible sources of a study's configurations, as choices."""
     module = grids.published(game.key)
     tables = getattr(module, "TABLES", {})
     selections = getattr(module, "SELECTIONS", {})
@@ -453,7 +453,7 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
                 "classes": ["step-pay"],
                 "fields": ["currency", "base", "pay_rule", "announced_average", "rate", "cap"],
                 "description": _(
-                    "Participants who complete the study are paid the base and a bonus. Share: twice the announced "
+                    "Participants who complete the study receive base pay and a bonus. Share: twice the announced "
                     "average times their success, from 0 to 1. Linear: the rate times the payoff. The bonus is "
                     "never negative and never above the cap."
                 ),
@@ -465,7 +465,7 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
                 "classes": ["step-pay"],
                 "fields": [*ending_form_fields({}), "waiting_rate"],
                 "description": _(
-                    "What participants are paid if they don't complete the study. They see these amounts in the "
+                    "What participants receive if they don't complete the study. They see these amounts in the "
                     "consent text, before the match and on their last page. Participants who return the task to "
                     "the recruiter are paid nothing."
                 ),
@@ -477,8 +477,9 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
                 "classes": ["step-entry"],
                 "fields": ["entry", ("most_participations", "rest_hours")],
                 "description": _(
-                    "Which link participants come by, and how often they may take part. An open link cannot "
-                    "recognize returning participants; pilots and demonstrations don't count. Save the study, then "
+                    "How participants reach the study, and how often they may take part. An open link cannot "
+                    "recognize returning participants. Pilots and demonstrations don't count towards the "
+                    "limit. Save the study, then "
                     "launch it from its page. Mechanical Turk: according to Amazon's documentation (read on "
                     "2026-11-22), it closes permanently on 30 September 2026. Use Prolific or a panel instead."
                 ),

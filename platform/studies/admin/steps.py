@@ -23,7 +23,7 @@ BEFORE, AFTER = "before", "after"
 
 @dataclass(frozen=True)
 class ShownCall:
-    """A model call and its cost; `record` is everything sent and received."""
+    """A model call as shown; `record` is everything sent and received."""
 
     pk: int
     record: Mapping[str, Any]

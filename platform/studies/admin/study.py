@@ -60,7 +60,7 @@ class StudyAdmin(PresetsAndCopies, LabCodes, LivePreview):
     # ---- the list ------------------------------------------------------------------------------------
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Study]:
-        """Return the studies, with counts only for the list: counting gets slower the more people have played."""
+        """Return the studies, with counts only on the list page: counting slows down as participants accumulate."""
         studies = super().get_queryset(request)
         if request.resolver_match is None or request.resolver_match.url_name != "studies_study_changelist":
             return studies

@@ -60,7 +60,7 @@ def agents_data(
     Args:
         scripts: the scripted players; by default those that may play against participants.
         settings: the settings that can be changed.
-        usual: the default settings of an agent.
+        defaults: the default settings of an agent.
     """
     script_names = scripts_for_participants(game) if scripts is None else scripts
     return {
@@ -77,7 +77,7 @@ def agents_data(
 
 
 def scripts_for_participants(game: type[Game[Any, Any]]) -> list[str]:
-    """Return the scripted players that may play against participants: those that know no more than their role."""
+    """Return the scripted players that may play against participants: those that use only what their role knows."""
     return [name for name in sorted(game.scripts) if name not in game.oracles]
 
 
@@ -102,7 +102,7 @@ def seats_of(study: Study) -> list[dict[str, Any]]:
 
 
 def largest_seats(game_class: type[Game[Any, Any]], configs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the seats of the largest of these configurations, as `seats_of` does."""
+    """Return the seats of the configuration with the most seats, in the form that `seats_of` returns."""
     configured = [games.play.configure(game_class, config) for config in configs[:200]]
     game = max(configured, key=lambda candidate: len(candidate.roles()), default=None) or game_class(
         game_class.Config()
@@ -119,7 +119,7 @@ def largest_seats(game_class: type[Game[Any, Any]], configs: Sequence[Mapping[st
 
 
 def _configurations_only(study: Study) -> Study:
-    """Return the study's configurations, regardless of who plays them."""
+    """Return a study with the same configurations but without agents and line-ups."""
     return Study(game=study.game, config=study.config, design=study.design)
 
 
@@ -145,7 +145,7 @@ def controls_of(
 
     Args:
         form_fields: the form fields, which provide labels and help texts.
-        usual: each parameter's default value.
+        defaults: each parameter's default value.
         choices: (value, title) for parameters chosen from a list that their model does not know.
     """
     return [

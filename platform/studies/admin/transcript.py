@@ -65,7 +65,7 @@ class Transcript:
 
 
 def transcript_of(match: Match) -> Transcript:
-    """Return the match's seats, parameters and results, at the same cost however long the match is."""
+    """Return the match's seats, parameters and results, at a cost that doesn't depend on the match's length."""
     titles, parameters = _labels(match)
     payoffs = match.payoffs or {}
     seats = [
@@ -152,7 +152,7 @@ def _answer_timing(seat: Any) -> str:
     }
     wording = wordings[settings_of(seat.settings).appears]
     return (
-        _("{says}, after {seconds} s or more").format(says=wording, seconds=f"{seat.delay:g}")
+        _("{says}, after a delay of at least {seconds} s").format(says=wording, seconds=f"{seat.delay:g}")
         if seat.delay
         else wording
     )

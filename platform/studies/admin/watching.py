@@ -42,7 +42,7 @@ class Watched:
 
 
 def watched(match: Match) -> Watched:
-    """Return the match as it is now, at the same cost however long the match is."""
+    """Return the match as it is now, at a cost that doesn't depend on the match's length."""
     try:
         play = match.play()
         game = play.game

@@ -25,7 +25,7 @@ KEPT_BACK = "What we didn't tell you before"
         ([[PERSON]], True, None, None),
         ([[PERSON, MODEL]], True, "told", "The other player is a computer program, possibly a language model."),
         ([[PERSON, MODEL]], False, "nothing", ""),
-        ([[PERSON, PERSON]], True, "told", "The other player is a person who takes part like you."),
+        ([[PERSON, PERSON]], True, "told", "The other player is a person taking part in this study, like you."),
         ([[PERSON, PERSON]], False, "nothing", ""),
         (
             [[PERSON, PERSON], [PERSON, MODEL]],
@@ -33,9 +33,14 @@ KEPT_BACK = "What we didn't tell you before"
             "either",
             "The other player may be a person or a computer program.",
         ),
-        ([[PERSON, PERSON, MODEL]], True, "told", "Of the other players, some are people who take part like you, and"),
+        (
+            [[PERSON, PERSON, MODEL]],
+            True,
+            "told",
+            "Some of the other players are people taking part in this study, like you; the others",
+        ),
         ([[PERSON, PERSON, MODEL]], False, "either", "The other players may be people or computer programs."),
-        ([[PERSON, PERSON, MODEL], [PERSON, MODEL, MODEL]], True, "either", "The other players may be people who take"),
+        ([[PERSON, PERSON, MODEL], [PERSON, MODEL, MODEL]], True, "either", "The other players may be people taking"),
     ],
 )
 def test_disclosure_is_true_of_every_line_up(lineups, tells, told, words):

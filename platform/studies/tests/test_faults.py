@@ -42,7 +42,7 @@ def test_entry_is_closed_while_the_model_is_unavailable() -> None:
         endpoint="openai", open_until=timezone.now() + timedelta(seconds=9), changed_at=timezone.now()
     )
     answer = come()
-    assert answer.status_code == 503 and "In a moment" in heading_of(answer)
+    assert answer.status_code == 503 and "One moment" in heading_of(answer)
     assert 'http-equiv="refresh"' in answer.content.decode()
     assert "please return it" not in text_of(answer)
     assert not Enrolment.objects.exists()

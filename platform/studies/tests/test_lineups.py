@@ -158,7 +158,7 @@ def test_valid_agent_names(label):
 @pytest.mark.parametrize(
     ("lineups", "says"),
     [
-        ([lineup(p1="person")], "seat p2, p3, p4, p5 is empty"),
+        ([lineup(p1="person")], "these seats are empty: p2, p3, p4, p5"),
         ([lineup(p1="person", p9="calm", others="calm")], "there is no seat p9"),
         ([lineup(p1="person", others="nobody")], "there is no agent “nobody”"),
         ([lineup(p1="person", p2=["calm", "nobody"], others="calm")], "there is no agent “nobody”"),
@@ -212,8 +212,11 @@ def test_groups_fill_seat_by_seat_and_count_as_matches():
     ("seats", "says"),
     [
         ({"p1": "person", "others": "calm"}, "The other players are computer programs"),
-        ({"others": "person"}, "The other players are people who take part like you."),
-        ({"p1": "person", "p2": "person", "others": "calm"}, "some are people who take part like you, and some are"),
+        ({"others": "person"}, "The other players are people taking part in this study, like you."),
+        (
+            {"p1": "person", "p2": "person", "others": "calm"},
+            "Some of the other players are people taking part in this study, like you; the others are",
+        ),
     ],
 )
 def test_consent_text_describes_the_others_truthfully(seats, says):

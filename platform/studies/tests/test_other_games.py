@@ -138,11 +138,11 @@ def test_groups_stay_together_across_games(tmp_path: Path):
 def test_consent_text_describes_the_others_in_all_games():
     alone, met = other(), other("dilemma", game="social_dilemma", config={}, roles=[], agents={}, lineups=PAIR)
     consent = session(alone).latest_version().content["texts"]["consent"]
-    assert "wait for the others" not in consent and "people who take part" not in consent
+    assert "wait for the others" not in consent and "people taking part" not in consent
     consent = study(slug="met", session_matches=2, session_order="fixed", session_games=[met.pk], lineups=ALONE)
     consent = consent.latest_version().content["texts"]["consent"]
     assert "You may have to wait for the others, for at most 5 minutes." in consent
-    assert "may be people who take part like you, or computer programs" in consent
+    assert "may be people taking part in this study, like you, or computer programs" in consent
 
 
 def test_forecast_counts_every_game():

@@ -136,7 +136,7 @@ def test_ending_pays_what_the_study_says(ending, pays):
     owed = sum(row.amount for row in LedgerRow.objects.all())
     todo = text_of(visitor.see()).split("What to do now")[1].split("Your pay")[0]
     assert owed == {"nothing": 0, "base": 1, "base_and_average": 2, "base_and_bonus": 2}[pays]
-    assert ("There is no pay in this case" in text_of(visitor.see())) == (pays == "nothing")
+    assert ("There is no payment in this case" in text_of(visitor.see())) == (pays == "nothing")
     if pays == "nothing":
         assert "return the assignment" in todo
     else:
