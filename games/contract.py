@@ -430,7 +430,7 @@ def seen(play: Play, role: Role, *, without: Collection[str] = ()) -> str:
     tools = game.tools(play.state, role)
     return repr(
         (
-            [block for block in (*play.view(role), *game.watched(play.state)) if block.key not in without],
+            [block for block in (*play.view(role), *game.public_view(play.state)) if block.key not in without],
             [block for block in game.before_lookups(play.state, role) if block.key not in without],
             [
                 (form.name, form.title, form.help, form.ends_turn, form.model.model_json_schema())

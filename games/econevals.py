@@ -52,7 +52,7 @@ def alone(title: str, source: str, config: Mapping[str, Json], *, minutes: int, 
 # ---- results on a collection's page -------------------------------------------------------------
 
 Result = Mapping[str, Any]
-"""A finished match: {config, agents, payoffs, metrics, records}, as `Game.carry` has them."""
+"""A finished match: {config, agents, payoffs, metrics, records}, as `Game.stage_configurations` has them."""
 
 
 def by_agents(

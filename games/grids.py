@@ -123,7 +123,7 @@ def analyses(key: str) -> ModuleType | None:
     return module if hasattr(module, "results") else None
 
 
-def has(key: str, name: str) -> bool:
+def has_module(key: str, name: str) -> bool:
     """Return whether a game's folder has a module of this name."""
     return find_spec(f"games.{key}.{name}") is not None
 

@@ -262,8 +262,8 @@ class Chart:
 
 Block = Text | Facts | Table | Talk | Chart
 View = tuple[Block, ...]
-NOBODY: Role = ""
-"""The reader of `Game.watched`, who has no seat."""
+OBSERVER: Role = ""
+"""The reader of `Game.public_view`, who has no seat."""
 
 
 @dataclass(frozen=True)
@@ -325,7 +325,7 @@ class Game(ABC, Generic[C, S]):
     """The script that people play against unless another is chosen: in demonstrations and new studies."""
     starting_config: ClassVar[Mapping[str, Json]] = {}
     """Parameters of new studies and demonstrations that differ from the configuration's defaults."""
-    own_words: ClassVar[tuple[str, ...]] = ()
+    reserved_words: ClassVar[tuple[str, ...]] = ()
     """Words of the game that nobody may choose as a name, since names are removed from exported text."""
     metric_meanings: ClassVar[Mapping[str, str]] = {}
     """The meaning of each metric, with its unit and source, for the codebook."""
@@ -397,9 +397,9 @@ class Game(ABC, Generic[C, S]):
         Raises:
             BadText: the template does not parse or uses an unknown variable.
         """
-        return texts.render(template or self.instruction_template(), self.words_for(role))
+        return texts.render(template or self.instruction_template(), self.template_variables(role))
 
-    def words_for(self, role: Role) -> Mapping[str, Json]:
+    def template_variables(self, role: Role) -> Mapping[str, Json]:
         """Return all variables of this role's texts: the game's own, and how amounts are written."""
         return {**self.text_variables(role), "amounts": self.amounts}
 
@@ -457,7 +457,7 @@ class Game(ABC, Generic[C, S]):
     def view(self, state: S, role: Role) -> View:
         """Return everything that this role may know now, in or out of turn, and nothing else."""
 
-    def watched(self, state: S) -> View:
+    def public_view(self, state: S) -> View:
         """Return what anybody may know now, worded for an observer without a seat; empty: no such view.
 
         It contains nothing that is hidden from any seat.
@@ -530,7 +530,7 @@ class Game(ABC, Generic[C, S]):
         return self.bonus_share(role, self.payoffs(state)[role])
 
     @classmethod
-    def carry(cls, stage: int, results: Sequence[Mapping[str, Json]]) -> Sequence[Mapping[str, Json]]:
+    def stage_configurations(cls, stage: int, results: Sequence[Mapping[str, Json]]) -> Sequence[Mapping[str, Json]]:
         """Return the configurations of a collection's stage `stage` (from 1), given the matches of earlier stages.
 
         Args:

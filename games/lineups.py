@@ -302,7 +302,7 @@ class CollectionPreset:
     most_agents: int | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
-    def made(self, agents: Sequence[str], seed: int) -> list[Environment]:
+    def environments_for(self, agents: Sequence[str], seed: int) -> list[Environment]:
         """Return the collections for these agents.
 
         Raises:

@@ -281,11 +281,11 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         """Return an earlier period as tools show it, to two decimals."""
         raise NotImplementedError
 
-    def last(self, state: S, role: Role) -> MoveData | None:
+    def last_submission(self, state: S, role: Role) -> MoveData | None:
         """Return the role's last submission, which fills its page and is repeated on time-out; None without any."""
         return None
 
-    def first(self, state: S, role: Role) -> MoveData:
+    def first_submission(self, state: S, role: Role) -> MoveData:
         """Return the default submission of a role that has not submitted anything yet."""
         raise NotImplementedError
 
@@ -316,7 +316,7 @@ class PeriodGame(Game[C, S], Generic[C, S]):
 
     def default(self, state: S, role: Role) -> MoveData:
         """Repeat the last submission."""
-        return self.last(state, role) or self.first(state, role)
+        return self.last_submission(state, role) or self.first_submission(state, role)
 
     # ---- tools -------------------------------------------------------------------------------------
 

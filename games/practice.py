@@ -118,8 +118,8 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
         now = self.practice_now(state)
         return super().tools(state, role) if now is None else self.practice_game.tools(now, role)
 
-    def words_for(self, role: Role) -> Mapping[str, Json]:
-        return {**super().words_for(role), "practice": self.config.practice}
+    def template_variables(self, role: Role) -> Mapping[str, Json]:
+        return {**super().template_variables(role), "practice": self.config.practice}
 
     def view(self, state: S, role: Role) -> View:
         now = self.practice_state(state)

@@ -34,7 +34,7 @@ class Rating:
     matches: int
 
 
-def rated(matches: Iterable[Seats]) -> list[Rating]:
+def rate_agents(matches: Iterable[Seats]) -> list[Rating]:
     """Return the agents' ratings after these matches, in their order; the strongest agent first.
 
     An agent with several seats in a match gets their mean score. Matches of a single agent are ignored.

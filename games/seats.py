@@ -16,7 +16,7 @@ S = TypeVar("S")
 
 
 @lru_cache(maxsize=64)
-def numbered(seats: int) -> tuple[Role, ...]:
+def numbered_roles(seats: int) -> tuple[Role, ...]:
     """Return the roles of n equal seats: p1, p2, … in order."""
     return tuple(f"p{number}" for number in range(1, seats + 1))
 
@@ -56,7 +56,7 @@ class EqualSeats(Game[C, S]):
         return players
 
     def roles(self) -> tuple[Role, ...]:
-        return numbered(self.seats())
+        return numbered_roles(self.seats())
 
     def with_seats(self, seats: int) -> Mapping[str, Json] | None:
         return {**self.config.model_dump(mode="json"), "players": seats}

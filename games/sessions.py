@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import Field, WithJsonSchema
 
 from games.interface import (
-    NOBODY,
+    OBSERVER,
     Block,
     Cell,
     Chance,
@@ -253,10 +253,10 @@ class SealedNumbers(EqualSeats[C, Session]):
             blocks.append(self.screen.result(self, state, role))
         return (*blocks, *self._runs(state, role))
 
-    def watched(self, state: Session) -> View:
+    def public_view(self, state: Session) -> View:
         """Return the runs that every seat may see."""
         status = (self.screen.status(self, state),) if self.over(state) else ()
-        return (*status, *self._runs(state, NOBODY))
+        return (*status, *self._runs(state, OBSERVER))
 
     def _runs(self, state: Session, role: Role) -> tuple[Block, ...]:
         """Return the situation, the last visible run, the history, and what is revealed with it."""

@@ -111,7 +111,7 @@ def main() -> None:
     options = parser.parse_args()
     kind, preset = preset_called(options.preset)
     named = [agent for agent in options.agents.split(",") if agent] + [EXAMINED]
-    environment = next(one for one in preset.made(named, 1) if one.name == options.environment)
+    environment = next(one for one in preset.environments_for(named, 1) if one.name == options.environment)
     calls: list[CallRecord] = []
     began = time.monotonic()
     print_decisions()

@@ -153,7 +153,16 @@ class Bargaining(Game[BargainingConfig, Rounds]):
     State: ClassVar[type] = Rounds
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "haggler"
-    own_words: ClassVar[tuple[str, ...]] = ("accept", "reject", "offer", "answer", "round", "split", "money", "dollar")
+    reserved_words: ClassVar[tuple[str, ...]] = (
+        "accept",
+        "reject",
+        "offer",
+        "answer",
+        "round",
+        "split",
+        "money",
+        "dollar",
+    )
     metric_meanings: ClassVar[Mapping[str, str]] = {
         "agreement": "Whether an offer was accepted.",
         "rounds_played": "Rounds in which an offer was made.",

@@ -63,7 +63,7 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
     seat_title: ClassVar[str] = _("Player")
     number_key: ClassVar[str] = "answer"
     screen: ClassVar[RunScreen] = views.SCREEN
-    own_words: ClassVar[tuple[str, ...]] = (
+    reserved_words: ClassVar[tuple[str, ...]] = (
         "player", "number", "mean", "target", "prize", "fraction", "run", "limit", "answer", "valid", "dollar",
     )  # fmt: skip
     metric_meanings: ClassVar[Mapping[str, str]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from games.interface import NOBODY, Block, Cell, Fact, Facts, Role, Text
+from games.interface import OBSERVER, Block, Cell, Fact, Facts, Role, Text
 from games.sessions import RunScreen, Session
 from games.words import exact, rounded
 from games.words import gettext as _
@@ -25,7 +25,7 @@ def _status(game: BeautyContest, state: Session) -> Text:
 def _situation(game: BeautyContest, state: Session, role: Role) -> Facts:
     """Return the run, the seat and what is at stake."""
     config = game.config
-    you = () if role == NOBODY else (Fact("you", _("You are"), game.role_title(role), game.role_title(role)),)
+    you = () if role == OBSERVER else (Fact("you", _("You are"), game.role_title(role), game.role_title(role)),)
     return Facts(
         "situation",
         _("Where you stand"),
@@ -88,10 +88,10 @@ def _history(game: BeautyContest, state: Session, role: Role) -> Block:
         return (
             _("none") if target is None else exact(target),
             ", ".join(map(game.role_title, winners)) or _("nobody"),
-            *(() if role == NOBODY else (game.money(game.won(run, role)),)),
+            *(() if role == OBSERVER else (game.money(game.won(run, role)),)),
         )
 
-    columns = (_("Target"), _("Winners"), *(() if role == NOBODY else (_("You won"),)))
+    columns = (_("Target"), _("Winners"), *(() if role == OBSERVER else (_("You won"),)))
     return game.history(state, role, columns, cells)
 
 

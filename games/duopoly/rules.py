@@ -97,7 +97,7 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
     default_script: ClassVar[str] = "tit_for_tat"
     starting_config: ClassVar[Mapping[str, Json]] = {"periods": 20}
     oracles: ClassVar[frozenset[str]] = frozenset({"nash", "collusive", "best_reply"})
-    own_words: ClassVar[tuple[str, ...]] = tuple("price firm rival profit cost quantity period note sold".split())
+    reserved_words: ClassVar[tuple[str, ...]] = tuple("price firm rival profit cost quantity period note sold".split())
     metric_meanings: ClassVar[Mapping[str, str]] = {
         "litmus": "Position of late prices between Nash (0) and collusive (1); empty without a rival.",
         "mean_price": "Mean price of all firms over the last periods.",
@@ -168,10 +168,10 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
     def submitted(self, state: History, moves: Mapping[Role, Any], chance: Chance) -> History:
         return replace(state, prices=(*state.prices, {role: moves[role].price for role in self.roles()}))
 
-    def last(self, state: History, role: Role) -> MoveData | None:
+    def last_submission(self, state: History, role: Role) -> MoveData | None:
         return {"price": state.prices[-1][role]} if state.prices else None
 
-    def first(self, state: History, role: Role) -> MoveData:
+    def first_submission(self, state: History, role: Role) -> MoveData:
         """Return half the advised price."""
         return {"price": self.shown_advice / 2}
 

@@ -110,7 +110,7 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
     default_script: ClassVar[str] = "rational"
     starting_config: ClassVar[Mapping[str, Json]] = {"increment": 50}
     seat_title: ClassVar[str] = _("Bidder")
-    own_words: ClassVar[tuple[str, ...]] = (
+    reserved_words: ClassVar[tuple[str, ...]] = (
         "bidder", "bid", "item", "value", "assets", "price", "auction", "drop", "out", "unit", "units", "minimum",
     )  # fmt: skip
     metric_meanings: ClassVar[Mapping[str, str]] = {
@@ -301,8 +301,8 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
     def view(self, state: Bidding, role: Role) -> View:
         return views.view(self, state, role)
 
-    def watched(self, state: Bidding) -> View:
-        return views.watched(self, state)
+    def public_view(self, state: Bidding) -> View:
+        return views.public_view(self, state)
 
     def notices(self, before: Bidding, moves: Mapping[Role, Any], after: Bidding, role: Role) -> View:
         return views.notices(self, after, role)

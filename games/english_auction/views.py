@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from games.auctions import own_facts, units
-from games.interface import NOBODY, Block, Cell, Fact, Facts, Role, Table, Text, View
+from games.interface import OBSERVER, Block, Cell, Fact, Facts, Role, Table, Text, View
 from games.words import exact
 from games.words import gettext as _
 
@@ -21,9 +21,9 @@ def view(game: EnglishAuction, state: Bidding, role: Role) -> View:
     return (*blocks, _situation(game, state, role), _bids(game, state, role))
 
 
-def watched(game: EnglishAuction, state: Bidding) -> View:
+def public_view(game: EnglishAuction, state: Bidding) -> View:
     """Return what everybody may know now: the bids, but no values."""
-    return _status(game, state, NOBODY), _situation(game, state, NOBODY), _bids(game, state, NOBODY)
+    return _status(game, state, OBSERVER), _situation(game, state, OBSERVER), _bids(game, state, OBSERVER)
 
 
 def notices(game: EnglishAuction, after: Bidding, role: Role) -> View:
@@ -70,12 +70,12 @@ def _situation(game: EnglishAuction, state: Bidding, role: Role) -> Facts:
     facts = [
         Fact("standing", _("Standing bid"), price, _("none yet") if price is None else units(price)),
         Fact("leader", _("Made by"), leader, leader_name),
-        *([assets] if role == NOBODY else own_facts(game.config, game.value(state, role))),
+        *([assets] if role == OBSERVER else own_facts(game.config, game.value(state, role))),
     ]
     if game.next(state) is not None:
         shown = _("none: it would exceed your assets") if lowest is None else units(lowest)
         facts.append(Fact("lowest", _("Minimum bid"), lowest, shown))
-    if role != NOBODY:
+    if role != OBSERVER:
         facts.append(Fact("you", _("You are"), game.seat_name(role, role), game.role_title(role)))
     facts.append(Fact("left", _("Still in"), len(remaining), ", ".join(remaining) or _("nobody")))
     return Facts("situation", _("Where you stand"), tuple(facts))

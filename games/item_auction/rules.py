@@ -165,7 +165,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
     starting_config: ClassVar[Mapping[str, Json]] = {"people_plan": True}
     seat_title: ClassVar[str] = "Bidder"
     rated_by: ClassVar[str] = "profit"
-    own_words: ClassVar[tuple[str, ...]] = tuple(
+    reserved_words: ClassVar[tuple[str, ...]] = tuple(
         "auction bidder bid bids item items price value budget profit hammer withdraw round lot estimate sold".split()
     )
     metric_meanings: ClassVar[Mapping[str, str]] = {
@@ -640,8 +640,8 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
     def view(self, state: Auction, role: Role) -> View:
         return views.view(self, state, role)
 
-    def watched(self, state: Auction) -> View:
-        return views.watched(self, state)
+    def public_view(self, state: Auction) -> View:
+        return views.public_view(self, state)
 
     def notices(self, before: Auction, moves: Mapping[Role, Any], after: Auction, role: Role) -> View:
         return views.notices(self, before, moves, after, role)

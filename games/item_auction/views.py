@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from games.interface import NOBODY, Block, Cell, Fact, Facts, Role, Table, Text, View
+from games.interface import OBSERVER, Block, Cell, Fact, Facts, Role, Table, Text, View
 from games.item_auction.state import Auction, Lot, Plans
 from games.words import gettext as _
 
@@ -38,16 +38,16 @@ def view(game: ItemAuction, state: Auction, role: Role) -> View:
     return tuple(blocks)
 
 
-def watched(game: ItemAuction, state: Auction) -> View:
+def public_view(game: ItemAuction, state: Auction) -> View:
     """Return what everybody may know now: no estimates, budgets or plans, and no true value before its item is sold."""
     blocks: list[Block] = []
     if state.lot is None:
         blocks.append(Text("status", _("The auction is over."), tone="good"))
     else:
-        blocks += [current_item(game, state, state.lot, NOBODY), _bids(game, state.lot, NOBODY)]
+        blocks += [current_item(game, state, state.lot, OBSERVER), _bids(game, state.lot, OBSERVER)]
     if state.over:
-        blocks.append(sale(game, state.over[-1], NOBODY))
-    return (*blocks, _items(game, state, NOBODY), standings(game, state, NOBODY), _earlier_bids(game, state))
+        blocks.append(sale(game, state.over[-1], OBSERVER))
+    return (*blocks, _items(game, state, OBSERVER), standings(game, state, OBSERVER), _earlier_bids(game, state))
 
 
 def notices(game: ItemAuction, before: Auction, moves: Mapping[Role, Any], after: Auction, role: Role) -> View:
@@ -116,7 +116,7 @@ def current_item(game: ItemAuction, state: Auction, lot: Lot, role: Role) -> Fac
         Fact("leader", _("Leader"), lot.leader, _bidder_name(game, lot.leader, role)),
         Fact("lowest", _("Lowest bid now"), game.lowest_bid(state), game.money(game.lowest_bid(state))),
     ]
-    if role != NOBODY:
+    if role != OBSERVER:
         estimate = game.estimate(role, lot.item)
         facts.insert(3, Fact("estimate", _("Your estimate (may be wrong)"), estimate, game.money(estimate)))
     if item.description:
@@ -219,14 +219,14 @@ def _items(game: ItemAuction, state: Auction, role: Role) -> Table:
     rows = []
     for place, index in enumerate(state.order, start=1):
         item = game.item(index)
-        estimate = () if role == NOBODY else (game.money(game.estimate(role, index)),)
+        estimate = () if role == OBSERVER else (game.money(game.estimate(role, index)),)
         rows.append((place, item.name, item.description, game.money(item.start_price), *estimate, *outcome(index)))
     columns = (
         _("Number"),
         _("Item"),
         _("Description"),
         _("Start price"),
-        *(() if role == NOBODY else (_("Your estimate"),)),
+        *(() if role == OBSERVER else (_("Your estimate"),)),
         _("Bought by"),
         _("Price"),
         _("True value"),

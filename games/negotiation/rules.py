@@ -176,7 +176,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
     default_script: ClassVar[str] = "haggler"
     starting_config: ClassVar[Mapping[str, Any]] = {"seller_factor": 0.8, "buyer_factor": 1.2}
     """A published cell with a surplus to share; the baseline of the analysis has none."""
-    own_words: ClassVar[tuple[str, ...]] = (
+    reserved_words: ClassVar[tuple[str, ...]] = (
         "accept",
         "reject",
         "walk",

@@ -119,7 +119,7 @@ class Patience(Game[PatienceConfig, Answers]):
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "five_percent"
     starting_config: ClassVar[Mapping[str, Json]] = {"amounts": [101, 102, 104, 106, 108, 110, 113, 116, 120]}
-    own_words: ClassVar[tuple[str, ...]] = tuple("money now later choice amount question".split())
+    reserved_words: ClassVar[tuple[str, ...]] = tuple("money now later choice amount question".split())
     metric_meanings: ClassVar[Mapping[str, str]] = {
         "rate": "Annual interest rate in percent that best fits the choices, compounded continuously.",
         "rate_low": "The lowest rate that fits equally well.",

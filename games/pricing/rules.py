@@ -127,7 +127,9 @@ class Pricing(Benchmark[PricingConfig, Sales]):
     default_script: ClassVar[str] = "climb"
     starting_config: ClassVar[Mapping[str, Json]] = {"periods": 20, "practice": True}
     oracles: ClassVar[frozenset[str]] = frozenset({"optimum"})
-    own_words: ClassVar[tuple[str, ...]] = tuple("price product profit cost quantity period note sold market".split())
+    reserved_words: ClassVar[tuple[str, ...]] = tuple(
+        "price product profit cost quantity period note sold market".split()
+    )
     metric_meanings: ClassVar[Mapping[str, str]] = {
         "score": "Profit in the periods that count, as a share of the best possible.",
         "profit_scored": "Profit in the periods that count, in the fixed currency.",
@@ -181,7 +183,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
         return len(state.sales)
 
     def submission(self, state: Sales, role: Role) -> Form:
-        return for_instance(FORM, state.instance.names, last=plain(self.last(state, role)))
+        return for_instance(FORM, state.instance.names, last=plain(self.last_submission(state, role)))
 
     def refuse_submission(self, state: Sales, role: Role, move: Any) -> str | None:
         if problem := refuse_names(move.prices, state.instance.names, _("product")):
@@ -199,10 +201,10 @@ class Pricing(Benchmark[PricingConfig, Sales]):
         sale = Sale(prices, state.instance.sold(prices, t), state.instance.profits(prices, t))
         return replace(state, sales=(*state.sales, sale))
 
-    def last(self, state: Sales, role: Role) -> MoveData | None:
+    def last_submission(self, state: Sales, role: Role) -> MoveData | None:
         return {"prices": dict(state.sales[-1].prices)} if state.sales else None
 
-    def first(self, state: Sales, role: Role) -> MoveData:
+    def first_submission(self, state: Sales, role: Role) -> MoveData:
         """Return half the advised price for every product."""
         return {"prices": dict.fromkeys(state.instance.names, min(state.instance.advised(0) / 2, HIGHEST))}
 

@@ -134,7 +134,9 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
     default_script: ClassVar[str] = "greedy"
     starting_config: ClassVar[Mapping[str, Json]] = {"level": "small", "periods": 15, "practice": True}
     oracles: ClassVar[frozenset[str]] = frozenset({"optimum"})
-    own_words: ClassVar[tuple[str, ...]] = tuple("offer plan budget worker workers period note product units".split())
+    reserved_words: ClassVar[tuple[str, ...]] = tuple(
+        "offer plan budget worker workers period note product units".split()
+    )
     metric_meanings: ClassVar[Mapping[str, str]] = {
         "score": "Workers supported by the best feasible plan, as a share of the optimum.",
         "best": "Workers supported by the best feasible plan; 0 without one.",
@@ -182,7 +184,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         return len(state.purchases)
 
     def submission(self, state: Purchases, role: Role) -> Form:
-        return for_instance(FORM, list(state.instance.by_id), every=False, last=self.last(state, role))
+        return for_instance(FORM, list(state.instance.by_id), every=False, last=self.last_submission(state, role))
 
     def refuse_submission(self, state: Purchases, role: Role, move: Any) -> str | None:
         if unknown := refuse_names(move.plan, list(state.instance.by_id), _("offer"), every=False):
@@ -215,10 +217,10 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
             cost=self.money(cost), over=self.money(cost - instance.budget), budget=self.money(instance.budget)
         )
 
-    def last(self, state: Purchases, role: Role) -> MoveData | None:
+    def last_submission(self, state: Purchases, role: Role) -> MoveData | None:
         return {"plan": dict(state.purchases[-1].plan)} if state.purchases else None
 
-    def first(self, state: Purchases, role: Role) -> MoveData:
+    def first_submission(self, state: Purchases, role: Role) -> MoveData:
         """Return the empty plan."""
         return {"plan": {}}
 

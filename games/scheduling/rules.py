@@ -111,7 +111,9 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
     default_script: ClassVar[str] = "repair"
     starting_config: ClassVar[Mapping[str, Json]] = {"level": "small", "periods": 12, "practice": True}
     oracles: ClassVar[frozenset[str]] = frozenset({"optimum"})
-    own_words: ClassVar[tuple[str, ...]] = tuple("worker task schedule pair blocking period note assignment".split())
+    reserved_words: ClassVar[tuple[str, ...]] = tuple(
+        "worker task schedule pair blocking period note assignment".split()
+    )
     metric_meanings: ClassVar[Mapping[str, str]] = {
         "score": "1 - blocking pairs of the last matching / expected number for a random one; may be negative.",
         "blocking_pairs": "Blocking pairs of the last matching.",
@@ -149,7 +151,7 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         return len(state.attempts)
 
     def submission(self, state: Attempts, role: Role) -> Form:
-        return for_instance(FORM, state.instance.workers, state.instance.tasks, last=self.last(state, role))
+        return for_instance(FORM, state.instance.workers, state.instance.tasks, last=self.last_submission(state, role))
 
     def over(self, state: Attempts) -> bool:
         """Return whether the last period is over or a matching was stable."""
@@ -177,10 +179,10 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
             told = [blocking[at] for at in chosen]
         return replace(state, attempts=(*state.attempts, Attempt(matching, len(blocking), tuple(told))))
 
-    def last(self, state: Attempts, role: Role) -> MoveData | None:
+    def last_submission(self, state: Attempts, role: Role) -> MoveData | None:
         return {"assignment": dict(state.attempts[-1].matching)} if state.attempts else None
 
-    def first(self, state: Attempts, role: Role) -> MoveData:
+    def first_submission(self, state: Attempts, role: Role) -> MoveData:
         """Return the identity matching: the first worker does the first task, and so on."""
         return {"assignment": dict(zip(state.instance.workers, state.instance.tasks, strict=True))}
 

@@ -69,7 +69,7 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
     seat_title: ClassVar[str] = _("Bidder")
     number_key: ClassVar[str] = "bid"
     screen: ClassVar[RunScreen] = views.SCREEN
-    own_words: ClassVar[tuple[str, ...]] = (
+    reserved_words: ClassVar[tuple[str, ...]] = (
         "bidder", "bid", "item", "value", "assets", "price", "auction", "run", "unit", "units", "valid", "winner",
     )  # fmt: skip
     metric_meanings: ClassVar[Mapping[str, str]] = {

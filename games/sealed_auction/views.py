@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from games.auctions import own_facts, units
-from games.interface import NOBODY, Block, Cell, Fact, Facts, Role, Text
+from games.interface import OBSERVER, Block, Cell, Fact, Facts, Role, Text
 from games.sessions import RunScreen, Session
 from games.words import exact, rounded
 from games.words import gettext as _
@@ -35,9 +35,9 @@ def _situation(game: SealedAuction, state: Session, role: Role) -> Facts:
         "situation",
         _("Where you stand"),
         (
-            *([assets] if role == NOBODY else own_facts(game.config, game.value(state, role))),
+            *([assets] if role == OBSERVER else own_facts(game.config, game.value(state, role))),
             game.run_fact(state),
-            *([] if role == NOBODY else [Fact("you", _("You are"), game.role_title(role), game.role_title(role))]),
+            *([] if role == OBSERVER else [Fact("you", _("You are"), game.role_title(role), game.role_title(role))]),
             Fact("players", _("Bidders"), game.config.players, str(game.config.players)),
         ),
     )
@@ -79,10 +79,10 @@ def _history(game: SealedAuction, state: Session, role: Role) -> Block:
         return (
             game.role_title(sale.winner) if sale.winner else _("nobody"),
             "-" if sale.price is None else exact(sale.price),
-            *(() if role == NOBODY else (exact(sale.assets[role]),)),
+            *(() if role == OBSERVER else (exact(sale.assets[role]),)),
         )
 
-    columns = (_("Winner"), _("Price"), *(() if role == NOBODY else (_("You ended with"),)))
+    columns = (_("Winner"), _("Price"), *(() if role == OBSERVER else (_("You ended with"),)))
     return game.history(state, role, columns, cells)
 
 

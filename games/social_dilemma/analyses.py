@@ -103,7 +103,7 @@ def results(game_class: type[Any], matches: Iterable[Mapping[str, Any]]) -> list
 
     Args:
         game_class: the game to which the configurations belong.
-        matches: per match {config, agents, payoffs, records}, as `Game.carry` receives them.
+        matches: per match {config, agents, payoffs, records}, as `Game.stage_configurations` receives them.
     """
     groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for match in matches:

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from games.interface import Config, Role
-from games.seats import numbered
+from games.seats import numbered_roles
 from games.social_dilemma.base_games import PUBLISHED, BaseGame, CustomGame, Name
 
 Mechanism = Literal["none", "repetition", "reputation_first_order", "reputation_higher_order", "mediation", "contract"]
@@ -96,7 +96,7 @@ class DilemmaConfig(Config):
                 "The schedule needs one list of groups for each of the {rounds} rounds.",
                 {"rounds": self.rounds},
             )
-        roles = numbered(seats * self.population)
+        roles = numbered_roles(seats * self.population)
         for number, groups in enumerate(self.schedule, start=1):
             everybody = sorted(role for group in groups for role in group)
             in_place = all(

@@ -64,7 +64,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "tit_for_tat"
     starting_config: ClassVar[Mapping[str, Json]] = {"mechanism": "repetition", "rounds": 5}
-    own_words: ClassVar[tuple[str, ...]] = tuple(
+    reserved_words: ClassVar[tuple[str, ...]] = tuple(
         "action points round agent player mediator contract delegate sign approve proposal group".split()
     )
     metric_meanings: ClassVar[Mapping[str, str]] = {

@@ -118,7 +118,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
     default_script: ClassVar[str] = "greedy_equality"
     starting_config: ClassVar[Mapping[str, Json]] = {"periods": 15, "practice": True}
     oracles: ClassVar[frozenset[str]] = frozenset({"optimum"})
-    own_words: ClassVar[tuple[str, ...]] = tuple("worker task assignment pay revenue period note size".split())
+    reserved_words: ClassVar[tuple[str, ...]] = tuple("worker task assignment pay revenue period note size".split())
     get_number: ClassVar[str] = "get_period_number"
     notes_of: ClassVar[type[Move]] = PeriodNumber
     metric_meanings: ClassVar[Mapping[str, str]] = {
@@ -180,7 +180,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         assignment = {task: given[task] for task in state.instance.task_ids(self.period(state))}
         return replace(state, assignments=(*state.assignments, assignment))
 
-    def first(self, state: Allocation, role: Role) -> MoveData:
+    def first_submission(self, state: Allocation, role: Role) -> MoveData:
         """Assign the first task to the first worker, and so on: every period has its own tasks."""
         tasks = state.instance.task_ids(self.period(state))
         return {"assignment": dict(zip(tasks, state.instance.workers, strict=True))}

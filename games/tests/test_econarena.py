@@ -15,7 +15,7 @@ PRESETS = {"beauty_contest": CONTEST["econarena-contest"], "sealed_auction": SEA
 
 
 def environments_of(key: str, agents: list[str] = AGENTS, seed: int = 1) -> dict[str, Environment]:
-    return {environment.name: environment for environment in PRESETS[key].made(agents, seed)}
+    return {environment.name: environment for environment in PRESETS[key].environments_for(agents, seed)}
 
 
 def matches(key: str, environment: Environment) -> int:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from games.errors import BadLineup
 from games.lineups import CollectionPreset, Environment, Lineups, PresetAgent
-from games.seats import numbered
+from games.seats import numbered_roles
 
 POOLS = st.integers(1, 5).map(lambda n: tuple("abcde"[:n]))
 SEATS = st.integers(1, 4)
@@ -33,17 +33,17 @@ def test_product_is_every_ordered_choice(pool, seats, same):
     wanted = with_two_agents(product(pool, repeat=seats), same)
     rule = Lineups(rule="product", agents=pool, same=same)
     if wanted:
-        assert everything(rule, numbered(seats)) == wanted
+        assert everything(rule, numbered_roles(seats)) == wanted
     else:
         with pytest.raises(BadLineup, match="has no matches"):
-            rule.count(numbered(seats))
+            rule.count(numbered_roles(seats))
 
 
 @given(POOLS, SEATS, st.booleans())
 def test_combinations_are_every_unordered_choice_with_repetitions(pool, seats, same):
     wanted = with_two_agents(combinations_with_replacement(pool, seats), same)
     if wanted:
-        assert everything(Lineups(rule="combinations", agents=pool, same=same), numbered(seats)) == wanted
+        assert everything(Lineups(rule="combinations", agents=pool, same=same), numbered_roles(seats)) == wanted
 
 
 @given(POOLS, SEATS)
@@ -51,41 +51,41 @@ def test_subsets_are_every_choice_of_different_agents(pool, seats):
     rule = Lineups(rule="subsets", agents=pool)
     if len(pool) < seats:
         with pytest.raises(BadLineup, match=f"need {seats} different ones"):
-            rule.count(numbered(seats))
+            rule.count(numbered_roles(seats))
     else:
-        assert everything(rule, numbered(seats)) == list(combinations(pool, seats))
+        assert everything(rule, numbered_roles(seats)) == list(combinations(pool, seats))
 
 
 def test_each_fills_all_seats_with_one_agent():
-    assert everything(Lineups(rule="each", agents=("a", "b")), numbered(3)) == [("a",) * 3, ("b",) * 3]
+    assert everything(Lineups(rule="each", agents=("a", "b")), numbered_roles(3)) == [("a",) * 3, ("b",) * 3]
 
 
 def test_together_seats_every_agent_once():
     rule = Lineups(rule="together", agents=("a", "b", "c"))
-    assert everything(rule, numbered(3)) == [("a", "b", "c")]
+    assert everything(rule, numbered_roles(3)) == [("a", "b", "c")]
     with pytest.raises(BadLineup, match="3 should play together, but there are 4 free seats"):
-        rule.count(numbered(4))
+        rule.count(numbered_roles(4))
 
 
 @given(st.integers(1, 5), st.integers(1, 4))
 def test_population_seats_each_agent_in_every_position_once(types, positions):
     pool = tuple("abcde"[:types])
-    [lineup] = everything(Lineups(rule="population", agents=pool), numbered(types * positions))
+    [lineup] = everything(Lineups(rule="population", agents=pool), numbered_roles(types * positions))
     sits = Counter((agent, seat % positions) for seat, agent in enumerate(lineup))
     assert sits == Counter({(agent, position): 1 for agent in pool for position in range(positions)})
 
 
 def test_rule_fills_only_the_seats_that_are_not_fixed():
     rule = Lineups(rule="each", agents=("m1", "m2"), fixed={"p2": "r", "p3": "r"})
-    assert everything(rule, numbered(3)) == [("m1", "r", "r"), ("m2", "r", "r")]
+    assert everything(rule, numbered_roles(3)) == [("m1", "r", "r"), ("m2", "r", "r")]
     with pytest.raises(BadLineup, match="no seat “p3”; there are p1, p2"):
-        rule.count(numbered(2))
+        rule.count(numbered_roles(2))
 
 
 @given(POOLS, st.integers(0, 12))
 def test_rotation_gives_every_agent_every_seat(pool, repetition):
     rule = Lineups(rule="together", agents=pool, rotate=True)
-    roles = numbered(len(pool))
+    roles = numbered_roles(len(pool))
     shift = repetition % len(pool)
     assert everything(rule, roles, repetition) == [(*pool[shift:], *pool[:shift])]
     seats = [everything(rule, roles, repetition + turn)[0] for turn in range(len(pool))]
@@ -96,15 +96,15 @@ def test_rotation_gives_every_agent_every_seat(pool, repetition):
 def test_sample_has_distinct_line_ups_and_depends_on_its_seed(pool, seats, most, seed):
     whole = Lineups(rule="product", agents=pool)
     rule = Lineups(rule="product", agents=pool, sample=most, sample_seed=seed)
-    drawn = everything(rule, numbered(seats))
+    drawn = everything(rule, numbered_roles(seats))
     assert len(set(drawn)) == len(drawn) == min(most, len(pool) ** seats)
-    assert set(drawn) <= set(everything(whole, numbered(seats)))
-    assert everything(rule, numbered(seats)) == drawn
+    assert set(drawn) <= set(everything(whole, numbered_roles(seats)))
+    assert everything(rule, numbered_roles(seats)) == drawn
 
 
 def test_other_seeds_sample_other_line_ups():
     drawn = {
-        tuple(everything(Lineups(rule="product", agents=tuple("abcde"), sample=5, sample_seed=seed), numbered(3)))
+        tuple(everything(Lineups(rule="product", agents=tuple("abcde"), sample=5, sample_seed=seed), numbered_roles(3)))
         for seed in range(5)
     }
     assert len(drawn) == 5
@@ -112,10 +112,10 @@ def test_other_seeds_sample_other_line_ups():
 
 def test_listed_line_ups_name_every_seat():
     rule = Lineups(rule="listed", listed=({"p1": "a", "p2": "a"}, {"p2": "b", "p1": "a"}))
-    assert everything(rule, numbered(2)) == [("a", "a"), ("a", "b")]
+    assert everything(rule, numbered_roles(2)) == [("a", "a"), ("a", "b")]
     assert rule.labels() == ("a", "b")
     with pytest.raises(BadLineup, match="Line-up 1: seat “p3” is missing or unknown"):
-        rule.count(numbered(3))
+        rule.count(numbered_roles(3))
 
 
 @pytest.mark.parametrize(
@@ -129,18 +129,18 @@ def test_listed_line_ups_name_every_seat():
 )
 def test_unfit_rule_is_refused_with_its_reason(rule, named):
     with pytest.raises(BadLineup, match=named):
-        rule.count(numbered(3))
+        rule.count(numbered_roles(3))
 
 
 def test_index_out_of_range_is_an_error():
     with pytest.raises(IndexError):
-        Lineups(agents=("a", "b")).at(4, numbered(2))
+        Lineups(agents=("a", "b")).at(4, numbered_roles(2))
 
 
 def test_millionth_line_up_is_computed_quickly():
     rule = Lineups(rule="combinations", agents=tuple(f"agent {n}" for n in range(60)), sample=10**9)
     began = time.monotonic()
-    assert len(set(rule.at(1_000_000, numbered(9)).values())) > 1
+    assert len(set(rule.at(1_000_000, numbered_roles(9)).values())) > 1
     assert time.monotonic() - began < 0.1
 
 
@@ -154,13 +154,13 @@ def test_preset_requires_its_number_of_agents():
         return [Environment("melee", [{"players": len(agents)}], Lineups(rule="together", agents=tuple(agents)))]
 
     preset = CollectionPreset("Toy", "A toy.", "Nobody, 2026", environments, agents=2, most_agents=3)
-    [melee] = preset.made(["x", "y"], seed=1)
-    assert melee.lineups.at(0, numbered(2)) == {"p1": "x", "p2": "y"}
+    [melee] = preset.environments_for(["x", "y"], seed=1)
+    assert melee.lineups.at(0, numbered_roles(2)) == {"p1": "x", "p2": "y"}
     for wrong, named in [
         (["x"], "at least 2 are needed"),
         (["x"] * 2, "listed only once"),
         (list("abcd"), "at most 3 are allowed"),
     ]:
         with pytest.raises(BadLineup, match=named):
-            preset.made(wrong, seed=1)
+            preset.environments_for(wrong, seed=1)
     assert PresetAgent("script:random").delay == 0

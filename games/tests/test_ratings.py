@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from games.ratings import rated, scores_of
+from games.ratings import rate_agents, scores_of
 
 THREE = [("strong", 9.0), ("middle", 5.0), ("weak", 1.0)]
 
 
 def test_higher_scores_rate_higher_and_uncertainty_falls():
-    few, many = rated([THREE] * 2), rated([THREE] * 20)
+    few, many = rate_agents([THREE] * 2), rate_agents([THREE] * 20)
     assert [rating.label for rating in many] == ["strong", "middle", "weak"]
     assert [rating.matches for rating in many] == [20] * 3
     assert all(later.deviation < earlier.deviation < 25 / 3 for earlier, later in zip(few, many, strict=True))
 
 
 def test_equal_scores_are_draws():
-    one, other = rated([[("a", 3.0), ("b", 3.0)]] * 5)
+    one, other = rate_agents([[("a", 3.0), ("b", 3.0)]] * 5)
     assert one.mean == pytest.approx(other.mean)
 
 
 def test_agent_in_two_seats_counts_once_with_its_mean():
-    (first, second) = rated([[("a", 10.0), ("a", 0.0), ("b", 4.0)]])
+    (first, second) = rate_agents([[("a", 10.0), ("a", 0.0), ("b", 4.0)]])
     assert (first.label, first.matches, second.matches) == ("a", 1, 1)
-    assert rated([[("a", 1.0), ("a", 2.0)]]) == []
+    assert rate_agents([[("a", 1.0), ("a", 2.0)]]) == []
 
 
 def test_scores_are_read_from_match_metrics():

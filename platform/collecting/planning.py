@@ -53,7 +53,7 @@ class Plan:
         seeds: "instance": the random seed depends on configuration and repetition, the same for all line-ups;
             "match": it depends on the match's number.
         environment: what the line-ups are called in exports.
-        stages: later stages have configurations that `Game.carry` creates from earlier results.
+        stages: later stages have configurations that `Game.stage_configurations` creates from earlier results.
         instructions: edited instruction text; empty for the game's own.
         delay: seconds that scripted players wait before each answer.
         settings: default settings of models.
@@ -210,7 +210,7 @@ def _refuse_cycle(plan: Plan, configurations: Sequence[Mapping[str, Json]]) -> N
 def _refuse_stages(plan: Plan, game: type[Game[Any, Any]]) -> None:
     if plan.stages < 1:
         raise BadPlan("Enter at least 1 stage.")
-    if plan.stages > 1 and game.carry.__func__ is Game.carry.__func__:  # type: ignore[attr-defined]
+    if plan.stages > 1 and game.stage_configurations.__func__ is Game.stage_configurations.__func__:  # type: ignore[attr-defined]
         raise BadPlan(f"Stages: {game.key} cannot create configurations from earlier results. Use 1 stage.")
 
 

@@ -214,7 +214,7 @@ def plans(name: str, *, agents: Sequence[str], seed: int = 1) -> list[Plan]:
         raise BadPlan(f"There is no preset “{name}”. The games' presets: {', '.join(collection_presets()) or 'none'}.")
     game, preset = collection_presets()[name]
     try:
-        return [_plan(name, game, preset, environment, seed) for environment in preset.made(agents, seed)]
+        return [_plan(name, game, preset, environment, seed) for environment in preset.environments_for(agents, seed)]
     except GameError as error:
         raise BadPlan(str(error)) from None
     except ValidationError as error:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from collecting.models import Collection, Item
 from games import registry
-from games.ratings import Rating, Seats, rated, scores_of
+from games.ratings import Rating, Seats, rate_agents, scores_of
 from matches.models import Seat
 
 MAX_MATCHES = 20_000
@@ -15,7 +15,7 @@ MAX_MATCHES = 20_000
 
 def ratings_of(collection: Collection) -> list[Rating]:
     """Return the agents' ratings after the collection's finished matches; empty if the game has no rating."""
-    return rated(_scores(collection)) if _measure(collection) else []
+    return rate_agents(_scores(collection)) if _measure(collection) else []
 
 
 def _measure(collection: Collection) -> str:

@@ -24,7 +24,7 @@ def make_next(collection: Collection) -> bool:
         return False
     results, sources = results_of(collection)
     game = registry.get(collection.game)
-    configurations = grids.listed(game, game.carry(number, results))
+    configurations = grids.listed(game, game.stage_configurations(number, results))
     if not configurations:
         return False
     first = Item.objects.filter(collection=collection).count() + 1

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from pydantic import ValidationError
 
-from games.interface import NOBODY, Form, Role, Text, View
+from games.interface import OBSERVER, Form, Role, Text, View
 from games.play import Play
 from matches import bonus, forms
 from matches.absences import is_away
@@ -227,7 +227,7 @@ def render_screen(
         "bonus_line": bonus.line(play.game, role, pay) if open_forms else None,
         "points": play.game.amounts == "points",
         "game": play.game.key,
-        "variables": play.game.words_for(role),
+        "variables": play.game.template_variables(role),
     }
     key = play.game.key
     context["inside"] = select_template([f"{key}/screen.html", "play/blocks.html"]).template.name
@@ -245,18 +245,18 @@ def render_screen(
 
 
 def render_watched(play: Play, *, absences: Mapping[Role, Mapping[str, Any]] | None = None) -> str:
-    """Return what anyone may know of the match now, for observers: built from `Game.watched` alone, without forms.
+    """Return what anyone may know of the match now, for observers: built from `Game.public_view` alone, without forms.
 
     Empty if the game has no such view.
     """
-    blocks = play.game.watched(play.state)
+    blocks = play.game.public_view(play.state)
     if not blocks:
         return ""
     key = play.game.key
     context = {
         "blocks": blocks,
         "view": {block.key: block for block in blocks},
-        "role": NOBODY,
+        "role": OBSERVER,
         "over": play.over,
         "stopped": play.abandoned,
         "seats": seat_marks(play, absences or {}),

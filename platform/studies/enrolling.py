@@ -294,7 +294,7 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1) -> li
     legs = legs_of(version, cell, role, number=number)
     own = Leg(content, cell, role, str(cell.number))
     games = [registry.get(game) for game in dict.fromkeys([content["game"], *(leg.part["game"] for leg in legs)])]
-    reserved_words = [word for game in games for word in (game.title, *game.own_words)]
+    reserved_words = [word for game in games for word in (game.title, *game.reserved_words)]
     seats = dict.fromkeys(seat for leg in [own, *legs] for seat in leg.cell.seats)
     reserved = [*reserved_words, *seats, "parley", "player", "opponent"]
     surveys, rule = content.get("surveys", {}), cell.pay()

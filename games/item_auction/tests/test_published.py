@@ -14,7 +14,7 @@ ROLES = ("p1", "p2", "p3")
 
 
 def environments_of(name: str, *agents: str):
-    return PRESETS[name].made(agents, 1)
+    return PRESETS[name].environments_for(agents, 1)
 
 
 def matches(environment) -> int:

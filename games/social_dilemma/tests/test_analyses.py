@@ -97,7 +97,7 @@ def test_results_show_one_tournament_per_base_game():
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_play_the_first_four_games_three_times(name):
     agents = [f"script:{script}" for script in SocialDilemma.scripts]
-    (environment,) = PRESETS[name].made(agents, seed=1)
+    (environment,) = PRESETS[name].environments_for(agents, seed=1)
     games = [play.configure(SocialDilemma, config) for config in environment.configurations]
     sizes = [environment.lineups.count(game.roles()) for game in games]
     if "reputation" in name:

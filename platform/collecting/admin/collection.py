@@ -192,7 +192,7 @@ class CollectionAdmin(MembersPage):
             "may_change": may_change,
             "plan": plan_of(collection),
             "analysed": grids.analyses(collection.game) is not None,
-            "judged": grids.has(collection.game, "justifications"),
+            "judged": grids.has_module(collection.game, "justifications"),
             **_status_context(collection, status),
         }
         return TemplateResponse(request, "admin/collecting/collection/page.html", context)

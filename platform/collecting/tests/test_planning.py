@@ -15,7 +15,7 @@ from collecting.planning import Plan, make_collection, planned_match
 from collecting.presets import load
 from games.grids import table
 from games.lineups import Lineups
-from games.seats import numbered
+from games.seats import numbered_roles
 from opponents.agents import Agent
 
 pytestmark = pytest.mark.django_db
@@ -157,7 +157,7 @@ def test_configurations_may_differ_in_their_seats():
     )
     assert collection.planned == (3 + 4) * 2
     played = [planned_match(collection, number) for number in range(1, 15)]
-    assert all(tuple(one.players) == numbered(one.config["players"]) for one in played)
+    assert all(tuple(one.players) == numbered_roles(one.config["players"]) for one in played)
     assert len({(one.config["players"], one.repetition, tuple(one.players.values())) for one in played}) == 14
 
 

@@ -15,11 +15,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def test_later_stage_is_created_from_earlier_results(monkeypatch):
     carried = []
 
-    def carry(cls, stage, results):
+    def stage_configurations(cls, stage, results):
         carried.append((stage, list(results)))
         return [{"money": 100 * stage + len(results)}]
 
-    monkeypatch.setattr(get("bargaining"), "carry", classmethod(carry))
+    monkeypatch.setattr(get("bargaining"), "stage_configurations", classmethod(stage_configurations))
     plan = Plan(
         title="In stages", slug="stages", game="bargaining", configurations=[{"rounds": 1}, {"rounds": 2}],
         agents=["script:fair"], repetitions=2, stages=3, seed=1,

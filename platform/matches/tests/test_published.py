@@ -31,7 +31,7 @@ def published() -> list[Any]:
     for key in GAMES:
         of_game = grids.published(key)
         for preset in getattr(of_game, "PRESETS", {}).values():
-            for environment in preset.made(AGENTS[: preset.most_agents or len(AGENTS)], 1):
+            for environment in preset.environments_for(AGENTS[: preset.most_agents or len(AGENTS)], 1):
                 for number, config in enumerate(environment.configurations):
                     add(key, config, by_day=number == 0)
         for config in [config for name in of_game.TABLES for config in grids.table(key, name)]:
