@@ -1,4 +1,4 @@
-"""Exit with 0 if the web server on this machine answers /health/, asked the way its proxy would ask."""
+"""Exit with 0 if the web server on this machine answers /health/ to a request like its proxy's."""
 
 from __future__ import annotations
 

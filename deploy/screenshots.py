@@ -1,6 +1,6 @@
-"""The pictures of the documentation: `python -m deploy.screenshots` makes docs/images again, against a live stack.
+"""Screenshots for the documentation: `python -m deploy.screenshots` retakes docs/images on a live stack.
 
-Participants' pages as a phone shows them (360 px), researchers' as a desktop does (1280 px), in the light theme.
+Participants' pages are shown as on a phone (360 px), researchers' as on a desktop (1280 px), in the light theme.
 Charts in docs/images (analysis-*.png) are not screenshots; `manage.py analyse` draws them.
 """
 
@@ -24,11 +24,11 @@ from tests.photographs import DESKTOP, PHONE
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
-LARGEST = 150_000
-"""Bytes of an image."""
+MAX_BYTES = 150_000
+"""Maximum size of an image, in bytes."""
 TUTORIAL = ROOT / "docs" / "tutorials" / "first-game.md"
-SLOW = 60_000
-"""Milliseconds that a pilot or the first page of a new process may take."""
+SLOW_MS = 60_000
+"""Maximum milliseconds for a pilot or the first page of a new process."""
 MESSAGE = (
     "I would really like to find an agreement with you soon, since all of it loses value with every round that passes, "
     "and neither of us gains from that at all. So let me suggest the following, which I think is fair to both of us: "
@@ -44,15 +44,15 @@ class Camera:
         self.folder = folder
 
     def page(self, size: dict[str, int]) -> Page:
-        """A new page of this size, signed in nowhere."""
+        """Return a new page of this size that is not signed in."""
         context = self.browser.new_context(viewport=size, reduced_motion="reduce", color_scheme="light")  # type: ignore[arg-type]
         return context.new_page()
 
-    def keep(self, page: Page, name: str, *, whole: bool = False) -> None:
-        """Photograph the first screen, or the whole page with what sticks to its edges at its edges.
+    def photograph(self, page: Page, name: str, *, whole: bool = False) -> None:
+        """Photograph the first screen, or the whole page, with sticky elements at its edges.
 
         Raises:
-            ValueError: the picture is too large for the repository.
+            ValueError: the image is too large for the repository.
         """
         size = page.viewport_size
         page.evaluate("scrollTo(0, 0)")
@@ -62,11 +62,11 @@ class Camera:
         page.screenshot(path=file)
         if size:
             page.set_viewport_size(size)
-        if file.stat().st_size > LARGEST:
+        if file.stat().st_size > MAX_BYTES:
             raise ValueError(f"{file}: {file.stat().st_size} bytes")
 
 
-def take(folder: Path) -> None:
+def take_all(folder: Path) -> None:
     """Take every picture into `folder`."""
     with (
         tempfile.TemporaryDirectory(prefix="parley-pictures-") as data,
@@ -82,14 +82,14 @@ def take(folder: Path) -> None:
         _study(camera, desk, stack)
         _endpoint(camera, desk, stack)
         desk.goto(f"{stack.url}{stack.call('tests.actions.pay_page_of', 'pictures')}")
-        camera.keep(desk, "pay")
+        camera.photograph(desk, "pay")
         browser.close()
 
 
 def copy_with_first_game(to: Path) -> None:
-    """A copy of Parley's folder with the game of the tutorial "Your first game", which the tree does not hold."""
-    beside = shutil.ignore_patterns(".*", "var", "__pycache__")
-    shutil.copytree(ROOT, to, ignore=beside, dirs_exist_ok=True)
+    """Copy Parley's folder and add the game of the tutorial "Your first game", which is not in the repository."""
+    ignored = shutil.ignore_patterns(".*", "var", "__pycache__")
+    shutil.copytree(ROOT, to, ignore=ignored, dirs_exist_ok=True)
     (to / ".venv").symlink_to(Path(sys.prefix))
     for block in blocks(TUTORIAL):
         if block.saved_as:
@@ -100,7 +100,7 @@ def copy_with_first_game(to: Path) -> None:
 
 
 def _participant(camera: Camera, stack: LiveStack) -> None:
-    """A game of bargaining on a phone, to the last page."""
+    """Photograph a game of bargaining on a phone, to the last page."""
     slug = stack.launch_study(
         {
             "slug": "pictures",
@@ -115,83 +115,85 @@ def _participant(camera: Camera, stack: LiveStack) -> None:
     page = camera.page(PHONE)
     page.goto(stack.url + stack.sit_down(slug))
     _refused_offer(page, "8000", "2000", MESSAGE)
-    camera.keep(page, "play-offer")
+    camera.photograph(page, "play-offer")
     walking.answer(page, "reject")
     walking.expect_turn(page, "offer")
-    camera.keep(page, "play-history", whole=True)
+    camera.photograph(page, "play-history", whole=True)
     _refused_offer(page, "7000", "3000", "Meet me here?")
-    camera.keep(page, "play-last-round")
+    camera.photograph(page, "play-last-round")
     walking.answer(page, "accept")
     walking.expect_over(page)
-    camera.keep(page, "play-result", whole=True)
+    camera.photograph(page, "play-result", whole=True)
     walking.go_on(page)
     walking.answer_quiz(page, option="10%")
     page.locator(".earnings").wait_for()
-    camera.keep(page, "play-last-page", whole=True)
+    camera.photograph(page, "play-last-page", whole=True)
 
 
 def _refused_offer(page: Page, own: str, other: str, message: str) -> None:
-    """Offer so much that the opponent rejects it and answers with an offer of its own."""
+    """Make an offer that the opponent rejects and answers with an offer of its own."""
     walking.offer(page, own, other, role="alice", message=message)
     walking.expect_turn(page, "answer")
 
 
 def _new_game(camera: Camera, stack: LiveStack) -> None:
-    """The tutorial's game in its second round."""
+    """Photograph the tutorial's game in its second round."""
     about: dict[str, Any] = {"slug": "pictures-goods", "title": "Public goods", "game": "public_goods", "roles": ["p1"]}
     agents = {"script:full": {"spec": "script:full"}}
     page = camera.page(PHONE)
     page.goto(stack.url + stack.sit_down(stack.launch_study({**about, "entry": "codes", "agents": agents})))
     page.locator('input[name="amount"]').fill("12")
     page.locator("form.move button[type=submit]:visible").click()
-    expect(page.get_by_role("heading", name="Paid into the pot")).to_be_visible(timeout=SLOW)
-    camera.keep(page, "first-game", whole=True)
+    expect(page.get_by_role("heading", name="Paid into the pot")).to_be_visible(timeout=SLOW_MS)
+    camera.photograph(page, "first-game", whole=True)
 
 
 def _study(camera: Camera, desk: Page, stack: LiveStack) -> None:
-    """The tutorial's first study: the form, the pilot's report, the monitor."""
+    """Photograph the tutorial's first study: the form, the pilot's report, the monitor."""
     desk.goto(f"{stack.url}/admin/studies/study/add/")
     desk.get_by_role("heading", name="Bargaining").click()
     desk.get_by_label("Title").fill("My first study")
     researching.several(desk, "Rounds", "1, 12")
     researching.expect_size(desk, cells=2, matches=40)
-    camera.keep(desk, "study-form")
+    camera.photograph(desk, "study-form")
     researching.step(desk, "Entry")
     desk.locator("select[name=entry]").select_option("open", force=True)
     desk.get_by_role("button", name="Save").first.click()
     desk.get_by_role("button", name="pilot").wait_for()
     study = desk.url
     desk.get_by_role("button", name="pilot").click()
-    expect(desk.get_by_text("12 participants finished").or_(desk.get_by_text("12 of 12"))).to_be_visible(timeout=SLOW)
-    expect(desk.get_by_role("heading", name="Bonuses")).to_be_visible(timeout=SLOW)
-    camera.keep(desk, "pilot-report")
+    expect(desk.get_by_text("12 participants finished").or_(desk.get_by_text("12 of 12"))).to_be_visible(
+        timeout=SLOW_MS
+    )
+    expect(desk.get_by_role("heading", name="Bonuses")).to_be_visible(timeout=SLOW_MS)
+    camera.photograph(desk, "pilot-report")
     desk.goto(study)
     desk.on("dialog", lambda dialog: dialog.accept())
     desk.get_by_role("button", name="Launch").click()
-    expect(desk.get_by_text("Version 1 is launched")).to_be_visible(timeout=SLOW)
-    camera.keep(desk, "study-launched")
+    expect(desk.get_by_text("Version 1 is launched")).to_be_visible(timeout=SLOW_MS)
+    camera.photograph(desk, "study-launched")
     desk.goto(f"{stack.url}{stack.call('tests.actions.monitor_of', 'pictures')}")
     desk.locator("#m-counts").wait_for()
-    camera.keep(desk, "monitor")
+    camera.photograph(desk, "monitor")
 
 
 def _endpoint(camera: Camera, desk: Page, stack: LiveStack) -> None:
-    """A new endpoint from the preset for Ollama."""
+    """Photograph a new endpoint from the preset for Ollama."""
     desk.goto(f"{stack.url}/admin/opponents/endpoint/add/")
     desk.get_by_role("link", name="Ollama").click()
     expect(desk.locator("input[name=name]")).to_have_value("ollama")
-    camera.keep(desk, "endpoint")
+    camera.photograph(desk, "endpoint")
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Take the pictures of the documentation again.")
-    parser.add_argument("--to", type=Path, default=IMAGES, help="folder for the pictures (docs/images)")
+    parser = argparse.ArgumentParser(description="Retake the documentation's screenshots.")
+    parser.add_argument("--to", type=Path, default=IMAGES, help="folder for the screenshots (docs/images)")
     parser.add_argument("--in-copy", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     folder = chosen.to.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     if chosen.in_copy:
-        take(folder)
+        take_all(folder)
         return 0
     with tempfile.TemporaryDirectory(prefix="parley-with-a-game-") as copy:
         copy_with_first_game(Path(copy))

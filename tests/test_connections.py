@@ -61,7 +61,7 @@ def second_worker(stack: LiveStack, folder: Path) -> Iterator[None]:
 
 async def rush(url: str, postgres: PrivatePostgres) -> tuple[int, list[str], int]:
     """Let everyone enter and play at once; return the peak of connections, the errors and the agent's replies."""
-    most, errors, measured = 0, [], workers.Measured()
+    most, errors, measured = 0, [], workers.Measurements()
     over = asyncio.Event()
 
     async def watch() -> None:

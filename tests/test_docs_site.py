@@ -85,7 +85,7 @@ def test_a_wrong_link_and_a_load_from_the_network_are_reported(tmp_path: Path):
     assert (found.pages, found.internal) == (2, 3)
     assert found.external == {"https://example.org/", "https://example.org/x.js"}
     assert [problem.split(" ", 1)[1] for problem in found.problems] == [
-        "links to b.html#there, and that page has no such anchor.",
+        "links to b.html#there, but that page has no such anchor.",
         "links to c.html, which does not exist.",
         "loads https://example.org/x.js from the network.",
     ]

@@ -1,10 +1,10 @@
 """The benchmark: concurrent live matches on this machine, clients included.
 
-`make bench` prints a table; `make bench BENCH="--workers 1 50 --database sqlite"` prints a part of it. For
-each database it starts a private stack (web server, worker, Redis, PostgreSQL), has N simulated
-participants enter by HTTP and play over the socket against a scripted opponent, and reports the time
-from sending an offer to the opponent's counter-offer on the socket, CPU per move by process, and
-memory. Ratios within one run mean more than figures across machines.
+`make bench` prints a table; `make bench BENCH="--workers 1 50 --database sqlite"` prints a part of it.
+It starts a private stack for each database (web server, worker, Redis, PostgreSQL). N simulated participants
+enter by HTTP and play over the socket against a scripted opponent. The table has the time from sending an
+offer to the opponent's counter-offer on the socket, CPU per move by process, and memory. Compare ratios
+within one run rather than figures from different machines.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from deploy.bench import beside, calls, collecting, datasets, groups, monitor, p
 
 STUDY = "benchmark"
 PARTS = ["live", "pages", "beside", "groups", "calls", "collections", "tools", "monitor", "export"]
-SLICES = ("web", "worker", "redis", "database", "client")
+PROCESS_GROUPS = ("web", "worker", "redis", "database", "client")
 
 
 @contextmanager
@@ -57,14 +57,14 @@ def stack_on(database: str, web_processes: int = 1) -> Iterator[tuple[Stack, Pri
 
 
 class Meter:
-    """CPU seconds and memory of the stack's processes and our own, by group."""
+    """Measures CPU seconds and memory of the stack's processes and our own, by group."""
 
     def __init__(self, stack: Stack, postgres: PrivatePostgres | None):
-        self._roots = {name: psutil.Process(pid) for name, pid in stack.pids.items() if name in SLICES}
+        self._roots = {name: psutil.Process(pid) for name, pid in stack.pids.items() if name in PROCESS_GROUPS}
         self._roots["client"] = psutil.Process(os.getpid())
         if postgres is not None and postgres.process is not None:
             self._roots["database"] = psutil.Process(postgres.process.pid)
-        self.begun: dict[str, float] = {}
+        self.start_seconds: dict[str, float] = {}
         self.began = 0.0
 
     def _processes(self, name: str) -> list[psutil.Process]:
@@ -79,12 +79,12 @@ class Meter:
         return used
 
     def begin(self) -> None:
-        self.begun, self.began = self.seconds(), time.monotonic()
+        self.start_seconds, self.began = self.seconds(), time.monotonic()
 
     def per_move(self, moves: int) -> dict[str, float]:
         """Return the CPU milliseconds per move since `begin`, by group."""
         now = self.seconds()
-        return {name: 1000 * (now[name] - self.begun[name]) / max(moves, 1) for name in now}
+        return {name: 1000 * (now[name] - self.start_seconds[name]) / max(moves, 1) for name in now}
 
     def megabytes(self) -> float:
         """Return the memory of the server's processes (not the clients), counting shared pages once."""
@@ -93,7 +93,7 @@ class Meter:
 
 
 def _cpu_seconds(process: psutil.Process) -> float:
-    """Return a process's CPU seconds, 0 if it has just ended (a database backend comes and goes)."""
+    """Return a process's CPU seconds, or 0 if it has just ended, as a database backend may."""
     try:
         times = process.cpu_times()
     except psutil.NoSuchProcess:
@@ -124,7 +124,7 @@ def live(database: str, counts: list[int], *, seconds: float, thinking: float) -
                 print(f"  error: {error}", flush=True)
 
 
-def simulated() -> float:
+def simulation_rate() -> float:
     """Return bargaining decisions per second of `manage.py simulate`, start-up included."""
     command = [sys.executable, "manage.py", "simulate", "bargaining", "--matches", "3000", "--json"]
     command += ["--seat", "alice=script:haggler", "--seat", "bob=script:random"]
@@ -137,16 +137,16 @@ def main() -> None:
     options: Any = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     options.add_argument("--workers", type=int, nargs="*", default=[1, 50, 200], help="concurrent participants")
     options.add_argument("--database", choices=["sqlite", "postgres"], nargs="*", default=["postgres", "sqlite"])
-    options.add_argument("--seconds", type=float, default=30.0, help="measured per row")
+    options.add_argument("--seconds", type=float, default=30.0, help="seconds measured per row")
     options.add_argument("--parts", choices=PARTS, nargs="*", default=PARTS)
-    options.add_argument("--matches", type=int, default=10_000, help="in the large collection")
+    options.add_argument("--matches", type=int, default=10_000, help="matches in the large collection")
     options.add_argument("--exported", type=int, default=datasets.MATCHES, help="matches in the exported datasets")
-    options.add_argument("--thinking", type=float, default=2.0, help="mean seconds a participant thinks")
+    options.add_argument("--thinking", type=float, default=2.0, help="mean seconds that a participant thinks")
     chosen = options.parse_args()
     print(
         f"{machine.machine()}, {os.cpu_count()} cores, Python {machine.python_version()}; clients on the same machine"
     )
-    print(f"simulate: {simulated():,.0f} bargaining decisions a second\n")
+    print(f"simulate: {simulation_rate():,.0f} bargaining decisions per second\n")
     if "live" in chosen.parts:
         _report_live(chosen)
     if "pages" in chosen.parts:

@@ -1,4 +1,4 @@
-"""The effect of other people's hung models: replies to 50 people, alone and beside matches that never get a reply."""
+"""The effect of hung models on others: reply times of 50 people, alone and beside matches whose model never replies."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from deploy.bench import workers
 from llm_agents.standins import OpenAIStandIn
 from llm_agents.standins.misbehaviours import Hang
 
-STUDY, WAITING = "benchmark", "benchmark-hung"
+STUDY, HUNG_STUDY = "benchmark", "benchmark-hung"
 PEOPLE = 50
-COME_IN = 20.0
-"""Seconds that people who never get a reply have to enter and make their offer."""
+ENTRY_SECONDS = 20.0
+"""Seconds in which people facing a hung model enter and make their offer."""
 
 
 def report(
@@ -27,11 +27,11 @@ def report(
     thinking: float,
 ) -> None:
     """Print a row for each database and number of people whose model hangs."""
-    print("| database | people | beside, with a hung model | moves/s | p50 ms | p95 ms | p99 ms | errors |")
+    print("| database | people | others with a hung model | moves/s | p50 ms | p95 ms | p99 ms | errors |")
     print("|---|---|---|---|---|---|---|---|", flush=True)
     for database in databases:
         with OpenAIStandIn([Hang(900)]) as standin, stack_on(database) as (stack, _database):
-            stack.call("deploy.bench.study.launch_hung", WAITING, f"http://127.0.0.1:{standin.port}/v1")
+            stack.call("deploy.bench.study.launch_hung", HUNG_STUDY, f"http://127.0.0.1:{standin.port}/v1")
             for number in waiting:
                 measured = asyncio.run(_measure(stack, number, seconds=seconds, thinking=thinking))
                 print(
@@ -42,14 +42,16 @@ def report(
                 )
 
 
-async def _measure(stack: Stack, waiting: int, *, seconds: float, thinking: float) -> workers.Measured:
+async def _measure(stack: Stack, waiting: int, *, seconds: float, thinking: float) -> workers.Measurements:
     address, over = stack.url.removeprefix("http://"), asyncio.Event()
-    in_vain = asyncio.create_task(workers.wait_in_vain(address, f"/join/{WAITING}/", people=waiting, until=over))
+    held = asyncio.create_task(
+        workers.hold_unanswered_offers(address, f"/join/{HUNG_STUDY}/", people=waiting, until=over)
+    )
     if waiting:
-        await asyncio.sleep(COME_IN)
+        await asyncio.sleep(ENTRY_SECONDS)
     measured = await workers.run(
         address, f"/join/{STUDY}/", workers=PEOPLE, thinking=thinking, seconds=seconds, begin=lambda: None
     )
     over.set()
-    await in_vain
+    await held
     return measured

@@ -1,4 +1,4 @@
-"""How many model calls one process can make: N at a time to a stand-in server that takes a second for each.
+"""How many model calls one process can make: N at a time, to a stand-in server that takes a second for each.
 
 `python -m deploy.bench.calls` prints calls per second, the duration of single calls, and this process's
 CPU and memory. The stand-in server runs in its own process. With a second per call, N calls at a time can
@@ -38,7 +38,7 @@ with (AnthropicStandIn if kind == "anthropic" else OpenAIStandIn)([answer]) as s
 
 
 async def measure(protocol: Protocol, address: str, standin: int, *, at_once: int, seconds: float) -> str:
-    """Keep `at_once` calls in flight for `seconds` and return the table's row; `standin` is the server's process."""
+    """Keep `at_once` calls in flight for `seconds` and return a row of the table; `standin` is the server's process."""
     place = Endpoint(NAME, protocol, address, "sk-bench", structured="none", concurrency=at_once)
     use_endpoints({NAME: place}.get)
     process, other = psutil.Process(), psutil.Process(standin)
@@ -63,18 +63,18 @@ async def measure(protocol: Protocol, address: str, standin: int, *, at_once: in
     await asyncio.sleep(WARM_UP)
     times.clear()
     psutil.cpu_percent()
-    cpu, standins_cpu, began = _cpu(process), _cpu(other), time.monotonic()
+    cpu, server_cpu, began = _cpu(process), _cpu(other), time.monotonic()
     await asyncio.sleep(seconds)
     took, ordered = time.monotonic() - began, sorted(times)
-    spent, standins_spent = _cpu(process) - cpu, _cpu(other) - standins_cpu
+    own_spent, server_spent = _cpu(process) - cpu, _cpu(other) - server_cpu
     over = True
     await asking
     after = process.memory_info().rss
     await provider_called(NAME).close()
     return (
         f"{protocol:<10}{at_once:>8}{len(ordered) / took:>10.1f}{statistics.median(ordered):>10.2f}"
-        f"{ordered[int(len(ordered) * 0.95)]:>8.2f}{1000 * spent / len(ordered):>13.2f}"
-        f"{1000 * standins_spent / len(ordered):>9.2f}{psutil.cpu_percent():>12.0f}"
+        f"{ordered[int(len(ordered) * 0.95)]:>8.2f}{1000 * own_spent / len(ordered):>13.2f}"
+        f"{1000 * server_spent / len(ordered):>9.2f}{psutil.cpu_percent():>12.0f}"
         f"{before / 2**20:>12.0f}{after / 2**20:>11.0f}{failures:>10}"
     )
 
@@ -85,7 +85,7 @@ def _cpu(process: psutil.Process) -> float:
 
 
 def report(at_once: Sequence[int] = (200,), seconds: float = 10.0, latency: float = 1.0) -> None:
-    """Print a line for each protocol and number of calls at once."""
+    """Print a line for each protocol and number of concurrent calls."""
     print(
         f"{'protocol':<10}{'at once':>8}{'calls/s':>10}{'median s':>10}{'p95 s':>8}{'ms CPU/call':>13}"
         f"{'server':>9}{'machine %':>12}{'MB before':>12}{'MB after':>11}{'failed':>10}"

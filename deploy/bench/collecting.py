@@ -1,4 +1,4 @@
-"""Performance of collections on this machine: decisions per second, and memory that does not grow with their size."""
+"""Performance of collections on this machine: decisions per second, and memory, which must not grow with their size."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from typing import Any
 
 from config.supervisor import ROOT, Stack
 
-MIXED = {"rounds": [12, None], "messages_allowed": [True, False]}
+GRID = {"rounds": [12, None], "messages_allowed": [True, False]}
 PAIR = ("script:haggler", "script:random")
 NINE = tuple(
     f"script:{name}"
     for name in ("random", "rational", "level_1", "level_2", "level_3", "level_4", "adaptive", *["random"] * 2)
 )
 STEADY = "script:haggler"
-"""Against itself it plays eleven rounds, so all matches have the same length."""
+"""Plays eleven rounds against itself, so that all matches have the same length."""
 
 
 def begin_large(slug: str, *, matches: int) -> None:
-    """Start a collection of contests of nine scripts over 15 rounds; called inside the stack."""
+    """Start a collection of beauty contests of nine scripts over 15 runs; called inside the stack."""
     from collecting import planning, services
     from games.lineups import Lineups
 
@@ -75,13 +75,13 @@ def status_of(slug: str) -> dict[str, Any]:
     return {
         "status": collection.status,
         "seconds": (until - collection.started_at).total_seconds(),
-        "decisions": items.aggregate(made=Sum("decisions"))["made"] or 0,
+        "decisions": items.aggregate(total=Sum("decisions"))["total"] or 0,
         "matches": items.filter(status=Item.Status.FINISHED).count(),
     }
 
 
-def collected(stack: Stack, slug: str, *, make: str = "begin", **plan: Any) -> dict[str, Any]:
-    """Play a collection to its end; return its final `status_of`, and the worker's memory in MB."""
+def play_collection(stack: Stack, slug: str, *, make: str = "begin", **plan: Any) -> dict[str, Any]:
+    """Play a collection to its end; return its final `status_of` and the worker's memory in MB."""
     stack.call(f"deploy.bench.collecting.{make}", slug, **plan)
     while (now := stack.call("deploy.bench.collecting.status_of", slug))["status"] == "running":
         time.sleep(0.5)
@@ -99,28 +99,28 @@ def rate_at_full_concurrency(stack: Stack, slug: str, *, seconds: float, **plan:
     return (second["decisions"] - first["decisions"]) / (second["seconds"] - first["seconds"])
 
 
-def exported_and_verified(stack: Stack, slug: str) -> dict[str, float]:
+def export_and_verify(stack: Stack, slug: str) -> dict[str, float]:
     """Return the seconds and peak memory in MB of `export_dataset` and of `verify_dataset`."""
     found = {}
     with tempfile.TemporaryDirectory(prefix="parley-bench-export-") as folder:
         target = str(Path(folder) / "dataset")
         for name, arguments in {"export": [slug, "--to", target], "verify": [target]}.items():
-            seconds, memory = _run(stack, f"{name}_dataset", *arguments)
+            seconds, memory = _run_command(stack, f"{name}_dataset", *arguments)
             found |= {f"{name} s": seconds, f"{name} MB": memory}
     return found
 
 
-def imported(stack: Stack, games: int) -> dict[str, float]:
+def import_sample(stack: Stack, games: int) -> dict[str, float]:
     """Return the seconds and peak memory in MB of `import_glee` with a sample in the published layout."""
     from exports.glee.sample import write_sample
 
     with tempfile.TemporaryDirectory(prefix="parley-bench-import-") as folder:
         write_sample(Path(folder), games, seed=1)
-        seconds, memory = _run(stack, "import_glee", folder, "--json")
+        seconds, memory = _run_command(stack, "import_glee", folder, "--json")
     return {"seconds": seconds, "MB": memory}
 
 
-def _run(stack: Stack, *arguments: str) -> tuple[float, float]:
+def _run_command(stack: Stack, *arguments: str) -> tuple[float, float]:
     """Return the seconds and peak memory in MB of a management command, start-up included."""
     began = time.monotonic()
     child = subprocess.Popen(
@@ -148,28 +148,28 @@ def _megabytes(pid: int) -> float:
 
 def report(stack: Stack, *, matches: int) -> None:
     """Print one line per figure."""
-    warm = {"agents": list(PAIR), "grid": MIXED, "concurrency": 50, "delay": 0}
+    settings = {"agents": list(PAIR), "grid": GRID, "concurrency": 50, "delay": 0}
     for size in (matches // 10, matches):
-        done = collected(stack, f"pair-{size}", matches=size, **warm)
+        done = play_collection(stack, f"pair-{size}", matches=size, **settings)
         print(
             f"| collection of {done['matches']:,} matches, scripts without delay | {done['decisions']:,} decisions in "
             f"{done['seconds']:.0f} s: {done['decisions'] / done['seconds']:.0f}/s; worker {done['memory']:.0f} MB |",
             flush=True,
         )
-        kept = exported_and_verified(stack, f"pair-{size}")
+        kept = export_and_verify(stack, f"pair-{size}")
         print(
             f"| its dataset | written in {kept['export s']:.1f} s with {kept['export MB']:.0f} MB, verified in "
             f"{kept['verify s']:.1f} s with {kept['verify MB']:.0f} MB |",
             flush=True,
         )
-    done = collected(stack, "nine", make="begin_large", matches=min(matches, 1000))
+    done = play_collection(stack, "nine", make="begin_large", matches=min(matches, 1000))
     print(
-        f"| {done['matches']:,} matches of 9 scripted seats over 15 rounds | {done['decisions']:,} decisions in "
+        f"| {done['matches']:,} matches of 9 scripted seats over 15 runs | {done['decisions']:,} decisions in "
         f"{done['seconds']:.0f} s: {done['decisions'] / done['seconds']:.0f}/s; worker {done['memory']:.0f} MB |",
         flush=True,
     )
     slow = {"agents": [STEADY], "grid": {}, "concurrency": 200, "delay": 1.0}
     rate = rate_at_full_concurrency(stack, "slow", seconds=30, matches=2000, **slow)
     print(f"| agents that take 1 s, 200 matches at once | {rate:.0f} decisions/s |", flush=True)
-    read = imported(stack, matches)
+    read = import_sample(stack, matches)
     print(f"| import of {matches:,} published games | {read['seconds']:.1f} s, {read['MB']:.0f} MB |", flush=True)

@@ -1,4 +1,4 @@
-"""A study after many people have played: real rows, copied from one match that was really played."""
+"""A study that many people have played: real rows, copied from one match that was actually played."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from studies import freezing
 from studies.models import Cell, Placement, Study
 
 ROWS = 1000
-SINCE = timedelta(days=10)
-QUIET = timedelta(minutes=30)
-"""The finished matches ended before this; newer ones belong to the live matches."""
+SPAN = timedelta(days=10)
+GAP = timedelta(minutes=30)
+"""Finished matches ended at least this long ago; anything newer belongs to live matches."""
 GRID = {"grid": {"delta_alice": [0.8, 0.9, 1.0], "delta_bob": [0.8, 0.9, 1.0]}}
 AGENT = "openai:bench"
 
@@ -51,10 +51,10 @@ def add(study: Study, *, finished: int, live: int) -> None:
     """Add people who have played, and people who are playing."""
     now = timezone.now()
     cells = list(Cell.objects.filter(version__study=study).order_by("number"))
-    over = [now - QUIET - SINCE * (place / max(1, finished)) for place in range(finished)]
-    _play(study, cells, over, ended=True)
-    here = [now - timedelta(seconds=5 + place % 600) for place in range(live)]
-    _play(study, cells, here, ended=False)
+    ended_times = [now - GAP - SPAN * (place / max(1, finished)) for place in range(finished)]
+    _play(study, cells, ended_times, ended=True)
+    last_seen = [now - timedelta(seconds=5 + place % 600) for place in range(live)]
+    _play(study, cells, last_seen, ended=False)
     tally_everything()
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
@@ -64,9 +64,9 @@ def add(study: Study, *, finished: int, live: int) -> None:
 def _play(study: Study, cells: Sequence[Cell], moments: Sequence[datetime], *, ended: bool) -> None:
     if not moments:
         return
-    model = _played(study) if ended else _begun(study)
+    model = _finished_match(study) if ended else _open_match(study)
     log = list(model.events.order_by("number"))
-    people = _kept(
+    people = _saved(
         Enrolment(
             state=State.COMPLETED if ended else State.PLAYING,
             arrived_at=at - timedelta(minutes=8),
@@ -76,12 +76,12 @@ def _play(study: Study, cells: Sequence[Cell], moments: Sequence[datetime], *, e
         )
         for at in moments
     )
-    _kept(
+    _saved(
         Placement(enrolment=person, cell=cells[place % len(cells)], role="alice", placed_at=person.arrived_at)
         for place, person in enumerate(people)
     )
-    matches = _kept(_copy(model, at, ended) for at in moments)
-    _kept(
+    matches = _saved(_match_copy(model, at, ended) for at in moments)
+    _saved(
         seat
         for match, person in zip(matches, people, strict=True)
         for seat in (
@@ -89,8 +89,8 @@ def _play(study: Study, cells: Sequence[Cell], moments: Sequence[datetime], *, e
             Seat(match=match, role="bob", agent=AGENT),
         )
     )
-    _kept(_copied(event, match, at, len(log)) for match, at in zip(matches, moments, strict=True) for event in log)
-    _kept(
+    _saved(_event_copy(event, match, at, len(log)) for match, at in zip(matches, moments, strict=True) for event in log)
+    _saved(
         _call(match, at - timedelta(seconds=20 * number), number)
         for match, at in zip(matches, moments, strict=True)
         for number in range(3)
@@ -100,7 +100,7 @@ def _play(study: Study, cells: Sequence[Cell], moments: Sequence[datetime], *, e
     model.delete()
 
 
-def _begun(study: Study) -> Match:
+def _open_match(study: Study) -> Match:
     """Return a match in which alice has made an offer and bob is asked."""
     config = configure(get(study.game), study.config).config.model_dump(mode="json")
     players = {role: services.Player(agent="script:fair", delay=3600) for role in ("alice", "bob")}
@@ -111,8 +111,8 @@ def _begun(study: Study) -> Match:
     return match
 
 
-def _played(study: Study) -> Match:
-    match = _begun(study)
+def _finished_match(study: Study) -> Match:
+    match = _open_match(study)
     while match.status == Match.Status.LIVE:
         _move(match)
     return match
@@ -127,7 +127,7 @@ def _move(match: Match) -> None:
     match.refresh_from_db()
 
 
-def _copy(model: Match, at: datetime, ended: bool) -> Match:
+def _match_copy(model: Match, at: datetime, ended: bool) -> Match:
     names = ("game", "config", "rules_version", "seed", "budget_of", "status", "ending", "snapshot", "payoffs")
     turns = {role: {**turn, "opened_at": at.isoformat()} for role, turn in model.turns.items()}
     return Match(
@@ -140,7 +140,7 @@ def _copy(model: Match, at: datetime, ended: bool) -> Match:
     )
 
 
-def _copied(event: Event, match: Match, at: datetime, last: int) -> Event:
+def _event_copy(event: Event, match: Match, at: datetime, last: int) -> Event:
     moment = at - timedelta(seconds=20 * (last - event.number))
     by_person = event.kind == "move" and event.role == "alice"
     shown = moment - timedelta(seconds=3 + match.pk % 17) if by_person else None
@@ -173,7 +173,7 @@ def _call(match: Match, at: datetime, number: int) -> Call:
     )
 
 
-def _kept(rows: Iterable[models.Model]) -> list[Any]:
-    """Return the rows, saved."""
-    made = list(rows)
-    return type(made[0])._default_manager.bulk_create(made, batch_size=ROWS) if made else []
+def _saved(rows: Iterable[models.Model]) -> list[Any]:
+    """Save the rows and return them."""
+    unsaved = list(rows)
+    return type(unsaved[0])._default_manager.bulk_create(unsaved, batch_size=ROWS) if unsaved else []

@@ -1,8 +1,8 @@
 """Time and memory to write, verify and analyse a dataset of the published size.
 
-Scripts play the matches over the published configurations of the three families, with made-up
-messages where messages are allowed; the database rows are those of a collection that was played
-here. A few thousand are played; the others are copies with their own identifiers.
+Scripts play matches of the published configurations of the three families, with made-up messages where messages
+are allowed. The database gets the rows of a collection that was played here. A few thousand matches are played; the
+others are copies with their own identifiers.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ import psutil
 from config.supervisor import ROOT, Stack
 
 TABLES, ALL = "csv,parquet", "csv,parquet,jsonl"
-EVERY = 0.5
-"""Seconds between two memory readings: each takes the kernel milliseconds per process."""
+READING_SECONDS = 0.5
+"""Seconds between two memory readings; each costs milliseconds per process."""
 MATCHES = 80_000
 SHARES = {"bargaining": 0.47, "negotiation": 0.434, "persuasion": 0.096}
-"""Shares of the families among the matches: 7.4 decisions per match overall, as in the published data."""
-PLAYED = 1500
+"""Shares of the families among the matches, which give 7.4 decisions per match, as in the published data."""
+MATCHES_PLAYED = 1500
 CHUNK = 500
 _WORDS = (
     "I think that this offer is fair for both of us because the money loses worth while we wait and a quick deal is "
@@ -39,11 +39,11 @@ _WORDS = (
 
 
 @dataclass(frozen=True)
-class Measured:
+class Usage:
     """A command's duration in seconds, and the peak memory of all its processes together in MB.
 
     Attributes:
-        cpu: seconds of CPU time of all its processes together (without the database's).
+        cpu: seconds of CPU time of all its processes together, without the database.
         resident: the sum of their resident memory.
         own: the same, counting shared pages once.
     """
@@ -54,10 +54,10 @@ class Measured:
     own: float
 
 
-def fill(name: str, *, matches: int, seed: int = 1) -> dict[str, int]:
+def create_collections(name: str, *, matches: int, seed: int = 1) -> dict[str, int]:
     """Create the collections NAME-FAMILY with finished matches; called inside the stack.
 
-    Returns: decisions by collection.
+    Returns: the number of decisions by collection.
     """
     made = {}
     for family, share in SHARES.items():
@@ -78,10 +78,13 @@ def _collection(slug: str, family: str, number: int, *, seed: int) -> int:
 
     rng = Random(f"{seed}/{family}")
     table = published(family).TABLES["glee"]
-    plays = [_played(family, {key: rng.choice(values) for key, values in table.items()}, rng) for _ in range(PLAYED)]
+    plays = [
+        _played_match(family, {key: rng.choice(values) for key, values in table.items()}, rng)
+        for _ in range(MATCHES_PLAYED)
+    ]
     configurations = list({repr(config): config for config, *_rest in plays}.values())
     agents = sorted({agent for _config, _seed, players, *_rest in plays for agent in players.values()})
-    repetitions = ceil(number / (len(configurations) * len(agents)))  # so that the plan is never exceeded
+    repetitions = ceil(number / (len(configurations) * len(agents)))  # at least as many as planned
     content = content_of(
         Plan(title=slug, slug=slug, game=family, configurations=configurations, agents=agents, repetitions=repetitions)
     )
@@ -92,7 +95,7 @@ def _collection(slug: str, family: str, number: int, *, seed: int) -> int:
     now = timezone.now()
     decisions = 0
     for first in range(0, number, CHUNK):
-        chosen = [plays[i % PLAYED] for i in range(first, min(first + CHUNK, number))]
+        chosen = [plays[i % MATCHES_PLAYED] for i in range(first, min(first + CHUNK, number))]
         with transaction.atomic():
             matches = Match.objects.bulk_create(
                 Match(
@@ -132,14 +135,14 @@ def _collection(slug: str, family: str, number: int, *, seed: int) -> int:
     return decisions
 
 
-def _played(family: str, config: dict[str, Any], rng: Random) -> tuple[Any, ...]:
+def _played_match(family: str, config: dict[str, Any], rng: Random) -> tuple[Any, ...]:
     """Return the configuration, seed, players, log, payoffs, metrics and rules version of a match between scripts."""
     from games import registry
     from games.play import configure, script_move, start, submit
 
     game = configure(registry.get(family), config)
     scripts = {role: rng.choice(sorted(game.scripts)) for role in game.roles()}
-    if family != "persuasion":  # two patient scripts refuse each other for a hundred rounds, models do not
+    if family != "persuasion":  # two patient scripts would reject each other for a hundred rounds; models do not
         scripts[rng.choice(game.roles())] = "random"
     seed, plain = rng.getrandbits(32), game.config.model_dump(mode="json")
     play, events = start(game, seed)
@@ -158,13 +161,13 @@ def _played(family: str, config: dict[str, Any], rng: Random) -> tuple[Any, ...]
 # ---- measuring ---------------------------------------------------------------------------------------
 
 
-def measured(stack: Stack, *arguments: str) -> Measured:
+def measured(stack: Stack, *arguments: str) -> Usage:
     """Run a management command and measure it with its children.
 
     Raises:
-        RuntimeError: it failed.
+        RuntimeError: the command failed.
     """
-    began, used = time.monotonic(), _children()
+    began, used = time.monotonic(), _children_cpu()
     with tempfile.TemporaryFile("w+") as problems:
         child = subprocess.Popen(
             [sys.executable, str(ROOT / "manage.py"), *arguments],
@@ -179,16 +182,16 @@ def measured(stack: Stack, *arguments: str) -> Measured:
             while child.poll() is None:
                 sizes = list(_sizes(root))
                 resident, own = max(resident, sum(size[0] for size in sizes)), max(own, sum(size[1] for size in sizes))
-                time.sleep(EVERY)
+                time.sleep(READING_SECONDS)
         finally:
             child.terminate()
         if child.returncode:
             problems.seek(0)
             raise RuntimeError(f"manage.py {' '.join(arguments)} failed: {problems.read()[-2000:]}")
-    return Measured(time.monotonic() - began, _children() - used, resident / 1e6, own / 1e6)
+    return Usage(time.monotonic() - began, _children_cpu() - used, resident / 1e6, own / 1e6)
 
 
-def _children() -> float:
+def _children_cpu() -> float:
     """Return the CPU seconds of all ended children and their descendants."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -211,7 +214,7 @@ def _sizes(root: psutil.Process) -> Iterator[tuple[int, int]]:
 def report(stack: Stack, *, matches: int = MATCHES) -> None:
     """Print a row for each family, and the totals."""
     began = time.monotonic()
-    made = stack.call("deploy.bench.datasets.fill", "published", matches=matches)
+    made = stack.call("deploy.bench.datasets.create_collections", "published", matches=matches)
     print(f"{matches:,} matches with {sum(made.values()):,} decisions, made in {time.monotonic() - began:.0f} s")
     steps = [f"{step} in s | CPU s | MB" for step in ("tables", "all", "verified", "analysed")]
     print(f"| dataset | decisions | {' | '.join(steps)} |")
@@ -228,11 +231,11 @@ def report(stack: Stack, *, matches: int = MATCHES) -> None:
             ]
         rows.append(row)
         print(f"| {slug} | {decisions:,} | {' | '.join(_row([one]) for one in row)} |", flush=True)
-    together = " | ".join(_row(list(column)) for column in zip(*rows, strict=True))
-    print(f"| all | {sum(made.values()):,} | {together} |", flush=True)
+    totals = " | ".join(_row(list(column)) for column in zip(*rows, strict=True))
+    print(f"| all | {sum(made.values()):,} | {totals} |", flush=True)
 
 
-def _row(found: list[Measured]) -> str:
+def _row(found: list[Usage]) -> str:
     seconds, cpu = sum(one.seconds for one in found), sum(one.cpu for one in found)
     own, resident = max(one.own for one in found), max(one.resident for one in found)
     return f"{seconds:.1f} | {cpu:.1f} | {own:.0f} (resident {resident:.0f})"

@@ -1,4 +1,4 @@
-"""People who play with each other: how soon a group is seated, and how soon a sealed round ends for everyone."""
+"""Groups of people: how soon a group is seated, and how soon everyone sees the end of a sealed round."""
 
 from __future__ import annotations
 
@@ -28,44 +28,46 @@ def report(
     """Print a row for the lobby and one for sealed rounds, for each database, with one web process per core."""
     for database in databases:
         with stack_on(database, os.cpu_count() or 1) as (stack, _database):
-            seated = asyncio.run(_lobby(stack))
+            seated = asyncio.run(_lobby_times(stack))
             print(
                 f"| {database} | {ARRIVALS} arrivals in {SECONDS:g} s, groups of {GROUP} | {len(seated)} groups; "
-                f"seated after the last arrival of each: p50 {_share(seated, 0.5):.2f} s, "
-                f"p95 {_share(seated, 0.95):.2f} s, most {max(seated, default=float('nan')):.2f} s |",
+                f"seated after its last arrival: p50 {_quantile(seated, 0.5):.2f} s, "
+                f"p95 {_quantile(seated, 0.95):.2f} s, maximum {max(seated, default=float('nan')):.2f} s |",
                 flush=True,
             )
-            closed = asyncio.run(_rounds(stack, tables))
+            closed = asyncio.run(_round_times(stack, tables))
             print(
                 f"| {database} | sealed rounds of {TABLE} people | {len(closed)} pages; from the last move to the new "
-                f"page: p50 {1000 * _share(closed, 0.5):.0f} ms, p95 {1000 * _share(closed, 0.95):.0f} ms |",
+                f"page: p50 {1000 * _quantile(closed, 0.5):.0f} ms, p95 {1000 * _quantile(closed, 0.95):.0f} ms |",
                 flush=True,
             )
 
 
-def _share(values: Sequence[float], share: float) -> float:
+def _quantile(values: Sequence[float], share: float) -> float:
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
 
 
-async def _lobby(stack: Stack) -> list[float]:
+async def _lobby_times(stack: Stack) -> list[float]:
     """Return the seconds from each group's last arrival until all its members are told to begin."""
-    paths = stack.call("deploy.bench.study.before_the_lobby", "bench-lobby", ARRIVALS, GROUP)
+    paths = stack.call("deploy.bench.study.people_before_lobby", "bench-lobby", ARRIVALS, GROUP)
     arrived: dict[str, float] = {}
     begun: dict[str, float] = {}
     began = time.monotonic()
     gaps = [SECONDS * number / ARRIVALS for number in range(ARRIVALS)]
     async with httpx.AsyncClient(base_url=stack.url, timeout=PATIENCE) as client:
 
-        async def one(path: str, position: int, after: float) -> None:
+        async def participant(path: str, position: int, after: float) -> None:
             await asyncio.sleep(max(0.0, began + after - time.monotonic()))
             arrived[path] = time.monotonic()
             page = await client.post(path, data={"position": str(position)}, follow_redirects=True)
             if 'id="lobby"' in page.text:
-                await _until_it_begins(stack, path)
+                await _wait_for_start(stack, path)
             begun[path] = time.monotonic()
 
-        await asyncio.gather(*(one(path, position, gap) for (path, position), gap in zip(paths, gaps, strict=True)))
+        await asyncio.gather(
+            *(participant(path, position, gap) for (path, position), gap in zip(paths, gaps, strict=True))
+        )
     groups: dict[int, list[str]] = defaultdict(list)
     for path, group in stack.call("deploy.bench.study.groups_of", [path for path, _position in paths]).items():
         groups[group].append(path)
@@ -76,7 +78,7 @@ async def _lobby(stack: Stack) -> list[float]:
     ]
 
 
-async def _until_it_begins(stack: Stack, path: str) -> None:
+async def _wait_for_start(stack: Stack, path: str) -> None:
     address = stack.url.removeprefix("http://")
     token = path.strip("/").split("/")[1]
     async with websockets.connect(f"ws://{address}/ws/lobby/{token}/", origin=stack.url, compression=None) as socket:
@@ -89,19 +91,19 @@ async def _until_it_begins(stack: Stack, path: str) -> None:
                 continue
             if message["type"] == "begin":
                 return
-    raise TimeoutError(f"nothing began at {path}")
+    raise TimeoutError(f"no game began at {path}")
 
 
-async def _rounds(stack: Stack, tables: int) -> list[float]:
+async def _round_times(stack: Stack, tables: int) -> list[float]:
     """Return the seconds from each round's last move to each person's new page, table after table."""
     times: list[float] = []
     for number in range(tables):
         paths = stack.call("deploy.bench.study.seated_group", f"bench-round-{number}", TABLE, ROUNDS)
-        times += await _table(stack, paths)
+        times += await _table_times(stack, paths)
     return times
 
 
-async def _table(stack: Stack, paths: Sequence[str]) -> list[float]:
+async def _table_times(stack: Stack, paths: Sequence[str]) -> list[float]:
     address = stack.url.removeprefix("http://")
     tokens = [path.strip("/").split("/")[1] for path in paths]
     sockets = [
@@ -137,7 +139,7 @@ async def _table(stack: Stack, paths: Sequence[str]) -> list[float]:
 
 
 async def _next_question(socket: Any, after: int | None) -> int | None:
-    """Return the next question that a page is asked; None when the game is over."""
+    """Return the next question that a page receives; None when the game is over."""
     while True:
         frame = json.loads(await asyncio.wait_for(socket.recv(), PATIENCE))
         if frame["type"] == "screen" and (frame["over"] or frame["answering"] not in (None, after)):

@@ -1,9 +1,9 @@
-"""Performance of the small model on this machine: N matches of each game against its usual scripted opponent.
+"""Performance of the small model on this machine: N matches of each game against its default scripted opponent.
 
-`python -m deploy.bench.local_model` starts the model of `make demo-llm` in the environment that
-`deploy/setup/llm.sh` makes, plays, and prints a row for each game and mode of asking: answers without
-a move of the kind asked for, answers with one against the rules, moves by the fallback
-script, and how the matches ended. The model takes each seat in half of the matches.
+`python -m deploy.bench.local_model` starts the model of `make demo-llm` in the environment created by
+`deploy/setup/llm.sh`, plays, and prints a row for each game and mode of asking: unreadable answers,
+illegal moves, moves by the fallback script, and how the matches ended. The model takes each seat in half
+of the matches.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from llm_agents.endpoints import Endpoint, use_endpoints
 from llm_agents.match import MatchRecord, play_match
 
 ROOT = Path(__file__).parents[2]
-PLACE, MODEL = "local", "smollm2-135m-instruct"
+ENDPOINT, MODEL = "local", "smollm2-135m-instruct"
 TRIES_AFTER_FIRST = 5
 
 
 @dataclass(frozen=True)
 class Mode:
-    """How the model is asked; with `calls`, by tools, that many times per period."""
+    """How the model is asked; with `calls`, through tools, with that many calls per period."""
 
     name: str
     structured: bool
@@ -44,7 +44,7 @@ class Mode:
 
     @property
     def agent(self) -> AgentSpec:
-        agent = AgentSpec(PLACE, MODEL, parameters={"max_tokens": 200}, structured=self.structured, short=self.short)
+        agent = AgentSpec(ENDPOINT, MODEL, parameters={"max_tokens": 200}, structured=self.structured, short=self.short)
         return replace(agent, strategy="tools", plain_tools=self.plain, calls=self.calls) if self.calls else agent
 
 
@@ -54,24 +54,24 @@ MODES = [
     Mode("schema, fewest numbers", structured=True, short=True),
     Mode("tools of the endpoint", structured=False, calls=6),
     Mode("tools in plain JSON", structured=False, calls=6, plain=True),
-    Mode("tools in plain JSON by a schema", structured=True, calls=6, plain=True),
+    Mode("tools in plain JSON with a schema", structured=True, calls=6, plain=True),
 ]
 
 
 @contextmanager
 def local_model(threads: int) -> Iterator[None]:
-    """Serve the model on a free port with so many processor threads, as the endpoint `PLACE`."""
+    """Serve the model on a free port with this number of processor threads, as the endpoint `ENDPOINT`."""
     python = ROOT / ".venv-llm" / "bin" / "python"
     if not python.exists():
-        raise SystemExit("There is no local model here: run deploy/setup/llm.sh first.")
+        raise SystemExit("The local model is not installed: run deploy/setup/llm.sh first.")
     command = [str(python), str(ROOT / "deploy/llm/serve.py")]
     command += ["--port", "0", "--parallel", "1", "--threads", str(threads)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as served:
         try:
             assert served.stdout is not None
             url = next(line for line in served.stdout if line.startswith("ready ")).split()[1]
-            place = Endpoint(PLACE, "openai", f"{url}/v1", "no-key-needed", structured="json_schema", concurrency=1)
-            use_endpoints({PLACE: place}.get)
+            place = Endpoint(ENDPOINT, "openai", f"{url}/v1", "no-key-needed", structured="json_schema", concurrency=1)
+            use_endpoints({ENDPOINT: place}.get)
             yield
         finally:
             served.terminate()
@@ -86,7 +86,7 @@ def play(game: Game[Any, Any], mode: Mode, number: int) -> MatchRecord:
     return play_match(game, number, agents, ladders={model: ladder})
 
 
-def line(mode: Mode, matches: Sequence[MatchRecord], seconds: float) -> str:
+def table_row(mode: Mode, matches: Sequence[MatchRecord], seconds: float) -> str:
     """Return the results of the matches as a row of the table."""
     calls = [call for match in matches for call in match.calls]
     answers = [call for call in calls if call.error is None]
@@ -113,10 +113,12 @@ def main() -> None:
     parser.add_argument(
         "--config", type=json.loads, default={}, metavar="JSON", help="values that override the defaults"
     )
-    parser.add_argument("--threads", type=int, default=2, help="of the model; 1 if the machine is busy")
+    parser.add_argument(
+        "--threads", type=int, default=2, help="processor threads of the model; use 1 if the machine is busy"
+    )
     options = parser.parse_args()
     print(
-        "| game | asked for | ended | of them without a fallback | turns | answers | unreadable | against the rules "
+        "| game | asked for | ended | without a fallback | turns | answers | unreadable | illegal "
         "| moves by the fallback | failed calls | median s per answer | seconds |"
         f"\n{'|---' * 12}|"
     )
@@ -126,7 +128,7 @@ def main() -> None:
             for mode in (MODES[number] for number in options.modes):
                 began = time.monotonic()
                 matches = [play(game, mode, number) for number in range(options.matches)]
-                print(line(mode, matches, time.monotonic() - began), flush=True)
+                print(table_row(mode, matches, time.monotonic() - began), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """How the small model on this machine plays a published collection, and how often it fails.
 
 `python -m deploy.bench.local_preset econarena-contest rational --matches 3` plays the first 3 sessions of each
-treatment of an environment with the model as the examined agent, asked as the preset says; further baselines
-of the preset follow as `--agents`. It prints a line of figures for each match and for its calls.
+treatment of an environment with the model as the examined agent, asked as in the preset. `--agents` adds further
+baselines of the preset. It prints a line of figures for each match and one for its calls.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from deploy.bench.local_model import MODEL, PLACE, local_model
+from deploy.bench.local_model import ENDPOINT, MODEL, local_model
 from games import grids, registry
 from games.interface import Game
 from games.lineups import CollectionPreset, Environment
@@ -25,10 +25,10 @@ from llm_agents.agent import SCRIPT, AgentSpec, Decision, Ladder
 from llm_agents.match import MatchRecord, play_match
 from llm_agents.record import CallRecord
 
-EXAMINED = f"{PLACE}:{MODEL}"
+EXAMINED = f"{ENDPOINT}:{MODEL}"
 
 
-def preset_called(name: str) -> tuple[type[Game[Any, Any]], CollectionPreset]:
+def find_preset(name: str) -> tuple[type[Game[Any, Any]], CollectionPreset]:
     for key in registry.keys():
         presets: Mapping[str, CollectionPreset] = getattr(grids.published(key), "PRESETS", {})
         if name in presets:
@@ -37,9 +37,9 @@ def preset_called(name: str) -> tuple[type[Game[Any, Any]], CollectionPreset]:
 
 
 def ladder_of(settings: Mapping[str, Any]) -> Ladder:
-    """Return the model's ladder as the preset says, with structured output as on the platform."""
-    asked = AgentSpec(
-        PLACE,
+    """Return the model with its fallbacks as in the preset, with structured output as on the platform."""
+    model = AgentSpec(
+        ENDPOINT,
         MODEL,
         strategy=settings.get("strategy"),
         parameters={"max_tokens": 500} | {key: settings[key] for key in ("temperature",) if key in settings},
@@ -47,7 +47,7 @@ def ladder_of(settings: Mapping[str, Any]) -> Ladder:
         structured=True,
     )
     return Ladder(
-        rungs=(asked,),
+        rungs=(model,),
         tries_after_first=settings.get("tries_after_first", 3),
         call_seconds=3600,
         script=settings.get("script"),
@@ -73,7 +73,7 @@ def matches(
 
 
 def print_decisions() -> None:
-    """Print each decision of the model as it is made: a match may take very long."""
+    """Print each decision of the model as it is made, since a match may take long."""
 
     async def decide(*args: Any, **more: Any) -> Decision:
         decision = await agent.decide(*args, **more)
@@ -89,11 +89,11 @@ def summary_of(calls: Sequence[CallRecord]) -> str:
     purposes = dict.fromkeys(call.purpose for call in calls)
     parts = []
     for purpose in purposes:
-        of_it = [call for call in calls if call.purpose == purpose and call.error is None]
-        faults = Counter(call.fault for call in of_it)
-        seconds = statistics.median(call.latency for call in of_it) if of_it else 0.0
+        answers = [call for call in calls if call.purpose == purpose and call.error is None]
+        faults = Counter(call.fault for call in answers)
+        seconds = statistics.median(call.latency for call in answers) if answers else 0.0
         parts.append(
-            f"{purpose}: {len(of_it)} answers, {faults['unreadable']} unreadable, {faults['illegal']} illegal, "
+            f"{purpose}: {len(answers)} answers, {faults['unreadable']} unreadable, {faults['illegal']} illegal, "
             f"median {seconds:.1f} s"
         )
     failed = sum(call.error is not None for call in calls)
@@ -104,12 +104,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("preset")
     parser.add_argument("environment")
-    parser.add_argument("--agents", default="", help="scripts named before the model, comma-separated")
-    parser.add_argument("--matches", type=int, default=3, help="of each treatment")
+    parser.add_argument("--agents", default="", help="further agents before the model, comma-separated")
+    parser.add_argument("--matches", type=int, default=3, help="matches of each treatment")
     parser.add_argument("--treatments", type=int, default=100, help="only the first N treatments")
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
-    kind, preset = preset_called(options.preset)
+    kind, preset = find_preset(options.preset)
     named = [agent for agent in options.agents.split(",") if agent] + [EXAMINED]
     environment = next(one for one in preset.environments_for(named, 1) if one.name == options.environment)
     calls: list[CallRecord] = []
@@ -122,8 +122,8 @@ def main() -> None:
             own = {key: value for key, value in played.play.metrics().items() if key.startswith(f"{seat}_")}
             others = {role: payoff for role, payoff in played.play.payoffs().items()}
             by_fallback = sum(event.data.get("by") is not None for event in played.events)
-            said = {"seat": seat, "payoffs": others, "by_fallback": by_fallback, "failed": played.failed, **own}
-            print(json.dumps(said), flush=True)
+            figures = {"seat": seat, "payoffs": others, "by_fallback": by_fallback, "failed": played.failed, **own}
+            print(json.dumps(figures), flush=True)
             print(" ", summary_of(played.calls), flush=True)
     print(f"all in {time.monotonic() - began:.0f} s:", summary_of(calls))
 

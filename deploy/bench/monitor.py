@@ -12,12 +12,12 @@ from config.supervisor import Stack
 
 SLUG = "watched"
 LIVE = 500
-LOOKS = 30
+REQUESTS = 30
 PASSWORD = "only for the benchmark"
 
 
 def prepare() -> str:
-    """Create a researcher; return the name of their session cookie and the session."""
+    """Create a researcher; return their session cookie as NAME=VALUE."""
     from django.conf import settings
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.contrib.auth.models import User
@@ -32,7 +32,7 @@ def prepare() -> str:
     return f"{settings.SESSION_COOKIE_NAME}={session.session_key}"
 
 
-def play_more(finished: int) -> None:
+def add_finished(finished: int) -> None:
     """Add people who have played the study."""
     from deploy.bench import crowd
     from studies.models import Study
@@ -47,31 +47,31 @@ def report(stack: Stack, *, sizes: tuple[int, ...] = (200, 5_000)) -> None:
     before = sizes[0]
     web = psutil.Process(stack.pids["web"])
     print(
-        "| finished | live | what | CPU ms of the web server | ms until it is there, median and slowest | KB |",
+        "| finished | live | what | CPU ms of the web server | response ms, median and slowest | KB |",
         flush=True,
     )
     print("|---|---|---|---|---|---|", flush=True)
     with httpx.Client(base_url=stack.url, headers={"Cookie": cookie}, timeout=60) as client:
         for size in sizes:
             if size > before:
-                stack.call("deploy.bench.monitor.play_more", size - before)
+                stack.call("deploy.bench.monitor.add_finished", size - before)
                 before = size
             for what, address in (("page", f"/admin/monitor/{key}/"), ("update", f"/admin/monitor/{key}/now/")):
-                print(f"| {size:,} | {LIVE} | {what} | {_looks(client, address, web)} |", flush=True)
+                print(f"| {size:,} | {LIVE} | {what} | {_requests(client, address, web)} |", flush=True)
 
 
-def _looks(client: httpx.Client, address: str, web: psutil.Process) -> str:
-    weight = len(_look(client, address)) / 1000
+def _requests(client: httpx.Client, address: str, web: psutil.Process) -> str:
+    weight = len(_request(client, address)) / 1000
     used, times = _cpu(web), []
-    for _number in range(LOOKS):
+    for _number in range(REQUESTS):
         began = time.perf_counter()
-        _look(client, address)
+        _request(client, address)
         times.append(1000 * (time.perf_counter() - began))
-    cpu = 1000 * (_cpu(web) - used) / LOOKS
+    cpu = 1000 * (_cpu(web) - used) / REQUESTS
     return f"{cpu:.0f} | {statistics.median(times):.0f}, {max(times):.0f} | {weight:.0f}"
 
 
-def _look(client: httpx.Client, address: str) -> str:
+def _request(client: httpx.Client, address: str) -> str:
     answer = client.get(address)
     answer.raise_for_status()
     return answer.text

@@ -1,7 +1,7 @@
-"""People who enter without pause, each from the link to the first page of the game, again and again.
+"""People who go from the link to the first page of the game, again and again without a pause.
 
-With oTree set up (deploy/setup/otree.sh), the same number go through its demonstration in the same run: as many
-pages of forms, one after the other. What counts is the ratio.
+With oTree set up (deploy/setup/otree.sh), the same number of people go through as many pages of forms in oTree in the
+same run. What counts is the ratio.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ def report(
     stack_on: Callable[..., AbstractContextManager[tuple[Stack, Any]]], databases: Sequence[str], *, seconds: float
 ) -> None:
     """Print a row for each database and number of web processes, and one for oTree."""
-    print("\n| pages, 50 people walking in | web processes | submits/s | p50 ms | p95 ms | errors | web memory MB |")
+    print("\n| pages, 50 people entering | web processes | submits/s | p50 ms | p95 ms | errors | web memory MB |")
     print("|---|---|---|---|---|---|---|", flush=True)
     for database in databases:
         for processes in sorted({1, os.cpu_count() or 1}):
             with stack_on(database, web_processes=processes) as (stack, _database):
-                _row(database, processes, stack.url, _into_parley, seconds, lambda: _megabytes(stack.pids["web"]))
+                _row(database, processes, stack.url, _enter_parley, seconds, lambda: _megabytes(stack.pids["web"]))
     if not OTREE.exists():
         print("| oTree | (not set up: deploy/setup/otree.sh) | | | | | |")
         return
@@ -50,7 +50,7 @@ def report(
         peer.start()
         try:
             join = _otree_session(peer)
-            _row("oTree", 1, peer.url, lambda client: _into_otree(client, join), seconds, lambda: _megabytes(peer.pid))
+            _row("oTree", 1, peer.url, lambda client: _enter_otree(client, join), seconds, lambda: _megabytes(peer.pid))
         finally:
             peer.stop()
 
@@ -65,8 +65,8 @@ def _otree_session(peer: Otree) -> str:
 
 
 def _row(name: str, processes: int, url: str, walk: Walk, seconds: float, megabytes: Callable[[], float]) -> None:
-    took, errors, rate = asyncio.run(_measure(url, walk, seconds))
-    ordered = sorted(took) or [float("nan")]
+    durations, errors, rate = asyncio.run(_measure(url, walk, seconds))
+    ordered = sorted(durations) or [float("nan")]
     p50, p95 = (1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))] for share in (0.5, 0.95))
     print(
         f"| {name} | {processes} | {rate:.0f} | {p50:.0f} | {p95:.0f} | {len(errors)} | {megabytes():.0f} |", flush=True
@@ -76,36 +76,38 @@ def _row(name: str, processes: int, url: str, walk: Walk, seconds: float, megaby
 
 
 async def _measure(url: str, walk: Walk, seconds: float) -> tuple[list[float], list[str], float]:
-    """Return the seconds of every submit including the next page, the errors, and the submits per second."""
-    took: list[float] = []
+    """Return the seconds of every submit up to the next page, the errors, and the submits per second."""
+    durations: list[float] = []
     errors: list[str] = []
     since = time.monotonic()
     until = since + seconds
 
-    async def one() -> None:
+    async def person() -> None:
         while time.monotonic() < until:
             try:
-                async with _Timed(base_url=url, timeout=60, verify=False, took=took, until=until) as client:
+                async with _TimedClient(
+                    base_url=url, timeout=60, verify=False, durations=durations, until=until
+                ) as client:
                     await walk(client)
             except Exception as error:  # noqa: BLE001  (a benchmark counts every failure)
                 errors.append(f"{type(error).__name__}: {error}"[:200])
 
-    await asyncio.gather(*(one() for _person in range(PEOPLE)))
-    return took, errors, len(took) / seconds
+    await asyncio.gather(*(person() for _number in range(PEOPLE)))
+    return durations, errors, len(durations) / seconds
 
 
-class _Timed(httpx.AsyncClient):
-    """A browser whose submits are timed, including the pages that they lead to."""
+class _TimedClient(httpx.AsyncClient):
+    """A browser whose submits are timed up to the next page."""
 
-    def __init__(self, *, took: list[float], until: float, **options: Any):
+    def __init__(self, *, durations: list[float], until: float, **options: Any):
         super().__init__(**options)
-        self._took, self._until = took, until
+        self._durations, self._until = durations, until
 
     async def request(self, *positional: Any, **named: Any) -> httpx.Response:
         began = time.monotonic()
         page = await super().request(*positional, **named)
         if time.monotonic() <= self._until:
-            self._took.append(time.monotonic() - began)
+            self._durations.append(time.monotonic() - began)
         return page
 
 
@@ -115,12 +117,12 @@ def _megabytes(pid: int) -> float:
     return sum(process.memory_full_info().pss for process in [root, *root.children(recursive=True)]) / 1e6
 
 
-async def _into_parley(client: httpx.AsyncClient) -> None:
+async def _enter_parley(client: httpx.AsyncClient) -> None:
     await workers.enter(client, f"/join/{STUDY}/")
 
 
-async def _into_otree(client: httpx.AsyncClient, join: str) -> None:
-    """Go through as many pages of as many forms: the link, consent, a name, instructions, and the page of an offer."""
+async def _enter_otree(client: httpx.AsyncClient, join: str) -> None:
+    """Go through the same number of pages and forms: the link, consent, a name, instructions, and an offer."""
     page = await client.get(join, follow_redirects=True)
     for number, answer in enumerate([{"agree": "yes"}, {"name": "Worker"}, {}], start=1):
         if page.status_code != 200 or f"page {number}" not in page.text:

@@ -16,7 +16,7 @@ HUNG = "hung"
 
 
 def launch(slug: str) -> None:
-    """Launch a bargaining study without end: neither the participants nor their opponent ever accept."""
+    """Launch an endless bargaining study: neither the participants nor their opponent ever accept."""
     _launch(slug, agents=agents_from_specs("script:fair"))
 
 
@@ -43,9 +43,9 @@ def _launch(slug: str, **values: object) -> None:
     freezing.launch(study)
 
 
-def before_the_lobby(slug: str, people: int, together: int) -> list[tuple[str, int]]:
-    """Launch a study of groups with people one page before its lobby; return their pages' paths and steps."""
-    _contest(slug, players=together, runs=1)
+def people_before_lobby(slug: str, people: int, group_size: int) -> list[tuple[str, int]]:
+    """Launch a study of groups with people on the page before its lobby; return their pages' paths and positions."""
+    _contest(slug, players=group_size, runs=1)
     return [_walk(slug, until="instructions") for _one in range(people)]
 
 
@@ -56,7 +56,7 @@ def seated_group(slug: str, people: int, runs: int) -> list[str]:
 
 
 def groups_of(paths: list[str]) -> dict[str, int]:
-    """Return the match of each page that has one."""
+    """Return the match of each page whose person has one."""
     seats = Seat.objects.filter(enrolment__token__in=[path.split("/")[2] for path in paths])
     matches = dict(seats.values_list("enrolment__token", "match"))
     return {path: matches[path.split("/")[2]] for path in paths if path.split("/")[2] in matches}
@@ -80,7 +80,7 @@ def _contest(slug: str, *, players: int, runs: int) -> None:
 def _walk(slug: str, *, until: str) -> tuple[str, int]:
     enrolment = enrol(Study.objects.get(slug=slug), Arrival("open", worker="", proof=""))
     while enrolment.step is not None and enrolment.step["kind"] not in (until, "lobby", "match"):
-        said = {"agree": "yes", "name": "Worker"}
-        people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data=said)
+        answers = {"agree": "yes", "name": "Worker"}
+        people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data=answers)
         enrolment.refresh_from_db()
     return enrolment.get_absolute_url(), enrolment.position

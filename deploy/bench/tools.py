@@ -1,7 +1,7 @@
 """Turns played by calling tools: many loops at once, and one long match whose turns must not get slower.
 
-The stand-in server runs in its own process. Each of its periods takes eight calls: it looks seven times, with each
-tool without arguments in turn, and submits.
+The stand-in server runs in its own process. It takes eight calls per period: seven lookups, cycling through the
+tools without arguments, and a submission.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CALLS = 8
 AT_ONCE = 100
 PERIODS = 300
 WARM_UP = 4.0
-PLACE = "bench"
+ENDPOINT = "bench"
 STANDIN = """
 import sys
 from deploy.bench.tools import answer
@@ -44,13 +44,13 @@ def answer(request: Mapping[str, Any]) -> Any:
     tools = [tool["function"] for tool in request["tools"]]
     if made == CALLS - 1:
         return Calls(((tools[-1]["name"], '{"prices": {"Product_1": 5}}'),))
-    looks = [tool["name"] for tool in tools[:-1] if not tool["parameters"]["required"]]
-    return Calls(((looks[made % len(looks)], "{}"),))
+    lookups = [tool["name"] for tool in tools[:-1] if not tool["parameters"]["required"]]
+    return Calls(((lookups[made % len(lookups)], "{}"),))
 
 
 @contextmanager
 def standin(seconds: float) -> Iterator[str]:
-    """Yield the address of a stand-in server that takes so long for each call."""
+    """Yield the address of a stand-in server that takes `seconds` for each call."""
     command = [sys.executable, "-c", STANDIN, str(seconds)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as served:
         assert served.stdout is not None
@@ -61,16 +61,16 @@ def standin(seconds: float) -> Iterator[str]:
 
 
 def long_match(url: str, periods: int) -> list[float]:
-    """Return the CPU seconds of this process for each period of one match, log to log; called inside the stack."""
+    """Return the CPU seconds of this process for each period of one match; called inside the stack."""
     from matches import agents, announce, services
     from matches.models import Match
     from opponents.agent_settings import AgentSettings
     from opponents.models import Call
 
     announce.queue_turn = lambda match, turn: None  # no worker other than this process
-    use(url, 1)
+    use_standin(url, 1)
     asked = AgentSettings(strategy="tools", retries=0, limit_seconds=1800)
-    players = {"agent": services.Player(agent=f"{PLACE}:any", settings=asked)}
+    players = {"agent": services.Player(agent=f"{ENDPOINT}:any", settings=asked)}
     match = services.open_match(game=GAME, config={"periods": periods}, players=players, seed=1)
     spent = []
     for _period in range(periods):
@@ -84,29 +84,29 @@ def long_match(url: str, periods: int) -> list[float]:
     return spent
 
 
-def use(url: str, concurrency: int) -> None:
+def use_standin(url: str, concurrency: int) -> None:
     """Add the stand-in server as an endpoint; called inside the stack."""
     from opponents.endpoints import MEMORY
     from opponents.models import Endpoint
 
     Endpoint.objects.update_or_create(
-        name=PLACE, defaults={"protocol": "openai", "base_url": url, "concurrency": concurrency}
+        name=ENDPOINT, defaults={"protocol": "openai", "base_url": url, "concurrency": concurrency}
     )
     MEMORY.expire()
 
 
 def begin_loops(slug: str, url: str, at_once: int) -> None:
-    """Start a collection of long matches, so many at once; called inside the stack."""
+    """Start a collection of long matches, `at_once` of them concurrently; called inside the stack."""
     from collecting import planning, services
     from opponents.agent_settings import AgentSettings
 
-    use(url, at_once)
+    use_standin(url, at_once)
     plan = planning.Plan(
         title=slug,
         slug=slug,
         game=GAME,
         configurations=[{"periods": PERIODS}],
-        agents=[f"{PLACE}:any"],
+        agents=[f"{ENDPOINT}:any"],
         settings=AgentSettings(strategy="tools", retries=0, limit_seconds=1800),
         repetitions=at_once,
         concurrency=at_once,
@@ -115,33 +115,33 @@ def begin_loops(slug: str, url: str, at_once: int) -> None:
     services.start(planning.make_collection(plan))
 
 
-def kept(slug: str) -> int:
+def stored_calls(slug: str) -> int:
     """Return the number of stored calls; called inside the stack."""
     from opponents.models import Call
 
     return Call.objects.filter(budget_of__contains=slug).count()
 
 
-async def alone(url: str, at_once: int, seconds: float) -> tuple[float, float]:
-    """Return (calls per second, final memory in MB) of so many loops in one event loop that stores nothing."""
+async def rate_without_storage(url: str, at_once: int, seconds: float) -> tuple[float, float]:
+    """Return (calls per second, final memory in MB) of `at_once` loops in one event loop that stores nothing."""
     from games import registry
     from games.play import configure, start, submit
     from llm_agents.agent import AgentSpec, decide
     from llm_agents.endpoints import Endpoint, use_endpoints
 
-    use_endpoints({PLACE: Endpoint(PLACE, "openai", url, "sk-bench", concurrency=at_once)}.get)
+    use_endpoints({ENDPOINT: Endpoint(ENDPOINT, "openai", url, "sk-bench", concurrency=at_once)}.get)
     game, made, over = configure(registry.get(GAME), {"periods": PERIODS}), 0, False
 
-    async def one(seed: int) -> None:
+    async def play_match(seed: int) -> None:
         nonlocal made
         play, _events = start(game, seed)
         while not over:
             calls: list[Any] = []
-            decision = await decide(AgentSpec(PLACE, "any", strategy="tools"), play, "agent", (), calls=calls)
+            decision = await decide(AgentSpec(ENDPOINT, "any", strategy="tools"), play, "agent", (), calls=calls)
             made += len(calls)
             play, _events = submit(play, "agent", decision.move)
 
-    loops = [asyncio.create_task(one(seed)) for seed in range(at_once)]
+    loops = [asyncio.create_task(play_match(seed)) for seed in range(at_once)]
     await asyncio.sleep(WARM_UP + CALLS)
     before, began = made, time.monotonic()
     await asyncio.sleep(seconds)
@@ -157,22 +157,25 @@ def report(stack: Stack, *, seconds: float) -> None:
     tenth = len(spent) // 10
     first, last = (1000 * sum(part) / tenth / CALLS for part in (spent[:tenth], spent[-tenth:]))
     print(
-        f"| one match of {PERIODS} periods × {CALLS} calls | {first:.1f} ms of CPU a call in the first tenth, "
+        f"| one match of {PERIODS} periods × {CALLS} calls | {first:.1f} ms of CPU per call in the first tenth, "
         f"{last:.1f} ms in the last ({last / first - 1:+.0%}) |",
         flush=True,
     )
     with standin(1.0) as url:
-        rate, memory = asyncio.run(alone(url, AT_ONCE, seconds))
-        print(f"| {AT_ONCE} loops in one process, nothing kept | {rate:.0f} calls/s of {AT_ONCE}; {memory:.0f} MB |")
+        rate, memory = asyncio.run(rate_without_storage(url, AT_ONCE, seconds))
+        print(f"| {AT_ONCE} loops in one process, nothing stored | {rate:.0f} calls/s of {AT_ONCE}; {memory:.0f} MB |")
         stack.call("deploy.bench.tools.begin_loops", "loops", url, AT_ONCE)
         time.sleep(WARM_UP + CALLS)
         marks = []
         for _half in range(2):
-            before, began = stack.call("deploy.bench.tools.kept", "loops"), time.monotonic()
+            before, began = stack.call("deploy.bench.tools.stored_calls", "loops"), time.monotonic()
             time.sleep(seconds)
-            after = stack.call("deploy.bench.tools.kept", "loops")
+            after = stack.call("deploy.bench.tools.stored_calls", "loops")
             memory = psutil.Process(stack.pids["collector"]).memory_info().rss / 1e6
             marks.append(((after - before) / (time.monotonic() - began), memory))
         stack.manage("collect", "loops", "--pause", "--no-wait")
     rates = ", then ".join(f"{rate:.0f} calls/s with {memory:.0f} MB" for rate, memory in marks)
-    print(f"| {AT_ONCE} loops of a collection at once, a second a call | {rates}; the limit is {AT_ONCE} |", flush=True)
+    print(
+        f"| {AT_ONCE} concurrent loops of a collection, one second per call | {rates}; the limit is {AT_ONCE} |",
+        flush=True,
+    )

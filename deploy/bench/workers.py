@@ -14,14 +14,14 @@ import httpx
 import websockets
 
 RAMP_SECONDS_EACH = 0.05
-"""Sockets are opened one after another, so that opening them is not what is measured."""
+"""Seconds between opening two sockets, so that opening them does not affect the measurement."""
 CODE_WORD = re.compile(r"remember the word <strong>([a-z]+)</strong>")
 POSITION = re.compile(r'name="position" value="(\d+)"')
 
 
 @dataclass
-class Measured:
-    """What the participants measured."""
+class Measurements:
+    """Measurements of all participants."""
 
     replies: list[float] = field(default_factory=list)
     """Seconds from sending a move that the opponent must answer until the answer arrives on the socket."""
@@ -43,15 +43,15 @@ async def enter(client: httpx.AsyncClient, join: str) -> str:
             answer = {**answer, "code_word": word[1]}
         position = POSITION.search(page.text)
         if position is None:
-            raise RuntimeError(f"no step to answer on {page.status_code} {page.text[:200]}")
+            raise RuntimeError(f"no step to answer: {page.status_code} {page.text[:200]}")
         page = await client.post(page.url, data={"position": position[1], **answer}, follow_redirects=True)
     if 'id="screen"' not in page.text:
         raise RuntimeError(f"did not reach the game: {page.url.path}")
     return page.url.path
 
 
-async def play(address: str, path: str, *, thinking: float, since: float, until: float, measured: Measured) -> None:
-    """Play one match until the time is up: greedy offers, and every offer refused. Count from `since` on."""
+async def play(address: str, path: str, *, thinking: float, since: float, until: float, measured: Measurements) -> None:
+    """Play one match until the time is up: make greedy offers and reject every offer. Count from `since` on."""
     token = path.strip("/").split("/")[1]
     socket_address = f"ws://{address}/ws/play/{token}/"
     async with websockets.connect(socket_address, origin=f"http://{address}", compression=None) as socket:
@@ -79,7 +79,7 @@ async def play(address: str, path: str, *, thinking: float, since: float, until:
             await socket.send(json.dumps({"type": "move", "fields": {"answering": str(frame["answering"]), **move}}))
 
 
-async def wait_in_vain(address: str, join: str, *, people: int, until: asyncio.Event) -> None:
+async def hold_unanswered_offers(address: str, join: str, *, people: int, until: asyncio.Event) -> None:
     """Have `people` enter, make an offer to a model that never answers, and keep their pages open."""
 
     async def one() -> None:
@@ -96,19 +96,19 @@ async def wait_in_vain(address: str, join: str, *, people: int, until: asyncio.E
 
 async def run(
     address: str, join: str, *, workers: int, thinking: float, seconds: float, begin: Callable[[], None]
-) -> Measured:
-    """Run `workers` participants at once, measured for `seconds` once all have entered and begun to play.
+) -> Measurements:
+    """Run `workers` participants at once; measure for `seconds` once all have entered and begun to play.
 
     `begin` is called when the measurement begins.
     """
-    measured = Measured()
-    gate = asyncio.Semaphore(4)
+    measured = Measurements()
+    entering = asyncio.Semaphore(4)
 
-    async def come_in() -> str:
-        async with gate, httpx.AsyncClient(base_url=f"http://{address}", timeout=60) as client:
+    async def enter_once() -> str:
+        async with entering, httpx.AsyncClient(base_url=f"http://{address}", timeout=60) as client:
             return await enter(client, join)
 
-    paths = await asyncio.gather(*(come_in() for _ in range(workers)))
+    paths = await asyncio.gather(*(enter_once() for _ in range(workers)))
     ramp = workers * RAMP_SECONDS_EACH + 2 * thinking
     since = time.monotonic() + ramp
     until = since + seconds

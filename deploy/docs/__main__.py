@@ -1,4 +1,4 @@
-"""`python -m deploy.docs`: build the site into var/docs/html. Exit code 1 if a page or a link is wrong."""
+"""`python -m deploy.docs`: build the site into var/docs/html. The exit code is 1 if a page or a link is wrong."""
 
 from __future__ import annotations
 

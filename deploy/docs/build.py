@@ -1,4 +1,4 @@
-"""From the repository's Markdown and the code to a folder of HTML."""
+"""Builds a folder of HTML from the repository's Markdown and the code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SPHINX = ROOT / ".venv-docs" / "bin" / "python"
 
 
 class BuildFailed(Exception):
-    """A page cannot be built, or a link leads nowhere. The message lists what is wrong."""
+    """A page cannot be built, or a link is broken. The message lists the problems."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Report:
     Attributes:
         pages: number of HTML pages.
         links: number of internal links that were checked.
-        listing: the file with the external addresses, which nothing fetches.
+        listing: the file with the external addresses, which are not fetched.
     """
 
     pages: int
@@ -38,13 +38,13 @@ def build(folder: Path) -> Report:
     """Build the site into `folder`/html, from scratch.
 
     Raises:
-        BuildFailed: Sphinx warned, a link leads nowhere, or a page loads something from the network.
+        BuildFailed: Sphinx warned, a link is broken, or a page loads something from the network.
     """
     if not SPHINX.exists():
         raise BuildFailed(f"{SPHINX} is missing: run `make docs`.")
     source, html = folder / "source", folder / "html"
-    for made in (source, html):
-        shutil.rmtree(made, ignore_errors=True)
+    for output in (source, html):
+        shutil.rmtree(output, ignore_errors=True)
     assemble(ROOT, source)
     command = [str(SPHINX), "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
     built = subprocess.run(

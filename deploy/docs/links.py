@@ -1,4 +1,4 @@
-"""Links of the built site: internal ones lead somewhere, external ones are listed, and nothing is loaded from afar."""
+"""Checks the built site: no internal link is broken, external ones are listed, nothing is loaded from the network."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-LOADING = {("script", "src"), ("img", "src"), ("source", "src"), ("iframe", "src"), ("link", "href")}
-"""Attributes whose address a browser fetches by itself."""
+FETCHED = {("script", "src"), ("img", "src"), ("source", "src"), ("iframe", "src"), ("link", "href")}
+"""Attributes whose address a browser fetches automatically."""
 
 
 @dataclass
@@ -19,7 +19,7 @@ class Found:
         pages: number of pages.
         internal: number of links within the site.
         external: addresses outside the site that a reader may follow.
-        problems: one sentence for each link that leads nowhere or loads from the network.
+        problems: one sentence for each link that is broken or loads something from the network.
     """
 
     pages: int = 0
@@ -43,14 +43,14 @@ class _Page(HTMLParser):
                 continue
             if name == "id" or (tag == "a" and name == "name"):
                 self.anchors.add(value)
-            elif (tag, name) in LOADING:
+            elif (tag, name) in FETCHED:
                 self.targets.append((value, True))
             elif (tag, name) == ("a", "href"):
                 self.targets.append((value, False))
 
 
 def check(html: Path) -> Found:
-    """Check every page under `html`."""
+    """Check every page under `html` and return the findings."""
     pages = {path: _Page(path.read_text(encoding="utf-8")) for path in sorted(html.rglob("*.html"))}
     found = Found(pages=len(pages))
     for path, page in pages.items():
@@ -65,11 +65,15 @@ def check(html: Path) -> Found:
                     found.problems.append(f"{name} loads {target} from the network.")
                 continue
             found.internal += 1
-            there = (path.parent / unquote(address.path)).resolve() if address.path else path
-            if not there.exists():
+            destination = (path.parent / unquote(address.path)).resolve() if address.path else path
+            if not destination.exists():
                 found.problems.append(f"{name} links to {target}, which does not exist.")
-            elif address.fragment and there in pages and unquote(address.fragment) not in pages[there].anchors:
-                found.problems.append(f"{name} links to {target}, and that page has no such anchor.")
+            elif (
+                address.fragment
+                and destination in pages
+                and unquote(address.fragment) not in pages[destination].anchors
+            ):
+                found.problems.append(f"{name} links to {target}, but that page has no such anchor.")
     for sheet in html.rglob("*.css"):
         text = sheet.read_text(encoding="utf-8")
         if "url(http" in text or "url(//" in text or "@import" in text:

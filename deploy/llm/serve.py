@@ -1,6 +1,6 @@
 """Serve SmolLM2-135M-Instruct on 127.0.0.1 with OpenAI's protocol, until stopped.
 
-Runs in the environment that deploy/setup/llm.sh makes. Prints "ready URL" once it answers.
+Runs in the environment created by deploy/setup/llm.sh. Prints "ready URL" once it answers.
 Usage: serve.py [--port N] [--parallel N] [--threads N]
 """
 

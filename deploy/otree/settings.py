@@ -1,4 +1,4 @@
-"""A small experiment with Parley in the middle: a survey, the game, a survey. And the game alone."""
+"""A small experiment with Parley in the middle (a survey, the game, a survey), and the game alone."""
 
 from os import environ
 
@@ -8,12 +8,12 @@ SESSION_CONFIGS = [
         "display_name": "A game against a model, played in Parley",
         "app_sequence": ["before", "parley", "after"],
         "num_demo_participants": 2,
-        # Who plays which role, in turn; without it Parley fills its emptiest cell.
+        # Participants take these roles in turn; without them, Parley fills the cell with the most open places.
         "parley_roles": ["alice", "bob"],
     },
     {
         "name": "parley_alone",
-        "display_name": "Nothing but the game",
+        "display_name": "The game alone",
         "app_sequence": ["parley"],
         "num_demo_participants": 1,
     },
@@ -28,5 +28,5 @@ USE_POINTS = False
 
 ADMIN_USERNAME = "admin"
 ADMIN_PASSWORD = environ.get("OTREE_ADMIN_PASSWORD")
-SECRET_KEY = environ.get("OTREE_SECRET_KEY", "only for trying it out on one machine")
+SECRET_KEY = environ.get("OTREE_SECRET_KEY", "only for trying oTree on one machine")
 DEMO_PAGE_INTRO_HTML = ""

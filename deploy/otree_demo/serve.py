@@ -1,4 +1,4 @@
-"""`make otree-demo`: an oTree experiment side by side with the Parley that it sends its participants to."""
+"""`make otree-demo`: an oTree experiment beside the Parley that it sends its participants to."""
 
 from __future__ import annotations
 

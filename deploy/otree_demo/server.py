@@ -1,6 +1,6 @@
-"""An oTree server beside a running Parley: its project is copied to a folder, and its data kept there.
+"""An oTree server beside a running Parley, with its project and data in one folder.
 
-It is run as in experiments (`otree prodserver1of2`): every answer is in its database when a page is
+It runs as in experiments (`otree prodserver1of2`): every answer is in its database by the time the next page is
 shown. oTree's `devserver` holds everything in memory until it is stopped, and loses it when killed.
 """
 
@@ -22,15 +22,15 @@ from config.supervisor import HOST, StackError, free_port
 
 PROJECT = Path(__file__).resolve().parent.parent / "otree"
 PATIENCE = 60
-_TOGETHER = """trap "trap '' TERM; kill -TERM 0; wait" TERM; "$@" & wait"""
-"""oTree starts a separate process for page timeouts: on SIGTERM, this shell ends both."""
+_STOP_BOTH = """trap "trap '' TERM; kill -TERM 0; wait" TERM; "$@" & wait"""
+"""oTree starts a separate process for page time-outs: on SIGTERM, this shell ends both."""
 
 
 class Otree:
     """The demonstration's experiment on a free port.
 
     Args:
-        folder: the project is copied there, and oTree keeps its database in it.
+        folder: where the project is copied to and oTree stores its database.
         program: the `otree` of its environment.
         database_url: a PostgreSQL database; otherwise an SQLite file in the folder.
         project: the folder to copy.
@@ -49,9 +49,9 @@ class Otree:
     def prepare(self, *, parley: str, study: str, link_key: str) -> None:
         """Copy the project, and store its settings for Parley."""
         shutil.copytree(self.project, self.folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-        kept = {name: os.environ[name] for name in ("HOME", "LANG", "LC_ALL", "TMPDIR") if name in os.environ}
+        inherited = {name: os.environ[name] for name in ("HOME", "LANG", "LC_ALL", "TMPDIR") if name in os.environ}
         self.environment = {
-            **kept,
+            **inherited,
             "PATH": f"{self.program.parent}{os.pathsep}{os.environ.get('PATH', '')}",
             "PYTHONUNBUFFERED": "1",
             "OTREE_PRODUCTION": "1",
@@ -69,7 +69,7 @@ class Otree:
         Raises:
             StackError: contains oTree's output.
         """
-        command = ["sh", "-c", _TOGETHER, "sh", str(self.program), "prodserver1of2", f"{HOST}:{self.port}"]
+        command = ["sh", "-c", _STOP_BOTH, "sh", str(self.program), "prodserver1of2", f"{HOST}:{self.port}"]
         self._process = children.start(
             command, environment=self.environment, log=self.log_file, cwd=self.folder, death_signal=signal.SIGTERM
         )
@@ -81,13 +81,13 @@ class Otree:
             time.sleep(0.2)
 
     def stop(self) -> None:
-        """Stop it; its sessions are kept. Safe to call twice."""
+        """Stop the server and keep its sessions. Safe to call twice."""
         if self._process is not None:
             children.stop(self._process, patience=20)
             self.kill()
 
     def kill(self) -> None:
-        """Kill all of its processes at once, as a power cut does. Safe to call twice."""
+        """Kill all of its processes at once, as a power cut would. Safe to call twice."""
         if self._process is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -104,7 +104,7 @@ class Otree:
         return self.folder / "otree.log"
 
     def log(self) -> str:
-        """Return its output so far."""
+        """Return the server's output so far."""
         return self.log_file.read_text(errors="replace") if self.log_file.exists() else ""
 
     def _answers(self) -> bool:

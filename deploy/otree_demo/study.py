@@ -1,4 +1,4 @@
-"""Parley's side of the demonstration: a study that the oTree experiment sends participants to."""
+"""Parley's part of the demonstration: the study that the oTree experiment sends participants to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SLUG = "otree-demo"
 
 
 def make_study(address: str, rest_key: str, *, purpose: str = "demo") -> dict[str, str]:
-    """Create and launch the study once, and allow the oTree server at `address` to send people and get results."""
+    """Create and launch the study once; allow the oTree server at `address` to send people and get results."""
     study, new = Study.objects.get_or_create(
         slug=SLUG,
         defaults={

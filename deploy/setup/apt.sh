@@ -1,5 +1,5 @@
 #!/bin/bash
-# apt.sh PACKAGE...: install Debian packages, refreshing apt's lists only if they are unknown. Needs root.
+# apt.sh PACKAGE...: install Debian packages, refreshing apt's lists only if a package is unknown. Needs root.
 set -euo pipefail
 
 export DEBIAN_FRONTEND=noninteractive

@@ -1,4 +1,4 @@
-"""An import-linter contract: every folder of games/ that has rules is independent of every other, new ones included."""
+"""An import-linter contract: all folders of games/ that have rules are independent of each other, new ones included."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Write requirements*.lock: what the ranges in requirements*.txt resolve to today. The first three are one
-# environment, each on top of those before it; requirements-docs.lock is an environment of its own.
+# Write requirements*.lock: the current versions for the ranges in requirements*.txt. The first three form one
+# environment, each adding to those before it; requirements-docs.lock is a separate environment.
 # lock.sh [docs]: only requirements-docs.lock.
 set -euo pipefail
 export LC_ALL=C
@@ -17,7 +17,7 @@ quiet_pip() {  # PYTHON ARGUMENT...
 pinned() {
     quiet_pip "$1" freeze --exclude pip --exclude setuptools --exclude wheel | sort -f
 }
-# The hashes of every file in the registry: what is installed later is what was locked now.
+# The hashes of every file in the registry, so that later installations get exactly these files.
 hashed() {
     if grep -qE '@ |://' "$1"; then
         echo "These were installed from a URL and cannot be locked:" >&2

@@ -16,8 +16,8 @@ echo "Setting up .venv-otree with $python …"
 install() {
     .venv-otree/bin/python -m pip install --quiet --disable-pip-version-check --retries 1 --timeout 20 "$@"
 }
-# Most of oTree's pins are source packages. Built with a single setuptools, and SQLAlchemy without its C
-# extensions, they take a third of the time.
+# Most of oTree's pins are source packages. Building them with one setuptools, and SQLAlchemy without its C
+# extensions, takes a third of the time.
 install "setuptools<81" wheel
 DISABLE_SQLALCHEMY_CEXT=1 install --no-build-isolation --no-compile -r deploy/otree/requirements.txt
 echo "$wanted" > "$stamp"

@@ -1,8 +1,8 @@
 """Run the test groups one after the other, each in its own pytest, and add up their results.
 
-Sync Playwright leaves an event loop behind, and the services tests run once more on PostgreSQL: hence
-the groups. A group of few files collects only those, unless the arguments name paths. The slow ones
-include every property test once more, with new examples.
+Groups are needed because sync Playwright leaves an event loop behind, and because the services tests run a
+second time on PostgreSQL. A group of few files collects only those, unless the arguments name paths. The slow
+runs repeat every property test with new examples.
 Usage: tests.py [--slow] [pytest arguments]
 """
 
@@ -21,10 +21,10 @@ NOTHING_COLLECTED, STOPPED = 5, 1
 FOLDERS = ("games", "llm_agents", "platform", "tests")
 REASON = 300
 """Maximum length of the reason for a skipped test."""
-SLOWEST = 3600
-"""Seconds that a slow test may take; pyproject.toml has the limit of the others."""
-LONGEST = 2400
-"""Seconds after which a group of quick tests is stopped, so that a hanging group does not hide the others."""
+SLOW_TEST_SECONDS = 3600
+"""Maximum seconds for a slow test; pyproject.toml has the limit for the others."""
+GROUP_SECONDS = 2400
+"""Seconds after which a group of quick tests is stopped, so that the other groups still run if it hangs."""
 
 GROUPS = [
     ("all but the browser, on SQLite", "not browser and (not services or both)", "sqlite", ["-n", "2"], ""),
@@ -46,7 +46,7 @@ NIGHTLY = (
     ["-n", "2"],
     "services",
 )
-SEARCH = ("property tests, with new examples", "hypothesis and not browser", "sqlite", ["-n", "2"], "")
+PROPERTY_TESTS = ("property tests, with new examples", "hypothesis and not browser", "sqlite", ["-n", "2"], "")
 SEARCHING = "--hypothesis-profile=searching"
 
 
@@ -65,7 +65,7 @@ def run(
     print(f"\n=== {name} ===", flush=True)
     environment = {key: value for key, value in os.environ.items() if key != "DJANGO_SETTINGS_MODULE"}
     command = [sys.executable, "-m", "pytest", "-q", "-m", marks, f"--junitxml={report}", *options]
-    limit = None if f"--timeout={SLOWEST}" in options else LONGEST
+    limit = None if f"--timeout={SLOW_TEST_SECONDS}" in options else GROUP_SECONDS
     try:
         code = subprocess.run(
             command, cwd=ROOT, env={**environment, "TEST_DATABASE": database}, timeout=limit
@@ -90,12 +90,12 @@ def main() -> int:
     options = [argument for argument in arguments if argument != "--slow"]
     began = time.monotonic()
     total = {"passed": 0, "failed": 0, "skipped": 0}
-    broken, told = [], []
+    failed_groups, lines = [], []
     with tempfile.TemporaryDirectory() as folder:
         groups = [(name, f"({marks}) and {speed}", *rest) for name, marks, *rest in GROUPS]
         if speed == "slow":
-            groups += [NIGHTLY, SEARCH]
-            options += [SEARCHING, f"--timeout={SLOWEST}"]
+            groups += [NIGHTLY, PROPERTY_TESTS]
+            options += [SEARCHING, f"--timeout={SLOW_TEST_SECONDS}"]
         chosen = any((ROOT / option.split("::")[0]).exists() for option in options)
         for i, (name, marks, database, own, mark) in enumerate(groups):
             report = Path(folder) / f"{i}.xml"
@@ -103,20 +103,20 @@ def main() -> int:
             files = [] if chosen else files_with(mark)
             code, counts, reasons = run(name, marks, database, [*own, *options, *files], report)
             total = {key: total[key] + counts[key] for key in total}
-            told.append(f"{name}: {_said(counts)} in {time.monotonic() - since:.0f} s")
-            told += [f"  skipped: {reason[:REASON]}" for reason in reasons]
+            lines.append(f"{name}: {_summary(counts)} in {time.monotonic() - since:.0f} s")
+            lines += [f"  skipped: {reason[:REASON]}" for reason in reasons]
             if code == NOTHING_COLLECTED and speed == "slow":
                 continue
             if code:
-                broken.append(name)
-    print("", *told, sep="\n")
-    for name in broken:
+                failed_groups.append(name)
+    print("", *lines, sep="\n")
+    for name in failed_groups:
         print(f"FAILED: {name}")
-    print(_said(total), f"in {time.monotonic() - began:.0f} s")
-    return 1 if broken else 0
+    print(_summary(total), f"in {time.monotonic() - began:.0f} s")
+    return 1 if failed_groups else 0
 
 
-def _said(counts: dict[str, int]) -> str:
+def _summary(counts: dict[str, int]) -> str:
     return ", ".join(f"{count} {what}" for what, count in counts.items())
 
 

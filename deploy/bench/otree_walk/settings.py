@@ -1,6 +1,6 @@
 """The oTree counterpart of the benchmark part `pages`: the pages up to a game, as an oTree project."""
 
-SESSION_CONFIGS = [{"name": "walk", "display_name": "The walk into a game", "app_sequence": ["walk"]}]
+SESSION_CONFIGS = [{"name": "walk", "display_name": "The pages up to a game", "app_sequence": ["walk"]}]
 SESSION_CONFIG_DEFAULTS = {
     "real_world_currency_per_point": 0.01, "participation_fee": 0.00, "doc": "", "num_demo_participants": 1,
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The reference, made from code: commands, settings, columns, the API and the games. No page is kept by hand."""
+"""The reference, generated from the code: commands, settings, columns, the API and the games."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.apps import apps
 
 
 def pages() -> dict[str, str]:
-    """Every page of the reference as Markdown, by its path in the folder `reference`."""
+    """Return every page of the reference as Markdown, by its path in the folder `reference`."""
     if not apps.ready:
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
         os.environ.setdefault("SECRET_KEY", "documentation")

@@ -9,7 +9,7 @@ from typing import Any
 from deploy.docs.reference.markdown import code, line, table, text
 
 PROBLEM = "[Problem](#problem)"
-"""The answer of every refusal."""
+"""The body of every refusal."""
 
 
 def page() -> str:
@@ -69,10 +69,10 @@ def _object(name: str, schema: Mapping[str, Any]) -> str:
         (code(key), line(value.get("description", "")), _type(value), "yes" if key in needed else "")
         for key, value in schema.get("properties", {}).items()
     ]
-    said = text(schema.get("description", ""))
+    description = text(schema.get("description", ""))
     values = ", ".join(map(code, schema["enum"])) if "enum" in schema else ""
-    body = table(("key", "meaning", "type", "always there"), rows) or (f"One of {values}.\n\n" if values else "")
-    return f"### {name}\n\n{said}\n\n{body}"
+    body = table(("key", "meaning", "type", "always present"), rows) or (f"One of {values}.\n\n" if values else "")
+    return f"### {name}\n\n{description}\n\n{body}"
 
 
 def _content(holder: Mapping[str, Any]) -> str:
@@ -82,7 +82,7 @@ def _content(holder: Mapping[str, Any]) -> str:
 
 
 def _type(schema: Mapping[str, Any]) -> str:
-    """A schema's type in words; objects link to their own section."""
+    """Return a description of a schema's type; objects link to their own section."""
     if "$ref" in schema:
         name = schema["$ref"].rsplit("/", 1)[1]
         return f"[{name}](#{name.lower()})"

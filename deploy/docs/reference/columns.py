@@ -25,12 +25,12 @@ def page() -> str:
 
 
 def common() -> dict[str, Table]:
-    """The tables with the columns that every study's dataset has."""
+    """Return the tables with the columns that every study's dataset has."""
     return tables(EMPTY, steps=STEPS, checks=("code_word", "quiz"))
 
 
 def of_game(key: str) -> dict[str, list[Column]]:
-    """The columns that a game of this name adds, by table."""
+    """Return the columns that the game with this key adds, by table."""
     known = {name: {column.name for column in made.columns} for name, made in common().items()}
     own = tables(shape.of_configurations([(key, {})]), steps=STEPS, checks=("code_word", "quiz"))
     added = {made.file: [c for c in made.columns if c.name not in known[name]] for name, made in own.items()}
@@ -38,6 +38,6 @@ def of_game(key: str) -> dict[str, list[Column]]:
 
 
 def grid(columns: Iterable[Column]) -> str:
-    """Columns as a Markdown table."""
+    """Return columns as a Markdown table."""
     rows = [(code(c.name), line(c.meaning), c.kind, line(c.unit), line(c.values)) for c in columns]
     return table(("column", "meaning", "kind", "unit", "values"), rows)

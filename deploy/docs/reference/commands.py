@@ -34,12 +34,12 @@ def page() -> str:
 
 
 def targets() -> list[tuple[str, str]]:
-    """(target, what it does) as `make help` lists them."""
+    """Return (target, what it does), as listed by `make help`."""
     return [(name, does) for name, does in _TARGET.findall((ROOT / "Makefile").read_text(encoding="utf-8"))]
 
 
 def own_commands() -> list[tuple[str, BaseCommand]]:
-    """(name, command) of Parley's own commands."""
+    """Return (name, command) of each of Parley's own commands."""
     folder = ROOT / "platform"
     ours = {config.name for config in apps.get_app_configs() if Path(config.path).is_relative_to(folder)} | {"config"}
     found = get_commands()
@@ -66,7 +66,7 @@ def _command(name: str, command: BaseCommand) -> str:
 
 
 def _prose(words: str) -> str:
-    """A command's help: paragraphs, and usages (of several lines, some indented) as they stand."""
+    """Return a command's help as Markdown; usages of several lines, some of them indented, become code blocks."""
     parts = cleandoc(words).split("\n\n")
     return "\n\n".join(f"```text\n{part}\n```" if "\n    " in part else text(part) for part in parts)
 
@@ -100,8 +100,10 @@ def _help(action: argparse.Action, parser: argparse.ArgumentParser) -> str:
 
 
 def _default(action: argparse.Action) -> str:
-    unsaid = action.default is None or isinstance(action.default, bool) or action.default in ("", [], argparse.SUPPRESS)
-    if unsaid or not action.option_strings:
+    without_default = (
+        action.default is None or isinstance(action.default, bool) or action.default in ("", [], argparse.SUPPRESS)
+    )
+    if without_default or not action.option_strings:
         return ""
     given = action.default
     shown = " ".join(map(str, given)) if isinstance(given, list | tuple) else str(given)

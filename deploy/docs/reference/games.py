@@ -1,4 +1,4 @@
-"""A page for each game: rules, roles, parameters, moves, scripts, results and columns, from the game itself."""
+"""A page for each game with its rules, roles, parameters, moves, scripts, results and columns."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from random import Random
 from typing import Any
 
 from deploy.docs.reference import columns
-from deploy.docs.reference.markdown import code, docstring, line, table, text, unheaded
+from deploy.docs.reference.markdown import code, docstring, line, quotation, table, text
 from games import grids, play, registry
 from games.interface import Form, Game, Role
 from matches.forms import Field, fields_of
 from studies.lineups import first_of_each_kind
 
 TRIALS, TRIAL_MOVES = 8, 60
-"""Matches, and moves of each, in which the forms of a game are looked for."""
+"""Number of matches, and of moves in each, that are played to find a game's forms."""
 
 LONGEST_DEFAULT = 60
-"""Characters of a default that a table shows."""
+"""Longest default that a table shows, in characters."""
 
 
 def pages() -> dict[str, str]:
-    """The list of games and a page for each, by path."""
+    """Return the list of games and a page for each, by path."""
     games = {key: play.configure(registry.get(key), {}) for key in registry.keys()}
     rows = [(f"[{line(game.title)}]({key}.md)", code(key), line(game.summary)) for key, game in games.items()]
     names = "\n".join(games)
@@ -66,18 +66,19 @@ def page(key: str, game: Game[Any, Any]) -> str:
 
 
 def _formulas(game: Game[Any, Any]) -> str:
-    """What the docstrings of payoffs and pay add to the module's."""
+    """Return what the docstrings of payoffs, pay and results add to the module's."""
     titles = {"payoffs": "Payoffs", "bonus_share": "Share of the bonus", "metrics": "Results"}
-    said = []
+    parts = []
     for name, title in titles.items():
         method = getattr(type(game), name)
         if method.__doc__ and method.__doc__ != getattr(Game, name).__doc__:
-            said.append(f"**{title}.** {docstring(method.__doc__)}\n\n")
-    return "".join(said)
+            formula = docstring(method.__doc__).removeprefix("Return ")
+            parts.append(f"**{title}.** {formula[:1].upper()}{formula[1:]}\n\n")
+    return "".join(parts)
 
 
 def _forms(game: Game[Any, Any]) -> Mapping[Role, dict[str, Form]]:
-    """The forms of each role that trial matches between scripts meet, by name."""
+    """Return the forms that each role meets in trial matches between scripts, by name."""
     found: dict[Role, dict[str, Form]] = {role: {} for role in game.roles()}
     for seed in range(TRIALS):
         now, _events = play.start(game, seed)
@@ -125,8 +126,8 @@ def _form(form: Form) -> str:
 
 
 def _script(game: Game[Any, Any], name: str) -> tuple[str, str, str]:
-    said = getdoc(game.scripts[name]) or ""
-    own = said if not said.startswith("partial(") else ""
+    documentation = getdoc(game.scripts[name]) or ""
+    own = documentation if not documentation.startswith("partial(") else ""
     return code(name), docstring(own).replace("\n", " "), "yes" if name in game.oracles else ""
 
 
@@ -143,19 +144,21 @@ def _published(key: str) -> str:
     return (
         "## Published configurations\n\n"
         + table(("table", "configurations"), tables)
-        + table(("preset", "title", "what it is", "source", "makes a"), ready)
+        + table(("preset", "title", "what it is", "source", "kind"), ready)
     )
 
 
 def _columns(key: str) -> str:
     parts = [f"### {file}\n\n{columns.grid(own)}" for file, own in columns.of_game(key).items()]
-    beside = "Beside the [columns of every dataset](../columns.md), with the default parameters."
-    return f"## Columns in datasets\n\n{beside}\n\n{''.join(parts)}"
+    intro = "In addition to the [columns of every dataset](../columns.md), with the default parameters."
+    return f"## Columns in datasets\n\n{intro}\n\n{''.join(parts)}"
 
 
 def _instructions(game: Game[Any, Any]) -> str:
     quoted = [
-        f"### As {line(game.role_title(role))}\n\n{unheaded(game.instructions(role))}"
+        f"### As {line(game.role_title(role))}
+
+{quotation(game.instructions(role))}"
         for role in first_of_each_kind(game, game.roles())
     ]
     return "## Instructions\n\nWhat people and models read, with the default parameters.\n\n" + "".join(quoted)

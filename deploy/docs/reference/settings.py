@@ -20,18 +20,18 @@ def page() -> str:
     defaults = {**wrapper_defaults(), **code_defaults()}
     rows = [(code(name), line(meaning), defaults.get(name, "")) for name, meaning, _value in entries()]
     return (
-        "# Settings\n\nParley reads its settings from the environment. On one machine every default works; a server "
-        "sets them in /etc/parley.env, which begins as a copy of `deploy/parley.env.example`. Everything else is set "
+        "# Settings\n\nParley reads its settings from the environment. On one machine, every default works; a server "
+        "sets them in /etc/parley.env, which starts as a copy of `deploy/parley.env.example`. Everything else is set "
         "in the admin.\n\n"
         + table(("variable", "meaning", "default"), rows)
-        + "Model providers' keys may also be kept in the admin, with the endpoint.\n"
+        + "Model providers' keys can also be stored in the admin, with the endpoint.\n"
     )
 
 
 def entries() -> list[tuple[str, str, str]]:
-    """(variable, meaning, value) of each line of the template.
+    """Return (variable, meaning, value) of each line of the template.
 
-    A comment stands for the lines that follow it directly.
+    A comment describes the lines directly below it.
     """
     found: list[tuple[str, str, str]] = []
     comment: list[str] = []
@@ -49,7 +49,7 @@ def entries() -> list[tuple[str, str, str]]:
 
 
 def code_defaults() -> dict[str, str]:
-    """The default of each variable that settings.py reads, as Markdown."""
+    """Return the default of each variable that settings.py reads, as Markdown."""
     found: dict[str, str] = {}
     for call in ast.walk(ast.parse(SETTINGS.read_text(encoding="utf-8"))):
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.args):
@@ -63,7 +63,7 @@ def code_defaults() -> dict[str, str]:
 
 
 def wrapper_defaults() -> dict[str, str]:
-    """The default of each variable that `deploy/parley` reads, as Markdown."""
+    """Return the default of each variable that `deploy/parley` reads, as Markdown."""
     found = _SHELL_DEFAULT.findall(WRAPPER.read_text(encoding="utf-8"))
     return {name: "" if "$" in default else code(default) for name, default in found if default}
 
@@ -75,7 +75,7 @@ _COMPUTED = {
     "BEHIND_TLS": "true if `SITE_URL` begins with https",
     "[] if BEHIND_TLS else ['127.0.0.1', 'localhost', '::1']": "this machine, unless `SITE_URL` begins with https",
 }
-"""Defaults that the code computes, in words."""
+"""Descriptions of the defaults that the code computes."""
 
 
 def _shown(default: ast.expr) -> str:

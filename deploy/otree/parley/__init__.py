@@ -42,7 +42,7 @@ NOT_YET = {
 """Messages for participants who want to continue without a result."""
 TOLD = {
     "pending": "has not finished the game in Parley",
-    "unknown": "Parley could not be asked: open this report again",
+    "unknown": "unknown, since Parley did not answer: open this report again",
 }
 """Entries in the report for participants without a result."""
 
@@ -82,7 +82,7 @@ class Turn(ExtraModel):
     seconds = models.FloatField()
 
 
-# ---- signed links and questions --------------------------------------------------------------------------
+# ---- signed links and requests ---------------------------------------------------------------------------
 
 
 def signed(player: Player, audience: str, **claims: str) -> str:
@@ -126,7 +126,7 @@ def _parley() -> str:
 
 
 def has_result(player: Player) -> bool:
-    """Return whether the result is stored, sent by Parley or requested. Then nothing is requested or stored again."""
+    """Return whether the result is stored, sent by Parley or requested. A stored result is not requested again."""
     return state_of(player) == "finished"
 
 
@@ -143,9 +143,9 @@ def state_of(player: Player) -> str:
 
 
 def take_in(participant) -> None:
-    """Store every result that has arrived for the participant: for later apps.
+    """Store every result that has arrived for the participant, for use in later apps.
 
-    A participant who was advanced past Play by hand, before the result came, has it from then on.
+    A participant who was advanced past Play manually before the result arrived has it from then on.
     """
     for player in participant.get_players():
         if isinstance(player, Player):
@@ -185,9 +185,9 @@ def _said(error: urllib.error.HTTPError) -> str:
 
 
 def keep(player: Player, outcome: dict) -> None:
-    """Store the result and its payment: whole cents, which oTree does not round.
+    """Store the result and its payment in whole cents, which oTree does not round.
 
-    The payoff comes last: oTree commits with it, so that nobody has a partial result.
+    The payoff is set last: oTree commits with it, so that nobody has a partial result.
     """
     player.parley_ending = outcome["ending"]
     player.parley_role = outcome["role"]
@@ -209,14 +209,14 @@ def keep(player: Player, outcome: dict) -> None:
 
 
 def payoff_of(cents: int, session) -> Currency:
-    """Return whole cents as a payoff: money, or the points worth as much in this session."""
+    """Return whole cents as a payoff: money, or points of the same value in this session."""
     if settings.CURRENCY_UNIT_CLASS is not None or not settings.USE_POINTS:
         return Currency(Decimal(cents) / 100)
     return Currency(Decimal(cents) / 100 / Decimal(str(session.config["real_world_currency_per_point"])))
 
 
 def creating_session(subsession: Subsession) -> None:
-    """Refuse a session that cannot reach Parley, or in which oTree would round cents off people's pay."""
+    """Refuse a session without settings for Parley, or in which oTree would round people's pay."""
     missing = [name for name in NEEDED if not environ.get(name)]
     if missing:
         raise ValueError(f"This server's environment lacks {', '.join(missing)}: copy the lines that Parley showed.")
@@ -286,7 +286,7 @@ class Play(Page):
 class Done(Page):
     @staticmethod
     def is_displayed(player: Player) -> bool:
-        # Participants advanced by hand without a result skip this page.
+        # Participants advanced manually without a result skip this page.
         return bool(player.field_maybe_none("parley_ending"))
 
     @staticmethod
