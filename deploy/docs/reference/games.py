@@ -156,9 +156,7 @@ def _columns(key: str) -> str:
 
 def _instructions(game: Game[Any, Any]) -> str:
     quoted = [
-        f"### As {line(game.role_title(role))}
-
-{quotation(game.instructions(role))}"
+        f"### As {line(game.role_title(role))}\n\n{quotation(game.instructions(role))}"
         for role in first_of_each_kind(game, game.roles())
     ]
     return "## Instructions\n\nWhat people and models read, with the default parameters.\n\n" + "".join(quoted)
