@@ -105,7 +105,7 @@ class Ladder:
     """An agent's fallbacks, and how long each agent is tried.
 
     Attributes:
-        rungs: the agents in order; the seat's own comes first, listed or not.
+        agents: in order; the seat's own comes first, listed or not.
         tries_after_first: how often each agent is asked again after an answer that is not a legal move.
         call_seconds: the time limit of one call.
         retries: the retries of each try, after calls that failed.
@@ -115,7 +115,7 @@ class Ladder:
             that gave no answer at all.
     """
 
-    rungs: tuple[AgentSpec, ...] = ()
+    agents: tuple[AgentSpec, ...] = ()
     tries_after_first: int = 3
     call_seconds: float = 60.0
     retries: int = 2
@@ -197,43 +197,43 @@ async def decide(
     asking = DecisionProcess(
         play, role, events, calls, template, prompts, answers, provider, on_text, on_retract, hooks
     )
-    rungs = ladder.rungs if ladder.rungs[:1] == (spec,) else (spec, *ladder.rungs)
-    left = list(enumerate(rungs))
+    agents = ladder.agents if ladder.agents[:1] == (spec,) else (spec, *ladder.agents)
+    remaining = list(enumerate(agents))
     failure: AgentError | None = None
     unusable, rounds = False, 0
-    while left:
-        away = []
-        for rung, agent in left:
-            if rung and policy.remaining() <= 0:
+    while remaining:
+        unavailable = []
+        for position, agent in remaining:
+            if position and policy.remaining() <= 0:
                 break
             try:
-                return await asking.ask(agent, rung, ladder.tries_after_first, policy)
+                return await asking.ask(agent, position, ladder.tries_after_first, policy)
             except (NoLegalMove, ProviderError, BadAgent) as failed:
                 failure = failed
                 unusable = unusable or isinstance(failed, NoLegalMove)
                 if isinstance(failed, CircuitOpen | RateLimited | Unavailable):
-                    away.append((rung, agent))
+                    unavailable.append((position, agent))
             finally:
                 await asking.store_calls()
-        left = away if await _wait_for_endpoint(away, rounds, policy, still_wanted) else []
+        remaining = unavailable if await _wait_for_endpoint(unavailable, rounds, policy, still_wanted) else []
         rounds += 1
     forfeit = play.game.forfeit(asking.play.state, role) if unusable else None
     if forfeit is not None:
         return asking.forfeited(forfeit)
     if ladder.script is not None and (unusable or not ladder.script_counts):
-        return await asking.ask(AgentSpec(SCRIPT, ladder.script), len(rungs), 0, policy)
+        return await asking.ask(AgentSpec(SCRIPT, ladder.script), len(agents), 0, policy)
     assert failure is not None
     raise failure
 
 
 async def _wait_for_endpoint(
-    away: Sequence[tuple[int, AgentSpec]], rounds: int, policy: Policy, still_wanted: Callable[[], bool] | None
+    unavailable: Sequence[tuple[int, AgentSpec]], rounds: int, policy: Policy, still_wanted: Callable[[], bool] | None
 ) -> bool:
     """Wait until an agent whose endpoint is unavailable may be asked again; False if nobody waits that long."""
-    if not away or policy.deadline is None:
+    if not unavailable or policy.deadline is None:
         return False
-    left_alone = min(BREAKERS.seconds_left(agent.kind) for _rung, agent in away)
-    wait = max(left_alone, min(FIRST_ROUND_WAIT * 2**rounds, LONGEST_ROUND_WAIT)) * random.uniform(1, 1.2)
+    pause_left = min(BREAKERS.seconds_left(agent.kind) for _position, agent in unavailable)
+    wait = max(pause_left, min(FIRST_ROUND_WAIT * 2**rounds, LONGEST_ROUND_WAIT)) * random.uniform(1, 1.2)
     if wait >= policy.remaining():
         return False
     until = time.monotonic() + wait
@@ -287,7 +287,7 @@ def due(play: Play, role: Role, agent: AgentSpec) -> tuple[Question, ...]:
 
 def extra_calls_of(agent: AgentSpec, game: Game[Any, Any]) -> tuple[Question, ...]:
     """Return the calls before the move that the agent makes at some point of a match."""
-    modules = strategies.called(agent.strategy, game).modules
+    modules = strategies.strategy_named(agent.strategy, game).modules
     return tuple(module for module in modules if module.purpose not in agent.left_out)
 
 
@@ -312,15 +312,17 @@ def request_for(
     Args:
         recalled: the earlier call that precedes it.
     """
-    sent = strategies.messages(play, role, events, answers=answers, asked=asked, recalled=_said(recalled), **worded)
+    messages = strategies.messages(
+        play, role, events, answers=answers, asked=asked, recalled=_question_and_answer(recalled), **worded
+    )
     schema = None
     if agent.structured:
         asking = strategies.asking(play, role, asked=asked, **worded)
         schema = parsing.schema_of(asking.worded_forms(play, play.forms(role)), reasoning=asking.strategy.reasons)
-    return Request(agent.name, sent, agent.parameters, schema=schema, on_text=on_text)
+    return Request(agent.name, messages, agent.parameters, schema=schema, on_text=on_text)
 
 
-def _said(recalled: CallRecord | None) -> tuple[str, str] | None:
+def _question_and_answer(recalled: CallRecord | None) -> tuple[str, str] | None:
     """Return the question of an earlier call, without later corrections, and its answer."""
     if recalled is None:
         return None
@@ -356,36 +358,36 @@ class DecisionProcess:
         self._provider, self._hooks = provider, hooks
         self.draft = _Draft(on_text, on_retract)
         self._calls = calls
-        self._kept: list[CallRecord] = []
-        self._written = 0
+        self._records: list[CallRecord] = []
+        self._stored = 0
         self._notes: list[MoveData] = []
 
-    async def ask(self, agent: AgentSpec, rung: int, tries_after_first: int, policy: Policy) -> Decision:
+    async def ask(self, agent: AgentSpec, position: int, tries_after_first: int, policy: Policy) -> Decision:
         """Return the agent's move.
 
         Raises:
             NoLegalMove, ProviderError, BadAgent: it has none.
         """
-        by = str(agent) if rung else None
+        by = str(agent) if position else None
         if agent.scripted:
             move = _scripted(agent, self.play, self.role)
-            return self._decision(move, 1, None, by, rung)
+            return self._decision(move, 1, None, by, position)
         if strategies.layout_of(self.play.game, self.role, agent.strategy) == "tools":
-            move, tries, text = await looping.play_turn(self, agent, rung, policy)
-            return self._decision(move, tries, text, by, rung)
+            move, tries, text = await looping.play_turn(self, agent, position, policy)
+            return self._decision(move, tries, text, by, position)
         for module in extra_calls_of(agent, self.play.game):
             if not _is_due(module, self.play, self.role):
                 continue
             try:
-                note, _tries, _raw = await self._answered(agent, rung, tries_after_first, policy, module)
+                note, _tries, _raw = await self._answered(agent, position, tries_after_first, policy, module)
                 await self.note(note)
             except (NoLegalMove, Refused):
                 continue
-        move, tries, raw = await self._answered(agent, rung, tries_after_first, policy, None)
-        return self._decision(move, tries, raw, by, rung)
+        move, tries, raw = await self._answered(agent, position, tries_after_first, policy, None)
+        return self._decision(move, tries, raw, by, position)
 
     async def _answered(
-        self, agent: AgentSpec, rung: int, tries_after_first: int, policy: Policy, asked: Question | None
+        self, agent: AgentSpec, position: int, tries_after_first: int, policy: Policy, asked: Question | None
     ) -> tuple[MoveData, int, str]:
         """Return (move, tries, raw answer) for one question; arguments as for `ask`.
 
@@ -401,33 +403,33 @@ class DecisionProcess:
             self._events,
             asking.asked,
             answers=self._answers,
-            on_text=self.draft.add if self.draft.wanted and asking.asked.purpose == "move" else None,
+            on_text=self.draft.add if self.draft.enabled and asking.asked.purpose == "move" else None,
             recalled=await self._latest(asking.asked.recalls),
             **worded,
         )
         for number in range(1, tries_after_first + 2):
-            keep = CallRecorder(self, agent, request.messages, rung, number, purpose=asking.asked.purpose)
-            completion = await self.call(agent, request, policy, keep)
+            recorder = CallRecorder(self, agent, request.messages, position, number, purpose=asking.asked.purpose)
+            completion = await self.call(agent, request, policy, recorder)
             try:
                 move, remarks = legal_move(completion.text, asking)
-            except (BadAnswer, Refused) as wrong:
-                problem = str(wrong)
-                fault = "unreadable" if isinstance(wrong, BadAnswer) else "illegal"
+            except (BadAnswer, Refused) as error:
+                problem = str(error)
+                fault = "unreadable" if isinstance(error, BadAnswer) else "illegal"
             else:
-                keep.answer(remarks=remarks)
+                recorder.answer(remarks=remarks)
                 return move, number, completion.text
-            keep.answer(problem, fault)
+            recorder.answer(problem, fault)
             self.draft.retract()
-            said = completion.text.strip() or "(no answer)"
+            reply = completion.text.strip() or "(no answer)"
             request = replace(
                 request,
                 messages=[
                     *request.messages,
-                    ChatMessage(role="assistant", content=said),
+                    ChatMessage(role="assistant", content=reply),
                     ChatMessage(role="user", content=asking.correction(problem)),
                 ],
             )
-        raise NoLegalMove(f"{_no_legal_move(number)} {problem}", self._kept)
+        raise NoLegalMove(f"{_no_legal_move(number)} {problem}", self._records)
 
     async def call(self, agent: AgentSpec, request: Request, policy: Policy, keep: CallRecorder) -> Completion:
         """Make one call, if another may be paid for, after storing the earlier ones.
@@ -436,7 +438,7 @@ class DecisionProcess:
             AgentError
         """
         await self.store_calls()
-        if self._hooks is not None and self._kept:
+        if self._hooks is not None and self._records:
             await self._hooks.allow()
         return await call(agent.kind, request, policy=policy, keep=keep, provider=self._provider)
 
@@ -456,7 +458,7 @@ class DecisionProcess:
     async def _latest(self, purposes: Sequence[Purpose]) -> CallRecord | None:
         if not purposes:
             return None
-        for record in reversed(self._kept):
+        for record in reversed(self._records):
             if record.purpose in purposes and record.moved:
                 return record
         return None if self._hooks is None else await self._hooks.latest(purposes)
@@ -466,32 +468,32 @@ class DecisionProcess:
         return self._decision(move, 1, None, BY_RULES, 0)
 
     def keep(self, record: CallRecord) -> None:
-        self._kept.append(record)
+        self._records.append(record)
         if self._calls is not None:
             self._calls.append(record)
 
     async def store_calls(self) -> None:
         """Store the calls made so far, if there are hooks for it."""
-        fresh, self._written = self._kept[self._written :], len(self._kept)
-        if fresh and self._hooks is not None:
-            await self._hooks.keep(fresh)
+        unstored, self._stored = self._records[self._stored :], len(self._records)
+        if unstored and self._hooks is not None:
+            await self._hooks.keep(unstored)
 
     def wording(self, agent: AgentSpec) -> dict[str, Any]:
         """Return the agent's wording."""
         return wording(agent, template=self._template, prompts=self._prompts)
 
     @property
-    def kept(self) -> tuple[CallRecord, ...]:
+    def records(self) -> tuple[CallRecord, ...]:
         """The calls made so far."""
-        return tuple(self._kept)
+        return tuple(self._records)
 
     def prompt_sha256(self, agent: AgentSpec) -> str:
         """Return the hash of all texts that the agent is sent."""
         return strategies.prompts_sha256(self.play.game, **self.wording(agent))
 
-    def _decision(self, move: MoveData, tries: int, raw: str | None, by: str | None, rung: int) -> Decision:
-        rule_breaks = sum(record.problem is not None for record in self._kept)
-        return Decision(move, self.kept, tries, raw, by, rung, rule_breaks, tuple(self._notes))
+    def _decision(self, move: MoveData, tries: int, raw: str | None, by: str | None, position: int) -> Decision:
+        rule_breaks = sum(record.problem is not None for record in self._records)
+        return Decision(move, self.records, tries, raw, by, position, rule_breaks, tuple(self._notes))
 
 
 class _Draft:
@@ -502,13 +504,13 @@ class _Draft:
         self._shown = False
 
     @property
-    def wanted(self) -> bool:
+    def enabled(self) -> bool:
         return self._on_text is not None
 
     @property
     def discards(self) -> Callable[[str], None] | None:
         """The sink for streamed text that is not shown: that of a conversation with tools."""
-        return (lambda _piece: None) if self.wanted else None
+        return (lambda _piece: None) if self.enabled else None
 
     def add(self, piece: str) -> None:
         self._shown = True
@@ -528,8 +530,8 @@ class CallRecorder:
         self,
         deciding: DecisionProcess,
         agent: AgentSpec,
-        said: Sequence[ChatMessage],
-        rung: int,
+        messages: Sequence[ChatMessage],
+        position: int,
         try_number: int,
         *,
         purpose: str = "move",
@@ -542,14 +544,14 @@ class CallRecorder:
             "provider": endpoint(agent.kind).protocol,
             "endpoint": agent.kind,
             "model": agent.name,
-            "messages": [{"role": message["role"], "content": message["content"]} for message in said],
+            "messages": [{"role": message["role"], "content": message["content"]} for message in messages],
             "parameters": dict(agent.parameters),
             "try_number": try_number,
             "strategy": agent.strategy,
             "seed": seed if isinstance(seed, int) else None,
             "prompt_sha256": deciding.prompt_sha256(agent),
-            "rung": rung,
-            "streamed": deciding.draft.wanted,
+            "rung": position,
+            "streamed": deciding.draft.enabled,
             "short": agent.short,
             "purpose": purpose,
             "conversation": conversation,
@@ -571,7 +573,7 @@ class CallRecorder:
         attempt = self._answered
         assert attempt is not None and attempt.completion is not None
         completion = attempt.completion
-        told = {
+        fields = {
             **self._common,
             "latency": attempt.seconds,
             "attempt": attempt.number,
@@ -589,15 +591,15 @@ class CallRecorder:
             "fault": fault,
             **more,
         }
-        self._deciding.keep(CallRecord(**told))
+        self._deciding.keep(CallRecord(**fields))
 
 
 def _scripted(spec: AgentSpec, play: Play, role: Role) -> MoveData:
     try:
         move = script_move(play, role, spec.name)
         check(play, role, move)
-    except (Refused, UnknownGame) as wrong:
-        raise NoLegalMove(str(wrong)) from None
+    except (Refused, UnknownGame) as error:
+        raise NoLegalMove(str(error)) from None
     return move
 
 

@@ -77,43 +77,43 @@ async def call(
     Raises:
         ProviderError: that of the last attempt; CircuitOpen at once if the endpoint's circuit is open.
     """
-    place = endpoint(endpoint_name)
-    asked = provider or provider_of(place)
+    target = endpoint(endpoint_name)
+    caller = provider or provider_of(target)
     number = 1
     while True:
         try:
-            return await _attempt(place, asked, request, policy, number, keep)
+            return await _attempt(target, caller, request, policy, number, keep)
         except ProviderError as error:
             wait = _wait_seconds(error, number, policy)
-            if wait is None or BREAKERS.state(place.name) == "open":
+            if wait is None or BREAKERS.state(target.name) == "open":
                 raise
         await asyncio.sleep(wait)
         number += 1
 
 
 async def _attempt(
-    place: Endpoint, provider: Provider, request: Request, policy: Policy, number: int, keep: Keep
+    target: Endpoint, provider: Provider, request: Request, policy: Policy, number: int, keep: Keep
 ) -> Completion:
-    BREAKERS.check(place.name, place.address)
-    async with limit_of(place).place(policy.deadline):
+    BREAKERS.check(target.name, target.address)
+    async with limit_of(target).slot(policy.deadline):
         seconds = min(policy.call_seconds, policy.remaining())
         if seconds <= 0:
             raise TimedOut("The time for the decision is up.")
-        trial = BREAKERS.enter(place.name)
+        trial = BREAKERS.enter(target.name)
         began = time.monotonic()
-        known = False
+        reported = False
         try:
             completion = await provider.complete(replace(request, timeout=seconds))
         except ProviderError as error:
-            known = _report_to_breaker(place.name, error, cut_short=seconds < policy.call_seconds)
+            reported = _report_to_breaker(target.name, error, cut_short=seconds < policy.call_seconds)
             keep(Attempt(number, time.monotonic() - began, error=error))
             raise
         else:
-            known = True
-            BREAKERS.succeeded(place.name)
+            reported = True
+            BREAKERS.succeeded(target.name)
         finally:
-            if not known:
-                BREAKERS.left(place.name, trial=trial)
+            if not reported:
+                BREAKERS.left(target.name, trial=trial)
     keep(Attempt(number, time.monotonic() - began, completion))
     return completion
 
@@ -131,8 +131,8 @@ def _report_to_breaker(name: str, error: ProviderError, *, cut_short: bool) -> b
 
 def _wait_seconds(error: ProviderError, number: int, policy: Policy) -> float | None:
     """Return the seconds until the next attempt; None if there is none."""
-    passing = isinstance(error, RateLimited | Unavailable) or (isinstance(error, TimedOut) and policy.retry_timeouts)
-    if not passing or isinstance(error, CircuitOpen) or number > policy.retries:
+    transient = isinstance(error, RateLimited | Unavailable) or (isinstance(error, TimedOut) and policy.retry_timeouts)
+    if not transient or isinstance(error, CircuitOpen) or number > policy.retries:
         return None
     if error.retry_after is None:
         wait = policy.first_wait * 2 ** (number - 1) * random.uniform(0.5, 1)

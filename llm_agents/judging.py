@@ -53,7 +53,7 @@ class Inquiry:
 
 async def inquire(
     agent: AgentSpec,
-    asked: Inquiry,
+    inquiry: Inquiry,
     *,
     keep: Callable[[CallRecord], Awaitable[None]],
     allow: Callable[[], Awaitable[None]] | None = None,
@@ -72,8 +72,8 @@ async def inquire(
         NoLegalMove: none of its answers fills in the form.
         ProviderError: there was no answer.
     """
-    schema = parsing.schema_of([asked.form]) if agent.structured else None
-    messages, problem = asked.messages, ""
+    schema = parsing.schema_of([inquiry.form]) if agent.structured else None
+    messages, problem = inquiry.messages, ""
     for number in range(1, tries_after_first + 2):
         if allow is not None:
             await allow()
@@ -83,45 +83,45 @@ async def inquire(
             await call(agent.kind, request, policy=policy or Policy(), keep=attempts.append, provider=provider)
         except ProviderError:
             for failed in attempts:
-                await keep(_record(agent, asked, messages, number, failed))
+                await keep(_record(agent, inquiry, messages, number, failed))
             raise
         *failures, last = attempts
         for failed in failures:
-            await keep(_record(agent, asked, messages, number, failed))
+            await keep(_record(agent, inquiry, messages, number, failed))
         assert last.completion is not None
         text = last.completion.text
         try:
-            filled = filled_in(asked.form, parsing.read_move(text, [asked.form]))
-        except (BadAnswer, Refused) as wrong:
-            problem = str(wrong)
-            fault = "unreadable" if isinstance(wrong, BadAnswer) else "illegal"
-            await keep(_record(agent, asked, messages, number, last, problem=problem, fault=fault))
+            filled = filled_in(inquiry.form, parsing.read_move(text, [inquiry.form]))
+        except (BadAnswer, Refused) as error:
+            problem = str(error)
+            fault = "unreadable" if isinstance(error, BadAnswer) else "illegal"
+            await keep(_record(agent, inquiry, messages, number, last, problem=problem, fault=fault))
         else:
-            await keep(_record(agent, asked, messages, number, last))
+            await keep(_record(agent, inquiry, messages, number, last))
             return filled
-        said: list[ChatMessage] = [
+        correction: list[ChatMessage] = [
             {"role": "assistant", "content": text.strip() or "(no answer)"},
             {"role": "user", "content": prompting.correction(problem)},
         ]
-        messages = [*messages, *said]
+        messages = [*messages, *correction]
     raise NoLegalMove(problem)
 
 
 def _record(
-    agent: AgentSpec, asked: Inquiry, messages: list[ChatMessage], number: int, attempt: Attempt, **more: Any
+    agent: AgentSpec, inquiry: Inquiry, messages: list[ChatMessage], number: int, attempt: Attempt, **more: Any
 ) -> CallRecord:
-    done, seed = attempt.completion, agent.parameters.get("seed")
-    if done is not None:
+    completion, seed = attempt.completion, agent.parameters.get("seed")
+    if completion is not None:
         more |= {
-            "answer": done.text,
-            "answered_by": done.model,
-            "input_tokens": done.input_tokens,
-            "output_tokens": done.output_tokens,
-            "cached_tokens": done.cached_tokens,
-            "request_id": done.request_id,
-            "stop": done.stop,
-            "structured": done.structured,
-            "refused": done.refused,
+            "answer": completion.text,
+            "answered_by": completion.model,
+            "input_tokens": completion.input_tokens,
+            "output_tokens": completion.output_tokens,
+            "cached_tokens": completion.cached_tokens,
+            "request_id": completion.request_id,
+            "stop": completion.stop,
+            "structured": completion.structured,
+            "refused": completion.refused,
         }
     else:
         more["error"] = f"{type(attempt.error).__name__}: {attempt.error}"
@@ -135,7 +135,7 @@ def _record(
         attempt=attempt.number,
         latency=attempt.seconds,
         seed=seed if isinstance(seed, int) else None,
-        prompt_sha256=asked.sha256,
+        prompt_sha256=inquiry.sha256,
         purpose=JUDGE,
         **more,
     )

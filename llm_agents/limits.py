@@ -14,7 +14,7 @@ from llm_agents.endpoints import Endpoint
 from llm_agents.errors import TimedOut
 
 MINUTE = 60.0
-NO_PLACE = "The endpoint had no free slot for another call in time."
+NO_SLOT = "The endpoint had no free slot for another call in time."
 
 
 class Limit:
@@ -26,12 +26,12 @@ class Limit:
     """
 
     def __init__(self, concurrency: int, per_minute: int | None, *, minute: float = MINUTE):
-        self._places = asyncio.Semaphore(concurrency)
+        self._slots = asyncio.Semaphore(concurrency)
         self._starts: deque[float] = deque(maxlen=per_minute or 0)
         self._per_minute, self._minute = per_minute, minute
 
     @asynccontextmanager
-    async def place(self, deadline: float | None = None) -> AsyncIterator[None]:
+    async def slot(self, deadline: float | None = None) -> AsyncIterator[None]:
         """Hold a slot for one call.
 
         Args:
@@ -42,14 +42,14 @@ class Limit:
         """
         try:
             async with asyncio.timeout(None if deadline is None else max(0.0, deadline - time.monotonic())):
-                await self._places.acquire()
+                await self._slots.acquire()
         except TimeoutError:
-            raise TimedOut(NO_PLACE) from None
+            raise TimedOut(NO_SLOT) from None
         try:
             await self._start(deadline)
             yield
         finally:
-            self._places.release()
+            self._slots.release()
 
     async def _start(self, deadline: float | None) -> None:
         if self._per_minute is None:
@@ -57,7 +57,7 @@ class Limit:
         now = time.monotonic()
         start = max(now, self._starts[0] + self._minute) if len(self._starts) == self._per_minute else now
         if deadline is not None and start > deadline:
-            raise TimedOut(NO_PLACE)
+            raise TimedOut(NO_SLOT)
         # Taken before the wait, so that the next caller waits for the start after this one.
         self._starts.append(start)
         await asyncio.sleep(start - now)
@@ -72,8 +72,8 @@ def limit_of(endpoint: Endpoint) -> Limit:
     loop = asyncio.get_running_loop()
     with _lock:
         limits = _limits.setdefault(loop, {})
-    kept = limits.get(endpoint.name)
-    if kept is None or kept[:2] != (endpoint.concurrency, endpoint.per_minute):
-        made = Limit(endpoint.concurrency, endpoint.per_minute)
-        kept = limits[endpoint.name] = (endpoint.concurrency, endpoint.per_minute, made)
-    return kept[2]
+    cached = limits.get(endpoint.name)
+    if cached is None or cached[:2] != (endpoint.concurrency, endpoint.per_minute):
+        limit = Limit(endpoint.concurrency, endpoint.per_minute)
+        cached = limits[endpoint.name] = (endpoint.concurrency, endpoint.per_minute, limit)
+    return cached[2]

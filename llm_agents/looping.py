@@ -40,7 +40,7 @@ IN_JSON = (
 )
 NO_CALL = "Nothing was done: an answer must call a tool, and yours called none. The tools are {names}."
 LAST_CALL = "This is the last call of this conversation: only submitting is possible now."
-KEPT = "Saved."
+NOTE_KEPT = "Saved."
 IGNORED = "Ignored: an earlier call has submitted and ended the turn."
 
 
@@ -80,14 +80,14 @@ class CallResults:
 def offers(asking: Asking) -> list[Offer]:
     """Return the tools of this turn: lookups, then notes, then submissions."""
     play, role = asking.play, asking.role
-    looks = [
+    lookups = [
         Offer(tool.name, tool.help, _parameters(tool.arguments, {}), tool) for tool in play.game.tools(play.state, role)
     ]
     forms = [
         Offer(form.tool or form.name, _help(form), _parameters(form.model, form.tool_keys), form)
         for form in asking.forms(play.forms(role))
     ]
-    return [*looks, *sorted(forms, key=lambda offer: offer.submits)]
+    return [*lookups, *sorted(forms, key=lambda offer: offer.submits)]
 
 
 def first_request(agent: AgentSpec, asking: Asking, on_text: Callable[[str], None] | None = None) -> Request:
@@ -95,7 +95,9 @@ def first_request(agent: AgentSpec, asking: Asking, on_text: Callable[[str], Non
     return _Conversation(agent, asking, on_text, plain=agent.plain_tools).request()
 
 
-async def play_turn(process: DecisionProcess, agent: AgentSpec, rung: int, policy: Policy) -> tuple[MoveData, int, str]:
+async def play_turn(
+    process: DecisionProcess, agent: AgentSpec, position: int, policy: Policy
+) -> tuple[MoveData, int, str]:
     """Return the agent's submission, the number of calls it took, and its last text; make its lookups and notes.
 
     Raises:
@@ -104,10 +106,10 @@ async def play_turn(process: DecisionProcess, agent: AgentSpec, rung: int, polic
     """
     calls, plain = 0, agent.plain_tools
     for _conversation in range(agent.restarts + 1):
-        talk = _Conversation(agent, _asking(process, agent), process.draft.discards, plain=plain)
-        while talk.calls < agent.calls:
+        conversation = _Conversation(agent, _asking(process, agent), process.draft.discards, plain=plain)
+        while conversation.calls < agent.calls:
             try:
-                done = await talk.go_on(process, rung, policy)
+                done = await conversation.next_call(process, position, policy)
             except NoTools:
                 if plain:
                     raise
@@ -116,7 +118,7 @@ async def play_turn(process: DecisionProcess, agent: AgentSpec, rung: int, polic
             calls += 1
             if done.move is not None:
                 return done.move, calls, done.text
-    raise NoSubmission("no submission", process.kept)
+    raise NoSubmission("no submission", process.records)
 
 
 def _asking(process: DecisionProcess, agent: AgentSpec) -> Asking:
@@ -136,10 +138,10 @@ class _Conversation:
             {"role": "system", "content": asking.system()},
             {"role": "user", "content": self._opening()},
         ]
-        self._said: list[ChatMessage] = list(self._messages)
+        self._unrecorded: list[ChatMessage] = list(self._messages)
         self.calls = 0
 
-    async def go_on(self, process: DecisionProcess, rung: int, policy: Policy) -> CallResults:
+    async def next_call(self, process: DecisionProcess, position: int, policy: Policy) -> CallResults:
         """Call the model once and answer its tool calls.
 
         Raises:
@@ -150,15 +152,15 @@ class _Conversation:
         request, self._offered = self.request(), self._offered_next()
         offered = [offer.name for offer in self._offered]
         self.calls += 1
-        keep = CallRecorder(
-            process, self._agent, self._said, rung, self.calls, conversation=self._name, offered=offered
+        recorder = CallRecorder(
+            process, self._agent, self._unrecorded, position, self.calls, conversation=self._name, offered=offered
         )
-        completion = await process.call(self._agent, request, policy, keep)
-        self._said = []
+        completion = await process.call(self._agent, request, policy, recorder)
+        self._unrecorded = []
         done = await self._answer(process, completion)
         problem = done.problems[0] if done.problems else None
         fault = next((tool["fault"] for tool in done.tools if tool["fault"]), "unreadable") if problem else None
-        keep.answer(problem, fault, tools=done.tools, purpose=done.purpose)
+        recorder.answer(problem, fault, tools=done.tools, purpose=done.purpose)
         await process.store_calls()
         return done
 
@@ -178,11 +180,11 @@ class _Conversation:
     def _opening(self) -> str:
         asking, play = self._asking, self._asking.play
         submit = " or ".join(offer.name for offer in self._offers if offer.submits)
-        own = asking.strategy.opening
-        words = own(play.game, play.state, asking.role) if own else OPENING.format(submit=submit)
-        here = render(play.game.before_lookups(play.state, asking.role))
-        how = _tools_in_json(self._offers) if self._plain else BY_CALLS
-        return "\n\n".join(part for part in (here, words, how) if part)
+        custom = asking.strategy.opening
+        words = custom(play.game, play.state, asking.role) if custom else OPENING.format(submit=submit)
+        view = render(play.game.before_lookups(play.state, asking.role))
+        instructions = _tools_in_json(self._offers) if self._plain else BY_CALLS
+        return "\n\n".join(part for part in (view, words, instructions) if part)
 
     async def _answer(self, process: DecisionProcess, completion: Completion) -> CallResults:
         """Answer the tool calls in order and add them to the conversation."""
@@ -191,29 +193,29 @@ class _Conversation:
             calls = self._calls_in_text(completion.text, done)
         for call in calls:
             await self._call_tool(process, call, done)
-        said = completion.text.strip()
+        text = completion.text.strip()
         if self._plain or not calls:
-            self._append({"role": "assistant", "content": said or "(no answer)"}, kept=True)
+            self._append({"role": "assistant", "content": text or "(no answer)"}, recorded=True)
         else:
-            self._append({"role": "assistant", "content": said, "calls": list(calls)}, kept=True)
+            self._append({"role": "assistant", "content": text, "calls": list(calls)}, recorded=True)
         if not calls and not done.problems:
             done.problems.append(NO_CALL.format(names=", ".join(offer.name for offer in self._offered)))
         for call, tool in zip(calls, done.tools, strict=True):
             if self._plain:
-                self._append({"role": "user", "content": f"Result of {call.name}: {tool['result']}"}, kept=True)
+                self._append({"role": "user", "content": f"Result of {call.name}: {tool['result']}"}, recorded=True)
             else:
-                self._append({"role": "tool", "content": tool["result"], "answers": call.id}, kept=True)
+                self._append({"role": "tool", "content": tool["result"], "answers": call.id}, recorded=True)
         if not calls:
             self._append({"role": "user", "content": done.problems[0]})
         if self.calls == self._agent.calls - 1:
             self._append({"role": "user", "content": LAST_CALL})
         return done
 
-    def _append(self, message: ChatMessage, *, kept: bool = False) -> None:
+    def _append(self, message: ChatMessage, *, recorded: bool = False) -> None:
         """Add to the conversation; what this call's record already contains is not stored with the next one's."""
         self._messages.append(message)
-        if not kept:
-            self._said.append(message)
+        if not recorded:
+            self._unrecorded.append(message)
 
     def _calls_in_text(self, text: str, done: CallResults) -> tuple[ToolCall, ...]:
         try:
@@ -223,8 +225,8 @@ class _Conversation:
             name, arguments = read.get("tool"), read.get("arguments", {})
             if not isinstance(name, str):
                 raise BadAnswer('There is no "tool" in your JSON object.')
-        except BadAnswer as wrong:
-            done.problems.append(f"{wrong} {NO_CALL.format(names=', '.join(offer.name for offer in self._offered))}")
+        except BadAnswer as error:
+            done.problems.append(f"{error} {NO_CALL.format(names=', '.join(offer.name for offer in self._offered))}")
             return ()
         return (ToolCall(f"call_{self.calls}", name, json.dumps(arguments, ensure_ascii=False)),)
 
@@ -239,14 +241,14 @@ class _Conversation:
                 result, fault = IGNORED, "ignored"
             elif offer is None:
                 kind, fault = "look", "unknown"
-                names = ", ".join(one.name for one in self._offered)
+                names = ", ".join(tool.name for tool in self._offered)
                 result = f"There is no tool {quoted(call.name)} now; there are {names}."
             elif isinstance(offer.source, Tool):
                 result = as_text(use_tool(process.play, process.role, offer.name, arguments_of(call, offer)))
             else:
                 result = await self._fill_in(process, offer.source, arguments_of(call, offer), done)
-        except (BadAnswer, Refused) as wrong:
-            result, fault = f"Refused. {wrong}", "unreadable" if isinstance(wrong, BadAnswer) else "illegal"
+        except (BadAnswer, Refused) as error:
+            result, fault = f"Refused. {error}", "unreadable" if isinstance(error, BadAnswer) else "illegal"
         if fault not in (None, "ignored"):
             done.problems.append(result)
         done.tools.append(
@@ -266,7 +268,7 @@ class _Conversation:
             done.move = move
             return "Submitted."
         await process.note(move)
-        return KEPT
+        return NOTE_KEPT
 
 
 # ---- between tools and text --------------------------------------------------------------------
@@ -281,8 +283,8 @@ def arguments_of(call: ToolCall, offer: Offer) -> dict[str, Json]:
     written = call.arguments.strip()
     try:
         read = parsing.last_object(written) if written not in ("", "null", "{}") else {}
-    except BadAnswer as wrong:
-        raise BadAnswer(str(wrong).replace("your answer", "the arguments")) from None
+    except BadAnswer as error:
+        raise BadAnswer(str(error).replace("your answer", "the arguments")) from None
     form, keys = offer.source, {}
     if isinstance(form, Form):
         keys = dict(form.tool_keys)

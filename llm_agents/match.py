@@ -84,8 +84,8 @@ def play_match(
         return dict(zip(roles, await asyncio.gather(*map(think, roles)), strict=True))
 
     failed = None
-    asked_of = [*agents.values(), *(rung for ladder in ladders.values() for rung in ladder.rungs)]
-    providers = {agent.kind for agent in asked_of if not agent.scripted and known(agent.kind)}
+    all_agents = [*agents.values(), *(agent for ladder in ladders.values() for agent in ladder.agents)]
+    providers = {agent.kind for agent in all_agents if not agent.scripted and known(agent.kind)}
     with asyncio.Runner() if any(not agent.scripted for agent in agents.values()) else nullcontext() as runner:
         while not running.play.over and failed is None:
             roles = roles_to_ask(running.play)
@@ -100,9 +100,9 @@ def play_match(
                     break
                 play = running.play
                 move: MoveData = decision.move if decision else script_move(play, role, agents[role].name)
-                made = running.follow(*submit(play, role, move, by=decision.by if decision else None))
+                events = running.follow(*submit(play, role, move, by=decision.by if decision else None))
                 if decision and decision.raw is not None:
-                    answers[role][made[0].number] = decision.raw
+                    answers[role][events[0].number] = decision.raw
         if runner:
             for name in providers:
                 runner.run(provider_called(name).close())
@@ -117,10 +117,10 @@ class _Running:
         self.calls: list[CallRecord] = []
         self.calls_of: defaultdict[Role, list[CallRecord]] = defaultdict(list)
 
-    def follow(self, play: Play, made: tuple[Event, ...]) -> tuple[Event, ...]:
+    def follow(self, play: Play, events: tuple[Event, ...]) -> tuple[Event, ...]:
         self.play = play
-        self.log += made
-        return made
+        self.log += events
+        return events
 
 
 class _SeatHooks:
@@ -141,8 +141,8 @@ class _SeatHooks:
         return self._match.play
 
     async def latest(self, purposes: Sequence[Purpose]) -> CallRecord | None:
-        kept = reversed(self._match.calls_of[self._role])
-        return next((call for call in kept if call.purpose in purposes and call.moved), None)
+        calls = reversed(self._match.calls_of[self._role])
+        return next((call for call in calls if call.purpose in purposes and call.moved), None)
 
 
 def roles_to_ask(play: Play) -> tuple[Role, ...]:

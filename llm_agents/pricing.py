@@ -50,9 +50,13 @@ class PriceList:
 
     def of(self, agent: str) -> Price | None:
         """Return the price of an agent such as "openai:gpt-4o-mini"; None if unknown."""
-        place = agent.partition(":")[0]
-        kept = endpoint(place).prices if known(place) else {}
-        prices = {**PRICES, **{f"{place}:{model}": price for model, price in kept.items()}, **self.own}
+        endpoint_name = agent.partition(":")[0]
+        endpoint_prices = endpoint(endpoint_name).prices if known(endpoint_name) else {}
+        prices = {
+            **PRICES,
+            **{f"{endpoint_name}:{model}": price for model, price in endpoint_prices.items()},
+            **self.own,
+        }
         if agent in prices:
             return prices[agent]
         dated = [name for name in prices if agent.startswith(f"{name}-") and agent[len(name) + 1 :][:1].isdigit()]

@@ -36,10 +36,10 @@ def render(view: View) -> str:
     return "\n\n".join(text for text in map(_block, view) if text)
 
 
-def fenced(said: Said) -> str:
+def fenced(quote: Said) -> str:
     """Return a player's words between marks that they cannot imitate."""
-    speaker = _UNSAFE.sub("", " ".join(said.speaker.split())).replace('"', "'")
-    words = _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(said.words, ensure_ascii=False))
+    speaker = _UNSAFE.sub("", " ".join(quote.speaker.split())).replace('"', "'")
+    words = _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(quote.words, ensure_ascii=False))
     return f'<message from="{speaker}">{words}</message>'
 
 
@@ -114,9 +114,9 @@ def task(forms: Sequence[Form]) -> str:
     return f"It is your turn. {asked[0]}" if asked else ""
 
 
-def format_help(forms: Sequence[Form], *, reasons: bool = False) -> str:
-    """Return how to give the one JSON object; `reasons`: after step-by-step reasoning."""
-    how = REASON_FIRST if reasons else ANSWER
+def format_help(forms: Sequence[Form], *, reasoning: bool = False) -> str:
+    """Return how to give the one JSON object; `reasoning`: after step-by-step reasoning."""
+    how = REASON_FIRST if reasoning else ANSWER
     return f"{how}, for one of them." if len(forms) > 1 else f"{how}."
 
 
@@ -153,16 +153,16 @@ def worded_fields(schema: Mapping[str, Any]) -> str:
     lines = ["JSON object with these keys and no others:" if properties else "JSON object without any key: {}"]
     for name, field in properties.items():
         optional = "" if name in required else "; may be left out"
-        lines.append(f'- "{name}" ({wanted(field, schema.get("$defs", {}))}{optional}){_about(name, field)}')
+        lines.append(f'- "{name}" ({type_words(field, schema.get("$defs", {}))}{optional}){_about(name, field)}')
     return "\n".join(lines)
 
 
 def _about(name: str, field: Mapping[str, Any]) -> str:
     """Return a field's title, unless it only repeats the name, and its description."""
     title = field.get("title", "")
-    said = [title] if title.lower().replace(" ", "_") != name.lower() else []
-    said += [field["description"]] if field.get("description") else []
-    return f": {'. '.join(said)}" if said else ""
+    parts = [title] if title.lower().replace(" ", "_") != name.lower() else []
+    parts += [field["description"]] if field.get("description") else []
+    return f": {'. '.join(parts)}" if parts else ""
 
 
 _BOUNDS = {
@@ -180,12 +180,12 @@ _BOUNDS = {
 _TYPES = {"number": "number", "integer": "whole number", "string": "text", "boolean": "true or false", "null": "null"}
 
 
-def wanted(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
+def type_words(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
     """Return a JSON schema in words: 'whole number, at least 1, or null'."""
     if "$ref" in schema:
-        return wanted(definitions[schema["$ref"].rsplit("/", 1)[-1]], definitions)
+        return type_words(definitions[schema["$ref"].rsplit("/", 1)[-1]], definitions)
     if several := schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf"):
-        return " or ".join(wanted(part, definitions) for part in several)
+        return " or ".join(type_words(part, definitions) for part in several)
     if "const" in schema:
         return json.dumps(schema["const"], ensure_ascii=False)
     if "enum" in schema:
@@ -201,15 +201,15 @@ def _shown(limit: Json) -> Json:
 def _type(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
     kind = schema.get("type")
     if kind == "array":
-        return f"list, each entry: {wanted(schema.get('items', {}), definitions)}"
+        return f"list, each entry: {type_words(schema.get('items', {}), definitions)}"
     if kind == "object" and "properties" in schema:
-        parts = (f'"{name}": {wanted(part, definitions)}' for name, part in schema["properties"].items())
+        parts = (f'"{name}": {type_words(part, definitions)}' for name, part in schema["properties"].items())
         return f"object {{{', '.join(parts)}}}"
     if kind == "object":
         values = schema.get("additionalProperties")
         if not isinstance(values, Mapping):
             return "object"
-        return f"object{_keys(schema)}, each value: {wanted(values, definitions)}"
+        return f"object{_keys(schema)}, each value: {type_words(values, definitions)}"
     return _TYPES.get(str(kind), "any value")
 
 

@@ -37,9 +37,9 @@ def differences(game: Game[Any, Any], events: Iterable[Event], records: Records)
         records: `CallRecord`s as plain data, each with its `outcome`, if known.
     """
     log = list(events)
-    play, _made = start(game, log[0].data["seed"])
+    play, _events = start(game, log[0].data["seed"])
     found = []
-    waiting: defaultdict[Role, list[_Called]] = defaultdict(list)
+    waiting: defaultdict[Role, list[_RecordedToolCall]] = defaultdict(list)
     for event in log:
         if event.kind != "move":
             continue
@@ -53,11 +53,11 @@ def differences(game: Game[Any, Any], events: Iterable[Event], records: Records)
                 continue
             where = f"event {event.number}, {role}, try {record['try_number']}"
             if record.get("tools"):
-                waiting[role] += [_Called(where, role, record, tool) for tool in record["tools"]]
+                waiting[role] += [_RecordedToolCall(where, role, record, tool) for tool in record["tools"]]
             elif record.get("answer") is not None and not record.get("conversation"):
                 found += [f"{where}: {problem}" for problem in _differences(play, role, record, move)]
-        found += _again(waiting[role], play, move)
-        play, _made = submit(play, role, move, by=event.data.get("by"))
+        found += _replay_tool_calls(waiting[role], play, move)
+        play, _events = submit(play, role, move, by=event.data.get("by"))
     return found
 
 
@@ -79,19 +79,19 @@ def _asking(play: Play, role: Role, record: Mapping[str, Any]) -> Asking:
 
 def _differences(play: Play, role: Role, record: Mapping[str, Any], move: MoveData) -> Iterator[str]:
     try:
-        again, _remarks = legal_move(record["answer"], _asking(play, role, record))
+        replayed, _remarks = legal_move(record["answer"], _asking(play, role, record))
     except (BadAnswer, Refused) as refusal:
         if not record.get("problem"):
             yield f"the answer was accepted, but is now refused: {refusal}"
         return
     if record.get("problem"):
         yield f"the answer was refused, but is now accepted: {record['problem']}"
-    elif again != dict(move):
-        yield f"the log has {dict(move)}, the answer says {again}"
+    elif replayed != dict(move):
+        yield f"the log has {dict(move)}, the answer says {replayed}"
 
 
 @dataclass(frozen=True)
-class _Called:
+class _RecordedToolCall:
     """A recorded tool call, and the record of the model's call to which it belongs."""
 
     where: str
@@ -100,38 +100,40 @@ class _Called:
     tool: Mapping[str, Any]
 
 
-def _again(waiting: list[_Called], play: Play, move: MoveData) -> Iterator[str]:
+def _replay_tool_calls(waiting: list[_RecordedToolCall], play: Play, move: MoveData) -> Iterator[str]:
     """Repeat a turn's tool calls up to the one that made this move; the others wait for the next move."""
     while waiting:
         called = waiting.pop(0)
         if called.tool["fault"] == "ignored":
             continue
-        made, problem = _called_again(play, called)
+        move_made, problem = _repeat_call(play, called)
         where = f"{called.where}, {called.tool['name']}"
         if problem:
             yield f"{where}: {problem}"
-        if made is None:
+        if move_made is None:
             continue
-        if made != dict(move):
-            yield f"{where}: the log has {dict(move)}, the call says {made}"
+        if move_made != dict(move):
+            yield f"{where}: the log has {dict(move)}, the call says {move_made}"
         return
 
 
-def _called_again(play: Play, called: _Called) -> tuple[MoveData | None, str]:
+def _repeat_call(play: Play, called: _RecordedToolCall) -> tuple[MoveData | None, str]:
     """Return the move that the call makes, and any difference from the record."""
     tool, role = called.tool, called.role
     offered = [
-        one for one in looping.offers(_asking(play, role, called.record)) if one.name in called.record["offered"]
+        offered_tool
+        for offered_tool in looping.offers(_asking(play, role, called.record))
+        if offered_tool.name in called.record["offered"]
     ]
-    offer = next((one for one in offered if one.name == tool["name"]), None)
+    offer = next((offered_tool for offered_tool in offered if offered_tool.name == tool["name"]), None)
     try:
         if offer is None:
             return None, "" if tool["fault"] else "this tool no longer exists"
         arguments = looping.arguments_of(ToolCall("", tool["name"], tool["arguments"]), offer)
         if isinstance(offer.source, Tool):
-            said = looping.as_text(use_tool(play, role, offer.name, arguments))
-            return None, "" if said == tool["result"] else "its result is now different"
-        made = plain_move(looping.checked(play, role, offer.source, arguments))
+            result = looping.as_text(use_tool(play, role, offer.name, arguments))
+            return None, "" if result == tool["result"] else "its result is now different"
+        move_made = plain_move(looping.checked(play, role, offer.source, arguments))
     except (BadAnswer, Refused) as refusal:
         return None, "" if tool["fault"] else f"the call was accepted, but is now refused: {refusal}"
-    return (None, "the call was refused, but is now accepted") if tool["fault"] else (made, "")
+    return (None, "the call was refused, but is now accepted") if tool["fault"] else (move_made, "")

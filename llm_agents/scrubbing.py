@@ -43,13 +43,13 @@ def _forms(key: str) -> Iterator[str]:
 
 
 def _cut(words: str, form: str) -> str:
-    lower, looked_for = words.translate(_LOWER), form.translate(_LOWER)
-    size = min(SHORTEST_RUN, len(looked_for))
-    parts = {looked_for[at : at + size] for at in range(len(looked_for) - size + 1)}
-    kept: list[str] = []
+    lower, pattern = words.translate(_LOWER), form.translate(_LOWER)
+    size = min(SHORTEST_RUN, len(pattern))
+    parts = {pattern[at : at + size] for at in range(len(pattern) - size + 1)}
+    pieces: list[str] = []
     at = end = 0
     for start in (start for start in range(len(words) - size + 1) if lower[start : start + size] in parts):
-        if start > end or not kept:
-            kept += [words[at:start], CUT]
+        if start > end or not pieces:
+            pieces += [words[at:start], CUT]
         at = end = start + size
-    return "".join([*kept, words[at:]])
+    return "".join([*pieces, words[at:]])

@@ -47,7 +47,7 @@ def ladder_of(settings: Mapping[str, Any]) -> Ladder:
         structured=True,
     )
     return Ladder(
-        rungs=(model,),
+        agents=(model,),
         tries_after_first=settings.get("tries_after_first", 3),
         call_seconds=3600,
         script=settings.get("script"),
@@ -68,7 +68,7 @@ def matches(
             seats = next(lineup for lineup in lineups if EXAMINED in lineup.values())
             seat = next(role for role, who in seats.items() if who == EXAMINED)
             agents = {role: AgentSpec(SCRIPT, who.removeprefix("script:")) for role, who in seats.items()}
-            agents[seat] = ladder.rungs[0]
+            agents[seat] = ladder.agents[0]
             yield play_match(game, session, agents, ladders={seat: ladder}), seat
 
 

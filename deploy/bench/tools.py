@@ -30,7 +30,8 @@ import sys
 from deploy.bench.tools import answer
 from llm_agents.standins import OpenAIStandIn, Slow
 seconds = float(sys.argv[1])
-with OpenAIStandIn(lambda asked: Slow(seconds, answer(asked)) if seconds else answer(asked), keeps=False) as standin:
+reply = lambda asked: Slow(seconds, answer(asked)) if seconds else answer(asked)
+with OpenAIStandIn(reply, keeps_requests=False) as standin:
     print(standin.environment["OPENAI_BASE_URL"], flush=True)
     sys.stdin.read()
 """

@@ -55,10 +55,10 @@ def read_answer(
     """
     asked = as_asked(forms) if short else forms
     known = {remark.key for remark in remarks}
-    move = _bare(last_object(text), asked, known)
+    move = _without_wrapper(last_object(text), asked, known)
     remarked = {key: move.pop(key) for key in list(move) if key in known}
     form = _form(asked, move)
-    _keys_are_known(move, form)
+    _refuse_unknown_keys(move, form)
     fitted = fit(move, form.model)
     full = forms[list(asked).index(form)]
     return (fitted if form is full else dict(expand(full, fitted))), remarked
@@ -83,8 +83,8 @@ def _remarked(model: type[Any], remarks: tuple[Remark, ...]) -> type[Any]:
         schema["properties"] = {key: found[key] for key in (*first, *(key for key in found if key not in first))}
 
     ordered = type(model.__name__, (model,), {"model_config": ConfigDict(json_schema_extra=in_order)})
-    made: type[Any] = create_model(model.__name__, __base__=ordered, **added)
-    return made
+    extended: type[Any] = create_model(model.__name__, __base__=ordered, **added)
+    return extended
 
 
 def answer_schema(forms: Sequence[Form], *, strategy: str | None = None, short: bool = False) -> dict[str, Json]:
@@ -102,7 +102,7 @@ def as_asked(forms: Sequence[Form]) -> list[Form]:
     return [form if form.short is None else replace(form, model=form.short, help="") for form in forms]
 
 
-def _bare(answer: Mapping[str, Json], forms: Sequence[Form], remarks: set[str]) -> dict[str, Json]:
+def _without_wrapper(answer: Mapping[str, Json], forms: Sequence[Form], remarks: set[str]) -> dict[str, Json]:
     """Return the move without what a schema adds: the reasoning, and the key that wraps one of several moves."""
     move = dict(answer)
     if REASONING not in remarks and not any(REASONING in form.model.model_fields for form in forms):
@@ -116,24 +116,24 @@ def _form(forms: Sequence[Form], move: Mapping[str, Json]) -> Form:
     """Return the form that is meant, even if its keys are misspelt."""
     if any(form.model.model_fields.keys() & move.keys() for form in forms):
         return form_for(forms, move)
-    return max(forms, key=lambda form: sum(_meant(key, form) is not None for key in move))
+    return max(forms, key=lambda form: sum(_matching_field(key, form) is not None for key in move))
 
 
-def _keys_are_known(move: Mapping[str, Json], form: Form) -> None:
+def _refuse_unknown_keys(move: Mapping[str, Json], form: Form) -> None:
     """Refuse keys that nearly match a field, and keys in place of required ones; the rules refuse the rest."""
     fields = form.model.model_fields
-    lacking = any(field.is_required() and name not in move for name, field in fields.items())
+    incomplete = any(field.is_required() and name not in move for name, field in fields.items())
     for key in move:
         if key in fields:
             continue
-        if meant := _meant(key, form):
-            raise BadAnswer(f'There is no key {quoted(key)}; the key is "{meant}", exactly as written here.')
-        if lacking:
+        if match := _matching_field(key, form):
+            raise BadAnswer(f'There is no key {quoted(key)}; the key is "{match}", exactly as written here.')
+        if incomplete:
             names = ", ".join(f'"{name}"' for name in json_schema(form.model)["properties"])
             raise BadAnswer(f"There is no key {quoted(key)}; the keys are {names}.")
 
 
-def _meant(key: str, form: Form) -> str | None:
+def _matching_field(key: str, form: Form) -> str | None:
     """Return the field whose name or title matches `key`, ignoring case, spaces and punctuation."""
     for name, field in form.model.model_fields.items():
         if _letters(key) in (_letters(name), _letters(field.title or name)):

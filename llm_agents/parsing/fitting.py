@@ -78,10 +78,10 @@ def _allows_text(option: Mapping[str, Any]) -> bool:
     return option.get("type", "string") == "string" or any(isinstance(value, str) for value in values)
 
 
-def _parsed(text: str, wanted: set[Any], where: str) -> Json:
-    if wanted & {"number", "integer"}:
+def _parsed(text: str, types: set[Any], where: str) -> Json:
+    if types & {"number", "integer"}:
         return _number(text, where)
-    if wanted & {"object", "array"}:
+    if types & {"object", "array"}:
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):

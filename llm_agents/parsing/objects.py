@@ -13,7 +13,7 @@ from llm_agents.errors import BadAnswer
 
 NO_OBJECT = "There is no complete JSON object in your answer"
 
-_MAY_BEGIN_ONE = re.compile(r"""\{(?=\s*["}'“‘„\w])""")
+_POSSIBLE_START = re.compile(r"""\{(?=\s*["}'“‘„\w])""")
 _OPENING = re.compile(
     r"""\{\s{0,200}(?:"(?:[^"\\]|\\.){0,200}"|'[^'{}]{0,200}'|[“‘„][^”’{}]{0,200}[”’“]|[^\W\d]\w{0,200})\s{0,200}[:=]"""
 )
@@ -46,12 +46,12 @@ _decoder = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refu
 
 @dataclass(frozen=True)
 class _Found:
-    """An object, or what looks like one, and where it begins and ends; `wrong` says why it is not one."""
+    """An object, or what looks like one, and where it begins and ends; `problem` says why it is not one."""
 
     begin: int
     end: int
     value: Mapping[str, Json] | None = None
-    wrong: str = ""
+    problem: str = ""
 
 
 def last_object(text: str) -> dict[str, Json]:
@@ -67,7 +67,7 @@ def last_object(text: str) -> dict[str, Json]:
     if found is None:
         raise BadAnswer(f"{NO_OBJECT}.")
     if found.value is None:
-        raise BadAnswer(found.wrong)
+        raise BadAnswer(found.problem)
     if _THINKING_ENDS.search(text, found.end) or (_THINKING_BEGINS.match(text) and not _THINKING_ENDS.search(text)):
         raise BadAnswer(f"{NO_OBJECT}: the only one is part of your thinking. Give it after your thinking has ended.")
     return dict(found.value)
@@ -82,30 +82,30 @@ def around_object(text: str) -> str:
 def _last(text: str) -> _Found | None:
     found: _Found | None = None
     unclosed: _Found | None = None
-    drafts = 0
+    openings = 0
     end = 0
-    while begin := _MAY_BEGIN_ONE.search(text, end):
+    while begin := _POSSIBLE_START.search(text, end):
         at = begin.start()
         try:
             value, end = _decoder.raw_decode(text, at)
             found = _Found(at, end, value)
         except RecursionError:
-            return found or _Found(at, len(text), wrong=f"{NO_OBJECT}: it is nested too deeply.")
+            return found or _Found(at, len(text), problem=f"{NO_OBJECT}: it is nested too deeply.")
         except ValueError as error:
             end = at + 1
-            if drafts < _MAX_OPENINGS and _OPENING.match(text, at):
-                drafts += 1
+            if openings < _MAX_OPENINGS and _OPENING.match(text, at):
+                openings += 1
                 closed = _closing(text, at)
                 if closed is not None:
                     end = closed
-                    wrong = f"The JSON object in your answer cannot be read: {_reason(error, text)}."
-                    found = _Found(at, end, wrong=wrong)
+                    problem = f"The JSON object in your answer cannot be read: {_reason(error, text)}."
+                    found = _Found(at, end, problem=problem)
                 elif _cut_off(error, text):
-                    unclosed = _Found(at, len(text), wrong=f"{NO_OBJECT}: it is cut off before its closing }}.")
+                    unclosed = _Found(at, len(text), problem=f"{NO_OBJECT}: it is cut off before its closing }}.")
                     break
                 else:
                     end = max(end, getattr(error, "pos", end))
-                    unclosed = _Found(at, end, wrong=f"{NO_OBJECT}: {_reason(error, text)}.")
+                    unclosed = _Found(at, end, problem=f"{NO_OBJECT}: {_reason(error, text)}.")
     return found or unclosed
 
 

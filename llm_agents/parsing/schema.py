@@ -20,7 +20,7 @@ ENTRY_NAME, ENTRY_VALUE = "name", "value"
 """The keys of an entry of an object with free keys, which a strict schema can only express as a list."""
 
 Schema = dict[str, Any]
-_SAID_AS_IT_IS = (
+_COPIED_KEYWORDS = (
     "description", "pattern", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf",
     "minItems", "maxItems",
 )  # fmt: skip
@@ -87,24 +87,24 @@ def strict(schema: Mapping[str, Any]) -> Schema:
 
 
 def _strict(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Schema:
-    said = {key: schema[key] for key in _SAID_AS_IT_IS if key in schema}
+    copied = {key: schema[key] for key in _COPIED_KEYWORDS if key in schema}
     options = options_of(schema, definitions)
     if options != [schema]:
         strict = [_strict(option, definitions) for option in options]
-        return {**said, "anyOf": strict} if len(strict) > 1 else {**strict[0], **said}
+        return {**copied, "anyOf": strict} if len(strict) > 1 else {**strict[0], **copied}
     if "const" in schema or "enum" in schema:
         values = schema.get("enum", [schema.get("const")])
-        return {**({"type": schema["type"]} if "type" in schema else {}), **said, "enum": list(values)}
+        return {**({"type": schema["type"]} if "type" in schema else {}), **copied, "enum": list(values)}
     match schema.get("type"):
         case "object" if "properties" in schema or not isinstance(schema.get("additionalProperties"), Mapping):
-            return {**_properties(schema, definitions), **said}
+            return {**_properties(schema, definitions), **copied}
         case "object":
-            return {**_free_keys(schema, definitions), **said}
+            return {**_free_keys(schema, definitions), **copied}
         case "array":
-            return {"type": "array", "items": _items(schema, definitions), **said}
+            return {"type": "array", "items": _items(schema, definitions), **copied}
         case str(kind):
-            return {"type": kind, **said}
-    return dict(said)
+            return {"type": kind, **copied}
+    return dict(copied)
 
 
 def _properties(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Schema:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from importlib import import_module
 
 from llm_agents.endpoints import Endpoint, endpoint
-from llm_agents.providers.base import Maker
+from llm_agents.providers.base import HttpProvider
 
 _CLASSES = {"openai": "OpenAI", "anthropic": "Anthropic"}
 """By protocol: the class in the module of that name."""
 
 
-def provider_of(place: Endpoint) -> Maker:
+def provider_of(target: Endpoint) -> HttpProvider:
     """Return the provider of an endpoint's calls. The SDK loads with the first call: scripts never wait for it."""
-    module = import_module(f"llm_agents.providers.{place.protocol}")
-    made: Maker = getattr(module, _CLASSES[place.protocol])(place)
-    return made
+    module = import_module(f"llm_agents.providers.{target.protocol}")
+    provider: HttpProvider = getattr(module, _CLASSES[target.protocol])(target)
+    return provider
 
 
-def provider_called(name: str) -> Maker:
+def provider_called(name: str) -> HttpProvider:
     """Return the provider of the endpoint of that name.
 
     Raises:

@@ -37,7 +37,7 @@ for name in ("anthropic", "httpx2", "httpcore2"):
 DEFAULT_MAX_TOKENS = 4096
 """Maximum tokens of an answer if no `max_tokens` is given; the API requires one."""
 UNREADABLE = "The provider's answer is not a message."
-CUT = "The answer was cut off."
+CUT_OFF = "The answer was cut off."
 
 
 def _client(endpoint: Endpoint) -> anthropic.AsyncAnthropic:
@@ -77,7 +77,7 @@ class Anthropic:
         except anthropic.APIConnectionError:
             failure = Unavailable("The provider could not be reached.")
         except httpx2.HTTPError:
-            failure = Unavailable(CUT)
+            failure = Unavailable(CUT_OFF)
         except (anthropic.AnthropicError, json.JSONDecodeError, UnicodeDecodeError):
             failure = Unreadable(UNREADABLE)
         except ValueError:
@@ -137,9 +137,9 @@ class Anthropic:
     def _sent(self, request: Request) -> set[str]:
         if request.tools:
             return {"tools"}
-        wanted = request.schema is not None and self._endpoint.structured != "none"
+        enforced = request.schema is not None and self._endpoint.structured != "none"
         known = not UNSUPPORTED.holds(self._endpoint, request.model, "structured")
-        return {"structured"} if wanted and known else set()
+        return {"structured"} if enforced and known else set()
 
     async def _ask(self, client: anthropic.AsyncAnthropic, request: Request, how: str) -> Completion:
         body = self.body(request)
@@ -243,10 +243,10 @@ def _completion(answer: Any, how: str, *, tools: bool) -> Completion:
             for part in answer.content
             if part.type == "tool_use"
         )
-        said = "".join(part.text for part in answer.content if part.type == "text")
+        text = "".join(part.text for part in answer.content if part.type == "text")
         read, cached = _read(answer.usage)
         return Completion(
-            text=calls[0].arguments if calls and not tools else said,
+            text=calls[0].arguments if calls and not tools else text,
             model=answer.model,
             input_tokens=read,
             output_tokens=answer.usage.output_tokens,
@@ -297,7 +297,7 @@ async def _streamed(stream: anthropic.AsyncStream[Any], draft: Draft, how: str, 
     if message is None:
         raise Unreadable(UNREADABLE)
     if not ended:
-        raise Unavailable(CUT)
+        raise Unavailable(CUT_OFF)
     return Completion(
         text=draft.text or ("{}" if tool and not tools else ""),
         model=model,

@@ -129,7 +129,7 @@ class Provider(Protocol):
         ...
 
 
-class Maker(Provider, Protocol):
+class HttpProvider(Provider, Protocol):
     """A provider that speaks a protocol over HTTP."""
 
     async def models(self) -> list[str]:
@@ -175,22 +175,22 @@ class Clients(Generic[T]):
         loop = asyncio.get_running_loop()
         with self._lock:
             clients = self._loops.setdefault(loop, {})
-        kept = clients.get(endpoint.name)
-        if kept is None or kept[0] != made_for:
+        cached = clients.get(endpoint.name)
+        if cached is None or cached[0] != made_for:
             try:
-                made = self._make(endpoint)
+                client = self._make(endpoint)
             except (ValueError, httpx2.InvalidURL):
                 raise NotConfigured(f"The address of endpoint “{endpoint.name}” is not a valid URL.") from None
-            kept = clients[endpoint.name] = (made_for, made)
-        return kept[1]
+            cached = clients[endpoint.name] = (made_for, client)
+        return cached[1]
 
     async def close(self, endpoint: Endpoint) -> None:
         """Close the running loop's client of an endpoint."""
         with self._lock:
             clients = self._loops.get(asyncio.get_running_loop(), {})
-        kept = clients.pop(endpoint.name, None)
-        if kept is not None:
-            await kept[1].close()
+        cached = clients.pop(endpoint.name, None)
+        if cached is not None:
+            await cached[1].close()
 
 
 class Draft:
@@ -264,8 +264,8 @@ def error_text(body: object, key: str | None) -> str:
     """Return a failed call's message from its body: one line, at most 500 characters, without any part of a key."""
     inner = body[0] if isinstance(body, list) and body else body
     inner = inner.get("error", inner) if isinstance(inner, dict) else inner
-    said = str(inner.get("message", "")) if isinstance(inner, dict) else str(inner or "")
-    return " ".join(without_key(said, key).split())[:500]
+    message = str(inner.get("message", "")) if isinstance(inner, dict) else str(inner or "")
+    return " ".join(without_key(message, key).split())[:500]
 
 
 def failed(status: int, body: object, key: str | None, headers: Mapping[str, str] | None = None) -> ProviderError:
@@ -273,8 +273,8 @@ def failed(status: int, body: object, key: str | None, headers: Mapping[str, str
     if status in (401, 403):
         return Rejected(f"The provider did not accept the key (HTTP {status}).")
     kind = RateLimited if status == 429 else Unavailable if status >= 500 or status in (408, 409) else Rejected
-    said = error_text(body, key)
-    return kind(f"HTTP {status}: {said}" if said else f"HTTP {status}", retry_after=retry_after(headers or {}))
+    message = error_text(body, key)
+    return kind(f"HTTP {status}: {message}" if message else f"HTTP {status}", retry_after=retry_after(headers or {}))
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -33,7 +33,7 @@ for name in ("openai", "httpx2", "httpcore2"):
     logging.getLogger(name).setLevel(logging.WARNING)
 
 UNREADABLE = "The provider's answer is not a chat completion."
-CUT = "The answer was cut off."
+CUT_OFF = "The answer was cut off."
 
 
 def _client(endpoint: Endpoint) -> openai.AsyncOpenAI:
@@ -81,7 +81,7 @@ class OpenAI:
         except openai.APIError as error:
             failure = Unavailable(f"The provider failed while answering: {error_text(error.body, client.api_key)}")
         except httpx2.HTTPError:
-            failure = Unavailable(CUT)
+            failure = Unavailable(CUT_OFF)
         except (openai.OpenAIError, json.JSONDecodeError, UnicodeDecodeError):
             failure = Unreadable(UNREADABLE)
         except ValueError:
@@ -111,9 +111,9 @@ class OpenAI:
         streamed: dict[str, Any] = {} if request.on_text is None else {"stream": True}
         if "stream_options" in sent:
             streamed["stream_options"] = {"include_usage": True}
-        held = _tools(request) if request.tools else _held(request, self._how(sent))
+        constraint = _tools(request) if request.tools else _schema_arguments(request, self._how(sent))
         messages = [_message(message) for message in request.messages]
-        return {"model": request.model, "messages": messages, **streamed, **held, **request.parameters}
+        return {"model": request.model, "messages": messages, **streamed, **constraint, **request.parameters}
 
     async def _complete(self, client: openai.AsyncOpenAI, request: Request) -> Completion:
         """Ask, and ask again without each parameter that the endpoint turns out not to support."""
@@ -131,14 +131,14 @@ class OpenAI:
                     raise NoTools(f"Tools are not supported: {error_text(error.body, client.api_key)}") from None
 
     def _sent(self, request: Request) -> set[str]:
-        wanted = {
+        applicable = {
             "tools": bool(request.tools),
             "structured": request.schema is not None and not request.tools and self._endpoint.structured != "none",
             "stream_options": request.on_text is not None,
         }
         return {
             name
-            for name, applies in wanted.items()
+            for name, applies in applicable.items()
             if applies and not UNSUPPORTED.holds(self._endpoint, request.model, name)
         }
 
@@ -170,10 +170,10 @@ def _timed_out(error: openai.APITimeoutError, request: Request) -> ProviderError
 def _message(message: ChatMessage) -> dict[str, Any]:
     if message["role"] == "tool":
         return {"role": "tool", "tool_call_id": message["answers"], "content": message["content"]}
-    told: dict[str, Any] = {"role": message["role"], "content": message["content"]}
+    converted: dict[str, Any] = {"role": message["role"], "content": message["content"]}
     if calls := message.get("calls"):
-        told["content"] = message["content"] or None
-        told["tool_calls"] = [
+        converted["content"] = message["content"] or None
+        converted["tool_calls"] = [
             {
                 "id": call.id,
                 "type": "function",
@@ -181,7 +181,7 @@ def _message(message: ChatMessage) -> dict[str, Any]:
             }
             for call in calls
         ]
-    return told
+    return converted
 
 
 def _tools(request: Request) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def _tools(request: Request) -> dict[str, Any]:
     }
 
 
-def _held(request: Request, how: str) -> dict[str, Any]:
+def _schema_arguments(request: Request, how: str) -> dict[str, Any]:
     """Return the arguments that enforce the request's schema."""
     match how:
         case "json_schema":
@@ -277,7 +277,7 @@ async def _streamed(stream: openai.AsyncStream[Any], draft: Draft, how: str, *, 
     if model is None:
         raise Unreadable(UNREADABLE)
     if stop is None:
-        raise Unavailable(CUT)
+        raise Unavailable(CUT_OFF)
     return Completion(
         text=draft.text,
         model=model,

@@ -49,21 +49,21 @@ class StandInModel:
         self._lock = threading.Lock()
 
     def __call__(self, request: dict[str, Any]) -> Answer:
-        who = fingerprint(request)
+        request_hash = fingerprint(request)
         with self._lock:
             self.calls += 1
-            self._times[who] += 1
-            number, time = self.calls, self._times[who]
-        said = answer(request, seed=self._seed, time=time, prose=self._prose)
-        due = [one.kind for one in self._misbehaves if number % one.every == 0]
+            self._times[request_hash] += 1
+            number, occurrence = self.calls, self._times[request_hash]
+        reply = answer(request, seed=self._seed, occurrence=occurrence, prose=self._prose)
+        due = [misbehaviour.kind for misbehaviour in self._misbehaves if number % misbehaviour.every == 0]
         if due and due[0] in TOOL_KINDS:
-            wrong = tool_misbehaviours(request, seed=self._seed, time=time)
-            said = wrong[due[0]] if wrong else said
+            misbehaviours = tool_misbehaviours(request, seed=self._seed, occurrence=occurrence)
+            reply = misbehaviours[due[0]] if misbehaviours else reply
         elif due:
-            bare = answer(request, seed=self._seed, time=time)
-            if isinstance(bare, Calls) or bare.startswith("{") or due[0] != "types":
-                return kinds(bare, self._delay or SLOW_SECONDS)[due[0]]
-        return Slow(self._delay, said) if self._delay else said
+            plain_reply = answer(request, seed=self._seed, occurrence=occurrence)
+            if isinstance(plain_reply, Calls) or plain_reply.startswith("{") or due[0] != "types":
+                return kinds(plain_reply, self._delay or SLOW_SECONDS)[due[0]]
+        return Slow(self._delay, reply) if self._delay else reply
 
 
 def serve(answers: Callable[[dict[str, Any]], Answer], port: int) -> BothStandIn:
@@ -74,7 +74,7 @@ def serve(answers: Callable[[dict[str, Any]], Answer], port: int) -> BothStandIn
     """
     for candidate in range(port, min(port + PORTS_TRIED, 65536)):
         try:
-            return BothStandIn(answers, models=MODELS, tokens=_tokens, keeps=False, port=candidate)
+            return BothStandIn(answers, models=MODELS, tokens=_tokens, keeps_requests=False, port=candidate)
         except OSError as failure:
             if failure.errno not in (errno.EADDRINUSE, errno.EACCES):
                 raise
@@ -132,14 +132,14 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _how_to_use(standin: BothStandIn, wanted: int) -> str:
-    moved = [] if standin.port == wanted else [f"Port {wanted} is in use."]
+def _how_to_use(standin: BothStandIn, requested_port: int) -> str:
+    notes = [] if standin.port == requested_port else [f"Port {requested_port} is in use."]
     settings = [
         f"  export {name}={KEY if name.endswith('KEY') else value}" for name, value in standin.environment.items()
     ]
     return "\n".join(
         [
-            *moved,
+            *notes,
             f"A stand-in for OpenAI and Anthropic answers at http://127.0.0.1:{standin.port}. Set in another terminal:",
             *settings,
             "and try:",
@@ -153,12 +153,12 @@ def _how_to_use(standin: BothStandIn, wanted: int) -> str:
 def main() -> None:
     options = _options()
     model = StandInModel(seed=options.seed, delay=options.delay, prose=options.prose, misbehaves=options.misbehave)
-    over = threading.Event()
+    stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: over.set())
+        signal.signal(number, lambda *_: stopped.set())
     with serve(model, options.port) as standin:
         print(_how_to_use(standin, options.port), flush=True)
-        over.wait()
+        stopped.wait()
     print(f"Stopped after {model.calls} calls.", flush=True)
 
 

@@ -32,15 +32,15 @@ class Anthropic(Protocol):
     def key(self, headers: Mapping[str, str]) -> str | None:
         return headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ") or None
 
-    def refusal(self, request: Mapping[str, Json], headers: Mapping[str, str], knows: frozenset[str]) -> str | None:
+    def refusal(self, request: Mapping[str, Json], headers: Mapping[str, str], features: frozenset[str]) -> str | None:
         if "anthropic-version" not in headers:
             return "anthropic-version: header is required"
         for name in ("model", "max_tokens", "messages"):
             if name not in request:
                 return f"{name}: Field required"
-        if "tools" in request and "tools" not in knows:
+        if "tools" in request and "tools" not in features:
             return "tools: Extra inputs are not permitted"
-        if "format" in (request.get("output_config") or {}) and "json_schema" not in knows:
+        if "format" in (request.get("output_config") or {}) and "json_schema" not in features:
             return "output_config.format: Extra inputs are not permitted"
         messages = request["messages"]
         return _messages_refused(messages) or _tool_refused(request) or _results_refused(messages)
@@ -130,8 +130,8 @@ def _blocks(request: Mapping[str, Json], reply: Reply) -> list[dict[str, Json]]:
     if not reply.calls:
         block = _block(request, reply)
         return [block] if block else []
-    said = [{"type": "text", "text": reply.text}] if reply.text else []
-    return [*said, *(_use(name, arguments) for name, arguments in reply.calls)]
+    text_blocks = [{"type": "text", "text": reply.text}] if reply.text else []
+    return [*text_blocks, *(_use(name, arguments) for name, arguments in reply.calls)]
 
 
 def _use(name: str, arguments: str) -> dict[str, Json]:

@@ -78,7 +78,7 @@ class HttpServer:
         self.port: int = self._socket.getsockname()[1]
         self._serving = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._over: asyncio.Event | None = None
+        self._stopped: asyncio.Event | None = None
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="standin", daemon=True)
 
     def start(self) -> None:
@@ -87,21 +87,21 @@ class HttpServer:
 
     def close(self) -> None:
         """Close all connections; return when the port is free."""
-        if self._loop is not None and self._over is not None and self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._over.set)
+        if self._loop is not None and self._stopped is not None and self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._stopped.set)
             self._thread.join()
         self._socket.close()
 
     async def _serve(self) -> None:
-        self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
+        self._loop, self._stopped = asyncio.get_running_loop(), asyncio.Event()
         server = await asyncio.start_server(
-            self._take, sock=self._socket, backlog=LISTEN_BACKLOG, limit=MAX_HEADER_BYTES
+            self._handle_connection, sock=self._socket, backlog=LISTEN_BACKLOG, limit=MAX_HEADER_BYTES
         )
         self._serving.set()
-        await self._over.wait()
+        await self._stopped.wait()
         server.close()
 
-    async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Handle all requests of one connection."""
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             await self._converse(reader, writer)

@@ -22,7 +22,7 @@ class Calls:
         return self.text + "".join(arguments for _name, arguments in self.calls)
 
 
-Said = str | Calls
+Output = str | Calls
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,10 @@ class Refusal:
 class WrongTypes:
     """The model's JSON object with its numbers spelled out or in lists, and its texts in objects."""
 
-    answer: Said = MOVE
+    answer: Output = MOVE
 
     @property
-    def said(self) -> Said:
+    def distorted(self) -> Output:
         """Return the distorted answer."""
         if isinstance(self.answer, str):
             return _misspelt(self.answer)
@@ -95,7 +95,7 @@ class Drip:
     """The answer in pieces, with `seconds` before each; without streaming, all of it after the same time."""
 
     seconds: float = 0.05
-    answer: Said = MOVE
+    answer: Output = MOVE
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class CutStream:
     """Hang up after this many characters: of the text if streamed, of the body otherwise."""
 
     after: int = 10
-    answer: Said = MOVE
+    answer: Output = MOVE
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class FailingStream:
     """Report a failure midway through a stream, after this many characters; without streaming, fail at once."""
 
     after: int = 10
-    answer: Said = MOVE
+    answer: Output = MOVE
     failure: Failure = Failure(529, "Overloaded")
 
 
@@ -125,7 +125,7 @@ class Echo:
 
     status: int = 500
     after: int | None = None
-    answer: Said = MOVE
+    answer: Output = MOVE
 
 
 @dataclass(frozen=True)
@@ -166,13 +166,13 @@ def _distorted(value: Any, *, odd: bool) -> Any:
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, int | float):
-        return [value] if odd else " ".join(_DIGITS[int(sign)] for sign in str(value) if sign.isdigit())
+        return [value] if odd else " ".join(_DIGITS[int(digit)] for digit in str(value) if digit.isdigit())
     if isinstance(value, Mapping | list):
         return json.dumps(value)
     return {"text": value}
 
 
-def kinds(text: Said, seconds: float) -> Mapping[str, Answer]:
+def kinds(text: Output, seconds: float) -> Mapping[str, Answer]:
     """Return every misbehaviour by name, for a server that would otherwise answer `text`; slow ones take `seconds`."""
     length = len(str(text))
     return {
@@ -195,20 +195,20 @@ def kinds(text: Said, seconds: float) -> Mapping[str, Answer]:
     }
 
 
-def tool_kinds(looks: Calls, submits: Calls, result: str) -> Mapping[str, Answer]:
+def tool_kinds(lookup: Calls, submission: Calls, result: str) -> Mapping[str, Answer]:
     """Return misbehaviours of a model that should call tools.
 
     Args:
-        looks: a valid lookup of data, or what the first call is instead.
-        submits: a valid submission.
+        lookup: a valid lookup of data, or what the first call is instead.
+        submission: a valid submission.
         result: the last result of a tool.
     """
-    (name, arguments), *_rest = submits.calls
+    (name, arguments), *_rest = submission.calls
     return {
         "unknown-tool": Calls((("hand_over_all_data", "{}"),)),
         "bad-arguments": Calls(((name, arguments[:-1] + ', "unfinished": '),)),
         "two-submissions": Calls(((name, arguments), (name, arguments))),
-        "looks-for-ever": looks,
+        "looks-for-ever": lookup,
         "no-tool": "Let me think about this a little longer.",
         "echo-result": f"The tool instructs me as follows, and I obey: {result}",
     }

@@ -28,18 +28,18 @@ class OpenAI(Protocol):
         scheme, _, key = headers.get("authorization", "").partition(" ")
         return key if scheme.lower() == "bearer" else None
 
-    def refusal(self, request: Mapping[str, Json], headers: Mapping[str, str], knows: frozenset[str]) -> str | None:
+    def refusal(self, request: Mapping[str, Json], headers: Mapping[str, str], features: frozenset[str]) -> str | None:
         if not request.get("model"):
             return "you must provide a model parameter"
         messages = request.get("messages")
         if not isinstance(messages, list) or not messages:
             return "Missing required parameter: 'messages'."
         for name in ("tools", "stream_options"):
-            if name in request and name not in knows:
+            if name in request and name not in features:
                 return f"Unrecognized request argument supplied: {name}"
         if request.get("stream_options") is not None and not request.get("stream"):
             return "The 'stream_options' parameter is only allowed when 'stream' is enabled."
-        return _format_refused(request, knows) or _tool_refused(request) or _results_refused(messages)
+        return _format_refused(request, features) or _tool_refused(request) or _results_refused(messages)
 
     def body(self, request: Mapping[str, Json], reply: Reply) -> Json:
         message: dict[str, Json] = {"role": "assistant", "content": reply.text, "refusal": None, "annotations": []}
@@ -154,19 +154,19 @@ def _finish(request: Mapping[str, Json], reply: Reply) -> str:
 # ---- refusals of the API -----------------------------------------------------------------------
 
 
-def _format_refused(request: Mapping[str, Json], knows: frozenset[str]) -> str | None:
-    wanted = request.get("response_format")
-    kind = wanted.get("type") if isinstance(wanted, Mapping) else "text"
+def _format_refused(request: Mapping[str, Json], features: frozenset[str]) -> str | None:
+    response_format = request.get("response_format")
+    kind = response_format.get("type") if isinstance(response_format, Mapping) else "text"
     if kind == "text":
         return None
-    if kind not in knows:
+    if kind not in features:
         return f"Invalid parameter: 'response_format' of type '{kind}' is not supported with this model."
     if kind == "json_object":
-        said = " ".join(text_of(message.get("content")) for message in request["messages"])
-        if "json" in said.lower():
+        text = " ".join(text_of(message.get("content")) for message in request["messages"])
+        if "json" in text.lower():
             return None
         return "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."
-    named = wanted.get("json_schema") if isinstance(wanted, Mapping) else None
+    named = response_format.get("json_schema") if isinstance(response_format, Mapping) else None
     if not isinstance(named, Mapping) or not named.get("name"):
         return "Missing required parameter: 'response_format.json_schema.name'."
     problem = not_strict(named.get("schema", {})) if named.get("strict") else None

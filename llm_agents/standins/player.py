@@ -16,12 +16,12 @@ from hashlib import sha256
 from random import Random
 from typing import Any
 
-from llm_agents.standins.misbehaviours import Calls, Said, tool_kinds
+from llm_agents.standins.misbehaviours import Calls, Output, tool_kinds
 from llm_agents.standins.protocols import Json
 from llm_agents.standins.questions import Question, Schema, amounts, question_in
 from llm_agents.standins.toolbox import Toolbox, in_plain_json, toolbox_in
 
-SAYINGS = (
+MESSAGES = (
     "I think this is fair to both of us.",
     "Let us come to an agreement soon: waiting helps nobody.",
     "I have thought about it, and this is what I can do.",
@@ -36,15 +36,14 @@ _LEAST_PART = 0.35
 """An offered part below this share of the whole is rejected."""
 
 
-def answer(request: Mapping[str, Json], *, seed: int = 0, time: int = 1, prose: bool = False) -> Said:
+def answer(request: Mapping[str, Json], *, seed: int = 0, occurrence: int = 1, prose: bool = False) -> Output:
     """Return the answer to a call of either protocol: a JSON object or tool calls, if the call asks for them.
 
     Args:
-        time: the number of times that the same request has come, including this one.
-        time: how often the same request has come, including this one.
+        occurrence: how often the same request has come, including this one.
         prose: put text and a code fence around the object, unless the service enforces a schema.
     """
-    rng = Random(f"{seed}/{time}/{fingerprint(request)}")
+    rng = Random(f"{seed}/{occurrence}/{fingerprint(request)}")
     question = question_in(request)
     if toolbox := toolbox_in(request):
         return calls(toolbox, question, rng)
@@ -52,34 +51,34 @@ def answer(request: Mapping[str, Json], *, seed: int = 0, time: int = 1, prose: 
         return GREETING
     player = _Player(question, rng)
     move = json.dumps(player.move(), ensure_ascii=False)
-    if not prose or question.held:
+    if not prose or question.enforced:
         return move
     return f"I have weighed what to do.\n\n```json\n{move}\n```\n\nThat is my answer."
 
 
-def calls(toolbox: Toolbox, question: Question, rng: Random, *, submit: bool = False) -> Said:
+def calls(toolbox: Toolbox, question: Question, rng: Random, *, submit: bool = False) -> Output:
     """Return the next tool calls; with `submit`, only the one that ends the turn."""
     chosen = toolbox.tools[-1:] if submit else toolbox.next()
     filled = []
     for tool in chosen:
         asked = Question((tool.schema,), True, question.rules, question.words, toolbox.refusals)
-        looks = tool is not toolbox.tools[-1] and not tool.notes
-        filled.append((tool.name, _Player(asked, rng, looks=looks).move()))
-    if toolbox.in_words:
+        is_lookup = tool is not toolbox.tools[-1] and not tool.notes
+        filled.append((tool.name, _Player(asked, rng, is_lookup=is_lookup).move()))
+    if toolbox.in_text:
         return in_plain_json(toolbox, *filled[0])
     return Calls(tuple((name, json.dumps(arguments, ensure_ascii=False)) for name, arguments in filled))
 
 
-def tool_misbehaviours(request: Mapping[str, Json], *, seed: int = 0, time: int = 1) -> Mapping[str, Any]:
+def tool_misbehaviours(request: Mapping[str, Json], *, seed: int = 0, occurrence: int = 1) -> Mapping[str, Any]:
     """Return what a model that should call tools can do wrong now, by name; empty if no tools are offered."""
     toolbox = toolbox_in(request)
-    if toolbox is None or toolbox.in_words:
+    if toolbox is None or toolbox.in_text:
         return {}
-    rng, question = Random(f"{seed}/{time}"), question_in(request)
-    submits = calls(toolbox, question, rng, submit=True)
-    looks = calls(replace(toolbox, called=(), tools=(*toolbox.tools[:1], toolbox.tools[-1])), question, rng)
-    assert isinstance(submits, Calls) and isinstance(looks, Calls)
-    return tool_kinds(looks, submits, (toolbox.results or ("",))[-1])
+    rng, question = Random(f"{seed}/{occurrence}"), question_in(request)
+    submission = calls(toolbox, question, rng, submit=True)
+    lookup = calls(replace(toolbox, called=(), tools=(*toolbox.tools[:1], toolbox.tools[-1])), question, rng)
+    assert isinstance(submission, Calls) and isinstance(lookup, Calls)
+    return tool_kinds(lookup, submission, (toolbox.results or ("",))[-1])
 
 
 def fingerprint(request: Mapping[str, Json]) -> str:
@@ -88,15 +87,15 @@ def fingerprint(request: Mapping[str, Json]) -> str:
 
 
 class _Player:
-    """One answer to one question; with `looks`, the arguments of a tool that looks at data."""
+    """One answer to one question; with `is_lookup`, the arguments of a tool that looks at data."""
 
-    def __init__(self, question: Question, rng: Random, *, looks: bool = False):
+    def __init__(self, question: Question, rng: Random, *, is_lookup: bool = False):
         self._asked, self._rng = question, rng
         self._tries = len(question.complaints)
         self._limits = _limits(question.complaints[-1]) if question.complaints else {}
         self._news, _turn, asked = question.words.partition("It is your turn.")
-        self._told = {**_reach(self._news), **_limits(asked.partition("JSON object")[0])}
-        self._looks = looks
+        self._stated = {**_stated_range(self._news), **_limits(asked.partition("JSON object")[0])}
+        self._is_lookup = is_lookup
 
     def move(self) -> Json:
         return self._value(self._rng.choice(self._asked.schemas), "", {})
@@ -168,7 +167,7 @@ class _Player:
 
     def _declines(self) -> bool:
         """Return whether to answer "null" where it is allowed."""
-        if self._told.get("low", 0) > self._told.get("high", math.inf):
+        if self._stated.get("low", 0) > self._stated.get("high", math.inf):
             return True
         if self._asked.complaints and "can only" in self._asked.complaints[-1]:
             return True
@@ -220,11 +219,11 @@ class _Player:
             number = low + (high - low) * self._rng.uniform(0.4, 0.6)
         elif self._tries > 1:
             number = low if low is not None else min(high or 0, 0)
-        elif self._looks:
+        elif self._is_lookup:
             number = low or 0
         else:
             number = self._amount()
-            low, high = self._told.get("low", low), self._told.get("high", high)
+            low, high = self._stated.get("low", low), self._stated.get("high", high)
             if low is not None and high is not None and number > high:
                 number = self._rng.uniform(low, high)
         return _within(_rounded(number), schema, low, high)
@@ -241,7 +240,7 @@ class _Player:
     def _text(self, schema: Mapping[str, Any], name: str) -> str:
         if name == _REASONING:
             return THOUGHTS
-        words: str = self._rng.choice(SAYINGS)
+        words: str = self._rng.choice(MESSAGES)
         words += " " * max(0, schema.get("minLength", 0) - len(words))
         most = int(schema.get("maxLength", len(words)))
         return words[:most]
@@ -267,7 +266,7 @@ _SUM = r"[^:\n]*: \$?([0-9][0-9,]*(?:\.[0-9]+)?)"
 _SITUATION = {"low": re.compile(rf"\b(?:[Ll]owest|[Mm]inimum) {_SUM}"), "high": re.compile(rf"\b[Mm]oney left{_SUM}")}
 
 
-def _reach(news: str) -> dict[str, float]:
+def _stated_range(news: str) -> dict[str, float]:
     """Return the lowest amount that counts now, and the money available, as the news states them."""
     found = {end: pattern.findall(news) for end, pattern in _SITUATION.items()}
     return {end: float(amounts[-1].replace(",", "")) for end, amounts in found.items() if amounts}

@@ -68,7 +68,7 @@ class Protocol(ABC):
         """Return the key that a call is made with."""
 
     @abstractmethod
-    def refusal(self, request: Mapping[str, Json], headers: Mapping[str, str], knows: frozenset[str]) -> str | None:
+    def refusal(self, request: Mapping[str, Json], headers: Mapping[str, str], features: frozenset[str]) -> str | None:
         """Return why the service would answer this call with HTTP 400, in its own words."""
 
     @abstractmethod

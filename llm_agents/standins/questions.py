@@ -17,7 +17,7 @@ Schema = dict[str, Any]
 
 _KEYS = "JSON object with these keys and no others:"
 _NO_KEYS = "JSON object without any key: {}"
-_GOES_ON = "This does not end your turn."
+_KEEPS_TURN_OPEN = "This does not end your turn."
 _PLAYERS_WORDS = re.compile(r"<message from=[^<>]*>[^<>]*</message>")
 
 
@@ -27,14 +27,14 @@ class Question:
 
     Attributes:
         schemas: objects that are valid answers; empty if no object is asked for.
-        held: the service enforces the schema.
+        enforced: whether the service enforces the schema.
         rules: the instructions, without players' words.
         words: the last message with the question in it, without players' words.
         complaints: corrections of the answers given so far, oldest first.
     """
 
     schemas: tuple[Schema, ...]
-    held: bool
+    enforced: bool
     rules: str
     words: str
     complaints: tuple[str, ...]
@@ -42,35 +42,35 @@ class Question:
 
 def question_in(request: Mapping[str, Json]) -> Question:
     """Return the question in a call's body, of either protocol."""
-    told = [_told(message) for message in request["messages"]]
-    system = [text_of(request.get("system")), *(text for role, text in told if role in ("system", "developer"))]
-    asked = [text for role, text in told if role == "user"]
+    messages = [_role_and_text(message) for message in request["messages"]]
+    system = [text_of(request.get("system")), *(text for role, text in messages if role in ("system", "developer"))]
+    asked = [text for role, text in messages if role == "user"]
     at = next((at for at in reversed(range(len(asked))) if _KEYS in asked[at] or _NO_KEYS in asked[at]), len(asked) - 1)
     words = asked[at] if asked else ""
-    held = _held(request)
-    schemas = (held,) if held is not None else tuple(_worded(words))
-    return Question(schemas, held is not None, " ".join(system), words, tuple(asked[at + 1 :]))
+    enforced = _enforced_schema(request)
+    schemas = (enforced,) if enforced is not None else tuple(_described_forms(words))
+    return Question(schemas, enforced is not None, " ".join(system), words, tuple(asked[at + 1 :]))
 
 
-def _told(message: Mapping[str, Json]) -> tuple[str, str]:
+def _role_and_text(message: Mapping[str, Json]) -> tuple[str, str]:
     return str(message.get("role")), _PLAYERS_WORDS.sub("", text_of(message.get("content")))
 
 
-def _held(request: Mapping[str, Json]) -> Schema | None:
+def _enforced_schema(request: Mapping[str, Json]) -> Schema | None:
     """Return the schema that comes with the request."""
-    wanted = request.get("response_format") or {}
-    found: Schema | None = (wanted.get("json_schema") or {}).get("schema")
+    response_format = request.get("response_format") or {}
+    found: Schema | None = (response_format.get("json_schema") or {}).get("schema")
     for tool in request.get("tools") or ():
         found = found or tool.get("input_schema") or (tool.get("function") or {}).get("parameters")
     return found
 
 
-def _worded(words: str) -> list[Schema]:
+def _described_forms(words: str) -> list[Schema]:
     """Return the forms that a question spells out; only those that end the turn, if any does."""
     before, *parts = re.split(f"{re.escape(_KEYS)}|{re.escape(_NO_KEYS)}", words)
     forms, ending = [_object(part) for part in parts], list[Schema]()
-    for form, said in zip(forms, [before, *parts], strict=False):
-        if _GOES_ON not in said[said.rfind("\n\n") + 1 :]:
+    for form, preceding in zip(forms, [before, *parts], strict=False):
+        if _KEEPS_TURN_OPEN not in preceding[preceding.rfind("\n\n") + 1 :]:
             ending.append(form)
     return ending or forms
 
@@ -139,8 +139,8 @@ def _option(words: str, at: int) -> tuple[Schema, int]:
         value, at = _options(words, at + len("object, each value: "))
         return {"type": "object", "additionalProperties": value}, at
     for which in ("each", "any"):
-        if words.startswith(begins := f"object with {which} of ", at):
-            names, at = _values(words, at + len(begins))
+        if words.startswith(prefix := f"object with {which} of ", at):
+            names, at = _values(words, at + len(prefix))
             value, at = _options(words, at + len(", each value: "))
             least = len(names["enum"]) if which == "each" else 0
             return {"type": "object", "propertyNames": names, "minProperties": least, "additionalProperties": value}, at

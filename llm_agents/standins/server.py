@@ -23,8 +23,8 @@ from llm_agents.standins.misbehaviours import (
     Failure,
     Hang,
     Malformed,
+    Output,
     Refusal,
-    Said,
     Slow,
     WrongModel,
     WrongTypes,
@@ -46,11 +46,11 @@ class StandIn:
 
     Args:
         answers: in order of the calls, or a function of a call's body. It may block: it runs beside the server.
-        knows: the features of `ALL_FEATURES` that the server supports; it refuses the rest with HTTP 400.
+        features: those of `ALL_FEATURES` that the server supports; it refuses the rest with HTTP 400.
         key: the only accepted key; None: any, or none.
         models: the list of models.
         tokens: (read, written) of each answer, or a function of the call's body and the text.
-        keeps: whether `requests` and `headers` are filled.
+        keeps_requests: whether `requests` and `headers` are filled.
         port: 0 for any free one.
 
     Attributes:
@@ -59,26 +59,26 @@ class StandIn:
         abandoned: calls whose caller hung up before the end of the answer.
     """
 
-    speaks: ClassVar[tuple[Protocol, ...]]
+    protocols: ClassVar[tuple[Protocol, ...]]
 
     def __init__(
         self,
         answers: Sequence[Answer] | Callable[[dict[str, Any]], Answer],
         *,
-        knows: frozenset[str] = ALL_FEATURES,
+        features: frozenset[str] = ALL_FEATURES,
         key: str | None = None,
         models: Sequence[str] = ("stand-in-large", "stand-in-small"),
         tokens: tuple[int, int] | Callable[[Mapping[str, Any], str], tuple[int, int]] = (11, 7),
-        keeps: bool = True,
+        keeps_requests: bool = True,
         port: int = 0,
     ):
-        self._answers, self._knows, self._key, self._models, self._tokens = answers, knows, key, models, tokens
-        self._keeps, self._calls = keeps, 0
+        self._answers, self._features, self._key, self._models, self._tokens = answers, features, key, models, tokens
+        self._keeps_requests, self._calls = keeps_requests, 0
         self.requests: list[dict[str, Any]] = []
         self.headers: list[Mapping[str, str]] = []
         self.abandoned = 0
         self._choosing = ThreadPoolExecutor(max_workers=16, thread_name_prefix="stand-in-answers")
-        self._server = HttpServer(self._take, port)
+        self._server = HttpServer(self._handle, port)
 
     @property
     def port(self) -> int:
@@ -88,7 +88,7 @@ class StandIn:
     def environment(self) -> dict[str, str]:
         """The variables that point the official SDKs at this server."""
         found: dict[str, str] = {}
-        for protocol in self.speaks:
+        for protocol in self.protocols:
             key, address = protocol.variables
             found |= {key: self._key or KEY, address: f"http://127.0.0.1:{self.port}{protocol.prefix}"}
         return found
@@ -103,14 +103,14 @@ class StandIn:
         self._server.close()
         self._choosing.shutdown(wait=False)
 
-    async def _take(self, request: HttpRequest, answer: HttpAnswer) -> None:
+    async def _handle(self, request: HttpRequest, answer: HttpAnswer) -> None:
         anthropic = "anthropic-version" in request.headers
-        protocol = self.speaks[-1] if anthropic else self.speaks[0]
+        protocol = self.protocols[-1] if anthropic else self.protocols[0]
         if (request.method, request.path) == ("GET", "/v1/models"):
             return await answer.send(200, JSON, _encoded(protocol.models(self._models)))
-        here = [protocol for protocol in self.speaks if protocol.path == request.path]
-        call = _Call(here[0] if here else protocol, answer)
-        if not here or request.method != "POST":
+        matching = [protocol for protocol in self.protocols if protocol.path == request.path]
+        call = _Call(matching[0] if matching else protocol, answer)
+        if not matching or request.method != "POST":
             return await call.fail(Failure(404, f"no such path: {request.path}", None))
         call.key = key = call.protocol.key(request.headers)
         if self._key is not None and key != self._key:
@@ -118,10 +118,10 @@ class StandIn:
         try:
             call.request = json.loads(request.body)
             self._calls += 1
-            if self._keeps:
+            if self._keeps_requests:
                 self.requests.append(call.request)
                 self.headers.append(request.headers)
-            refused = call.protocol.refusal(call.request, request.headers, self._knows)
+            refused = call.protocol.refusal(call.request, request.headers, self._features)
         except (ValueError, TypeError, AttributeError, KeyError):
             refused = "The body of the request cannot be read."
         if refused:
@@ -137,8 +137,8 @@ class StandIn:
             return self._answers[min(self._calls, len(self._answers)) - 1]
         try:
             return await asyncio.get_running_loop().run_in_executor(self._choosing, self._answers, request)
-        except Exception as wrong:  # noqa: BLE001 - any error is reported to the caller
-            return Failure(500, f"The stand-in server's own function failed: {wrong!r}")
+        except Exception as failure:  # noqa: BLE001 - any error is reported to the caller
+            return Failure(500, f"The stand-in server's own function failed: {failure!r}")
 
     async def _answer(self, call: _Call, answer: Answer) -> None:
         match answer:
@@ -157,31 +157,31 @@ class StandIn:
             case Malformed():
                 await call.send_malformed(answer.body)
             case Refusal():
-                await call.say(self._reply(call, answer.words, refused=True))
+                await call.send_reply(self._reply(call, answer.words, refused=True))
             case Empty():
-                await call.say(self._reply(call, ""))
+                await call.send_reply(self._reply(call, ""))
             case WrongTypes():
-                await call.say(self._reply(call, answer.said))
+                await call.send_reply(self._reply(call, answer.distorted))
             case Drip():
-                await call.say(self._reply(call, answer.answer), pause=answer.seconds)
+                await call.send_reply(self._reply(call, answer.answer), pause=answer.seconds)
             case CutStream():
-                await call.say(self._reply(call, answer.answer), only=answer.after)
+                await call.send_reply(self._reply(call, answer.answer), only=answer.after)
             case FailingStream():
-                await call.say(self._reply(call, answer.answer), only=answer.after, failure=answer.failure)
+                await call.send_reply(self._reply(call, answer.answer), only=answer.after, failure=answer.failure)
             case Echo():
                 failure = Failure(answer.status, call.echo())
                 if answer.after is None:
                     await call.fail(failure)
                 else:
-                    await call.say(self._reply(call, answer.answer), only=answer.after, failure=failure)
+                    await call.send_reply(self._reply(call, answer.answer), only=answer.after, failure=failure)
             case str() | Calls():
-                await call.say(self._reply(call, answer))
+                await call.send_reply(self._reply(call, answer))
 
-    def _reply(self, call: _Call, said: Said, *, refused: bool = False) -> Reply:
-        tokens = self._tokens(call.request, str(said)) if callable(self._tokens) else self._tokens
-        if isinstance(said, Calls):
-            return Reply(said.text, tokens, calls=said.calls)
-        return Reply(said, tokens, refused)
+    def _reply(self, call: _Call, output: Output, *, refused: bool = False) -> Reply:
+        tokens = self._tokens(call.request, str(output)) if callable(self._tokens) else self._tokens
+        if isinstance(output, Calls):
+            return Reply(output.text, tokens, calls=output.calls)
+        return Reply(output, tokens, refused)
 
 
 class _Call:
@@ -196,11 +196,11 @@ class _Call:
 
     def echo(self) -> str:
         """The call's key and messages, as a careless service would repeat them."""
-        told = [self.request.get("system"), *(message.get("content") for message in self.request["messages"])]
-        return f"Authorization: {self.key}; key={self.key}. Could not answer: {told}"
+        contents = [self.request.get("system"), *(message.get("content") for message in self.request["messages"])]
+        return f"Authorization: {self.key}; key={self.key}. Could not answer: {contents}"
 
     async def fail(self, failure: Failure) -> None:
-        headers = {**JSON, **self._named}
+        headers = {**JSON, **self._id_header}
         if failure.retry_after is not None:
             headers["retry-after"] = f"{failure.retry_after:g}"
         elif failure.retry_after_ms is not None:
@@ -210,12 +210,12 @@ class _Call:
     async def send_malformed(self, body: str) -> None:
         """Send something that violates the protocol."""
         if not self._streams:
-            return await self.http.send(200, {**JSON, **self._named}, body.encode(errors="replace"))
-        self.http.begin(200, {**EVENTS, **self._named})
+            return await self.http.send(200, {**JSON, **self._id_header}, body.encode(errors="replace"))
+        self.http.begin(200, {**EVENTS, **self._id_header})
         await self.http.piece(Sent(body.replace("\n", " ")).encoded())
         await self.http.piece(b"")
 
-    async def say(
+    async def send_reply(
         self, reply: Reply, *, pause: float = 0.0, only: int | None = None, failure: Failure | None = None
     ) -> None:
         """Send an answer as requested: whole or streamed.
@@ -231,16 +231,16 @@ class _Call:
             return await self.fail(failure)
         body = self.protocol.body(self.request, reply)
         await asyncio.sleep(pause * sum(bool(sent.piece) for sent in self.protocol.stream(self.request, reply)))
-        await self.http.send(200, {**JSON, **self._named}, _encoded(body), only=only)
+        await self.http.send(200, {**JSON, **self._id_header}, _encoded(body), only=only)
 
     async def _stream(self, reply: Reply, pause: float, only: int | None, failure: Failure | None) -> None:
-        self.http.begin(200, {**EVENTS, **self._named})
-        said = 0
+        self.http.begin(200, {**EVENTS, **self._id_header})
+        sent_characters = 0
         for sent in self.protocol.stream(self.request, reply):
             if sent.piece and pause:
                 await asyncio.sleep(pause)
-            said += len(sent.piece)
-            if only is not None and said > only:
+            sent_characters += len(sent.piece)
+            if only is not None and sent_characters > only:
                 if failure is None:
                     return self.http.drop()
                 await self.http.piece(self.protocol.failing(failure, self._id).encoded())
@@ -253,7 +253,7 @@ class _Call:
         return bool(self.request.get("stream"))
 
     @property
-    def _named(self) -> dict[str, str]:
+    def _id_header(self) -> dict[str, str]:
         return {self.protocol.id_header: self._id}
 
 
@@ -264,16 +264,16 @@ def _encoded(body: Any) -> bytes:
 class OpenAIStandIn(StandIn):
     """OpenAI's Chat Completions."""
 
-    speaks = (OpenAI(),)
+    protocols = (OpenAI(),)
 
 
 class AnthropicStandIn(StandIn):
     """Anthropic's Messages."""
 
-    speaks = (Anthropic(),)
+    protocols = (Anthropic(),)
 
 
 class BothStandIn(StandIn):
     """Both protocols on one port."""
 
-    speaks = (OpenAI(), Anthropic())
+    protocols = (OpenAI(), Anthropic())

@@ -14,13 +14,13 @@ from typing import Any
 from llm_agents.standins.protocols import Json, object_in, text_of
 from llm_agents.standins.questions import Schema, worded_object
 
-_GOES_ON = "This does not end your turn."
-_IN_WORDS = re.compile(r'^Tool "([^"]+)": (.*)$', re.MULTILINE)
+_KEEPS_TURN_OPEN = "This does not end your turn."
+_DESCRIBED_TOOL = re.compile(r'^Tool "([^"]+)": (.*)$', re.MULTILINE)
 _RESULT = "Result of "
 
 
 @dataclass(frozen=True)
-class ToolSeen:
+class DescribedTool:
     """A tool as a request describes it."""
 
     name: str
@@ -29,7 +29,7 @@ class ToolSeen:
 
     @property
     def notes(self) -> bool:
-        return _GOES_ON in self.help
+        return _KEEPS_TURN_OPEN in self.help
 
 
 @dataclass(frozen=True)
@@ -40,25 +40,25 @@ class Toolbox:
         tools: the last one submits.
         called: names of the tools called so far in this conversation, in order.
         results: their results.
-        in_words: tools are called in plain JSON; "call" if a schema wraps the call in a key of this name.
+        in_text: tools are called in plain JSON; "call" if a schema wraps the call in a key of this name.
     """
 
-    tools: tuple[ToolSeen, ...]
+    tools: tuple[DescribedTool, ...]
     called: tuple[str, ...]
     results: tuple[str, ...]
-    in_words: str = ""
+    in_text: str = ""
 
     @property
     def refusals(self) -> tuple[str, ...]:
         """Return the corrections of calls that failed."""
         return tuple(result for result in self.results if result.startswith("Refused."))
 
-    def next(self) -> list[ToolSeen]:
+    def next(self) -> list[DescribedTool]:
         """Return what a sensible player calls now: it looks at everything once, takes a note, and submits."""
         *others, submits = self.tools
         looks = [tool for tool in others if not tool.notes and tool.name not in self.called]
         notes = [tool for tool in others if tool.notes and tool.name not in self.called]
-        if self.in_words:
+        if self.in_text:
             return [*looks, *notes, submits][:1]
         return looks or [*notes[:1], submits]
 
@@ -69,13 +69,13 @@ def toolbox_in(request: Mapping[str, Json]) -> Toolbox | None:
     if offered and [tool.name for tool in offered] != ["move"]:
         called, results = _conversation(request["messages"])
         return Toolbox(tuple(offered), called, results)
-    return _in_words(request)
+    return _described_toolbox(request)
 
 
-def _offered(tool: Mapping[str, Json]) -> ToolSeen:
+def _offered(tool: Mapping[str, Json]) -> DescribedTool:
     function = tool.get("function", tool)
     schema = function.get("parameters") or function.get("input_schema") or {}
-    return ToolSeen(str(function.get("name")), str(function.get("description", "")), schema)
+    return DescribedTool(str(function.get("name")), str(function.get("description", "")), schema)
 
 
 def _conversation(messages: Sequence[Mapping[str, Json]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -92,28 +92,28 @@ def _conversation(messages: Sequence[Mapping[str, Json]]) -> tuple[tuple[str, ..
     return tuple(called), tuple(results)
 
 
-def _in_words(request: Mapping[str, Json]) -> Toolbox | None:
-    told = [(str(message.get("role")), text_of(message.get("content"))) for message in request["messages"]]
-    described = next((text for role, text in told if role == "user" and _IN_WORDS.search(text)), None)
+def _described_toolbox(request: Mapping[str, Json]) -> Toolbox | None:
+    messages = [(str(message.get("role")), text_of(message.get("content"))) for message in request["messages"]]
+    described = next((text for role, text in messages if role == "user" and _DESCRIBED_TOOL.search(text)), None)
     if described is None:
         return None
-    held = ((request.get("response_format") or {}).get("json_schema") or {}).get("schema")
+    schema = ((request.get("response_format") or {}).get("json_schema") or {}).get("schema")
     for tool in request.get("tools") or ():
-        held = _offered(tool).schema
-    tools = _by_schema(held) if held else _by_words(described)
-    helps = {found[1]: found[2] for found in _IN_WORDS.finditer(described)}
-    seen = tuple(ToolSeen(name, helps.get(name, ""), schema) for name, schema in tools)
-    called = tuple(name for role, text in told if role == "assistant" and (name := _called(text)))
-    results = tuple(text.partition(": ")[2] for role, text in told if role == "user" and text.startswith(_RESULT))
-    return Toolbox(seen, called, results, "call" if held else "words")
+        schema = _offered(tool).schema
+    tools = _tools_in_schema(schema) if schema else _tools_in_description(described)
+    helps = {found[1]: found[2] for found in _DESCRIBED_TOOL.finditer(described)}
+    seen = tuple(DescribedTool(name, helps.get(name, ""), schema) for name, schema in tools)
+    called = tuple(name for role, text in messages if role == "assistant" and (name := _called(text)))
+    results = tuple(text.partition(": ")[2] for role, text in messages if role == "user" and text.startswith(_RESULT))
+    return Toolbox(seen, called, results, "call" if schema else "words")
 
 
-def _by_schema(held: Mapping[str, Any]) -> list[tuple[str, Schema]]:
-    options = held["properties"]["call"]["anyOf"]
-    return [(one["properties"]["tool"]["enum"][0], one["properties"]["arguments"]) for one in options]
+def _tools_in_schema(schema: Mapping[str, Any]) -> list[tuple[str, Schema]]:
+    options = schema["properties"]["call"]["anyOf"]
+    return [(option["properties"]["tool"]["enum"][0], option["properties"]["arguments"]) for option in options]
 
 
-def _by_words(described: str) -> list[tuple[str, Schema]]:
+def _tools_in_description(described: str) -> list[tuple[str, Schema]]:
     _before, *parts = re.split(r'(?:^|\n)Tool "', described)
     return [(part.partition('"')[0], worded_object(part)) for part in parts]
 
@@ -127,4 +127,4 @@ def _called(text: str) -> str | None:
 def in_plain_json(toolbox: Toolbox, name: str, arguments: Json) -> str:
     """Return a call in plain JSON, for when no tools are offered."""
     call = {"tool": name, "arguments": arguments}
-    return json.dumps({"call": call} if toolbox.in_words == "call" else call, ensure_ascii=False)
+    return json.dumps({"call": call} if toolbox.in_text == "call" else call, ensure_ascii=False)

@@ -28,8 +28,19 @@ from llm_agents.strategies.prompts import (
 )
 
 __all__ = [
-    "CHAIN_OF_THOUGHT", "STRATEGIES", "Prompts", "Strategy", "asking", "called", "check_persona", "check_prompts",
-    "correction", "layout_of", "messages", "prompts_sha256", "reads_the_log",
+    "CHAIN_OF_THOUGHT",
+    "STRATEGIES",
+    "Prompts",
+    "Strategy",
+    "asking",
+    "check_persona",
+    "check_prompts",
+    "correction",
+    "layout_of",
+    "messages",
+    "prompts_sha256",
+    "reads_the_log",
+    "strategy_named",
 ]  # fmt: skip
 
 
@@ -79,12 +90,12 @@ def messages(
         UnknownGame: the game has no such role.
         BadText: the instruction text or a prompt cannot be filled in.
     """
-    made = asking(
+    question = asking(
         play, role, strategy=strategy, template=template, persona=persona, prompts=prompts, short=short, asked=asked
     )
-    if made.stands_alone:
-        return alone.messages(made, events, answers or {}, recalled)
-    return LAYOUTS[layout_of(play.game, role, strategy)](made, events, answers or {})
+    if question.stands_alone:
+        return alone.messages(question, events, answers or {}, recalled)
+    return LAYOUTS[layout_of(play.game, role, strategy)](question, events, answers or {})
 
 
 def layout_of(game: Game[Any, Any], role: Role, strategy: str | None) -> str:
@@ -94,7 +105,7 @@ def layout_of(game: Game[Any, Any], role: Role, strategy: str | None) -> str:
         BadAgent: the game has no such strategy.
     """
     usual = "conversation" if game.remembers(role) else "fresh"
-    return called(strategy, game).layout or usual
+    return strategy_named(strategy, game).layout or usual
 
 
 def reads_the_log(game: Game[Any, Any], role: Role, strategy: str | None) -> bool:
@@ -103,7 +114,7 @@ def reads_the_log(game: Game[Any, Any], role: Role, strategy: str | None) -> boo
     Raises:
         BadAgent: the game has no such strategy.
     """
-    found = called(strategy, game)
+    found = strategy_named(strategy, game)
     return layout_of(game, role, strategy) == "conversation" or any(
         question.keeps is not None for question in (*found.modules, found.move)
     )
@@ -122,10 +133,10 @@ def correction(
     asked: Question | None = None,
 ) -> str:
     """Return the correction for an answer that was not a legal move; arguments and errors as for `messages`."""
-    made = asking(
+    question = asking(
         play, role, strategy=strategy, template=template, persona=persona, prompts=prompts, short=short, asked=asked
     )
-    return made.correction(reason)
+    return question.correction(reason)
 
 
 def prompts_sha256(
@@ -142,8 +153,8 @@ def prompts_sha256(
     Two studies with the same hash, game and configuration send the same messages in the same situation.
     """
     texts = prompts_of(prompts)
-    reasons = called(strategy, game).reasons
-    worded = {
+    reasons = strategy_named(strategy, game).reasons
+    versioned = {
         "game": game.key,
         "rules_version": game.rules_version,
         "strategy": strategy or "plain",
@@ -153,7 +164,7 @@ def prompts_sha256(
         "short": short,
         "house": [ABOUT_WORDS, WORDING],
     }
-    return sha256(json.dumps(worded, sort_keys=True).encode()).hexdigest()
+    return sha256(json.dumps(versioned, sort_keys=True).encode()).hexdigest()
 
 
 def asking(
@@ -170,11 +181,11 @@ def asking(
     """Return the wording of one question to one role; arguments and errors as for `messages`."""
     if role not in play.game.roles():
         raise UnknownGame(f"{play.game.key} has no role “{role}”; there are {', '.join(play.game.roles())}.")
-    found = called(strategy, play.game)
+    found = strategy_named(strategy, play.game)
     return Asking(play, role, template, persona or "", prompts_of(prompts), short, found, asked or found.move)
 
 
-def called(strategy: str | None, game: Game[Any, Any]) -> Strategy:
+def strategy_named(strategy: str | None, game: Game[Any, Any]) -> Strategy:
     """Return the game's strategy of that name; None: "plain".
 
     Raises:

@@ -26,7 +26,7 @@ def messages(
     sent: list[ChatMessage] = [{"role": "system", "content": asking.system()}]
     if recalled is not None:
         sent += [{"role": "user", "content": recalled[0]}, {"role": "assistant", "content": recalled[1]}]
-    for own in _kept(asking, events):
+    for own in _kept_answers(asking, events):
         question = asking.question(own.before, own.forms, "")
         move = json.dumps(own.move, ensure_ascii=False)
         sent += [
@@ -37,14 +37,14 @@ def messages(
     return sent
 
 
-def _kept(asking: Asking, events: Sequence[Event]) -> list[Own]:
+def _kept_answers(asking: Asking, events: Sequence[Event]) -> list[Own]:
     keeps, play, role = asking.asked.keeps, asking.play, asking.role
     if keeps is None:
         return []
     return [
-        told
-        for told in story(play, events, role)
-        if isinstance(told, Own)
-        and form_for(told.forms, told.move) in asking.forms(told.forms)
-        and keeps(play.game, told.before.state, play.state, role)
+        entry
+        for entry in story(play, events, role)
+        if isinstance(entry, Own)
+        and form_for(entry.forms, entry.move) in asking.forms(entry.forms)
+        and keeps(play.game, entry.before.state, play.state, role)
     ]

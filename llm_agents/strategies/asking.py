@@ -18,7 +18,7 @@ from llm_agents.strategies.prompts import (
     Prompts,
     QuestionVariables,
     SystemVariables,
-    filled,
+    fill_in,
     in_force,
     persona_of,
 )
@@ -51,14 +51,14 @@ class Asking:
 
     def system(self) -> str:
         """Return the rules, and what the marks around players' words mean."""
-        return f"{self._filled('system', SystemVariables(**self._common))}\n\n{ABOUT_WORDS}"
+        return f"{self._fill_in('system', SystemVariables(**self._common))}\n\n{ABOUT_WORDS}"
 
     def question(self, at: Play, forms: Sequence[Form], news: str) -> str:
         """Return the question asked at a point of the match where `forms` were open, after the news at that point."""
         now = self._now("question", at, forms)
         words = self.asked.words(at.game, at.state, self.role) if self.asked.words else ""
         news = "\n\n".join(part for part in (news, words) if part)
-        return self._filled("question", QuestionVariables(**self._common, **now, news=news))
+        return self._fill_in("question", QuestionVariables(**self._common, **now, news=news))
 
     def forms(self, open_now: Sequence[Form]) -> tuple[Form, ...]:
         """Return the open forms that this question is about."""
@@ -96,10 +96,10 @@ class Asking:
         """Return the correction for an answer that was not a legal move."""
         now = self._now("correction", self.play, self.play.forms(self.role))
         news = render(self.play.view(self.role))
-        return self._filled("correction", CorrectionVariables(**self._common, **now, news=news, reason=reason))
+        return self._fill_in("correction", CorrectionVariables(**self._common, **now, news=news, reason=reason))
 
-    def _filled(self, name: str, variables: SystemVariables) -> str:
-        return filled(name, self._template(name), variables)
+    def _fill_in(self, name: str, variables: SystemVariables) -> str:
+        return fill_in(name, self._template(name), variables)
 
     def _template(self, name: str) -> str:
         return in_force(name, self.prompts, reasons=self.strategy.reasons)
@@ -122,7 +122,7 @@ class Asking:
             "round": round_words(view),
             "known": render(view),
             "question": task(asked),
-            "format_help": format_help(asked, reasons=self.strategy.reasons),
+            "format_help": format_help(asked, reasoning=self.strategy.reasons),
         }
 
 

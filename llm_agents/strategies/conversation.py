@@ -25,20 +25,20 @@ def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]
     play, role = asking.play, asking.role
     sent: list[ChatMessage] = [{"role": "system", "content": asking.system()}]
     opening, _events = start(play.game, play.seed)
-    heard = [render(_at_the_start(opening, role))]
-    for told in story(play, events, role):
-        if isinstance(told, Own):
-            question = asking.question(told.before, told.forms, _joined(heard))
+    news = [render(_at_the_start(opening, role))]
+    for entry in story(play, events, role):
+        if isinstance(entry, Own):
+            question = asking.question(entry.before, entry.forms, _joined(news))
             sent.append({"role": "user", "content": question})
-            move = json.dumps(told.move, ensure_ascii=False)
-            sent.append({"role": "assistant", "content": answers.get(told.number, move)})
-            heard = []
+            move = json.dumps(entry.move, ensure_ascii=False)
+            sent.append({"role": "assistant", "content": answers.get(entry.number, move)})
+            news = []
         else:
-            heard.append(render(told))
+            news.append(render(entry))
     if forms := play.forms(role):
-        last = asking.question(play, forms, _joined(heard))
+        last = asking.question(play, forms, _joined(news))
     else:
-        last = _joined([*heard, situation(play, role)])
+        last = _joined([*news, situation(play, role)])
     sent.append({"role": "user", "content": last})
     return sent
 

@@ -84,7 +84,7 @@ VARIABLES: Mapping[str, type[SystemVariables]] = {
     "question": QuestionVariables,
     "correction": CorrectionVariables,
 }
-HOLD_PLAYERS_WORDS = ("news", "known")
+VARIABLES_WITH_PLAYERS_WORDS = ("news", "known")
 
 SYSTEM = """{% if persona %}
 # Who you are
@@ -116,23 +116,23 @@ def in_force(name: str, prompts: Prompts, *, reasons: bool) -> str:
     return usual if own is None else own
 
 
-_PLACE = re.compile("\ue000([a-z]+)\ue001")
+_PLACEHOLDER = re.compile("\ue000([a-z]+)\ue001")
 _MARKS = re.compile("[\ue000\ue001]")
 
 
-def filled(name: str, template: str, variables: PersonaVariables) -> str:
+def fill_in(name: str, template: str, variables: PersonaVariables) -> str:
     """Return the prompt `name` with its variables filled in, stripped of surrounding white space.
 
     Raises:
         BadText: the template does not parse, uses an unknown variable, or changes players' words.
     """
     values = variables.model_dump()
-    held = {key: values[key] for key in HOLD_PLAYERS_WORDS if values.get(key)}
-    places = {key: f"\ue000{key}\ue001" for key in held}
-    written = texts.render(_MARKS.sub("", template), {**_unmarked(values), **places}).strip()
-    if _MARKS.search(_PLACE.sub(lambda place: "" if place[1] in held else place[0], written)):
-        raise BadText(f"The {name} text must not change {' or '.join(HOLD_PLAYERS_WORDS)}.")
-    return _PLACE.sub(lambda place: held[place[1]], written)
+    quotes = {key: values[key] for key in VARIABLES_WITH_PLAYERS_WORDS if values.get(key)}
+    placeholders = {key: f"\ue000{key}\ue001" for key in quotes}
+    written = texts.render(_MARKS.sub("", template), {**_unmarked(values), **placeholders}).strip()
+    if _MARKS.search(_PLACEHOLDER.sub(lambda match: "" if match[1] in quotes else match[0], written)):
+        raise BadText(f"The {name} text must not change {' or '.join(VARIABLES_WITH_PLAYERS_WORDS)}.")
+    return _PLACEHOLDER.sub(lambda match: quotes[match[1]], written)
 
 
 def _unmarked(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -166,7 +166,7 @@ def persona_of(persona: str, *, game: str, role: str) -> str:
     Raises:
         BadText
     """
-    return filled("persona", persona, PersonaVariables(game=game, role=role)) if persona.strip() else ""
+    return fill_in("persona", persona, PersonaVariables(game=game, role=role)) if persona.strip() else ""
 
 
 def _check(name: str, template: str, variables: type[PersonaVariables], roles: Iterable[str], title: str) -> None:
@@ -174,7 +174,7 @@ def _check(name: str, template: str, variables: type[PersonaVariables], roles: I
     samples = [full, dict.fromkeys(variables.model_fields, ""), *({**full, "role": role} for role in roles)]
     for sample in samples:
         try:
-            texts.check(template, sample, verbatim=HOLD_PLAYERS_WORDS)
-            filled(name, template, variables(**sample))
+            texts.check(template, sample, verbatim=VARIABLES_WITH_PLAYERS_WORDS)
+            fill_in(name, template, variables(**sample))
         except BadText as error:
             raise BadText(f"{title}: {error}") from None

@@ -163,7 +163,7 @@ async def test_calls_per_minute_are_limited():
     began, starts = time.monotonic(), []
 
     async def one():
-        async with limit.place():
+        async with limit.slot():
             starts.append(time.monotonic() - began)
 
     await asyncio.gather(*(one() for _call in range(7)))
@@ -172,11 +172,11 @@ async def test_calls_per_minute_are_limited():
 
 async def test_waiting_for_the_next_minute_ends_at_the_deadline():
     limit = Limit(10, 1)
-    async with limit.place():
+    async with limit.slot():
         pass
     began = time.monotonic()
     with pytest.raises(errors.TimedOut):
-        async with limit.place(began + 5):
+        async with limit.slot(began + 5):
             pass
     assert time.monotonic() - began < 1
 

@@ -49,8 +49,8 @@ async def deciding(spec=FIRST, **options):
     return await decide(spec, play, "player_1", events, **options)
 
 
-def ladder(*rungs, **options):
-    return Ladder((FIRST, *rungs), **{"tries_after_first": 1, "call_seconds": 0.5, "retries": 1, **options})
+def ladder(*fallbacks, **options):
+    return Ladder((FIRST, *fallbacks), **{"tries_after_first": 1, "call_seconds": 0.5, "retries": 1, **options})
 
 
 # ---- names and presets -------------------------------------------------------------------------
@@ -69,7 +69,7 @@ def test_own_endpoint_names_agents_and_may_replace_a_preset(serving):
     assert parse_spec("mistral:x").kind == "mistral"
 
 
-# ---- the rungs ---------------------------------------------------------------------------------
+# ---- the ladder --------------------------------------------------------------------------------
 
 FAILURES = {
     "429": error(429, retry_after_ms="1"),

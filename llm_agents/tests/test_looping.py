@@ -254,7 +254,7 @@ def listened(request: dict[str, Any]) -> Calls:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 async def test_players_words_in_tool_results_stay_between_marks(monkeypatch, protocol):
     said = []
-    with BothStandIn(listened, keeps=False) as standin:
+    with BothStandIn(listened, keeps_requests=False) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         for name, words in INJECTIONS.items():
@@ -290,7 +290,7 @@ def test_tools_reveal_nothing_hidden_from_the_role(monkeypatch):
 
 async def test_many_turns_at_once_wait_only_for_the_model(monkeypatch):
     """Each call takes the stand-in a second: one after the other they would take twenty."""
-    with BothStandIn(lambda request: Slow(1.0, PUMP), keeps=False) as standin:
+    with BothStandIn(lambda request: Slow(1.0, PUMP), keeps_requests=False) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         play, events = start(configure(Well, {}), 1)

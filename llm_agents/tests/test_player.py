@@ -63,7 +63,7 @@ def short(case: Case) -> Case:
 def test_it_plays_every_game_legally_to_its_end(mode, played):
     protocol, asked, structured = MODES[mode]
     calls = []
-    with BothStandIn(lambda request: answer(request, seed=3, prose="fenced" in mode), keeps=False) as standin:
+    with BothStandIn(lambda request: answer(request, seed=3, prose="fenced" in mode), keeps_requests=False) as standin:
         address = standin.environment[f"{protocol.upper()}_BASE_URL"]
         use_endpoints(lambda name: Endpoint("stand-in", protocol, address, structured=structured))
         for case in map(short, played):
@@ -82,7 +82,7 @@ def test_it_plays_sensibly_with_people(key):
 
     Scheduling is excluded: an uninformed plan scores 0 on average, and often less.
     """
-    with BothStandIn(lambda request: answer(request, seed=1), keeps=False) as standin:
+    with BothStandIn(lambda request: answer(request, seed=1), keeps_requests=False) as standin:
         use_endpoints(lambda name: Endpoint("stand-in", "openai", standin.environment["OPENAI_BASE_URL"]))
         game = short(cases(key)[0]).game
         spec = AgentSpec("stand-in", "stand-in")
@@ -180,7 +180,7 @@ def test_answers_follow_from_seed_request_and_time():
     asked = body(task([Form("everything", "Everything", Everything)]))
     assert answer(asked, seed=1) == answer(asked, seed=1)
     assert len({answer(asked, seed=seed) for seed in range(5)}) > 1
-    assert len({answer(asked, time=time) for time in range(5)}) > 1
+    assert len({answer(asked, occurrence=time) for time in range(5)}) > 1
 
 
 def test_requests_without_a_move_get_a_greeting():

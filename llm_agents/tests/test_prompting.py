@@ -25,7 +25,7 @@ from games.interface import (
     Talk,
     Text,
 )
-from llm_agents.prompting import fenced, format_help, render, task, wanted
+from llm_agents.prompting import fenced, format_help, render, task, type_words
 
 FENCE = re.compile(r'<message from="([^"<>]*)">("(?:[^"\\<>]|\\.)*")</message>')
 
@@ -137,7 +137,7 @@ class Everything(Move):
 
 def test_every_kind_of_field_is_worded():
     schema = Everything.model_json_schema()
-    words = {name: wanted(field, schema["$defs"]) for name, field in schema["properties"].items()}
+    words = {name: type_words(field, schema["$defs"]) for name, field in schema["properties"].items()}
     assert words == {
         "plan": "object, each value: whole number, at least 0",
         "ranking": "list, each entry: text, at least 2 entries",

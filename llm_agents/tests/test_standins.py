@@ -169,7 +169,7 @@ def test_a_function_may_choose_the_answer(side):
 
 
 def test_answers_come_in_order_without_keeping_requests(side):
-    with side[0](["one", "two"], keeps=False) as standin:
+    with side[0](["one", "two"], keeps_requests=False) as standin:
         caller = side[1](standin)
         assert [caller.text(caller.whole()) for _call in range(2)] == ["one", "two"]
         assert standin.requests == standin.headers == []
@@ -268,7 +268,7 @@ def test_openai_strict_schemas_are_as_strict_as_the_real_api(schema, reason):
 def test_unsupported_parameter_is_refused():
     tools: Any = [{"name": "move", "input_schema": SCHEMA}]
     format: Any = {"type": "json_object"}
-    with BothStandIn([MOVE], knows=frozenset()) as standin:
+    with BothStandIn([MOVE], features=frozenset()) as standin:
         with pytest.raises(openai.BadRequestError, match="response_format"):
             openai_of(standin).chat.completions.create(model="m", messages=HELLO, response_format=format)
         with pytest.raises(openai.BadRequestError, match="stream_options"):

@@ -16,7 +16,7 @@ from games.strategies import Strategy
 from llm_agents.agent import AgentSpec, Ladder, parse_spec
 from llm_agents.endpoints import endpoint
 from llm_agents.errors import AgentError
-from llm_agents.strategies import Prompts, called, check_persona, check_prompts
+from llm_agents.strategies import Prompts, check_persona, check_prompts, strategy_named
 from opponents.spending import Caps
 
 PROMPT = "prompt_"
@@ -214,7 +214,7 @@ class AgentSettings(BaseModel):
             BadAgent
         """
         return Ladder(
-            rungs=(self.spec(agent), *(self.spec(other) for other in self.fallbacks)),
+            agents=(self.spec(agent), *(self.spec(other) for other in self.fallbacks)),
             tries_after_first=self.tries_after_first,
             call_seconds=self.call_seconds,
             retries=self.retries,
@@ -227,7 +227,7 @@ class AgentSettings(BaseModel):
         """Return why the agent cannot call tools, and what to do about it; empty if it can or needs no tools."""
         try:
             parsed = parse_spec(agent)
-            if parsed.scripted or self.plain_tools or called(self.strategy, game).layout != "tools":
+            if parsed.scripted or self.plain_tools or strategy_named(self.strategy, game).layout != "tools":
                 return ""
             supports_tools = endpoint(parsed.kind).tools
         except AgentError:
@@ -247,7 +247,7 @@ class AgentSettings(BaseModel):
         """
         problems = self._problems_of_texts(game)
         try:
-            problems |= self._problem_of_omitted_calls(called(self.strategy, game))
+            problems |= self._problem_of_omitted_calls(strategy_named(self.strategy, game))
         except AgentError as error:
             problems["strategy"] = str(error)
         for other in self.fallbacks:

@@ -323,7 +323,7 @@ def _cost(
     game = turns[0][0].game
     calls = len(turns) * _calls_per_turn(game, role, agent)
     tokens = int(mean(characters) * calls / CHARACTERS_PER_TOKEN) if characters else 0
-    answer = REASONING_TOKENS if strategies.called(spec.strategy, game).reasons else ANSWER_TOKENS
+    answer = REASONING_TOKENS if strategies.strategy_named(spec.strategy, game).reasons else ANSWER_TOKENS
     return (price.input * tokens + price.output * answer * calls) / MILLION
 
 
@@ -332,7 +332,7 @@ def _calls_per_turn(game: Game[Any, Any], role: Role, agent: Agent) -> int:
     strategy = agent.settings.spec(agent.spec).strategy
     if strategies.layout_of(game, role, strategy) == "tools":
         return CALLS_WITH_TOOLS
-    return 1 + len(strategies.called(strategy, game).modules)
+    return 1 + len(strategies.strategy_named(strategy, game).modules)
 
 
 def _pay_amounts(play: Play, game: Game[Any, Any], cell: PlannedCell, pay: PayRule | None) -> tuple[Decimal, ...]:

@@ -151,7 +151,7 @@ def test_illegal_bid_becomes_a_withdrawal_by_the_script():
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
 @pytest.mark.parametrize("strategy", ["adaptive", "static", "none", "plain"])
 def test_stand_in_bids_from_its_requests_alone(protocol, strategy):
-    with BothStandIn(lambda request: answer(request, seed=5, prose=True), keeps=False) as standin:
+    with BothStandIn(lambda request: answer(request, seed=5, prose=True), keeps_requests=False) as standin:
         address = standin.environment[f"{protocol.upper()}_BASE_URL"]
         use_endpoints(lambda name: Endpoint("stand-in", protocol, address))
         spec = AgentSpec("stand-in", "stand-in", strategy=strategy)

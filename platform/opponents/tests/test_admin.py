@@ -95,7 +95,7 @@ def test_trial_shows_model_time_and_tokens(client: Client, boss: User, maker):
 
 
 def test_trial_shows_missing_tool_support(client: Client, boss: User):
-    with OpenAIStandIn(["ready"], knows=ALL_FEATURES - {"tools"}) as standin:
+    with OpenAIStandIn(["ready"], features=ALL_FEATURES - {"tools"}) as standin:
         assert "support tools. Turn off “supports tools”" in tried(client, at(standin))
 
 
