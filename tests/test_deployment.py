@@ -158,7 +158,7 @@ def test_two_webs_two_workers_and_a_collector_fit_postgresqls_default_connection
     from django.conf import settings
 
     from collecting.driver import WRITERS
-    from config.supervisor import COLLECTIONS_AT_ONCE
+    from config.supervisor import COLLECTOR_THREADS
     from matches.agents import _writers
 
     lines = dict(line.split("=", 1) for line in TEMPLATE.read_text().splitlines() if "=" in line and line[0] != "#")
@@ -166,7 +166,7 @@ def test_two_webs_two_workers_and_a_collector_fit_postgresqls_default_connection
     assert int(lines["PLAY_THREADS"]) == settings.PLAY_THREADS
     web = settings.PAGE_THREADS + settings.PLAY_THREADS
     worker = int(lines["WORKER_THREADS"]) + _writers._threads + 2
-    collector = COLLECTIONS_AT_ONCE * (1 + WRITERS) + 2
+    collector = COLLECTOR_THREADS * (1 + WRITERS) + 2
     assert 2 * 2 * web + 2 * worker + collector <= 97 - 5
     words = HANDBOOK.read_text()
     assert f"**{web}**" in words and f"**{worker}**" in words and f"**{collector}**" in words

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from config.postgres import PrivatePostgres, _programs
+from config.postgres import PrivatePostgres, _program_folder
 from tests.examples import executed
 from tests.test_deployment import HANDBOOK, ROOT, production
 
@@ -61,7 +61,7 @@ def test_operator_follows_it_from_installation_to_upgrade(machine: Path):
             cwd=machine, capture_output=True, text=True, timeout=900,
             env={
                 "HOME": str(machine), "LANG": "C.UTF-8", "PARLEY_ENV": str(machine / "etc/parley.env"),
-                "PATH": f"{machine}/bin:{machine}/usr/local/bin:{_programs()}:/usr/bin:/bin",
+                "PATH": f"{machine}/bin:{machine}/usr/local/bin:{_program_folder()}:/usr/bin:/bin",
                 "PGHOST": str(postgres.folder), "PGUSER": "postgres",
             },
         )  # fmt: skip

@@ -14,7 +14,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from participants.paid import told
+from participants.paid import payment_status
 from payouts import books, deciding, guard, paying
 from payouts.models import Account, LedgerRow, Limit, Posting, Transfer, Unchangeable
 from payouts.tests.people import STUDY, finished
@@ -442,25 +442,27 @@ def test_pay_from_an_outside_experiment_has_its_own_books_and_is_never_paid(boss
 def test_the_last_page_shows_the_status_of_the_pay(standin: StandIn, boss: User):
     base, bonus = finished("A1")
     person = base.enrolment
-    assert told(person) == [
+    assert payment_status(person) == [
         "Recorded. Once the researchers approve it, it will be paid through the site that brought you here."
     ]
     approve(boss, base)
     settle()
-    assert told(person)[0] == "For taking part: It has been paid." and told(person)[1].startswith("Bonus: Recorded.")
+    assert payment_status(person)[0] == "For taking part: It has been paid." and payment_status(person)[1].startswith(
+        "Bonus: Recorded."
+    )
     approve(boss, bonus)
     settle()
-    assert told(person) == ["It has been paid."]
+    assert payment_status(person) == ["It has been paid."]
 
 
 def test_the_last_page_names_the_right_payment_method(boss: User):
     by_code, elsewhere = finished("code", recruiter="codes"), finished("label", recruiter="otree")
-    assert told(by_code[0].enrolment) == ["Recorded. The researchers will pay you themselves."]
-    assert told(elsewhere[0].enrolment) == [
+    assert payment_status(by_code[0].enrolment) == ["Recorded. The researchers will pay you themselves."]
+    assert payment_status(elsewhere[0].enrolment) == [
         "The experiment that brought you here pays you this, along with anything else you earn there."
     ]
     deciding.write_off(study=STUDY, rows=keys(*by_code), who=boss, reason="a test of ours")
-    assert "decided not to pay" in told(by_code[0].enrolment)[0]
+    assert "decided not to pay" in payment_status(by_code[0].enrolment)[0]
 
 
 # ---- database guards -----------------------------------------------------------------------
