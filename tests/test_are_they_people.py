@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Locator, Page
 
 from llm_agents.standins.__main__ import StandInModel, serve
 from opponents.agents import agents_from_specs
-from quality.score import LINE
+from quality.score import THRESHOLD
 from tests import walking
 from tests.test_counting import told
 
@@ -280,15 +280,15 @@ def seen(stack, browser: Browser, join: str) -> Callable[[type[Participant], int
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("kind", PROGRAMS)
 def test_known_program_is_flagged(seen, kind, seed):
-    assert seen(kind, seed)[0] >= LINE
+    assert seen(kind, seed)[0] >= THRESHOLD
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("kind", PEOPLE)
 def test_no_known_person_is_flagged(seen, kind, seed):
-    assert seen(kind, seed)[0] < LINE
+    assert seen(kind, seed)[0] < THRESHOLD
 
 
 def test_a_program_that_acts_like_a_person_is_missed(seen):
     """Documented limit: a careful imitator is not detected by how pages are used."""
-    assert seen(ActsLikeAPerson, 4)[0] < LINE
+    assert seen(ActsLikeAPerson, 4)[0] < THRESHOLD

@@ -24,7 +24,7 @@ from audit.actions import Action
 from exports import background
 from exports.errors import NothingToExport, UnknownFormat
 from exports.models import Dataset
-from exports.packing import sent
+from exports.packing import zip_response
 from studies import pausing
 
 router = Router(throttle=PerToken())
@@ -105,7 +105,7 @@ def ask_for_dataset(
     wanted = wanted or schemas.WantedDataset()
     try:
         with transaction.atomic():
-            asked, new = background.ask_for(request.auth.study, wanted.formats, excluded=wanted.excluded)
+            asked, new = background.request_dataset(request.auth.study, wanted.formats, excluded=wanted.excluded)
             if new:
                 details = {"dataset": str(asked.uid), "formats": asked.formats, "excluded": asked.excluded}
                 note(request.auth, Action.EXPORTED, "Requested a dataset.", **details)
@@ -123,7 +123,7 @@ def ask_for_dataset(
 def datasets(request: CalledByToken, slug: str) -> schemas.Datasets:
     """The datasets requested through the API, newest first."""
     kept = Dataset.objects.filter(study=request.auth.study)[:20]
-    return schemas.Datasets(datasets=[_dataset_out(background.refreshed(dataset)) for dataset in kept])
+    return schemas.Datasets(datasets=[_dataset_out(background.refresh(dataset)) for dataset in kept])
 
 
 @router.get(
@@ -135,7 +135,7 @@ def datasets(request: CalledByToken, slug: str) -> schemas.Datasets:
 @polled
 def dataset(request: CalledByToken, slug: str, uid: UUID) -> schemas.DatasetOut:
     """Whether it is ready, and what it contains."""
-    return _dataset_out(background.refreshed(_dataset(request, uid)))
+    return _dataset_out(background.refresh(_dataset(request, uid)))
 
 
 @router.get(
@@ -154,7 +154,7 @@ def dataset(request: CalledByToken, slug: str, uid: UUID) -> schemas.DatasetOut:
 )
 def download(request: CalledByToken, slug: str, uid: UUID) -> HttpResponse:
     """The dataset's folder as a zip; `verify_dataset` replays every match in it."""
-    dataset = background.refreshed(_dataset(request, uid))
+    dataset = background.refresh(_dataset(request, uid))
     if dataset.state != Dataset.State.READY:
         raise NotNow(dataset.reason or _("It is not ready yet. Check its state until it is “ready”."))
     try:
@@ -162,7 +162,7 @@ def download(request: CalledByToken, slug: str, uid: UUID) -> HttpResponse:
     except FileNotFoundError:
         raise NotNow(_("Its file no longer exists. Request another dataset.")) from None
     note(request.auth, Action.DOWNLOADED, "Downloaded a dataset.", dataset=str(dataset.uid))
-    return sent(request, pack, str(dataset))
+    return zip_response(request, pack, str(dataset))
 
 
 def _dataset(request: CalledByToken, uid: UUID) -> Dataset:

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from api import schemas
 from api.errors import NotRecognised
 from api.reading import reading_of
-from exports.participants import Participant, Played
+from exports.participants import Participant, PlayedMatch
 from participants.models import Enrolment
 from recruiters import otree
 from recruiters.errors import EntryRefused
@@ -57,7 +57,7 @@ def outcome_of(study: Study, person: Enrolment) -> schemas.Outcome:
     )
 
 
-def _turns(played: Played) -> list[schemas.TurnOut]:
+def _turns(played: PlayedMatch) -> list[schemas.TurnOut]:
     return [
         schemas.TurnOut(
             number=decision.move_number,

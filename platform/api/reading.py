@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from api import schemas
 from api.errors import NotFound, NotUnderstood
 from exports import shape
-from exports.participants import Participant, Place, Played, Reading
+from exports.participants import Participant, Place, PlayedMatch, Reading
 from exports.sources import StudySource
 from matches.models import Event, Match, Seat
 from studies.models import Placement, Study, Version
@@ -124,7 +124,7 @@ def _with_all_that_is_read(found: QuerySet[Match]) -> QuerySet[Match]:
 
 def _match_out(reading: Reading, match: Match, include: frozenset[str]) -> schemas.MatchOut:
     cell = next(seat.enrolment.placement.cell for seat in match.seats.all() if seat.enrolment is not None)
-    played = Played(reading, match, Place(version=cell.version.number, cell=cell.number, kind=cell.kind))
+    played = PlayedMatch(reading, match, Place(version=cell.version.number, cell=cell.number, kind=cell.kind))
     payoffs = match.payoffs or {}
     return schemas.MatchOut(
         uid=match.uid,

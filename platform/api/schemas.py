@@ -10,7 +10,7 @@ from uuid import UUID
 from ninja import Schema
 from pydantic import AwareDatetime, ConfigDict, Field
 
-from exports.formats import FORMATS, USUAL
+from exports.formats import DEFAULT_FORMATS, FORMATS
 
 
 class _Answer(Schema):
@@ -173,7 +173,7 @@ class Results(_Answer):
 
 
 class WantedDataset(_Answer):
-    formats: list[str] = Field(default=list(USUAL), description=f"Any of {', '.join(FORMATS)}.")
+    formats: list[str] = Field(default=list(DEFAULT_FORMATS), description=f"Any of {', '.join(FORMATS)}.")
     excluded: bool = Field(
         default=False, description="Also include the matches of excluded participants, flagged with the reason."
     )

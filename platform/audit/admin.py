@@ -23,15 +23,15 @@ class AuditedAdmin:
         return None
 
     def record_action(
-        self, request: HttpRequest, obj: Model, action: str, says: str, details: Mapping[str, Any] | None = None
+        self, request: HttpRequest, obj: Model, action: str, summary: str, details: Mapping[str, Any] | None = None
     ) -> None:
         """Record an action in the object's history and in the audit log.
 
         Args:
-            says: shown in the object's history.
+            summary: shown in the object's history.
             details: for the audit log, besides the user, time and object.
         """
-        super().log_change(request, obj, says)  # type: ignore[misc]
+        super().log_change(request, obj, summary)  # type: ignore[misc]
         self._record(request, obj, action, details or {})
 
     def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> Any:
@@ -39,7 +39,7 @@ class AuditedAdmin:
         return super().log_addition(request, obj, message)  # type: ignore[misc]
 
     def log_change(self, request: HttpRequest, obj: Model, message: Any) -> Any:
-        self._record(request, obj, Action.CHANGED, _in_short(message))
+        self._record(request, obj, Action.CHANGED, _changed_fields(message))
         return super().log_change(request, obj, message)  # type: ignore[misc]
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
@@ -51,7 +51,7 @@ class AuditedAdmin:
         services.record(action=action, who=request.user, target=obj, of=self.whole_of(obj), details=details)
 
 
-def _in_short(message: Any) -> dict[str, Any]:
+def _changed_fields(message: Any) -> dict[str, Any]:
     """Return the names of changed fields, never their values, or a page's message."""
     if isinstance(message, str):
         return {"says": message} if message else {}

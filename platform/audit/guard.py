@@ -10,17 +10,18 @@ from typing import Any
 
 OnConnection = Callable[[Any], None]
 _TABLE = "audit_record"
-_SAYS = "audit records are never changed"
+_MESSAGE = "audit records are never changed"
 _SQLITE = [
     f"CREATE TRIGGER {_TABLE}_kept_{operation.lower()} BEFORE {operation} ON {_TABLE} "
-    f"BEGIN SELECT RAISE(ABORT, '{_SAYS}'); END"
+    f"BEGIN SELECT RAISE(ABORT, '{_MESSAGE}'); END"
     for operation in ("UPDATE", "DELETE")
 ]
 _POSTGRES = [
-    f"CREATE FUNCTION {_TABLE}_kept() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '{_SAYS}'; END $$",
+    f"CREATE FUNCTION {_TABLE}_kept() RETURNS trigger LANGUAGE plpgsql "
+    f"AS $$ BEGIN RAISE EXCEPTION '{_MESSAGE}'; END $$",
     f"CREATE TRIGGER {_TABLE}_kept BEFORE UPDATE OR DELETE ON {_TABLE} FOR EACH ROW EXECUTE FUNCTION {_TABLE}_kept()",
 ]
-_others: list[tuple[OnConnection, OnConnection]] = []
+_other_guards: list[tuple[OnConnection, OnConnection]] = []
 
 
 def install(connection: Any) -> None:
@@ -38,18 +39,18 @@ def remove(connection: Any) -> None:
 
 def register(*, install: OnConnection, remove: OnConnection) -> None:
     """Register another app's triggers, which `flush` has to remove as well."""
-    _others.append((install, remove))
+    _other_guards.append((install, remove))
 
 
 def install_all(connection: Any) -> None:
     """Install the triggers of all guarded tables."""
-    for run in (install, *(installed for installed, _removed in _others)):
+    for run in (install, *(installed for installed, _removed in _other_guards)):
         run(connection)
 
 
 def remove_all(connection: Any) -> None:
     """Remove the triggers of all guarded tables."""
-    for run in (remove, *(removed for _installed, removed in _others)):
+    for run in (remove, *(removed for _installed, removed in _other_guards)):
         run(connection)
 
 

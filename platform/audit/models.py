@@ -18,8 +18,8 @@ class Unchangeable(Exception):
     """An attempt to change or delete a record."""
 
 
-class Kept(models.QuerySet["Record"]):
-    """Records can only be read and added; the database enforces this too (`audit.guard`)."""
+class AppendOnly(models.QuerySet["Record"]):
+    """Records that can only be read and added; the database enforces this too (`audit.guard`)."""
 
     def update(self, **changes: Any) -> NoReturn:
         raise Unchangeable("Audit records are never changed.")
@@ -52,7 +52,7 @@ class Record(models.Model):
     of_key = models.CharField(max_length=64, blank=True)
     details = models.JSONField(_("details"), default=dict)
 
-    objects = models.Manager.from_queryset(Kept)()
+    objects = models.Manager.from_queryset(AppendOnly)()
 
     class Meta:
         verbose_name = _("audit record")

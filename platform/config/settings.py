@@ -240,7 +240,7 @@ PLAY_THREADS = env.int("PLAY_THREADS", default=4)
 # ---- people and pages --------------------------------------------------------------------------------
 
 AUTHENTICATION_BACKENDS = [
-    "signin.throttling.SlowGuessing",
+    "signin.throttling.GuessLimiter",
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
@@ -265,7 +265,7 @@ AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_CLIENT_IP_CALLABLE = "recruiters.addresses.address_of"
-AXES_LOCKOUT_CALLABLE = "signin.throttling.barred"
+AXES_LOCKOUT_CALLABLE = "signin.throttling.lockout_page"
 AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False

@@ -36,18 +36,18 @@ from studies.models import Study
 
 log = logging.getLogger(__name__)
 ERASED = "[erased]"
-KEPT_OF_CALLS = frozenset(
+KEPT_CALL_FIELDS = frozenset(
     "provider model parameters try_number latency answered_by input_tokens output_tokens request_id stop endpoint "
     "strategy seed prompt_sha256 structured rung attempt streamed first_text refused short "
     "purpose cached_tokens conversation offered answering".split()
 )
 """Fields of a call's record that contain nothing of the conversation; all others are replaced."""
 
-KEPT_OF_TOOLS = frozenset("size fault kind".split())
+KEPT_TOOL_FIELDS = frozenset("size fault kind".split())
 """The same for each tool call in it."""
 
 SHORTEST_NAME = 3
-"""The fewest letters of a part of a name that is searched for on its own."""
+"""Minimum length of a part of a name that is searched for on its own."""
 
 SETTLED = (LedgerRow.State.CONFIRMED, LedgerRow.State.WRITTEN_OFF, LedgerRow.State.ELSEWHERE)
 """Ledger states in which Parley pays nothing more."""
@@ -58,8 +58,8 @@ class NotPossible(Exception):
 
 
 @dataclass
-class Erased:
-    """How many of each were rewritten, and how many datasets were deleted."""
+class ErasureCounts:
+    """Numbers of rows rewritten, by kind, and of datasets deleted."""
 
     enrolments: int = 0
     messages: int = 0
@@ -84,8 +84,8 @@ def unsettled(enrolment: Enrolment) -> list[LedgerRow]:
     return list(rows.exclude(state__in=SETTLED).order_by("pk"))
 
 
-def refuse_impossible(enrolment: Enrolment) -> None:
-    """Raise NotPossible if the participant is still taking part, is being paid, or has been erased already."""
+def check_erasable(enrolment: Enrolment) -> None:
+    """Raise NotPossible if the participant is still taking part, is being paid, or has already been erased."""
     if enrolment.erased_at is not None:
         raise NotPossible(_("This participant has already been erased."))
     enrolments = enrolments_of(enrolment)
@@ -96,12 +96,12 @@ def refuse_impossible(enrolment: Enrolment) -> None:
         )
     if LedgerRow.objects.filter(enrolment__in=enrolments, state=LedgerRow.State.SENT).exists():
         raise NotPossible(
-            _("This participant is being paid at this moment. They can be erased once the payment is settled.")
+            _("This participant is being paid right now. They can be erased once the payment is settled.")
         )
 
 
 @transaction.atomic
-def erase(*, enrolment: Enrolment, by: User | None, reason: str) -> Erased:
+def erase(*, enrolment: Enrolment, by: User | None, reason: str) -> ErasureCounts:
     """Erase the participant of this enrolment, with all of their enrolments in the study.
 
     Args:
@@ -113,25 +113,25 @@ def erase(*, enrolment: Enrolment, by: User | None, reason: str) -> Erased:
     study = whole_of(enrolment)
     locked = Enrolment.objects.select_for_update().filter(pk__in=[one.pk for one in enrolments_of(enrolment)])
     enrolments = list(locked.order_by("pk"))
-    refuse_impossible(next(one for one in enrolments if one.pk == enrolment.pk))
+    check_erasable(next(one for one in enrolments if one.pk == enrolment.pk))
     matches = list(Match.objects.select_for_update().filter(pk__in=_matches_of(enrolments)).order_by("pk"))
     traces = _traces_of(enrolments, matches)
-    done = Erased(enrolments=len(enrolments), answers=_erase_answers(enrolments))
+    counts = ErasureCounts(enrolments=len(enrolments), answers=_erase_answers(enrolments))
     for match in matches:
-        done.messages += _erase_messages(match, enrolments, traces)
-        done.calls += _erase_calls(match, traces)
+        counts.messages += _erase_messages(match, enrolments, traces)
+        counts.calls += _erase_calls(match, traces)
     for one in enrolments:
-        _forget(one)
+        _delete_identity(one)
     if isinstance(study, Study):
-        done.datasets = background.forget(study)
-    details = {"reason": traces.scrub(reason, ERASED), **asdict(done)}
+        counts.datasets = background.delete_datasets(study)
+    details = {"reason": traces.scrub(reason, ERASED), **asdict(counts)}
     for one in enrolments:
         audit.record(action=Action.ERASED, who=by, target=one, of=study, details=details)
-    transaction.on_commit(_empty_the_journal)
-    return done
+    transaction.on_commit(_truncate_journal)
+    return counts
 
 
-def _empty_the_journal() -> None:
+def _truncate_journal() -> None:
     """Truncate SQLite's write-ahead log, which still contains what was overwritten."""
     if connection.vendor == "sqlite":
         try:
@@ -238,34 +238,34 @@ def _erase_calls(match: Match, traces: Traces) -> int:
     rewritten = 0
     for call in Call.objects.filter(match_uid=match.uid).iterator(chunk_size=100):
         record = {
-            name: traces.without(value, ERASED) if name in KEPT_OF_CALLS else with_texts_replaced(value, ERASED)
+            name: traces.without(value, ERASED) if name in KEPT_CALL_FIELDS else with_texts_replaced(value, ERASED)
             for name, value in call.record.items()
             if name not in ("messages", "tools")
         }
         offered = call.record.get("offered", ())
-        record["tools"] = [_tool(tool, offered, traces) for tool in call.record.get("tools", ())]
-        record["messages"] = [_said(message, traces) for message in call.record.get("messages", [])]
+        record["tools"] = [_erase_tool(tool, offered, traces) for tool in call.record.get("tools", ())]
+        record["messages"] = [_erase_message(message, traces) for message in call.record.get("messages", [])]
         Call.objects.filter(pk=call.pk).update(record=record, answer=record.get("answer"))
         rewritten += 1
     return rewritten
 
 
-def _tool(tool: Mapping[str, Any], offered: Collection[str], traces: Traces) -> dict[str, Any]:
+def _erase_tool(tool: Mapping[str, Any], offered: Collection[str], traces: Traces) -> dict[str, Any]:
     """Return a tool call without its arguments and answer; an unknown tool name is text from the model too."""
-    kept = {*KEPT_OF_TOOLS, *(["name"] if tool.get("name") in offered else [])}
+    kept = {*KEPT_TOOL_FIELDS, *(["name"] if tool.get("name") in offered else [])}
     return {
         name: traces.without(value, ERASED) if name in kept else with_texts_replaced(value, ERASED)
         for name, value in tool.items()
     }
 
 
-def _said(message: Mapping[str, Any], traces: Traces) -> dict[str, Any]:
+def _erase_message(message: Mapping[str, Any], traces: Traces) -> dict[str, Any]:
     if message.get("role") == "system":
         return traces.without(dict(message), ERASED)
     return {name: value if name == "role" else with_texts_replaced(value, ERASED) for name, value in message.items()}
 
 
-def _forget(enrolment: Enrolment) -> None:
+def _delete_identity(enrolment: Enrolment) -> None:
     """Delete the identity: the recruiter's identifiers, name, link, return address and codes."""
     identity = Identity.objects.filter(enrolment=enrolment).first()
     if identity is not None:

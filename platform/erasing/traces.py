@@ -9,9 +9,9 @@ from typing import Any
 
 from exports.scrubbing import Scrubber
 
-RUN = 4
-"""This many consecutive words of a participant count as a quotation."""
-SHORTEST = 4
+QUOTED_WORDS = 4
+"""Number of consecutive words of a participant that count as a quotation."""
+SHORTEST_WORD = 4
 """A shorter single-word text identifies nobody: "yes", "ok", "50"."""
 
 
@@ -25,25 +25,25 @@ class Traces:
 
     def __init__(self, *, names: Iterable[str], identifiers: Iterable[str], texts: Iterable[str]):
         self._scrubber = Scrubber(names=names, identifiers=identifiers)
-        self._runs: dict[int, set[tuple[str, ...]]] = {}
+        self._word_runs: dict[int, set[tuple[str, ...]]] = {}
         for text in texts:
             words = _words(text)
-            if not words or (len(words) == 1 and len(words[0]) < SHORTEST):
+            if not words or (len(words) == 1 and len(words[0]) < SHORTEST_WORD):
                 continue
-            size = min(RUN, len(words))
-            self._runs.setdefault(size, set()).update(_runs(words, size))
+            size = min(QUOTED_WORDS, len(words))
+            self._word_runs.setdefault(size, set()).update(_word_runs(words, size))
 
-    def stand_in(self, text: str) -> bool:
+    def occur_in(self, text: str) -> bool:
         """Return whether `text` names or quotes the participant."""
         if self._scrubber.text(text) != text:
             return True
         words = _words(text)
-        return any(not known.isdisjoint(_runs(words, size)) for size, known in self._runs.items())
+        return any(not known.isdisjoint(_word_runs(words, size)) for size, known in self._word_runs.items())
 
     def without(self, data: Any, marker: str) -> Any:
         """Return plain data with the marker in place of every text that names or quotes them."""
         if isinstance(data, str):
-            return marker if self.stand_in(data) else data
+            return marker if self.occur_in(data) else data
         if isinstance(data, dict):
             return {name: self.without(value, marker) for name, value in data.items()}
         if isinstance(data, list):
@@ -53,12 +53,12 @@ class Traces:
     def scrub(self, text: str, marker: str) -> str:
         """Return a researcher's text without their name and identifiers; only the marker if it quotes them."""
         scrubbed = self._scrubber.text(text)
-        return marker if self.stand_in(scrubbed) else scrubbed
+        return marker if self.occur_in(scrubbed) else scrubbed
 
 
 def _words(text: str) -> list[str]:
     return re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold())
 
 
-def _runs(words: list[str], size: int) -> set[tuple[str, ...]]:
+def _word_runs(words: list[str], size: int) -> set[tuple[str, ...]]:
     return {tuple(words[i : i + size]) for i in range(len(words) - size + 1)}

@@ -59,7 +59,7 @@ def erase(request: HttpRequest, enrolment: int) -> HttpResponse:
     owed = services.unsettled(person)
     form = EraseForm(request.POST if request.method == "POST" else None, owes=bool(owed))
     try:
-        services.refuse_impossible(person)
+        services.check_erasable(person)
         if form.is_bound and form.is_valid():
             services.erase(enrolment=person, by=request.user, reason=form.cleaned_data["reason"])
             messages.success(request, _("Erased: nothing here identifies {person} any more.").format(person=person))

@@ -7,10 +7,10 @@ import re
 
 EMAIL, ADDRESS, KEY, IDENTIFIER = "[e-mail]", "[address]", "[key]", "[identifier]"
 
-# A letter or digit before makes it part of something else; an escape such as \n in quoted JSON does not.
+# A match that follows a letter or digit is part of a longer word; an escape such as \n in quoted JSON is not a letter.
 _BEGINS = r"(?:(?<![^\W_])|(?<=\\[nrtbf]))"
 _AT = r"(?:[@＠]|%40)"
-# RFC 5321 gives the name before the sign 64 letters; without a limit a long run of letters takes quadratic time.
+# RFC 5321 allows 64 characters before the @; without a limit, a long run of letters takes quadratic time.
 _EMAIL = re.compile(rf"[\w.!#$%&*+/=?^{{|}}~-]{{1,64}}{_AT}[\w-]+(?:\.[\w-]+)+")
 _OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 _IPV4 = re.compile(rf"(?<![\d.]){_OCTET}(?:\.{_OCTET}){{3}}(?!\.?\d)", re.ASCII)
@@ -21,14 +21,14 @@ _KEY = re.compile(
 )
 _WORKER = re.compile(rf"{_BEGINS}(?:A(?=[A-Z]*\d)[0-9A-Z]{{11,20}}|[0-9a-f]{{24}})(?![0-9A-Za-z])")
 """Identifiers of Mechanical Turk and Prolific."""
-_MAY_HOLD_ONE = re.compile(rf"{_AT}|\d\.\d|:[^:]{{0,4}}:|[a-zA-Z][-_]\w|AIza|AKIA|[bB][eE][aA][rR][eE][rR]|\w{{12}}")
-_FEW = 4
-"""A valid address of fewer digits is more likely a time or a name in some code."""
+_HINT = re.compile(rf"{_AT}|\d\.\d|:[^:]{{0,4}}:|[a-zA-Z][-_]\w|AIza|AKIA|[bB][eE][aA][rR][eE][rR]|\w{{12}}")
+_SHORTEST = 4
+"""A valid IPv6 address with fewer digits is more likely a time or a name in code."""
 
 
-def cut(text: str, *, marker: str | None = None) -> str:
-    """Return `text` with each replaced by its own marker, or all by `marker`."""
-    if not _MAY_HOLD_ONE.search(text):
+def mask(text: str, *, marker: str | None = None) -> str:
+    """Return `text` with each match replaced by the marker of its kind, or by `marker` if given."""
+    if not _HINT.search(text):
         return text
     if "@" in text or "%40" in text or "＠" in text:
         text = _EMAIL.sub(marker or EMAIL, text)
@@ -46,4 +46,4 @@ def _is_address(text: str) -> bool:
         ipaddress.IPv6Address(text)
     except ValueError:
         return False
-    return sum(letter != ":" for letter in text) >= _FEW
+    return sum(letter != ":" for letter in text) >= _SHORTEST

@@ -1,4 +1,4 @@
-"""Writing datasets in the background. The database records which are wanted; a task is only a hint."""
+"""Writing datasets in the background. The database records which are requested; a task is only a hint."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from django.utils.translation import gettext as _
 from collecting.models import Collection
 from exports.dataset import Progress
 from exports.errors import ExportError, NothingToExport, Stopped
-from exports.formats import USUAL, checked
-from exports.models import SILENT, Dataset, of
-from exports.packing import packed
+from exports.formats import DEFAULT_FORMATS, validate_formats
+from exports.models import DEAD_AFTER, Dataset, lookup
+from exports.packing import pack_dataset
 from studies.models import Study
 
 log = logging.getLogger(__name__)
@@ -35,33 +35,33 @@ _LOST = timedelta(seconds=30)
 """A task that no worker took is sent again after this time."""
 
 
-def ask_for(
-    made: Study | Collection, formats: Iterable[str] = USUAL, *, excluded: bool = False
+def request_dataset(
+    parent: Study | Collection, formats: Iterable[str] = DEFAULT_FORMATS, *, excluded: bool = False
 ) -> tuple[Dataset, bool]:
-    """Request a dataset; return it and whether it is new: one that is already being written is returned as it is.
+    """Request a dataset; return it and whether it is new. If one is already being written, return that one.
 
     Raises:
         UnknownFormat, NothingToExport
     """
-    wanted = list(checked(formats))
-    if isinstance(made, Study) and not made.versions.exists():
+    wanted = list(validate_formats(formats))
+    if isinstance(parent, Study) and not parent.versions.exists():
         raise NothingToExport(_("The study has never been launched, so there is nothing to export."))
-    running = _running(made)
+    running = _running(parent)
     if running is not None:
         return running, False
     try:
         with transaction.atomic():
-            asked = Dataset.objects.create(**of(made), formats=wanted, excluded=excluded)
-            _send(asked)
+            requested = Dataset.objects.create(**lookup(parent), formats=wanted, excluded=excluded)
+            _enqueue(requested)
     except IntegrityError:  # someone else asked at the same time
-        return Dataset.objects.get(**of(made), state__in=_UNFINISHED), False
-    return asked, True
+        return Dataset.objects.get(**lookup(parent), state__in=_UNFINISHED), False
+    return requested, True
 
 
-def kept(made: Study | Collection) -> list[Dataset]:
+def recent_datasets(parent: Study | Collection) -> list[Dataset]:
     """Return the datasets of a study or collection with their current states, newest first."""
-    newest = Dataset.objects.filter(**of(made)).select_related(*of(made), "report")[:SHOWN]
-    return [refreshed(dataset) for dataset in newest]
+    newest = Dataset.objects.filter(**lookup(parent)).select_related(*lookup(parent), "report")[:SHOWN]
+    return [refresh(dataset) for dataset in newest]
 
 
 def stop(dataset: Dataset) -> bool:
@@ -70,34 +70,34 @@ def stop(dataset: Dataset) -> bool:
     return bool(unfinished.update(state=Dataset.State.FAILED, reason=_("It was stopped."), ended_at=timezone.now()))
 
 
-def refreshed(dataset: Dataset) -> Dataset:
+def refresh(dataset: Dataset) -> Dataset:
     """Return the dataset's current state; mark it failed if its writer died, queue it again if no worker took it."""
     dataset.refresh_from_db()
     if dataset.abandoned:
-        silent = Dataset.objects.filter(
-            pk=dataset.pk, state=Dataset.State.WRITING, alive_at__lt=timezone.now() - SILENT
+        abandoned_dataset = Dataset.objects.filter(
+            pk=dataset.pk, state=Dataset.State.WRITING, alive_at__lt=timezone.now() - DEAD_AFTER
         )
-        given_up = silent.update(
+        marked_failed = abandoned_dataset.update(
             state=Dataset.State.FAILED,
             reason=_("The process writing it ended. Please request another dataset."),
             ended_at=timezone.now(),
         )
-        if given_up:
-            dataset.file.storage.delete(_file_of(dataset))  # of a writer that was killed before it could name it
+        if marked_failed:
+            dataset.file.storage.delete(_file_name(dataset))  # left by a writer killed before it recorded it
         dataset.refresh_from_db()
     elif dataset.state == Dataset.State.QUEUED and dataset.asked_at < timezone.now() - _LOST:
-        _send(dataset)
+        _enqueue(dataset)
     return dataset
 
 
 def write(dataset_id: int) -> None:
-    """Write a queued dataset, unless another process is writing it or wrote it."""
-    mine = Dataset.objects.filter(pk=dataset_id, state=Dataset.State.QUEUED)
-    if not mine.update(state=Dataset.State.WRITING, alive_at=timezone.now()):
+    """Write a queued dataset, unless another process is writing or has written it."""
+    queued = Dataset.objects.filter(pk=dataset_id, state=Dataset.State.QUEUED)
+    if not queued.update(state=Dataset.State.WRITING, alive_at=timezone.now()):
         return
     dataset = Dataset.objects.select_related("study", "collection").get(pk=dataset_id)
     try:
-        with heard_from(dataset):
+        with heartbeat(dataset):
             _write(dataset)
     except ExportError as error:
         _fail(dataset, str(error))
@@ -106,7 +106,7 @@ def write(dataset_id: int) -> None:
         raise
 
 
-def forget(study: Study) -> int:
+def delete_datasets(study: Study) -> int:
     """Delete the study's datasets and stop one that is being written, because their content may no longer be kept.
 
     A queued one stays queued. Return how many were deleted or stopped.
@@ -119,31 +119,33 @@ def forget(study: Study) -> int:
 
 def _write(dataset: Dataset) -> None:
     name = str(dataset)
-    pack, manifest = packed(dataset.made, name, dataset.formats, excluded=dataset.excluded, tell=teller(dataset))
+    pack, manifest = pack_dataset(
+        dataset.parent, name, dataset.formats, excluded=dataset.excluded, on_progress=progress_recorder(dataset)
+    )
     with pack:
         digest = hashlib.file_digest(pack, "sha256").hexdigest()
         size = pack.tell()
         pack.seek(0)
-        dataset.file.save(_file_of(dataset), File(pack), save=False)
+        dataset.file.save(_file_name(dataset), File(pack), save=False)
     done = {"state": Dataset.State.READY, "ended_at": timezone.now(), "file": dataset.file.name, "size": size}
     done |= {"sha256": digest, "counts": manifest.counts, "flow": manifest.flow}
     if not Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.WRITING).update(**done):
-        dataset.file.delete(save=False)  # given up as abandoned in the meantime
+        dataset.file.delete(save=False)  # marked as abandoned in the meantime
         return
-    for old in Dataset.objects.filter(**of(dataset.made), state=Dataset.State.READY)[KEPT:]:
+    for old in Dataset.objects.filter(**lookup(dataset.parent), state=Dataset.State.READY)[KEPT:]:
         old.file.delete(save=False)
         old.delete()
 
 
-def _file_of(dataset: Dataset) -> str:
+def _file_name(dataset: Dataset) -> str:
     return f"{dataset.uid}.zip"
 
 
-def teller(dataset: Dataset) -> Callable[[Progress], None]:
+def progress_recorder(dataset: Dataset) -> Callable[[Progress], None]:
     """Update the dataset's row about once a second while it is written."""
     last = 0.0
 
-    def tell(progress: Progress) -> None:
+    def record(progress: Progress) -> None:
         nonlocal last
         if time.monotonic() - last < 1 and progress.done < progress.of:
             return
@@ -153,7 +155,7 @@ def teller(dataset: Dataset) -> Callable[[Progress], None]:
         if not writing.update(**figures, alive_at=timezone.now()):
             raise Stopped(_("It was stopped."))
 
-    return tell
+    return record
 
 
 def _fail(dataset: Dataset, reason: str) -> None:
@@ -162,38 +164,38 @@ def _fail(dataset: Dataset, reason: str) -> None:
     )
 
 
-def _running(made: Study | Collection) -> Dataset | None:
-    found = Dataset.objects.filter(**of(made), state__in=_UNFINISHED).first()
+def _running(parent: Study | Collection) -> Dataset | None:
+    found = Dataset.objects.filter(**lookup(parent), state__in=_UNFINISHED).first()
     if found is None:
         return None
-    found = refreshed(found)
+    found = refresh(found)
     return found if found.state in _UNFINISHED else None
 
 
-def _send(dataset: Dataset) -> None:
+def _enqueue(dataset: Dataset) -> None:
     from exports.tasks import write_dataset  # the task calls this module
 
     transaction.on_commit(lambda: write_dataset.delay(dataset.pk), robust=True)
 
 
 @contextmanager
-def heard_from(row: Model) -> Iterator[None]:
-    """Update a dataset's or report's alive_at regularly while its maker lives."""
-    done = threading.Event()
+def heartbeat(row: Model) -> Iterator[None]:
+    """Update `alive_at` of a dataset or report regularly while the process that writes it is alive."""
+    finished = threading.Event()
 
     def beat() -> None:
         try:
-            while not done.wait(SILENT.total_seconds() / 6):
+            while not finished.wait(DEAD_AFTER.total_seconds() / 6):
                 close_old_connections()
                 with suppress(OperationalError, InterfaceError):  # the database is unavailable: try again later
                     type(row)._default_manager.filter(pk=row.pk).update(alive_at=timezone.now())
         finally:
             connections.close_all()
 
-    heart = threading.Thread(target=beat, name="dataset writer", daemon=True)
-    heart.start()
+    thread = threading.Thread(target=beat, name="dataset writer", daemon=True)
+    thread.start()
     try:
         yield
     finally:
-        done.set()
-        heart.join()
+        finished.set()
+        thread.join()

@@ -13,7 +13,13 @@ TRANSCRIPT: tuple[Column, ...] = tuple(
         ("game", "choice", "The game that was played.", "", ""),
         ("rules_version", "integer", "Version of the game's rules.", "", ""),
         ("version", "integer", "Version of the study, as in the manifest.", "", ""),
-        ("source", "choice", "Where the match was played.", "", "parley: here; glee: imported from published data"),
+        (
+            "source",
+            "choice",
+            "Where the match was played.",
+            "",
+            "parley: on this server; glee: imported from published data",
+        ),
         ("name", "identifier", "Name of an imported game in its source; null otherwise.", "", ""),
         ("unverified", "text", "Why an imported game breaks the rules; null if it doesn't.", "", ""),
         ("config", "json", "Every parameter of the game.", "", ""),
@@ -65,12 +71,12 @@ def markdown(tables: Iterable[Table], *, title: str, notice: str) -> Iterator[st
     yield (
         "Tables are CSV files (UTF-8, RFC 4180, a header line, empty for no value, decimal points, times in ISO "
         "8601 and UTC, booleans as TRUE and FALSE, which R and pandas read as such) and, under the same names "
-        "with the ending .parquet, Parquet files with the same values. There identifier, choice, text and json "
-        "are strings as they were written (without the apostrophe before what a spreadsheet would take for a "
-        "formula, and with empty texts told from no value), number is a double, integer an int64, boolean a bool, "
-        "time a timestamp in microseconds and UTC. transcripts.jsonl holds one match a line as JSON; the numbers "
-        "of matches, decisions and messages can be computed from it again. manifest.json holds the SHA-256 of "
-        "every file.\n"
+        "with the ending .parquet, Parquet files with the same values. There, the kinds identifier, choice, text "
+        "and json are strings (without the apostrophe that CSV puts before what a spreadsheet would read as a "
+        "formula, and with empty text distinct from no value), number is a double, integer an int64, boolean a "
+        "bool, and time a timestamp in microseconds and UTC. transcripts.jsonl holds one match per line as JSON; "
+        "the tables of matches, decisions and messages can be derived from it. manifest.json holds the SHA-256 "
+        "of every file.\n"
     )
     for table in tables:
         yield f"\n## {table.file}\n\n{table.meaning}\n\n" + _grid(table.columns)

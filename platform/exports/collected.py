@@ -1,4 +1,4 @@
-"""The matches of a collection, read in order and in pieces as of one point in time."""
+"""The matches of a collection, read in order and in chunks as of one point in time."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from collecting.models import Collection, Item
 from collecting.planning import planned_match
 from exports.csvsafe import compact_json
 from exports.events import logs_of
-from exports.participants import Place, Played, Reading, Seated
+from exports.participants import Place, PlayedMatch, Reading, SeatValues
 from exports.sources import Source
 from matches.models import Match, Seat
 
 CHUNK = 200
 
 
-def collected(
+def collection_matches(
     reading: Reading, collection: Collection, *, first: int = 1, last: int | None = None
-) -> Iterator[tuple[Item, Played | None]]:
+) -> Iterator[tuple[Item, PlayedMatch | None]]:
     """Yield every planned match in order; None if it was not started.
 
     Args:
-        first, last: only the items with numbers from and to here.
+        first, last: only items with numbers in this range, both ends included.
     """
     cells = cells_of(reading.source)
     last = collection.planned if last is None else last
     for after in range(first - 1, last, CHUNK):
         portion = _items(collection, after + 1, min(last, after + CHUNK))
-        begun = [item.match_id for item in portion if item.match_id is not None]
-        # Not prefetched: rows that point at each other stay in memory until they are searched for.
-        matches = Match.objects.defer("snapshot", "turns", "texts", "timers").in_bulk(begun)
-        logs = logs_of(begun)
-        seats: dict[int, list[Seated]] = {}
-        sat = Seat.objects.filter(match_id__in=begun).values_list(
+        match_keys = [item.match_id for item in portion if item.match_id is not None]
+        # Not prefetched: rows that refer to each other stay in memory until the garbage collector finds them.
+        matches = Match.objects.defer("snapshot", "turns", "texts", "timers").in_bulk(match_keys)
+        logs = logs_of(match_keys)
+        seats: dict[int, list[SeatValues]] = {}
+        seat_values = Seat.objects.filter(match_id__in=match_keys).values_list(
             "match_id", "role", "agent", "label", "settings", "delay"
         )
-        for match, *seat in sat:
-            seats.setdefault(match, []).append(Seated(*seat))
+        for match, *seat in seat_values:
+            seats.setdefault(match, []).append(SeatValues(*seat))
         for item in portion:
             if item.match_id is None:
                 yield item, None
@@ -48,10 +48,10 @@ def collected(
                 name=item.name,
                 unverified=item.unverified,
                 names=tuple(item.names),
-                repetition=_repetition(collection, item.number),
+                repetition=_repetition_number(collection, item.number),
                 environment=collection.content.get("environment", ""),
             )
-            yield item, Played(reading, matches[key], place, logs.get(key, []), seats.get(key, []))
+            yield item, PlayedMatch(reading, matches[key], place, logs.get(key, []), seats.get(key, []))
 
 
 def _items(collection: Collection, first: int, last: int) -> list[Item]:
@@ -65,6 +65,6 @@ def cells_of(source: Source) -> dict[str, int]:
     return {compact_json(cell["config"]): cell["cell"] for cell in source.cells()}
 
 
-def _repetition(collection: Collection, number: int) -> int | None:
+def _repetition_number(collection: Collection, number: int) -> int | None:
     """Return the match's repetition of its configuration and line-up, from 1; None for imported matches."""
     return planned_match(collection, number).repetition if "repetitions" in collection.content else None

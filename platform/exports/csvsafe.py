@@ -13,23 +13,23 @@ from typing import Any
 
 _INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f"
 _HARMLESS = '{["('
-"""Characters with which JSON and other text begins that is not a formula."""
+"""First characters of JSON and other text that is not a formula."""
 _WITHIN = re.compile(rf"([;\t\r\n][\s{_INVISIBLE}]*)(?=[=+\-@＝＋－＠])")
-"""Places where a program that splits cells at semicolons, tabs or line ends would start a formula."""
+"""Places where a program that splits cells at semicolons, tabs or line ends would see a formula begin."""
 _FORMULA = re.compile(rf"[\s{_INVISIBLE}]*[=+\-@＝＋－＠]|[{_INVISIBLE}]*[\t\r\n]")
 
 
 def cell(value: Any) -> str:
-    """`value` as the text of one cell: empty for None, true/false, a plain number, ISO 8601 in UTC, or words.
+    """Return `value` as the text of one cell: empty for None, TRUE/FALSE, a plain number, ISO 8601 in UTC, or text.
 
-    Numbers stay numbers, negative ones too; words that a spreadsheet would take for a formula are
+    Numbers, also negative ones, stay numbers; text that a spreadsheet would read as a formula is
     defused; anything else is compact JSON.
     """
     return defused(value) if isinstance(value, str) else plain(value)
 
 
 def plain(value: Any) -> str:
-    """Return `value` as `cell` writes it, but text unchanged: for formats in which nothing is ever calculated."""
+    """Return `value` as `cell` writes it, but text unchanged: for formats that hold no formulas."""
     if isinstance(value, str):
         return value
     if isinstance(value, datetime):
@@ -46,16 +46,16 @@ def plain(value: Any) -> str:
 
 
 def defused(text: str) -> str:
-    """`text` with an apostrophe before it where a spreadsheet would read a formula.
+    """Return `text` with an apostrophe wherever a spreadsheet would read a formula.
 
-    Spaces and invisible characters before the sign do not help it; a leading tab or line end counts too, and so
-    does what follows a semicolon, a tab or a line end: not every program reads the same separators.
+    Spaces and invisible characters before the sign make no difference. A leading tab or line end also counts, and
+    so does what follows a semicolon, a tab or a line end, because programs differ in the separators they read.
     """
     within = _WITHIN.sub(r"\1'", text)
-    return f"'{within}" if begins_a_formula(text) else within
+    return f"'{within}" if is_formula(text) else within
 
 
-def begins_a_formula(text: str) -> bool:
+def is_formula(text: str) -> bool:
     """Return whether a spreadsheet that reads the whole cell would treat it as a formula."""
     return not (text[:1].isalnum() or text[:1] in _HARMLESS) and _FORMULA.match(text) is not None
 
@@ -85,6 +85,6 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def whole(text: str) -> str:
-    """Return `text` as `encoded` writes it."""
+def storable(text: str) -> str:
+    """Return `text` with the characters that `encoded` writes."""
     return text if text.isascii() else encoded(text).decode()

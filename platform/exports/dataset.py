@@ -18,7 +18,7 @@ from collecting.ratings import ratings_of
 from exports import codebook, figure, gate, glee_files, manifest, metadata, portions, readme, versions
 from exports.csvsafe import cell, encoded
 from exports.folder import PIECES, Folder
-from exports.formats import ABOUT, FORMATS, USUAL, Tables, checked, named
+from exports.formats import ABOUT_TABLES, DEFAULT_FORMATS, FORMATS, Tables, formats_named, validate_formats
 from exports.manifest import Manifest
 from exports.metadata import psych_ds
 from exports.metadata.described import Described
@@ -33,7 +33,7 @@ from studies.models import Study
 
 @dataclass(frozen=True)
 class Progress:
-    """Called with progress: matches processed, matches in all, and bytes written."""
+    """Progress of an export: matches processed, matches in total, and bytes written."""
 
     done: int
     of: int
@@ -41,15 +41,15 @@ class Progress:
 
 
 def export(
-    made: Study | Collection | Source,
+    source: Study | Collection | Source,
     folder: Path,
-    formats: Iterable[str] = USUAL,
+    formats: Iterable[str] = DEFAULT_FORMATS,
     *,
     overwrite: bool = False,
     excluded: bool = False,
-    tell: Callable[[Progress], None] = lambda progress: None,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
     processes: int | None = None,
-    helping: bool = False,
+    caller_works: bool = False,
 ) -> Manifest:
     """Write the current dataset of a study or collection to `folder`.
 
@@ -57,40 +57,42 @@ def export(
         formats: names of `FORMATS`.
         overwrite: replace an existing dataset.
         excluded: include excluded rows, flagged.
-        tell: called now and then while it is written; what it raises ends the writing.
-        processes: None: as many as there are cores and work for; 1: only this one.
-        helping: this process is one of them, as it has nothing else to do; else it only puts together what they write.
+        on_progress: called now and then while the dataset is written; an exception it raises stops the export.
+        processes: number of processes; None: as many as the cores and the work allow; 1: only this one.
+        caller_works: this process also writes portions; otherwise it only joins those of the others.
 
     Raises:
         UnknownFormat, FolderInUse: nothing was written.
-        FlowMismatch, OddValue: a defect of ours; no manifest was written.
+        FlowMismatch, WrongValueType: a bug in Parley; no manifest was written.
     """
-    wanted = checked(formats)
-    reading = reading_of(made, excluded=excluded)
-    for name in wanted:
-        FORMATS[name].refuse(reading)
+    names_of_formats = validate_formats(formats)
+    reading = reading_of(source, excluded=excluded)
+    for name in names_of_formats:
+        FORMATS[name].check(reading)
     tables = tables_for(reading)
     with Folder(Path(folder), names=_every_name(tables), overwrite=overwrite) as target:
-        counted = _write_data(reading, tables, target, wanted, tell, processes, helping)
-        flow = counted.as_dict()
-        said = readme.as_data(readme.publication_of(reading.source.made), title=reading.source.title)
-        described = _write_about(reading, tables, target, wanted, counted)
+        totals = _write_data(reading, tables, target, names_of_formats, on_progress, processes, caller_works)
+        flow = totals.as_dict()
+        details = readme.as_data(readme.publication_of(reading.source.parent), title=reading.source.title)
+        all_tables = _write_about(reading, tables, target, names_of_formats, totals)
         target.close()
-        _write_metadata(reading, target, described, flow, said)
-        _write_readme(reading, tables, target, flow, said)
+        _write_metadata(reading, target, all_tables, flow, details)
+        _write_readme(reading, tables, target, flow, details)
         target.close()
-        listed = _manifest(reading, target, wanted, flow, said)
-        target.seal(listed.rendered())
-    return listed
+        new_manifest = _manifest(reading, target, names_of_formats, flow, details)
+        target.seal(new_manifest.rendered())
+    return new_manifest
 
 
-def reading_of(made: Study | Collection | Source, cutoff: datetime | None = None, *, excluded: bool = False) -> Reading:
+def reading_of(
+    source: Study | Collection | Source, cutoff: datetime | None = None, *, excluded: bool = False
+) -> Reading:
     """Return what to write, as of `cutoff` (default: now)."""
-    return portions.reading_of(made, cutoff or timezone.now(), excluded=excluded)
+    return portions.reading_of(source, cutoff or timezone.now(), excluded=excluded)
 
 
 def _every_name(tables: Tables) -> list[str]:
-    of_formats = [name for made in FORMATS.values() for name in made.names(tables)]
+    of_formats = [name for output in FORMATS.values() for name in output.file_names(tables)]
     return [
         *of_formats,
         "ratings.csv",
@@ -113,63 +115,66 @@ def _write_data(
     tables: Tables,
     target: Folder,
     formats: tuple[str, ...],
-    tell: Callable[[Progress], None],
+    on_progress: Callable[[Progress], None],
     processes: int | None,
-    helping: bool,
+    caller_works: bool,
 ) -> gate.Flow:
     """Write portions and join their pieces in order."""
     files: dict[str, Joined] = {}
     flow, expected = gate.Flow(), reading.expected_matches()
     with ExitStack() as opened, tempfile.TemporaryDirectory(dir=target.path, prefix=PIECES) as scratch:
-        for made in named(formats):
-            files |= made.files(target, reading, tables)
+        for output in formats_named(formats):
+            files |= output.files(target, reading, tables)
         for joined in files.values():
             opened.callback(joined.close)
         job = portions.job_of(reading, formats, target=target.path, scratch=Path(scratch))
-        for written in portions.written_portions(job, reading, processes=processes, helping=helping):
+        for written in portions.write_portions(job, reading, processes=processes, caller_works=caller_works):
             join(written.folder, written.rows, files)
             flow.add(written.flow)
-            tell(Progress(done=flow.matches_seen, of=max(expected, flow.matches_seen), bytes=target.bytes))
+            on_progress(Progress(done=flow.matches_seen, of=max(expected, flow.matches_seen), bytes=target.bytes))
     return flow
 
 
-# ---- what is said about the data -----------------------------------------------------------------------
+# ---- descriptions of the data -----------------------------------------------------------------------
 
 
 def _write_about(
-    reading: Reading, tables: Tables, target: Folder, formats: tuple[str, ...], counted: gate.Flow
+    reading: Reading, tables: Tables, target: Folder, formats: tuple[str, ...], totals: gate.Flow
 ) -> list[Table]:
-    """Write codebook, flow and the like; return every table in the codebook."""
-    flow = counted.as_dict()
+    """Write the codebook, the flow and other descriptions; return every table in the codebook."""
+    flow = totals.as_dict()
     target.write("flow.json", json.dumps(flow, indent=2) + "\n")
-    target.write(figure.FILE, figure.drawn(flow, title=f"{reading.source.title}: flow"))
-    rated = ratings_of(reading.source.made) if isinstance(reading.source, CollectionSource) else []
-    described = [*tables.values(), *(table for made in named(formats) for table in made.own(reading))]
-    described += [ratings()] if rated else []
-    about = (list(_counted(flow)), list(codebook.entries(described)), list(_cells(reading, counted)))
-    whole = [*((tables[name], rows) for name, rows in zip(ABOUT, about, strict=True))]
-    whole += [(ratings(), rated)] if rated else []
-    for table, rows in whole:
-        for made in named(formats):
-            if made.about is not None:
-                made.about(target, table, rows)
+    target.write(figure.FILE, figure.flow_svg(flow, title=f"{reading.source.title}: flow"))
+    rated = ratings_of(reading.source.parent) if isinstance(reading.source, CollectionSource) else []
+    all_tables = [
+        *tables.values(),
+        *(table for output in formats_named(formats) for table in output.own_tables(reading)),
+    ]
+    all_tables += [ratings()] if rated else []
+    described_rows = (list(_flow_rows(flow)), list(codebook.entries(all_tables)), list(_cells(reading, totals)))
+    tables_with_rows = [*((tables[name], rows) for name, rows in zip(ABOUT_TABLES, described_rows, strict=True))]
+    tables_with_rows += [(ratings(), rated)] if rated else []
+    for table, rows in tables_with_rows:
+        for output in formats_named(formats):
+            if output.write_table is not None:
+                output.write_table(target, table, rows)
     document = target.open("codebook.md")
-    for piece in codebook.markdown(described, title=reading.source.title, notice=_notice(reading)):
+    for piece in codebook.markdown(all_tables, title=reading.source.title, notice=_notice(reading)):
         document.write(encoded(piece))
-    frozen = [versions.told(version) for version in reading.source.versions()]
-    target.write(versions.FILE, json.dumps(frozen, indent=2) + "\n")
-    return described
+    exported_versions = [versions.exported_version(version) for version in reading.source.versions()]
+    target.write(versions.FILE, json.dumps(exported_versions, indent=2) + "\n")
+    return all_tables
 
 
 def _write_metadata(
-    reading: Reading, target: Folder, tables: list[Table], flow: dict[str, Any], said: dict[str, str]
+    reading: Reading, target: Folder, tables: list[Table], flow: dict[str, Any], details: dict[str, str]
 ) -> None:
     """Write metadata for other tools about the files written."""
     metadata.write(
         target,
         Described(
             source=reading.source,
-            publication=said,
+            publication=details,
             notice=_notice(reading),
             cutoff=cell(reading.cutoff),
             tables=tables,
@@ -183,18 +188,20 @@ def _write_metadata(
     )
 
 
-def _write_readme(reading: Reading, tables: Tables, target: Folder, flow: dict[str, Any], said: dict[str, str]) -> None:
+def _write_readme(
+    reading: Reading, tables: Tables, target: Folder, flow: dict[str, Any], details: dict[str, str]
+) -> None:
     rows = {name: entry.rows for name, entry in target.entries.items()} | {manifest.FILE: None}
     rows[f"{psych_ds.TREE}/"] = None
     meanings = {name: table.meaning for name, table in tables.items()}
     document = target.open(readme.FILE)
     for piece in readme.readme(
-        said, notice=_notice(reading), cutoff=cell(reading.cutoff), flow=flow, meanings=meanings, rows=rows
+        details, notice=_notice(reading), cutoff=cell(reading.cutoff), flow=flow, meanings=meanings, rows=rows
     ):
         document.write(encoded(piece))
 
 
-def _counted(flow: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
+def _flow_rows(flow: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
     """Yield the flow's rows: (stage, "reached" or the reason, participants)."""
     for stage in flow["stages"]:
         yield stage["stage"], "reached", stage["reached"]
@@ -202,10 +209,10 @@ def _counted(flow: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
             yield stage["stage"], reason, count
 
 
-def _cells(reading: Reading, counted: gate.Flow) -> Iterator[dict[str, Any]]:
+def _cells(reading: Reading, totals: gate.Flow) -> Iterator[dict[str, Any]]:
     for row in reading.source.cells():
         counts = ("participants", "matches", "matches_in_dataset")
-        yield row | {what: counted.cells[row["version"], row["cell"], what] for what in counts}
+        yield row | {what: totals.cells[row["version"], row["cell"], what] for what in counts}
 
 
 def _notice(reading: Reading) -> str:
@@ -217,13 +224,13 @@ def _software() -> dict[str, str]:
 
 
 def _manifest(
-    reading: Reading, target: Folder, formats: tuple[str, ...], flow: dict[str, Any], said: dict[str, str]
+    reading: Reading, target: Folder, formats: tuple[str, ...], flow: dict[str, Any], details: dict[str, str]
 ) -> Manifest:
     source: Source = reading.source
     files = {name: target.entries[name] for name in sorted(target.entries)}
     return Manifest(
         study={"slug": source.slug, "title": source.title, "purpose": source.purpose, "source": source.origin},
-        publication=said,
+        publication=details,
         demonstration=reading.demonstration,
         notice=_notice(reading),
         created_at=cell(timezone.now()),

@@ -12,7 +12,7 @@ class UnknownSource(ExportError):
 
 
 class AlreadyImported(ExportError):
-    """Collections have that name."""
+    """A collection already has that name."""
 
 
 class UnknownFormat(ExportError):
@@ -23,7 +23,7 @@ class NothingToExport(ExportError):
     """The study was never launched."""
 
 
-class OddValue(ExportError):
+class WrongValueType(ExportError):
     """A column holds a value of the wrong type: a bug in Parley; no dataset is written."""
 
 

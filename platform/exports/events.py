@@ -1,6 +1,6 @@
-"""Events as they are read for a dataset: plain rows of what the database says in words.
+"""Events read for a dataset as plain rows instead of model objects.
 
-They cost a fifth of the model's objects: times and data come as text and are read by the interpreter's own parsers.
+Plain rows take a fifth of the time: times and data come as text and are parsed by Python's own parsers.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from django.db.models.functions import Cast
 from matches.models import Event
 
 
-class Logged(NamedTuple):
-    """One line of a match's log, as `matches.models.Event` has it."""
+class LoggedEvent(NamedTuple):
+    """One event of a match's log, with the fields of `matches.models.Event`."""
 
     number: int
     kind: str
@@ -28,25 +28,25 @@ class Logged(NamedTuple):
     refused: int
 
 
-def logs_of(matches: Iterable[int]) -> dict[int, list[Logged]]:
-    """The whole logs of the matches with these keys, in order; nothing for a match without events."""
-    written = {name: Cast(name, TextField()) for name in ("data", "at", "asked_at", "shown_at")}
+def logs_of(matches: Iterable[int]) -> dict[int, list[LoggedEvent]]:
+    """Return the complete logs of the matches with these keys; a match without events has no entry."""
+    as_text = {name: Cast(name, TextField()) for name in ("data", "at", "asked_at", "shown_at")}
     rows = (
         Event.objects.filter(match_id__in=list(matches))
         .order_by("match_id", "number")
-        .values_list("match_id", "number", "kind", "refused", *written.values())
+        .values_list("match_id", "number", "kind", "refused", *as_text.values())
     )
-    logs: dict[int, list[Logged]] = {}
+    logs: dict[int, list[LoggedEvent]] = {}
     for match, number, kind, refused, data, at, asked_at, shown_at in rows.iterator(chunk_size=2000):
         if (log := logs.get(match)) is None:
             log = logs[match] = []
-        log.append(Logged(number, kind, json.loads(data), *map(_moment, (at, asked_at, shown_at)), refused))
+        log.append(LoggedEvent(number, kind, json.loads(data), *map(_parsed_time, (at, asked_at, shown_at)), refused))
     return logs
 
 
-def _moment(text: str | None) -> datetime | None:
-    """A time as PostgreSQL or SQLite (without a zone: in UTC) writes it."""
+def _parsed_time(text: str | None) -> datetime | None:
+    """Return a time from the text that PostgreSQL or SQLite returns; without a time zone, it is in UTC."""
     if text is None:
         return None
-    moment = datetime.fromisoformat(text)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    time = datetime.fromisoformat(text)
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

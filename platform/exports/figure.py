@@ -47,12 +47,12 @@ REASONS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Look:
+class Layout:
     """Sizes in pixels, and colours.
 
     Attributes:
-        main, side: left edge and width of the boxes for those who went on and those who left.
-        spine: where the arrow between the boxes runs.
+        main, side: left edge and width of the boxes for those who continued and those who left.
+        spine: horizontal position of the arrow between the boxes.
     """
 
     width: int
@@ -67,13 +67,13 @@ class Look:
     last: str
 
 
-PRINTED = Look(
+IN_FILE = Layout(
     680, (20, 290), (370, 290), 165, "#111827", "#4b5563", "#6b7280", "#ffffff", "#ffffff", "#f3f4f6"
 )  # fmt: skip
 """For a file: black on white."""
-SHOWN = Look(680, (2, 300), (376, 300), 152, "currentColor", "currentColor", "currentColor", "none", "none", "none")
+ON_PAGE = Layout(680, (2, 300), (376, 300), 152, "currentColor", "currentColor", "currentColor", "none", "none", "none")
 """For a page, in the page's colours."""
-NARROW = Look(316, (2, 312), (50, 264), 26, "currentColor", "currentColor", "currentColor", "none", "none", "none")
+NARROW = Layout(316, (2, 312), (50, 264), 26, "currentColor", "currentColor", "currentColor", "none", "none", "none")
 """For phones: those who left are listed below, indented."""
 
 _LINE, _PAD, _GAP = 20, 12, 26
@@ -88,29 +88,29 @@ class _Stage:
     left: Mapping[str, int]
 
 
-def drawn(flow: Mapping[str, Any], *, title: str, look: Look = PRINTED) -> str:
+def flow_svg(flow: Mapping[str, Any], *, title: str, layout: Layout = IN_FILE) -> str:
     """Return the flow of a dataset (as in flow.json) as SVG."""
     stages = _stages(flow)
     people = flow["arrived"] > 0
     shapes: list[str] = []
-    top = 16 if look.paper != "none" else 2
+    top = 16 if layout.paper != "none" else 2
     for index, stage in enumerate(stages):
         last = index == len(stages) - 1
-        top = _main(shapes, look, stage, top, last=last, flow=flow)
+        top = _draw_stage(shapes, layout, stage, top, last=last, flow=flow)
         if not last:
-            top = _next_box(shapes, look, stage, top, people=people)
-    height = top + (16 if look.paper != "none" else 2)
-    paper = f'<rect width="{look.width}" height="{height}" fill="{look.paper}"/>' if look.paper != "none" else ""
+            top = _draw_exclusions(shapes, layout, stage, top, people=people)
+    height = top + (16 if layout.paper != "none" else 2)
+    paper = f'<rect width="{layout.width}" height="{height}" fill="{layout.paper}"/>' if layout.paper != "none" else ""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {look.width} {height}" width="{look.width}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {layout.width} {height}" width="{layout.width}" '
         f'height="{height}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="14">'
-        f"<title>{escape(title)}</title><desc>{escape('; '.join(described(flow)))}</desc>"
+        f"<title>{escape(title)}</title><desc>{escape('; '.join(flow_lines(flow)))}</desc>"
         f"{paper}{''.join(shapes)}</svg>\n"
     )
 
 
-def described(flow: Mapping[str, Any]) -> Iterator[str]:
-    """Return the figure's description, a sentence for each box."""
+def flow_lines(flow: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the figure's description, one line per number."""
     for stage in _stages(flow):
         yield f"{stage.title}: {stage.count:,}"
         for reason, count in stage.left.items():
@@ -127,41 +127,43 @@ def _stages(flow: Mapping[str, Any]) -> list[_Stage]:
     ]
 
 
-def _main(shapes: list[str], look: Look, stage: _Stage, top: int, *, last: bool, flow: Mapping[str, Any]) -> int:
+def _draw_stage(
+    shapes: list[str], layout: Layout, stage: _Stage, top: int, *, last: bool, flow: Mapping[str, Any]
+) -> int:
     """Draw the box of a stage; return where it ends."""
-    left, width = look.main
+    left, width = layout.main
     lines = [stage.title, f"n = {stage.count:,}"]
     if last and flow["arrived"]:
         lines[1] += f" in {flow['matches_in_dataset']:,} matches"
     height = len(lines) * _LINE + _PAD
-    fill = look.last if last else look.box
+    fill = layout.last if last else layout.box
     weight = 2 if last else 1.25
-    shapes.append(_box(left, top, width, height, fill=fill, line=look.line, weight=weight))
+    shapes.append(_box(left, top, width, height, fill=fill, line=layout.line, weight=weight))
     for row, text in enumerate(lines):
         style = 'font-weight="600"' if row == 0 else ""
-        shapes.append(_text(left + 12, top + _LINE * (row + 1) - 1, text, look.ink, style))
+        shapes.append(_text(left + 12, top + _LINE * (row + 1) - 1, text, layout.ink, style))
     return top + height
 
 
-def _next_box(shapes: list[str], look: Look, stage: _Stage, top: int, *, people: bool) -> int:
+def _draw_exclusions(shapes: list[str], layout: Layout, stage: _Stage, top: int, *, people: bool) -> int:
     """Draw the arrow to the next box, with those who left at its side; return where the next box begins."""
     if not stage.left:
-        shapes.append(_arrow(look, look.spine, top, look.spine, top + _GAP))
+        shapes.append(_arrow(layout, layout.spine, top, layout.spine, top + _GAP))
         return top + _GAP
-    left, width = look.side
+    left, width = layout.side
     height = (1 + len(stage.left)) * _LINE + _PAD
     side = top + 12
     end = side + height + 12
-    shapes.append(_arrow(look, look.spine, top, look.spine, end))
+    shapes.append(_arrow(layout, layout.spine, top, layout.spine, end))
     middle = side + height / 2
-    shapes.append(_arrow(look, look.spine, middle, left, middle))
-    shapes.append(_box(left, side, width, height, fill=look.box, line=look.line, weight=1, dashed=True))
+    shapes.append(_arrow(layout, layout.spine, middle, left, middle))
+    shapes.append(_box(left, side, width, height, fill=layout.box, line=layout.line, weight=1, dashed=True))
     total = sum(stage.left.values())
-    shapes.append(_text(left + 12, side + _LINE - 1, f"Excluded: n = {total:,}", look.ink, 'font-weight="600"'))
+    shapes.append(_text(left + 12, side + _LINE - 1, f"Excluded: n = {total:,}", layout.ink, 'font-weight="600"'))
     for row, (reason, count) in enumerate(stage.left.items(), start=2):
         baseline = side + _LINE * row - 1
-        shapes.append(_text(left + 12, baseline, REASONS.get(reason, reason.replace("_", " ")), look.quiet))
-        shapes.append(_text(left + width - 12, baseline, f"{count:,}", look.ink, 'text-anchor="end"'))
+        shapes.append(_text(left + 12, baseline, REASONS.get(reason, reason.replace("_", " ")), layout.quiet))
+        shapes.append(_text(left + width - 12, baseline, f"{count:,}", layout.ink, 'text-anchor="end"'))
     return end
 
 
@@ -179,10 +181,10 @@ def _text(left: float, baseline: float, words: str, ink: str, style: str = "") -
     return f'<text x="{left}" y="{baseline}" fill="{ink}" {style}>{escape(words)}</text>'
 
 
-def _arrow(look: Look, x1: float, y1: float, x2: float, y2: float) -> str:
+def _arrow(layout: Layout, x1: float, y1: float, x2: float, y2: float) -> str:
     """Return an arrow from one box to another."""
     head = f"M {x2} {y2} l -4 -8 h 8 z" if x1 == x2 else f"M {x2} {y2} l -8 -4 v 8 z"
     return (
         f'<line x1="{x1}" y1="{y1}" x2="{x2 - (0 if x1 == x2 else 7)}" y2="{y2 - (7 if x1 == x2 else 0)}" '
-        f'stroke="{look.line}" stroke-width="1.25"/><path d="{head}" fill="{look.line}"/>'
+        f'stroke="{layout.line}" stroke-width="1.25"/><path d="{head}" fill="{layout.line}"/>'
     )

@@ -54,8 +54,8 @@ class Folder:
         if path.is_dir() and any(path.iterdir()):
             if not overwrite:
                 raise FolderInUse(f"{path} is not empty; choose another folder or use --overwrite.")
-            for left in path.glob(f"{PIECES}*"):
-                shutil.rmtree(left)  # left by an export that was killed
+            for leftover in path.glob(f"{PIECES}*"):
+                shutil.rmtree(leftover)  # left by an export that was killed
             for name in [FILE, *names]:
                 if (path / name).is_dir():
                     shutil.rmtree(path / name)

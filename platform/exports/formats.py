@@ -18,14 +18,14 @@ from exports.csvsafe import compact_json, encoded
 from exports.errors import UnknownFormat
 from exports.folder import Folder
 from exports.parquet import JoinedParquet, ParquetRows, file_of, write_whole
-from exports.participants import Participant, Played, Reading
+from exports.participants import Participant, PlayedMatch, Reading
 from exports.pieces import Joined, JoinedText, Pieces
 from exports.tables import Table
 from exports.transcripts import TRANSCRIPTS, transcript
 
 ALWAYS = ("excluded", "flow", "codebook")
-"""Tables that every dataset has as CSV, in whatever formats it is written."""
-ABOUT = ("flow", "codebook", "cells")
+"""Tables that every dataset has as CSV, whatever its formats."""
+ABOUT_TABLES = ("flow", "codebook", "cells")
 """Tables about the dataset itself, written last."""
 BATCH = 500
 """Number of rows written at once."""
@@ -46,13 +46,13 @@ class Sink:
         """Open a piece of every file of the format, even if it stays empty."""
 
     def row(self, table: str, values: Sequence[Any]) -> None:
-        """A row of one of `tables`."""
+        """Take a row of one of `tables`."""
 
     def participant(self, participant: Participant) -> None:
-        """A participant, in the dataset or not."""
+        """Take a participant, in the dataset or not."""
 
-    def match(self, match: Played) -> None:
-        """A match in the dataset."""
+    def match(self, match: PlayedMatch) -> None:
+        """Take a match in the dataset."""
 
     def close(self) -> None:
         """Write buffered rows."""
@@ -63,26 +63,26 @@ class Format:
     """One way of writing a dataset.
 
     Attributes:
-        name: as it is asked for.
-        title: what a researcher chooses it for.
-        sink: makes what writes its pieces.
-        files: begins its files in the dataset's folder: what pieces of each name are added to.
-        names: of all its files.
-        about: writes a whole table about the dataset; None: not in this format.
-        refuse: raises UnknownFormat for what it has no place for.
-        usual: whether it is written if nothing is said.
-        own: tables that only this format writes, for the codebook.
+        name: the name by which it is requested.
+        title: a description for researchers who choose formats.
+        sink: creates the writer of a portion's pieces.
+        files: opens its files in the dataset's folder, to which pieces are added.
+        file_names: names of all its files.
+        write_table: writes a whole table about the dataset; None if the format has no such tables.
+        check: raises UnknownFormat for data that the format cannot hold.
+        default: whether it is written unless other formats are requested.
+        own_tables: tables that only this format writes, for the codebook.
     """
 
     name: str
     title: str | Promise
     sink: Callable[[Pieces, Reading, Tables], Sink]
     files: Callable[[Folder, Reading, Tables], Mapping[str, Joined]]
-    names: Callable[[Tables], Iterable[str]]
-    about: Callable[[Folder, Table, Iterable[Any]], None] | None = None
-    refuse: Callable[[Reading], None] = lambda reading: None
-    usual: bool = False
-    own: Callable[[Reading], Iterable[Table]] = lambda reading: ()
+    file_names: Callable[[Tables], Iterable[str]]
+    write_table: Callable[[Folder, Table, Iterable[Any]], None] | None = None
+    check: Callable[[Reading], None] = lambda reading: None
+    default: bool = False
+    own_tables: Callable[[Reading], Iterable[Table]] = lambda reading: ()
 
 
 # ---- CSV ---------------------------------------------------------------------------------------------
@@ -92,16 +92,16 @@ class CsvSink(Sink):
     """The tables as CSV."""
 
     def __init__(self, pieces: Pieces, reading: Reading, tables: Tables, *, only: Collection[str] | None = None):
-        self.tables = _data(tables, only)
+        self.tables = _data_tables(tables, only)
         self._pieces = pieces
         self._tables = tables
         self._files = {name: pieces.open(tables[name].file) for name in self.tables}
-        self._held: dict[str, list[Sequence[Any]]] = {name: [] for name in self.tables}
+        self._buffers: dict[str, list[Sequence[Any]]] = {name: [] for name in self.tables}
 
     def row(self, table: str, values: Sequence[Any]) -> None:
-        held = self._held[table]
-        held.append(values)
-        if len(held) >= BATCH:
+        buffer = self._buffers[table]
+        buffer.append(values)
+        if len(buffer) >= BATCH:
             self._write(table)
 
     def close(self) -> None:
@@ -109,37 +109,37 @@ class CsvSink(Sink):
             self._write(table)
 
     def _write(self, table: str) -> None:
-        held = self._held[table]
-        self._files[table].write(self._tables[table].written(held))
-        self._pieces.rows[self._tables[table].file] += len(held)
-        held.clear()
+        buffer = self._buffers[table]
+        self._files[table].write(self._tables[table].csv_lines(buffer))
+        self._pieces.rows[self._tables[table].file] += len(buffer)
+        buffer.clear()
 
 
-def _data(tables: Tables, only: Collection[str] | None = None) -> list[str]:
-    return [name for name in tables if name not in ABOUT and (only is None or name in only)]
+def _data_tables(tables: Tables, only: Collection[str] | None = None) -> list[str]:
+    return [name for name in tables if name not in ABOUT_TABLES and (only is None or name in only)]
 
 
 def _csv_files(
     target: Folder, reading: Reading, tables: Tables, *, only: Collection[str] | None = None
 ) -> dict[str, Joined]:
-    made = [tables[name] for name in _data(tables, only)]
-    return {table.file: JoinedText(target.open(table.file, header=table.header)) for table in made}
+    data_tables = [tables[name] for name in _data_tables(tables, only)]
+    return {table.file: JoinedText(target.open(table.file, header=table.header)) for table in data_tables}
 
 
-def _csv_whole(target: Folder, table: Table, rows: Iterable[Any]) -> None:
+def _write_csv_table(target: Folder, table: Table, rows: Iterable[Any]) -> None:
     opened = target.open(table.file, header=table.header)
-    for about in rows:
-        opened.write_row(table.row(about))
+    for subject in rows:
+        opened.write_row(table.row(subject))
 
 
 # ---- Parquet -----------------------------------------------------------------------------------------
 
 
 class ParquetSink(Sink):
-    """The same tables with real types."""
+    """The same tables as Parquet, with real types."""
 
     def __init__(self, pieces: Pieces, reading: Reading, tables: Tables):
-        self.tables = _data(tables)
+        self.tables = _data_tables(tables)
         self._rows = {name: ParquetRows(tables[name], pieces) for name in self.tables}
 
     def row(self, table: str, values: Sequence[Any]) -> None:
@@ -151,8 +151,8 @@ class ParquetSink(Sink):
 
 
 def _parquet_files(target: Folder, reading: Reading, tables: Tables) -> dict[str, Joined]:
-    made = [tables[name] for name in _data(tables)]
-    return {file_of(table): JoinedParquet(target.open(file_of(table), header=b""), table) for table in made}
+    data_tables = [tables[name] for name in _data_tables(tables)]
+    return {file_of(table): JoinedParquet(target.open(file_of(table), header=b""), table) for table in data_tables}
 
 
 # ---- transcripts -------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ class TranscriptSink(Sink):
         self._file = pieces.open(TRANSCRIPTS)
         self._pieces = pieces
 
-    def match(self, match: Played) -> None:
+    def match(self, match: PlayedMatch) -> None:
         self._file.write(encoded(compact_json(transcript(match)) + "\n"))
         self._pieces.rows[TRANSCRIPTS] += 1
 
@@ -184,17 +184,17 @@ class GleeSink(Sink):
         self._listing = pieces.open(glee_files.LISTING)
         self._pieces = pieces
 
-    def match(self, match: Played) -> None:
+    def match(self, match: PlayedMatch) -> None:
         for line in glee_files.write_game(match, self._pieces.target) if not match.reasons else ():
             self._listing.write(line)
             self._pieces.rows[glee_files.LISTING] += 1
 
 
-# ---- the wide form of oTree --------------------------------------------------------------------------
+# ---- oTree's wide format --------------------------------------------------------------------------
 
 
 class OtreeSink(Sink):
-    """A row for everybody, with the columns of oTree's own wide export."""
+    """One row per participant, with the columns of oTree's own wide export."""
 
     def __init__(self, pieces: Pieces, reading: Reading, tables: Tables):
         self._table = otree_wide.wide_table(reading)
@@ -211,29 +211,29 @@ def _otree_file(target: Folder, reading: Reading, tables: Tables) -> dict[str, J
     return {table.file: JoinedText(target.open(table.file, header=table.header))}
 
 
-# ---- what there is -----------------------------------------------------------------------------------
+# ---- the list of formats -----------------------------------------------------------------------------------
 
-BASICS = Format(
+BASE_FORMAT = Format(
     "",
     "",
     partial(CsvSink, only=ALWAYS),
     partial(_csv_files, only=ALWAYS),
     lambda tables: [tables[name].file for name in ALWAYS],
-    about=_csv_whole,
+    write_table=_write_csv_table,
 )
 """The format whose tables can replace CSV tables."""
 
 FORMATS: dict[str, Format] = {
-    made.name: made
-    for made in (
+    output.name: output
+    for output in (
         Format(
             "csv",
             _("Tables as CSV: for spreadsheets and every statistics program"),
             CsvSink,
             _csv_files,
             lambda tables: [table.file for table in tables.values()],
-            about=_csv_whole,
-            usual=True,
+            write_table=_write_csv_table,
+            default=True,
         ),
         Format(
             "parquet",
@@ -241,8 +241,8 @@ FORMATS: dict[str, Format] = {
             ParquetSink,
             _parquet_files,
             lambda tables: [file_of(table) for table in tables.values()],
-            about=write_whole,
-            usual=True,
+            write_table=write_whole,
+            default=True,
         ),
         Format(
             "jsonl",
@@ -250,7 +250,7 @@ FORMATS: dict[str, Format] = {
             TranscriptSink,
             partial(_text_file, name=TRANSCRIPTS),
             lambda tables: [TRANSCRIPTS],
-            usual=True,
+            default=True,
         ),
         Format(
             "glee",
@@ -258,7 +258,7 @@ FORMATS: dict[str, Format] = {
             GleeSink,
             partial(_text_file, name=glee_files.LISTING),
             lambda tables: [glee_files.TREE, glee_files.LISTING],
-            refuse=lambda reading: glee_files.refuse_other_games(reading.shape.games),
+            check=lambda reading: glee_files.refuse_other_games(reading.shape.games),
         ),
         Format(
             "otree",
@@ -266,16 +266,16 @@ FORMATS: dict[str, Format] = {
             OtreeSink,
             _otree_file,
             lambda tables: [f"{otree_wide.NAME}.csv"],
-            refuse=otree_wide.refuse_collections,
-            own=lambda reading: [otree_wide.wide_table(reading)],
+            check=otree_wide.refuse_collections,
+            own_tables=lambda reading: [otree_wide.wide_table(reading)],
         ),
     )
 }
-USUAL = tuple(name for name, made in FORMATS.items() if made.usual)
+DEFAULT_FORMATS = tuple(name for name, output in FORMATS.items() if output.default)
 """Default formats."""
 
 
-def checked(formats: Iterable[str]) -> tuple[str, ...]:
+def validate_formats(formats: Iterable[str]) -> tuple[str, ...]:
     """Return the requested formats in their usual order.
 
     Raises:
@@ -288,7 +288,7 @@ def checked(formats: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in FORMATS if name in asked)
 
 
-def named(formats: Iterable[str]) -> list[Format]:
+def formats_named(formats: Iterable[str]) -> list[Format]:
     """Return the formats with these names, and the tables that every dataset has."""
     chosen = [FORMATS[name] for name in formats]
-    return chosen if FORMATS["csv"] in chosen else [BASICS, *chosen]
+    return chosen if FORMATS["csv"] in chosen else [BASE_FORMAT, *chosen]

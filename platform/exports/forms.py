@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from exports.alike import cut
+from exports.alike import mask
 from exports.models import Publication
 
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>]+")
@@ -25,9 +25,9 @@ class PublicationForm(forms.ModelForm):
         help_texts = {
             "title": _("If empty, the study's title."),
             "authors": _("Family name, given name; separated by semicolons. An ORCID may follow in brackets."),
-            "citation": _("If empty, made from authors, title and date."),
+            "citation": _("If empty, generated from authors, title and date."),
             "doi": _("For example 10.5281/zenodo.123. Leave empty until there is one."),
-            "description": _("A few sentences for catalogues. If empty, game, players and counts."),
+            "description": _("A few sentences for catalogues. If empty, generated from game, players and counts."),
             "limitations": _("What users of the data should know: biases, who is missing, what failed."),
         }
 
@@ -45,6 +45,6 @@ class PublicationForm(forms.ModelForm):
         if not own:
             cleaned["own_licence"] = ""
         for name, text in list(cleaned.items()):
-            if cut(text) != text:
+            if mask(text) != text:
                 self.add_error(name, _("Datasets contain no e-mail addresses; give a web page or an ORCID instead."))
         return cleaned

@@ -71,7 +71,7 @@ class ParticipantFacts:
     Attributes:
         state: the participant's state at the cut-off.
         checks_asked: names of the checks that the enrolment has.
-        verdicts: passed or not, by check.
+        verdicts: whether each check was passed, by name.
         steps_answered: kinds of the steps that were answered.
         began: whether a match was opened.
     """
@@ -93,7 +93,7 @@ class MatchFacts:
 
 
 def participant_reasons(participant: ParticipantFacts) -> frozenset[str]:
-    """Return the reasons in a participant's own enrolment to exclude their matches."""
+    """Return the reasons to exclude a participant's matches that lie in their own enrolment."""
     reasons = set()
     if participant.state in _ENDED_WITHOUT_DATA:
         reasons.add(participant.state)
@@ -111,21 +111,21 @@ def participant_reasons(participant: ParticipantFacts) -> frozenset[str]:
 
 
 def match_reasons(match: MatchFacts, *, demonstration: bool) -> frozenset[str]:
-    """Return the reasons in a match itself to exclude it.
+    """Return the reasons to exclude a match that lie in the match itself.
 
     Args:
-        demonstration: the study is itself a demonstration, so its demo matches are what is wanted.
+        demonstration: whether the study is itself a demonstration, whose demo matches count.
     """
     reasons = set()
     if not match.finished:
         reasons.add("match_not_finished")
     if match.purpose == "pilot" or (match.purpose == "demo" and not demonstration):
         reasons.add(match.purpose)
-    return substitutes(match.moved_for_others) | reasons
+    return substitution_reasons(match.moved_for_others) | reasons
 
 
-def substitutes(movers: Iterable[str]) -> frozenset[str]:
-    """Return the reasons given by moves that others made for a player."""
+def substitution_reasons(movers: Iterable[str]) -> frozenset[str]:
+    """Return the reasons that follow from moves that others made for a player."""
     reasons = set()
     for mover in movers:
         if mover == "clock":
@@ -147,7 +147,7 @@ def stage(participant: ParticipantFacts, *, finished: bool, in_dataset: bool) ->
     """Return the furthest stage that a participant reached.
 
     Args:
-        finished: a match of theirs has a result.
+        finished: whether one of their matches has a result.
     """
     if in_dataset:
         return "in_dataset"
@@ -171,7 +171,7 @@ class Flow:
     in_dataset: int = 0
     matches: int = 0
     unverified: int = 0
-    kept_out: Counter[str] = field(default_factory=Counter)
+    excluded_matches: Counter[str] = field(default_factory=Counter)
     cells: Counter[tuple[int, int | None, str]] = field(default_factory=Counter)
     """Counts of each cell, by version, number and "participants", "matches" or "matches_in_dataset"."""
 
@@ -190,7 +190,7 @@ class Flow:
     def count_match(self, *, reasons: tuple[str, ...], unverified: bool = False) -> None:
         """Count a match; without reasons it is in the dataset."""
         if reasons:
-            self.kept_out[reasons[0]] += 1
+            self.excluded_matches[reasons[0]] += 1
         else:
             self.matches += 1
             self.unverified += unverified
@@ -203,21 +203,21 @@ class Flow:
         self.in_dataset += other.in_dataset
         self.matches += other.matches
         self.unverified += other.unverified
-        self.kept_out.update(other.kept_out)
+        self.excluded_matches.update(other.excluded_matches)
         self.cells.update(other.cells)
 
     @property
     def matches_seen(self) -> int:
         """Number of matches, in the dataset or not."""
-        return self.matches + sum(self.kept_out.values())
+        return self.matches + sum(self.excluded_matches.values())
 
     def excluded(self) -> dict[str, int]:
-        """Participants per reason, without reasons that apply to nobody."""
+        """Return the number of participants per reason; reasons that apply to no one are omitted."""
         total: Counter[str] = sum(self.left.values(), start=Counter())
         return {reason: total[reason] for reason in REASONS if total[reason]}
 
     def stages(self) -> list[dict[str, Any]]:
-        """[{stage, reached, left: {reason: count}}] in order."""
+        """Return [{stage, reached, left: {reason: count}}] in order."""
         rows, reached = [], self.arrived
         for name in STAGES:
             left = {reason: self.left[name][reason] for reason in REASONS if self.left[name][reason]}
@@ -241,7 +241,9 @@ class Flow:
                 "seen": self.matches_seen,
                 "in_dataset": self.matches,
                 "unverified": self.unverified,
-                "excluded": {reason: self.kept_out[reason] for reason in REASONS if self.kept_out[reason]},
+                "excluded": {
+                    reason: self.excluded_matches[reason] for reason in REASONS if self.excluded_matches[reason]
+                },
             },
         }
         if problem := mismatch(flow):

@@ -9,24 +9,24 @@ from pathlib import Path
 from exports.errors import UnknownFormat
 from exports.glee import layout
 from exports.glee.families import ADAPTERS
-from exports.glee.writing import from_log, written
-from exports.participants import Played
+from exports.glee.writing import from_log, game_files
+from exports.participants import PlayedMatch
 from games.interface import Event
 
 TREE = "glee"
 """The folder of the layout within a dataset."""
 LISTING = "glee.sha256"
-"""SHA-256 and path of every file in it, a line each."""
+"""File with the SHA-256 and path of every file in it, one per line."""
 
 
 def refuse_other_games(games: Iterable[str]) -> None:
-    """Raises UnknownFormat where the layout has no place for a game."""
+    """Raise UnknownFormat if the layout cannot hold one of the games."""
     if others := sorted(set(games) - set(ADAPTERS)):
         raise UnknownFormat(f"The GLEE layout holds {', '.join(ADAPTERS)}, not {', '.join(others)}.")
 
 
-def write_game(match: Played, target: Path) -> list[bytes]:
-    """Write one match's two files into the dataset's folder; returns their lines in the list."""
+def write_game(match: PlayedMatch, target: Path) -> list[bytes]:
+    """Write one match's two files into the dataset's folder and return their lines of the list."""
     events = [
         Event(event["number"], event["kind"], {k: v for k, v in event.items() if k not in ("number", "kind")})
         for event in match.events
@@ -34,7 +34,7 @@ def write_game(match: Played, target: Path) -> list[bytes]:
     players = {role: match.player(role) for role in match.seats}
     own_name = layout.is_id(match.place.name) and match.place.name not in match.reading.source.repeated_names
     game_id = match.place.name if own_name else match.uid
-    files = written(from_log(game_id, match.match.game, match.match.config, players, events))
+    files = game_files(from_log(game_id, match.match.game, match.match.config, players, events))
     return [
         _write(target, f"{TREE}/{files.folder}/{name}", text.encode("utf-8", "backslashreplace"))
         for name, text in files.files.items()

@@ -37,48 +37,48 @@ class Imported:
 
 
 @transaction.atomic
-def import_games(root: Path, *, name: str, each: Callable[[dict[str, Any]], None] = lambda line: None) -> Imported:
+def import_games(root: Path, *, name: str, on_game: Callable[[dict[str, Any]], None] = lambda line: None) -> Imported:
     """Import all readable games of a folder; if that fails, import nothing.
 
     Args:
         name: the collections are called NAME-FAMILY.
-        each: called with a line for every game read.
+        on_game: called with `Outcome.as_line` of every game read.
 
     Raises:
         AlreadyImported: collections with that name exist.
     """
-    if taken := Collection.objects.filter(slug__in=[_slug(name, key) for key in registry.keys()]).first():
-        raise AlreadyImported(f"“{taken.slug}” already exists: give another --name, or delete it first.")
-    kept = Imported()
+    if existing := Collection.objects.filter(slug__in=[_slug(name, key) for key in registry.keys()]).first():
+        raise AlreadyImported(f"“{existing.slug}” already exists: use another --name, or delete it first.")
+    result = Imported()
     configurations: dict[str, dict[str, Any]] = {}
-    for outcomes in _chunks(read_tree(root), kept):
+    for outcomes in _chunks(read_tree(root), result):
         by_family: dict[str, list[Outcome]] = {}
         for outcome in outcomes:
-            each(outcome.as_line())
+            on_game(outcome.as_line())
             by_family.setdefault(outcome.game.family, []).append(outcome)
-        for family, of_family in by_family.items():
-            if family not in kept.collections:
-                kept.collections[family] = _collection(name, family)
-            _keep(kept.collections[family], of_family)
+        for family, family_outcomes in by_family.items():
+            if family not in result.collections:
+                result.collections[family] = _collection(name, family)
+            _store(result.collections[family], family_outcomes)
             known = configurations.setdefault(family, {})
-            for outcome in of_family:
+            for outcome in family_outcomes:
                 config = {key: value for key, value in outcome.game.config.items() if key not in DRAWN}
                 known.setdefault(repr(config), config)
-    for family, collection in kept.collections.items():
-        _close(collection, list(configurations[family].values()))
-    return kept
+    for family, collection in result.collections.items():
+        _freeze(collection, list(configurations[family].values()))
+    return result
 
 
-def _chunks(read: Iterable[Outcome | Unreadable], kept: Imported) -> Iterable[list[Outcome]]:
+def _chunks(read: Iterable[Outcome | Unreadable], result: Imported) -> Iterable[list[Outcome]]:
     """Yield the readable games in portions and count them."""
     portion: list[Outcome] = []
-    for one in read:
-        if isinstance(one, Unreadable):
-            kept.unreadable.append(one)
+    for outcome in read:
+        if isinstance(outcome, Unreadable):
+            result.unreadable.append(outcome)
             continue
-        kept.games += 1
-        kept.unverified += one.unverified is not None
-        portion.append(one)
+        result.games += 1
+        result.unverified += outcome.unverified is not None
+        portion.append(outcome)
         if len(portion) == CHUNK:
             yield portion
             portion = []
@@ -99,7 +99,7 @@ def _collection(name: str, family: str) -> Collection:
     )
 
 
-def _keep(collection: Collection, outcomes: list[Outcome]) -> None:
+def _store(collection: Collection, outcomes: list[Outcome]) -> None:
     """Write matches, seats, events and items of one portion."""
     now = timezone.now()
     version = registry.get(collection.game).rules_version
@@ -149,8 +149,8 @@ def _keep(collection: Collection, outcomes: list[Outcome]) -> None:
     collection.planned += len(outcomes)
 
 
-def _close(collection: Collection, configurations: list[dict[str, Any]]) -> None:
-    """Freeze what the collection holds."""
+def _freeze(collection: Collection, configurations: list[dict[str, Any]]) -> None:
+    """Freeze the collection's content."""
     unverified = Item.objects.filter(collection=collection).exclude(unverified="").count()
     collection.content = {
         "game": collection.game,

@@ -65,7 +65,7 @@ class Manifest(BaseModel):
 
 
 def read(text: str) -> Manifest:
-    """The manifest in `text`.
+    """Return the manifest in `text`.
 
     Raises:
         ValueError: it is not a manifest.

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from collecting.models import Collection
 from studies.models import Study
 
-SILENT = timedelta(seconds=60)
+DEAD_AFTER = timedelta(seconds=60)
 """A writer without a heartbeat for this long is considered dead."""
 
 
@@ -22,8 +22,8 @@ def _storage() -> Storage:
     return storages["datasets"]
 
 
-class _OfOne(models.Model):
-    """What belongs to one study or to one collection."""
+class _HasParent(models.Model):
+    """A row that belongs to one study or one collection."""
 
     study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="%(class)ss")
     collection = models.ForeignKey(Collection, models.CASCADE, null=True, blank=True, related_name="%(class)ss")
@@ -32,21 +32,21 @@ class _OfOne(models.Model):
         abstract = True
 
     @property
-    def made(self) -> Study | Collection:
+    def parent(self) -> Study | Collection:
         """The study or collection."""
         return self.study or self.collection
 
 
-def of(made: Study | Collection) -> dict[str, Any]:
-    """The lookup of what belongs to this study or collection."""
-    return {"study": made} if isinstance(made, Study) else {"collection": made}
+def lookup(parent: Study | Collection) -> dict[str, Any]:
+    """Return the lookup of rows that belong to this study or collection."""
+    return {"study": parent} if isinstance(parent, Study) else {"collection": parent}
 
 
-def _of_one(name: str) -> models.CheckConstraint:
+def _one_parent(name: str) -> models.CheckConstraint:
     return models.CheckConstraint(condition=models.Q(study=None) ^ models.Q(collection=None), name=name)
 
 
-class Dataset(_OfOne):
+class Dataset(_HasParent):
     """One dataset: queued, being written, ready, or failed with a reason."""
 
     class State(models.TextChoices):
@@ -60,7 +60,7 @@ class Dataset(_OfOne):
     reason = models.CharField(_("reason"), max_length=400, blank=True)
     formats = models.JSONField(_("formats"), default=list)
     excluded = models.BooleanField(_("with excluded rows"), default=False)
-    asked_at = models.DateTimeField(_("asked for"), default=timezone.now)
+    asked_at = models.DateTimeField(_("requested"), default=timezone.now)
     alive_at = models.DateTimeField(null=True, help_text=_("last heartbeat"))
     ended_at = models.DateTimeField(_("ended"), null=True)
     done = models.PositiveIntegerField(_("matches processed"), default=0)
@@ -77,7 +77,7 @@ class Dataset(_OfOne):
         verbose_name_plural = _("datasets")
         ordering = ["-pk"]
         constraints = [
-            _of_one("dataset_of_one"),
+            _one_parent("dataset_of_one"),
             models.UniqueConstraint(
                 fields=["study"],
                 condition=models.Q(state__in=["queued", "writing"]),
@@ -91,7 +91,7 @@ class Dataset(_OfOne):
         ]
 
     def __str__(self) -> str:
-        return f"{self.made.slug}-{self.asked_at:%Y%m%d-%H%M%S}"
+        return f"{self.parent.slug}-{self.asked_at:%Y%m%d-%H%M%S}"
 
     @property
     def unfinished(self) -> bool:
@@ -113,14 +113,16 @@ class Dataset(_OfOne):
     def abandoned(self) -> bool:
         """Return whether its writer died."""
         return (
-            self.state == self.State.WRITING and self.alive_at is not None and self.alive_at < timezone.now() - SILENT
+            self.state == self.State.WRITING
+            and self.alive_at is not None
+            and self.alive_at < timezone.now() - DEAD_AFTER
         )
 
 
-class Publication(_OfOne):
+class Publication(_HasParent):
     """Publication details of datasets: authors, licence, citation.
 
-    It belongs to no version: it may be written after the last participant has left.
+    They belong to no version, because they may be written after the last participant has left.
     """
 
     class Licence(models.TextChoices):
@@ -146,13 +148,13 @@ class Publication(_OfOne):
         verbose_name = _("publication")
         verbose_name_plural = _("publications")
         constraints = [
-            _of_one("publication_of_one"),
+            _one_parent("publication_of_one"),
             models.UniqueConstraint(fields=["study"], name="one_publication_per_study"),
             models.UniqueConstraint(fields=["collection"], name="one_publication_per_collection"),
         ]
 
     def __str__(self) -> str:
-        return self.title or str(self.made)
+        return self.title or str(self.parent)
 
     @property
     def terms(self) -> str:

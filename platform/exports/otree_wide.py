@@ -16,7 +16,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from exports.errors import UnknownFormat
-from exports.participants import Participant, Played, Reading
+from exports.participants import Participant, PlayedMatch, Reading
 from exports.sources import StudySource
 from exports.tables import Column, Kind, Table
 from studies.enrolling import steps_of
@@ -29,20 +29,20 @@ _UNKNOWN = "Empty: Parley has no equivalent."
 
 
 def refuse_collections(reading: Reading) -> None:
-    """Raises UnknownFormat where there are no people to give a row each."""
+    """Raise UnknownFormat for a collection, which has no people."""
     if not isinstance(reading.source, StudySource):
         raise UnknownFormat("oTree's wide format has a row per person, but collections have no participants.")
 
 
 def wide_table(reading: Reading) -> Table:
-    """The table of a study; a row is about a `Way`, and rows are written in the order of people's coming."""
+    """Return the table of a study; each row is about a `Participant`, in order of arrival."""
     source = reading.source
     assert isinstance(source, StudySource)
     numbering = _Numbering(reading.placements(logs=False))
-    number = numbering.of
+    number = numbering.number_of
     columns = [*_participant(number), *_session(source.study)]
     for round_number in range(1, _rounds_of(source.study) + 1):
-        columns += _round(round_number, numbering.of, numbering.first_of)
+        columns += _round(round_number, numbering.number_of, numbering.first_number_of)
     return Table(
         NAME,
         "One row per placed participant, in the dataset or not, with the columns of oTree's file of this name. Matches "
@@ -52,34 +52,34 @@ def wide_table(reading: Reading) -> Table:
 
 
 def _rounds_of(study: Study) -> int:
-    """How many matches an enrolment in the study has at most, the same in all cells of a version; at least one."""
+    """Return the largest number of matches of an enrolment (the same in all cells of a version), at least 1."""
     firsts = [(version, version.cells.order_by("number").first()) for version in study.versions.all()]
     paths = [steps_of(version, cell, cell.people[0]) for version, cell in firsts if cell is not None]
     return max((sum(step["kind"] == "match" for step in path) for path in paths), default=1)
 
 
 class _Numbering:
-    """Numbers enrolments in the order of their coming, from whichever one it is asked about first."""
+    """Numbers enrolments in order of arrival, starting from any of them."""
 
-    def __init__(self, everybody: QuerySet[Placement]):
-        self._everybody = everybody
+    def __init__(self, placements: QuerySet[Placement]):
+        self._placements = placements
         self._last: Participant | None = None
         self._number = 0
 
-    def of(self, participant: Participant) -> int:
-        """The number of an enrolment: the last one that was asked about, or the one that follows it."""
+    def number_of(self, participant: Participant) -> int:
+        """Return the number of an enrolment; after the first call, only for the same enrolment or the next."""
         if self._last is None:
-            self._number = self._everybody.filter(pk__lt=participant.placement.pk).count()
+            self._number = self._placements.filter(pk__lt=participant.placement.pk).count()
         if participant is not self._last:
             self._last, self._number = participant, self._number + 1
         return self._number
 
-    def first_of(self, match: Played | None) -> int:
-        """The lowest number among a match's people; 1 without a match."""
+    def first_number_of(self, match: PlayedMatch | None) -> int:
+        """Return the lowest number among a match's people; 1 without a match."""
         if match is None:
             return 1
-        theirs = self._everybody.filter(enrolment__in=match.people).order_by("pk").values_list("pk", flat=True)
-        return self._everybody.filter(pk__lt=theirs[0]).count() + 1
+        theirs = self._placements.filter(enrolment__in=match.people).order_by("pk").values_list("pk", flat=True)
+        return self._placements.filter(pk__lt=theirs[0]).count() + 1
 
 
 # ---- the columns, in oTree's order -----------------------------------------------------------------------
@@ -87,7 +87,7 @@ class _Numbering:
 Reader = Callable[[Participant], Any]
 
 
-def _nothing(participant: Participant) -> None:
+def _empty(participant: Participant) -> None:
     return None
 
 
@@ -97,14 +97,14 @@ def _participant(number: Callable[[Participant], int]) -> Iterator[Column]:
         ("code", "identifier", "Pseudonym, the same in every file.", lambda w: w.enrolment.pseudonym, ""),
         ("label", "identifier", "The pseudonym again.", lambda w: w.enrolment.pseudonym, ""),
         ("_is_bot", "integer", "0: simulated people are never in a dataset.", lambda w: 0, ""),
-        ("_index_in_pages", "integer", "The step after the last one answered, from 1.", _reached, ""),
-        ("_max_page_index", "integer", "How many steps the enrolment has.", lambda w: len(w.enrolment.steps), ""),
+        ("_index_in_pages", "integer", "The step after the last one answered, from 1.", _next_step, ""),
+        ("_max_page_index", "integer", "Number of steps of the enrolment.", lambda w: len(w.enrolment.steps), ""),
         ("_current_app_name", "choice", f"Always {APP}.", lambda w: APP, ""),
-        ("_current_page_name", "choice", "The person's current or last step.", _page, ""),
+        ("_current_page_name", "choice", "The person's current or last step.", _current_page, ""),
         ("time_started_utc", "text", "When the person arrived.", _started, "UTC"),
         ("visited", "integer", "1: everyone with a row arrived.", lambda w: 1, ""),
-        ("mturk_worker_id", "identifier", _HIDDEN, _nothing, ""),
-        ("mturk_assignment_id", "identifier", _HIDDEN, _nothing, ""),
+        ("mturk_worker_id", "identifier", _HIDDEN, _empty, ""),
+        ("mturk_assignment_id", "identifier", _HIDDEN, _empty, ""),
         (
             "payoff",
             "number",
@@ -121,38 +121,38 @@ def _session(study: Study) -> Iterator[Column]:
     described: list[tuple[str, Kind, str, Reader]] = [
         ("code", "identifier", "Short name of the study.", lambda w: study.slug),
         ("label", "text", "Title of the study.", lambda w: _one_line(w.reading.source.title)),
-        ("mturk_HITId", "identifier", _HIDDEN, _nothing),
-        ("mturk_HITGroupId", "identifier", _HIDDEN, _nothing),
-        ("comment", "text", _UNKNOWN, _nothing),
+        ("mturk_HITId", "identifier", _HIDDEN, _empty),
+        ("mturk_HITGroupId", "identifier", _HIDDEN, _empty),
+        ("comment", "text", _UNKNOWN, _empty),
         ("is_demo", "integer", "1 for a demonstration, otherwise 0.", lambda w: int(w.reading.demonstration)),
         ("config.name", "choice", "The version of the study: v and its number.", lambda w: f"v{w.cell.version.number}"),
         ("config.participation_fee", "number", "0.0: the payoff contains everything owed.", lambda w: 0.0),
-        ("config.real_world_currency_per_point", "number", "Empty: payoffs are money, not points.", _nothing),
+        ("config.real_world_currency_per_point", "number", "Empty: payoffs are money, not points.", _empty),
     ]
     for name, kind, meaning, read in described:
         yield Column(f"session.{name}", kind, meaning, read)
 
 
 def _round(
-    number: int, id_of: Callable[[Participant], int], first_of: Callable[[Played | None], int]
+    number: int, id_of: Callable[[Participant], int], first_number_of: Callable[[PlayedMatch | None], int]
 ) -> Iterator[Column]:
     def owed(participant: Participant) -> dict[str, int] | None:
-        """Amount owed, in the round for which it is owed."""
+        """Return the amount owed if it is owed in this round, else None."""
         return participant.owed if number == max(len(participant.matches), 1) else None
 
-    def ended(read: Reader) -> Reader:
+    def at_end(read: Reader) -> Reader:
         return lambda participant: read(participant) if owed(participant) is not None else None
 
-    def match(participant: Participant) -> Played | None:
-        played = _sat_in(participant, number)
-        inside = played is not None and not played.reasons and not played.reasons_of(participant.enrolment)
-        return played if inside else None
+    def match(participant: Participant) -> PlayedMatch | None:
+        played = _match_in_round(participant, number)
+        included = played is not None and not played.reasons and not played.reasons_of(participant.enrolment)
+        return played if included else None
 
     def role(participant: Participant) -> str | None:
-        sat_in = _sat_in(participant, number)
+        own_match = _match_in_round(participant, number)
         return (
-            participant.role_in(sat_in)
-            if owed(participant) is not None or (sat_in and participant.owed is not None)
+            participant.role_in(own_match)
+            if owed(participant) is not None or (own_match and participant.owed is not None)
             else None
         )
 
@@ -165,17 +165,17 @@ def _round(
         (
             "player.id_in_group",
             "integer",
-            "Position among the people of the match, from 1; if people never meet, participant.id_in_session.",
-            lambda w: _place(w, number) or id_of(w),
+            "Position among the people of the match, from 1; participant.id_in_session if people never play together.",
+            lambda w: _id_in_group(w, number) or id_of(w),
             "",
         ),
-        ("player.role", "text", "Empty: the role is in parley_role.", _nothing, ""),
+        ("player.role", "text", "Empty: the role is in parley_role.", _empty, ""),
         ("player.payoff", "number", "Amount owed for this round.", lambda w: _money(owed(w)), "the currency"),
         (
             "player.parley_ending",
             "choice",
             "Ending of the enrolment, a state as in participants.csv; empty until it ends.",
-            ended(lambda w: str(w.enrolment.state)),
+            at_end(lambda w: str(w.enrolment.state)),
             "",
         ),
         (
@@ -193,14 +193,14 @@ def _round(
             "",
         ),
         ("player.parley_payoff", "number", "Payoff of that match.", payoff, "the game's money"),
-        ("player.parley_base_cents", "integer", "Base.", ended(lambda w: w.owed.get("base", 0)), "cents"),
-        ("player.parley_bonus_cents", "integer", "Bonus.", ended(lambda w: w.owed.get("bonus", 0)), "cents"),
-        ("player.parley_currency", "choice", "Currency, ISO 4217.", ended(lambda w: w.cell.pay().currency), ""),
+        ("player.parley_base_cents", "integer", "Base.", at_end(lambda w: w.owed.get("base", 0)), "cents"),
+        ("player.parley_bonus_cents", "integer", "Bonus.", at_end(lambda w: w.owed.get("bonus", 0)), "cents"),
+        ("player.parley_currency", "choice", "Currency, ISO 4217.", at_end(lambda w: w.cell.pay().currency), ""),
         (
             "group.id_in_subsession",
             "integer",
-            "participant.id_in_session of the first of the match's people; 1 if people never meet.",
-            lambda w: first_of(_sat_in(w, number)) if _place(w, number) else 1,
+            "participant.id_in_session of the first of the match's people; 1 if people never play together.",
+            lambda w: first_number_of(_match_in_round(w, number)) if _id_in_group(w, number) else 1,
             "",
         ),
         ("subsession.round_number", "integer", "Number of the round.", lambda w: number, ""),
@@ -212,29 +212,29 @@ def _round(
 # ---- single values ---------------------------------------------------------------------------------------
 
 
-def _sat_in(participant: Participant, number: int) -> Played | None:
+def _match_in_round(participant: Participant, number: int) -> PlayedMatch | None:
     return participant.matches[number - 1] if number <= len(participant.matches) else None
 
 
-def _place(participant: Participant, number: int) -> int | None:
-    """A person's place, from 1, among those of a match that several people play; None elsewhere."""
-    match = _sat_in(participant, number)
+def _id_in_group(participant: Participant, number: int) -> int | None:
+    """Return a person's position, from 1, among the people of the match; None if fewer than two people play."""
+    match = _match_in_round(participant, number)
     if match is None or len(match.people) < 2:
         return None
     return [person.pk for person in match.people].index(participant.enrolment.pk) + 1
 
 
 def _money(cents: dict[str, int] | None) -> float:
-    """Whole cents as oTree prints an amount: 1.5 for 150, 0.0 for nothing."""
+    """Return an amount in cents as oTree prints it: 1.5 for 150, 0.0 for nothing."""
     return sum((cents or {}).values()) / 100
 
 
 def _one_line(text: str) -> str:
-    """Each line break as a space, as oTree does it."""
+    """Return `text` with each line break as a space, as oTree does."""
     return text.replace("\r", " ").replace("\n", " ")
 
 
-def _reached(participant: Participant) -> int:
+def _next_step(participant: Participant) -> int:
     answered = [visit.position for visit in participant.enrolment.visits.all() if _answered(participant, visit)]
     return max(answered, default=-1) + 2
 
@@ -243,9 +243,9 @@ def _answered(participant: Participant, visit: Any) -> bool:
     return visit.answered_at is not None and visit.answered_at <= participant.reading.cutoff
 
 
-def _page(participant: Participant) -> str:
+def _current_page(participant: Participant) -> str:
     steps = participant.enrolment.steps
-    return str(steps[min(_reached(participant), len(steps)) - 1]["kind"])
+    return str(steps[min(_next_step(participant), len(steps)) - 1]["kind"])
 
 
 def _started(participant: Participant) -> str:

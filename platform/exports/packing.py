@@ -16,44 +16,44 @@ from django.http import HttpRequest, StreamingHttpResponse
 
 from collecting.models import Collection
 from exports.dataset import Progress, export
-from exports.formats import USUAL
+from exports.formats import DEFAULT_FORMATS
 from exports.manifest import Manifest
 from exports.parquet import ENDING
 from studies.models import Study
 
 _BLOCK = 256 * 1024
-_FOLDERS = "parley-dataset-"
+_FOLDER_PREFIX = "parley-dataset-"
 """Prefix of the temporary folders."""
-_LEFT_BEHIND = 24 * 3600
-"""Age in seconds from which such a folder must come from a killed process."""
+_LEFTOVER_AGE = 24 * 3600
+"""Age in seconds above which such a folder must come from a killed process."""
 
 
-def packed(
-    made: Study | Collection,
+def pack_dataset(
+    parent: Study | Collection,
     name: str,
-    formats: Iterable[str] = USUAL,
+    formats: Iterable[str] = DEFAULT_FORMATS,
     *,
     excluded: bool = False,
-    tell: Callable[[Progress], None] = lambda progress: None,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
 ) -> tuple[BinaryIO, Manifest]:
-    """Return the dataset as a zip in a nameless temporary file; the sender closes it.
+    """Return the dataset as a zip in an unnamed temporary file, which the caller closes.
 
     Args:
-        excluded, tell: as for `export`.
+        excluded, on_progress: as for `export`.
 
     Raises:
         ExportError: as for `export`.
     """
-    _clear_up()
+    _delete_leftovers()
     pack = tempfile.TemporaryFile()  # noqa: SIM115
     try:
-        with tempfile.TemporaryDirectory(prefix=_FOLDERS) as folder:
+        with tempfile.TemporaryDirectory(prefix=_FOLDER_PREFIX) as folder:
             target = Path(folder) / name
-            manifest = export(made, target, formats, excluded=excluded, tell=tell)
+            manifest = export(parent, target, formats, excluded=excluded, on_progress=on_progress)
             with zipfile.ZipFile(pack, "w", zipfile.ZIP_DEFLATED) as archive:
                 for path in sorted(target.rglob("*")):
                     if path.is_file():
-                        archive.write(path, f"{name}/{path.relative_to(target)}", _packing(path))
+                        archive.write(path, f"{name}/{path.relative_to(target)}", _compression(path))
         pack.seek(0)
     except BaseException:
         pack.close()
@@ -61,22 +61,22 @@ def packed(
     return pack, manifest
 
 
-def _clear_up() -> None:
-    """Remove what killed processes left: it may contain data of people who have been erased since."""
-    for left in Path(tempfile.gettempdir()).glob(f"{_FOLDERS}*"):
+def _delete_leftovers() -> None:
+    """Remove what killed processes left behind: it may contain data of people who have been erased since."""
+    for leftover in Path(tempfile.gettempdir()).glob(f"{_FOLDER_PREFIX}*"):
         try:
-            if left.stat().st_mtime < time.time() - _LEFT_BEHIND:
-                shutil.rmtree(left)
+            if leftover.stat().st_mtime < time.time() - _LEFTOVER_AGE:
+                shutil.rmtree(leftover)
         except OSError:  # another process was faster, or it belongs to another user
             continue
 
 
-def _packing(path: Path) -> int:
+def _compression(path: Path) -> int:
     """Return how a file is stored: uncompressed if it is already compressed."""
     return zipfile.ZIP_STORED if path.suffix == ENDING else zipfile.ZIP_DEFLATED
 
 
-def sent(request: HttpRequest, pack: BinaryIO, name: str) -> StreamingHttpResponse:
+def zip_response(request: HttpRequest, pack: BinaryIO, name: str) -> StreamingHttpResponse:
     """Return the zip as a response, in pieces."""
     size = pack.seek(0, 2)
     pack.seek(0)

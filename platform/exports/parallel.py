@@ -1,4 +1,4 @@
-"""Work on many small things in several processes, with results in order and bounded memory."""
+"""Work on many small items in several processes, with results in order and bounded memory."""
 
 from __future__ import annotations
 
@@ -15,70 +15,70 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 CHUNK = 50
-"""Number of things sent to a process at once."""
-WORTHWHILE = 500
-"""Number of things below which the work finishes sooner than processes can start."""
-START = Callable[..., None]
+"""Number of items sent to a process at once."""
+MIN_ITEMS = 500
+"""Number of items below which the work finishes before other processes could start."""
+Initializer = Callable[..., None]
 """Function that a process calls before its first work; it must be a module-level function."""
-AHEAD = 3
+CHUNKS_AHEAD = 3
 """Chunks per process that are in progress, or done and not yet consumed."""
-WAITING = 2
+CHUNKS_QUEUED = 2
 """Chunks queued for each other process while the calling process works too."""
-HELD = 24
-"""Most chunks then in progress, or done and not yet consumed: more than are done while processes start."""
+MAX_PENDING = 24
+"""Maximum number of chunks then in progress, or done and not yet consumed; more than are done while processes start."""
 
 
 def in_order(
     work: Callable[[T], R],
-    things: Iterable[T],
+    items: Iterable[T],
     *,
     processes: int | None = None,
     chunk: int = CHUNK,
-    worthwhile: int = WORTHWHILE,
-    start: START | None = None,
-    given: tuple[Any, ...] = (),
-    helping: bool = False,
-    waiting: int = WAITING,
+    min_items: int = MIN_ITEMS,
+    start: Initializer | None = None,
+    start_args: tuple[Any, ...] = (),
+    caller_works: bool = False,
+    queued: int = CHUNKS_QUEUED,
 ) -> Iterator[R]:
-    """Yield the result of `work` for each thing, in order.
+    """Yield the result of `work` for each item, in order.
 
     Args:
         work: a module-level function; exceptions that it raises are not handled.
-        things: what to work on, taken as needed.
-        processes: None: one per core if there are enough things; 1: in this process.
-        chunk: number of things sent to a process at once.
-        worthwhile: number of things that is enough.
-        start: called with `given` in each new process.
-        helping: whether this process works too, for callers that have nothing else to do: one process fewer is started,
-            and work begins before the others are ready.
-        waiting: chunks then queued for each other process; 1 if there is one for each.
+        items: what to work on, taken as needed.
+        processes: None: one per core if there are enough items; 1: in this process.
+        chunk: number of items sent to a process at once.
+        min_items: number of items from which several processes are worthwhile.
+        start: called with `start_args` in each new process.
+        caller_works: whether this process works too, for callers that have nothing else to do: one process fewer is
+            started, and work begins before the others are ready.
+        queued: chunks then queued for each other process; 1 if there is one for each.
     """
-    things = iter(things)
+    items = iter(items)
     number = processes if processes is not None else os.cpu_count() or 1
     if number == 1 or multiprocessing.current_process().daemon:
-        yield from map(work, things)
+        yield from map(work, items)
         return
     if processes is None:
-        first = list(islice(things, worthwhile))
-        if len(first) < worthwhile:
+        first = list(islice(items, min_items))
+        if len(first) < min_items:
             yield from map(work, first)
             return
-        things = chain(first, things)
-    chunks = iter(lambda: list(islice(things, chunk)), [])
-    others = number - 1 if helping else number
+        items = chain(first, items)
+    chunks = iter(lambda: list(islice(items, chunk)), [])
+    workers = number - 1 if caller_works else number
     # Spawned, not forked: a fork would share this process's database connections and locks.
-    spawned = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(others, mp_context=spawned, initializer=start, initargs=given)
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=start, initargs=start_args)
     try:
-        if helping:
-            yield from _helped(work, chunks, pool, others * waiting)
+        if caller_works:
+            yield from _results_with_caller(work, chunks, pool, workers * queued)
         else:
-            yield from _waited_for(work, chunks, pool, others * AHEAD)
+            yield from _results_from_pool(work, chunks, pool, workers * CHUNKS_AHEAD)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _waited_for(
+def _results_from_pool(
     work: Callable[[T], R], chunks: Iterator[list[T]], pool: ProcessPoolExecutor, ahead: int
 ) -> Iterator[R]:
     """Yield the results of other processes, which have `ahead` chunks queued."""
@@ -92,19 +92,21 @@ def _waited_for(
         yield from map(work, chunk) if done is None else done
 
 
-def _helped(work: Callable[[T], R], chunks: Iterator[list[T]], pool: ProcessPoolExecutor, ahead: int) -> Iterator[R]:
+def _results_with_caller(
+    work: Callable[[T], R], chunks: Iterator[list[T]], pool: ProcessPoolExecutor, ahead: int
+) -> Iterator[R]:
     """Yield the results of other processes, which have `ahead` chunks queued, and of this one meanwhile."""
     pending: deque[tuple[list[T], Future[list[R]] | None]] = deque()
     while True:
         busy = sum(future is not None and not future.done() for _chunk, future in pending)
-        wanted = min(ahead - busy, HELD - len(pending))
+        wanted = min(ahead - busy, MAX_PENDING - len(pending))
         pending += ((chunk, _submit(pool, work, chunk)) for chunk in islice(chunks, max(wanted, 0)))
         if not pending:
             return
         following = pending[0][1]
         ready = following is None or following.done()
-        if not ready and len(pending) < HELD and (mine := next(chunks, None)) is not None:
-            pending.append((mine, _done(_each(work, mine))))
+        if not ready and len(pending) < MAX_PENDING and (own_chunk := next(chunks, None)) is not None:
+            pending.append((own_chunk, _finished_future(_process_chunk(work, own_chunk))))
             continue
         chunk, future = pending.popleft()
         done = _result(future)
@@ -113,7 +115,7 @@ def _helped(work: Callable[[T], R], chunks: Iterator[list[T]], pool: ProcessPool
 
 def _submit(pool: ProcessPoolExecutor, work: Callable[[T], R], chunk: list[T]) -> Future[list[R]] | None:
     try:
-        return pool.submit(_each, work, chunk)
+        return pool.submit(_process_chunk, work, chunk)
     except BrokenProcessPool:
         return None
 
@@ -126,11 +128,11 @@ def _result(future: Future[list[R]] | None) -> list[R] | None:
         return None
 
 
-def _done(results: list[R]) -> Future[list[R]]:
+def _finished_future(results: list[R]) -> Future[list[R]]:
     future: Future[list[R]] = Future()
     future.set_result(results)
     return future
 
 
-def _each(work: Callable[[T], R], chunk: list[T]) -> list[R]:
-    return [work(thing) for thing in chunk]
+def _process_chunk(work: Callable[[T], R], chunk: list[T]) -> list[R]:
+    return [work(item) for item in chunk]

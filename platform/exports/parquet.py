@@ -13,8 +13,8 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from exports.csvsafe import plain, whole
-from exports.errors import OddValue
+from exports.csvsafe import plain, storable
+from exports.errors import WrongValueType
 from exports.folder import Folder, HashedFile
 from exports.pieces import Pieces
 from exports.tables import Column, Kind, Table
@@ -46,16 +46,16 @@ def schema_of(table: Table) -> pa.Schema:
     }
     return pa.schema(
         [
-            pa.field(column.name, types.get(column.kind, pa.string()), metadata=_described(column))
+            pa.field(column.name, types.get(column.kind, pa.string()), metadata=_metadata(column))
             for column in table.columns
         ],
         metadata={"table": table.name, "meaning": table.meaning},
     )
 
 
-def _described(column: Column) -> dict[str, str]:
-    said = {"meaning": column.meaning, "kind": column.kind, "unit": column.unit, "values": column.values}
-    return {key: text for key, text in said.items() if text}
+def _metadata(column: Column) -> dict[str, str]:
+    entries = {"meaning": column.meaning, "kind": column.kind, "unit": column.unit, "values": column.values}
+    return {key: text for key, text in entries.items() if text}
 
 
 # ---- values ------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def _time(value: Any) -> datetime | None:
 
 
 def _text(value: Any) -> str | None:
-    return None if value is None else whole(plain(value))
+    return None if value is None else storable(plain(value))
 
 
 _CONVERTED: Mapping[str, Callable[[Any], Any]] = {
@@ -99,30 +99,30 @@ _CONVERTED: Mapping[str, Callable[[Any], Any]] = {
     "boolean": _boolean,
     "time": _time,
 }
-_AS_IT_IS: Mapping[str, frozenset[type]] = {
+_UNCHANGED_TYPES: Mapping[str, frozenset[type]] = {
     "number": frozenset({float, NoneType}),
     "integer": frozenset({NoneType}),
     "boolean": frozenset({bool, NoneType}),
     "time": frozenset({NoneType}),
 }
-"""Types whose values a column stores unchanged: most are, and calling a function for each would cost the most."""
+"""Types whose values a column stores unchanged. Most values are of these types; converting each would be slow."""
 
 
 def converted(column: Column, values: Sequence[Any]) -> list[Any]:
     """Return values in the column's type.
 
     Raises:
-        OddValue: a value is of another type.
+        WrongValueType: a value is of another type.
     """
     convert = _CONVERTED.get(column.kind, _text)
     try:
         if convert is _text:
             return [v if v is None or (type(v) is str and v.isascii()) else _text(v) for v in values]
-        kept = _AS_IT_IS[column.kind]
+        kept = _UNCHANGED_TYPES[column.kind]
         return [v if type(v) in kept else convert(v) for v in values]
     except TypeError:
-        odd = next(value for value in values if not _fits(convert, value))
-        raise OddValue(f"{column.name} holds {odd!r:.80}, which is no {column.kind}.") from None
+        wrong = next(value for value in values if not _fits(convert, value))
+        raise WrongValueType(f"{column.name} holds {wrong!r:.80}, which is not of kind {column.kind}.") from None
 
 
 def _fits(convert: Callable[[Any], Any], value: Any) -> bool:
@@ -138,11 +138,11 @@ def batch_of(table: Table, rows: Sequence[Sequence[Any]], schema: pa.Schema) -> 
     import pyarrow as pa
 
     columns = zip(*rows, strict=True) if rows else ((),) * len(table.columns)
-    made = [
+    arrays = [
         pa.array(converted(column, values), type=field.type)
         for column, values, field in zip(table.columns, columns, schema, strict=True)
     ]
-    return pa.RecordBatch.from_arrays(made, schema=schema)
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 # ---- writing -----------------------------------------------------------------------------------------
@@ -156,20 +156,20 @@ class ParquetRows:
         self._file = pieces.open(file_of(table))
         self._schema: pa.Schema | None = None
         self._writer: Any = None
-        self._held: list[Sequence[Any]] = []
-        self._wordy = [i for i, column in enumerate(table.columns) if column.kind in ("text", "json")]
+        self._buffer: list[Sequence[Any]] = []
+        self._text_columns = [i for i, column in enumerate(table.columns) if column.kind in ("text", "json")]
         self._text = 0
 
     def add(self, values: Sequence[Any]) -> None:
-        self._held.append(values)
-        for i in self._wordy:
+        self._buffer.append(values)
+        for i in self._text_columns:
             if type(value := values[i]) is str:
                 self._text += len(value)
-        if len(self._held) >= BATCH_ROWS or self._text >= BATCH_TEXT:
+        if len(self._buffer) >= BATCH_ROWS or self._text >= BATCH_TEXT:
             self._write()
 
     def close(self) -> None:
-        if self._held:
+        if self._buffer:
             self._write()
         if self._writer is not None:
             self._writer.close()
@@ -180,9 +180,9 @@ class ParquetRows:
         if self._writer is None:
             self._schema = schema_of(self._table)
             self._writer = pa.ipc.new_stream(self._file, self._schema)
-        self._writer.write_batch(batch_of(self._table, self._held, self._schema))
-        self._pieces.rows[file_of(self._table)] += len(self._held)
-        self._held, self._text = [], 0
+        self._writer.write_batch(batch_of(self._table, self._buffer, self._schema))
+        self._pieces.rows[file_of(self._table)] += len(self._buffer)
+        self._buffer, self._text = [], 0
 
 
 class JoinedParquet:
@@ -191,7 +191,7 @@ class JoinedParquet:
     def __init__(self, file: HashedFile, table: Table):
         self._file = file
         self._table = table
-        self._held: list[pa.RecordBatch] = []
+        self._buffer: list[pa.RecordBatch] = []
 
     def add(self, piece: Path, rows: int) -> None:
         import pyarrow as pa
@@ -203,21 +203,24 @@ class JoinedParquet:
                 self.add_batch(batch)
 
     def add_batch(self, batch: pa.RecordBatch) -> None:
-        self._held.append(batch)
+        self._buffer.append(batch)
         self._file.rows = (self._file.rows or 0) + batch.num_rows
-        if sum(one.num_rows for one in self._held) >= GROUP_ROWS or sum(one.nbytes for one in self._held) > GROUP_BYTES:
+        if (
+            sum(one.num_rows for one in self._buffer) >= GROUP_ROWS
+            or sum(one.nbytes for one in self._buffer) > GROUP_BYTES
+        ):
             self._write()
 
     def close(self) -> None:
-        if self._held:
+        if self._buffer:
             self._write()
         self._writer.close()
 
     def _write(self) -> None:
         import pyarrow as pa
 
-        self._writer.write_table(pa.Table.from_batches(self._held), row_group_size=GROUP_ROWS)
-        self._held = []
+        self._writer.write_table(pa.Table.from_batches(self._buffer), row_group_size=GROUP_ROWS)
+        self._buffer = []
 
     @cached_property
     def _writer(self) -> Any:

@@ -18,9 +18,9 @@ from django.db.models import Prefetch, QuerySet
 
 from checks.models import Verdict
 from exports import gate
-from exports.alike import cut
+from exports.alike import mask
 from exports.csvsafe import compact_json
-from exports.events import Logged, logs_of
+from exports.events import LoggedEvent, logs_of
 from exports.scrubbing import Scrubber, mentions, texts_in
 from exports.shape import Shape
 from exports.sources import Source, StudySource
@@ -45,7 +45,7 @@ CHECKS_OF_STEPS = {"instructions": "code_word", "quiz": "quiz"}
 """The check made by each kind of step."""
 
 
-NOBODYS = Scrubber(strangers=True)
+ANONYMOUS_SCRUBBER = Scrubber(generic=True)
 """Scrubber for matches without people, or whose people are not known by name."""
 
 
@@ -80,7 +80,7 @@ class Reading:
         )
 
     def expected_matches(self) -> int:
-        """Return the number of matches to look at, whether in the dataset or not."""
+        """Return the number of matches to read, whether in the dataset or not."""
         if isinstance(self.source, StudySource):
             theirs = Seat.objects.filter(enrolment__placement__cell__version__study=self.source.study)
             return theirs.filter(enrolment__placement__placed_at__lte=self.cutoff).values("match").distinct().count()
@@ -97,8 +97,8 @@ class Reading:
             wanted = wanted.filter(pk__lte=last)
         after = (first or 1) - 1
         while placements := list(wanted.filter(pk__gt=after)[:CHUNK]):
-            sat_in = {seat.match_id for one in placements for seat in one.enrolment.seats.all()}
-            logs = logs_of(sat_in)
+            match_keys = {seat.match_id for placement in placements for seat in placement.enrolment.seats.all()}
+            logs = logs_of(match_keys)
             for placement in placements:
                 yield Participant(self, placement, logs)
             after = placements[-1].pk
@@ -134,7 +134,7 @@ class Participant:
         logs: logs of the matches by key; if None, each match is queried for its log.
     """
 
-    def __init__(self, reading: Reading, placement: Placement, logs: Mapping[int, list[Logged]] | None = None):
+    def __init__(self, reading: Reading, placement: Placement, logs: Mapping[int, list[LoggedEvent]] | None = None):
         self.reading = reading
         self.logs = logs
         self.placement = placement
@@ -147,7 +147,7 @@ class Participant:
 
     @cached_property
     def ended_at(self) -> datetime | None:
-        return _by(self.enrolment.ended_at, self.reading.cutoff)
+        return _if_by(self.enrolment.ended_at, self.reading.cutoff)
 
     @cached_property
     def verdicts(self) -> dict[str, Verdict]:
@@ -159,20 +159,22 @@ class Participant:
         if not self.in_dataset and not self.reading.excluded:
             return {}
         person = self.enrolment
-        given = [one for one in person.surveys.all() if one.at <= self.reading.cutoff]
-        met = {person.pk: person} | {other.pk: other for match in self.matches for other in match.people}
+        answered = [
+            answered_survey for answered_survey in person.surveys.all() if answered_survey.at <= self.reading.cutoff
+        ]
+        people = {person.pk: person} | {other.pk: other for match in self.matches for other in match.people}
         scrubber = Scrubber(
-            names=[other.display_name for other in met.values()],
-            identifiers=[identifier for other in met.values() for identifier in _identifiers(other)],
+            names=[other.display_name for other in people.values()],
+            identifiers=[identifier for other in people.values() for identifier in _identifiers(other)],
             code_words=[person.code_word],
-            strangers=True,
+            generic=True,
         )
         return {
-            one.survey: {
-                question["key"]: _answer(question["kind"], one.answers.get(question["key"]), scrubber)
-                for question in one.questions
+            answered_survey.survey: {
+                question["key"]: _answer(question["kind"], answered_survey.answers.get(question["key"]), scrubber)
+                for question in answered_survey.questions
             }
-            for one in given
+            for answered_survey in answered
         }
 
     @cached_property
@@ -192,13 +194,13 @@ class Participant:
         return {reason: int(amount * 100) for reason, amount in amounts.items()}
 
     @cached_property
-    def matches(self) -> list[Played]:
+    def matches(self) -> list[PlayedMatch]:
         """Matches in which this person had a seat, in order."""
         cell, logs = self.cell, self.logs
         whole = bool(cell.version.content["checks"].get("whole_groups"))
-        place = Place(version=cell.version.number, cell=cell.number, kind=cut(cell.kind), whole_groups=whole)
+        place = Place(version=cell.version.number, cell=cell.number, kind=mask(cell.kind), whole_groups=whole)
         return [
-            Played(self.reading, seat.match, replace(place, session=number), logs and logs.get(seat.match_id, []))
+            PlayedMatch(self.reading, seat.match, replace(place, session=number), logs and logs.get(seat.match_id, []))
             for number, seat in enumerate(self.enrolment.seats.all(), start=1)
         ]
 
@@ -207,7 +209,7 @@ class Participant:
         """Whether the dataset has a match in which nothing excludes this person's seat."""
         return any(not match.reasons and not match.reasons_of(self.enrolment) for match in self.matches)
 
-    def role_in(self, played: Played | None) -> str:
+    def role_in(self, played: PlayedMatch | None) -> str:
         """Return the person's seat in one of their matches or, without a match, the seat reserved for them."""
         return self.placement.role if played is None else played.role_of(self.enrolment)
 
@@ -218,7 +220,7 @@ class Participant:
 
     @property
     def participations_before(self) -> int:
-        """How often the person had taken part in any study, including this one, when this enrolment began."""
+        """Number of times the person had taken part in any study, including this one, before this enrolment."""
         return self._participations[1]
 
     @cached_property
@@ -232,14 +234,14 @@ class Participant:
 
     @cached_property
     def reasons(self) -> tuple[str, ...]:
-        """Reasons why the dataset has nothing of this person; empty if it has something."""
+        """Reasons why the dataset has no data of this person; empty if it has some."""
         if self.in_dataset:
             return ()
         reasons = set(gate.participant_reasons(self.facts))
         for match in self.matches:
-            of_match = {*match.reasons, *match.reasons_of(self.enrolment)}
+            match_reasons = {*match.reasons, *match.reasons_of(self.enrolment)}
             # If the reason why the enrolment ended is known, a game without a result only repeats it.
-            reasons |= of_match - {"match_not_finished"} if reasons else of_match
+            reasons |= match_reasons - {"match_not_finished"} if reasons else match_reasons
         return gate.ordered(reasons)
 
     @cached_property
@@ -284,7 +286,7 @@ class Place:
     whole_groups: bool = False
 
 
-class Seated(NamedTuple):
+class SeatValues(NamedTuple):
     """A seat of a match without people, at a tenth of the cost of the model object."""
 
     role: str
@@ -297,7 +299,7 @@ class Seated(NamedTuple):
     enrolment: None = None
 
 
-class Played:
+class PlayedMatch:
     """One match with its log, scrubbed of everything that identifies its people.
 
     Args:
@@ -310,8 +312,8 @@ class Played:
         reading: Reading,
         match: Match,
         place: Place,
-        log: Sequence[Logged | Event] | None = None,
-        seats: Iterable[Seat | Seated] | None = None,
+        log: Sequence[LoggedEvent | Event] | None = None,
+        seats: Iterable[Seat | SeatValues] | None = None,
     ):
         self.reading = reading
         self.match = match
@@ -320,7 +322,7 @@ class Played:
         self._log = log
         order = list(reading.shape.roles)
         taken = sorted(match.seats.all() if seats is None else seats, key=lambda seat: order.index(seat.role))
-        self.seats: dict[str, Seat | Seated] = {seat.role: seat for seat in taken}
+        self.seats: dict[str, Seat | SeatValues] = {seat.role: seat for seat in taken}
 
     @cached_property
     def people(self) -> list[Enrolment]:
@@ -328,7 +330,9 @@ class Played:
 
     @cached_property
     def finished(self) -> bool:
-        return self.match.status == Match.Status.FINISHED and _by(self.match.ended_at, self.reading.cutoff) is not None
+        return (
+            self.match.status == Match.Status.FINISHED and _if_by(self.match.ended_at, self.reading.cutoff) is not None
+        )
 
     @cached_property
     def reasons(self) -> tuple[str, ...]:
@@ -355,7 +359,9 @@ class Played:
     def reasons_of(self, person: Enrolment) -> frozenset[str]:
         """Return why this person's seat is not in the dataset, considering only their own enrolment and moves."""
         role = self.role_of(person)
-        return gate.participant_reasons(facts_of(person, self.reading.cutoff)) | gate.substitutes(self._moved_for[role])
+        return gate.participant_reasons(facts_of(person, self.reading.cutoff)) | gate.substitution_reasons(
+            self._moved_for[role]
+        )
 
     def seat_reasons(self, role: str) -> tuple[str, ...]:
         """Return why a seat is not in the dataset; empty if it is."""
@@ -367,7 +373,7 @@ class Played:
     def _moved_for(self) -> Mapping[str, frozenset[str]]:
         """Who made moves in each role's place that are not data; empty if the match has no result."""
         movers: dict[str, set[str]] = {role: set() for role in self.seats}
-        for event in self._rows if self.finished else ():
+        for event in self._log_rows if self.finished else ():
             if by := event.data.get("by"):
                 movers[event.data["role"]].add(by)
         counted = self.reading.source.counted
@@ -376,23 +382,23 @@ class Played:
             for role, found in movers.items()
         }
 
-    def told(self, role: str) -> Mapping[str, Any]:
+    def disclosure_to(self, role: str) -> Mapping[str, Any]:
         """Return what this seat's person was told about the other players: {told, words, at}; empty for an agent."""
         person = self.seats[role].enrolment
-        if person is None or not (said := disclosure.recorded_disclosure(person)):
+        if person is None or not (given := disclosure.recorded_disclosure(person)):
             return {}
         agreed = [visit.answered_at for visit in person.visits.all() if visit.kind == "consent" and visit.answered_at]
-        return {**said, "at": agreed[0] if agreed else None}
+        return {**given, "at": agreed[0] if agreed else None}
 
     @property
-    def written(self) -> bool:
+    def exported(self) -> bool:
         """Whether the dataset holds this match, as included or flagged as excluded."""
-        return not self.reasons or (self.reading.excluded and self.over)
+        return not self.reasons or (self.reading.excluded and self.ended)
 
     @cached_property
-    def over(self) -> bool:
+    def ended(self) -> bool:
         """Whether the match had ended by the cut-off, with a result or without."""
-        return _by(self.match.ended_at, self.reading.cutoff) is not None or self.imported
+        return _if_by(self.match.ended_at, self.reading.cutoff) is not None or self.imported
 
     @cached_property
     def ended_how(self) -> str:
@@ -408,7 +414,7 @@ class Played:
 
     @property
     def _moves(self) -> list[tuple[str, Any]]:
-        return [(row.data["role"], row.data["move"]) for row in self._rows if row.kind == "move"]
+        return [(row.data["role"], row.data["move"]) for row in self._log_rows if row.kind == "move"]
 
     @cached_property
     def stages(self) -> Sequence[tuple[int | None, str | None]]:
@@ -421,19 +427,19 @@ class Played:
         if type(self.game).records is Game.records or not self.finished:
             return []
         state = restore(self.game, self.match.snapshot).state
-        return [{name: self._said(value) for name, value in row.items()} for row in self.game.records(state)]
+        return [{name: self._scrubbed_value(value) for name, value in row.items()} for row in self.game.records(state)]
 
-    def _said(self, value: Any) -> Any:
+    def _scrubbed_value(self, value: Any) -> Any:
         """Return a record's value, scrubbed unless it is a number or the name of a seat."""
         return value if not isinstance(value, str) or value in self.seats else self.scrubber.text(value)
 
     @cached_property
-    def attempts(self) -> Mapping[int, int]:
+    def illegal_attempts(self) -> Mapping[int, int]:
         """Number of illegal answers by the model before each move, by the number of the move's event."""
         if not self.reading.source.asks_models:
             return {}
         found: dict[int, int] = {}
-        moves = [(row.number, row.data["role"]) for row in self._rows if row.kind == "move"]
+        moves = [(row.number, row.data["role"]) for row in self._log_rows if row.kind == "move"]
         broken = Call.objects.filter(match_uid=self.match.uid, outcome=Call.Outcome.RULE_BREAK)
         for asked, answering in broken.values_list("role", "answering"):
             answered = (number for number, role in moves if role == asked and number > answering)
@@ -441,26 +447,26 @@ class Played:
                 found[number] = found.get(number, 0) + 1
         return found
 
-    def reported_by(self, person: Enrolment) -> bool:
-        """Return whether the match is written when the reading reaches this person."""
+    def is_first_participant(self, person: Enrolment) -> bool:
+        """Return whether this person is the first of the match's people; the match is written along with their row."""
         return person.pk == min(other.pk for other in self.people)
 
     @cached_property
-    def _rows(self) -> Sequence[Logged | Event]:
+    def _log_rows(self) -> Sequence[LoggedEvent | Event]:
         return list(self.match.events.all()) if self._log is None else self._log
 
     @cached_property
     def scrubber(self) -> Scrubber:
         """Scrubber that removes names, identifiers and, if someone wrote them, the hidden code words."""
         if not self.people and not self.place.names:
-            return NOBODYS
-        own_words = [text for event in self._rows if event.kind == "move" for text in texts_in(event.data["move"])]
+            return ANONYMOUS_SCRUBBER
+        own_words = [text for event in self._log_rows if event.kind == "move" for text in texts_in(event.data["move"])]
         identifiers = [identifier for person in self.people for identifier in _identifiers(person)]
         return Scrubber(
             names=[*self.place.names, *(person.display_name for person in self.people)],
             identifiers=identifiers,
             code_words=[person.code_word for person in self.people if mentions(own_words, person.code_word)],
-            strangers=True,
+            generic=True,
         )
 
     @cached_property
@@ -474,12 +480,12 @@ class Played:
         moves = {decision.row.number: {"move": decision.move} for decision in self.decisions}
         return [
             {"number": event.number, "kind": event.kind, **event.data, **moves.get(event.number, {})}
-            for event in self._rows
+            for event in self._log_rows
         ]
 
-    def left_open(self, role: str) -> float | None:
+    def seconds_left_open(self, role: str) -> float | None:
         """Return how many seconds the turn that ended the match early was open; None if it was another role's."""
-        end = self._rows[-1] if self._rows else None
+        end = self._log_rows[-1] if self._log_rows else None
         if end is None or end.kind != "abandoned" or end.data.get("role") != role:
             return None
         since = end.shown_at or end.asked_at
@@ -496,7 +502,7 @@ class Played:
     def agent_hash(self, role: str) -> str | None:
         """Return 12 hexadecimal digits that hash everything that changes the agent's behaviour; None for a person."""
         seat = self.seats[role]
-        return _hash_of(seat.agent, seat.delay, compact_json(seat.settings or {})) if seat.agent else None
+        return _agent_hash(seat.agent, seat.delay, compact_json(seat.settings or {})) if seat.agent else None
 
     @cached_property
     def imported(self) -> bool:
@@ -515,7 +521,7 @@ class Played:
     @cached_property
     def decisions(self) -> list[Decision]:
         scrubbed, choices = self.scrubber.move, self.reading.shape.choices
-        moves = (row for row in self._rows if row.kind == "move")
+        moves = (row for row in self._log_rows if row.kind == "move")
         return [
             Decision(self, i, row, scrubbed(row.data["move"], choices=choices, limit=MESSAGE_LIMIT))
             for i, row in enumerate(moves, start=1)
@@ -523,14 +529,14 @@ class Played:
 
     @cached_property
     def messages(self) -> list[Decision]:
-        """Decisions that carried a message."""
+        """Decisions with a message."""
         return [decision for decision in self.decisions if decision.message is not None]
 
 
 class Decision:
     """One move of a match."""
 
-    def __init__(self, match: Played, move_number: int, row: Logged | Event, move: dict[str, Any]):
+    def __init__(self, match: PlayedMatch, move_number: int, row: LoggedEvent | Event, move: dict[str, Any]):
         self.match = match
         self.move_number = move_number
         self.row = row
@@ -557,7 +563,7 @@ class Decision:
         """Number of refused attempts before this move; unknown for imported matches."""
         if self.match.imported:
             return None
-        return self.row.refused + self.match.attempts.get(self.row.number, 0)
+        return self.row.refused + self.match.illegal_attempts.get(self.row.number, 0)
 
     @property
     def answered(self) -> bool:
@@ -578,7 +584,7 @@ class Decision:
 
 def facts_of(enrolment: Enrolment, cutoff: datetime) -> gate.ParticipantFacts:
     """Return what the gate must know about a participant."""
-    ended_since = enrolment.ended and _by(enrolment.ended_at, cutoff) is None
+    ended_since = enrolment.ended and _if_by(enrolment.ended_at, cutoff) is None
     steps = {step["kind"]: step for step in enrolment.steps}
     asked = {CHECKS_OF_STEPS[kind] for kind in steps if kind in CHECKS_OF_STEPS}
     if not steps.get("instructions", {}).get("code_word", True):
@@ -593,11 +599,11 @@ def facts_of(enrolment: Enrolment, cutoff: datetime) -> gate.ParticipantFacts:
 
 
 @lru_cache(maxsize=4096)
-def _hash_of(spec: str, delay: float, settings: str) -> str:
+def _agent_hash(spec: str, delay: float, settings: str) -> str:
     return Agent(spec=spec, delay=delay, settings=json.loads(settings)).hash
 
 
-def _by(moment: datetime | None, cutoff: datetime) -> datetime | None:
+def _if_by(moment: datetime | None, cutoff: datetime) -> datetime | None:
     return moment if moment is not None and moment <= cutoff else None
 
 
@@ -605,7 +611,7 @@ def _answer(kind: str, answer: Any, scrubber: Scrubber) -> Any:
     """Return an answer as exported: free text scrubbed, choices in the codebook's words."""
     if not isinstance(answer, str):
         return answer
-    return scrubber.text(answer) if kind == "text" else cut(answer)
+    return scrubber.text(answer) if kind == "text" else mask(answer)
 
 
 def _identifiers(person: Enrolment) -> list[str]:

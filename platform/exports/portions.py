@@ -18,14 +18,14 @@ from django.db.models import Count, Q, Sum
 from collecting.models import Collection
 from exports import gate, sources
 from exports import tables as tables_of
-from exports.collected import collected
-from exports.formats import Sink, Tables, named
+from exports.collected import collection_matches
+from exports.formats import Sink, Tables, formats_named
 from exports.parallel import in_order
-from exports.participants import Played, Reading
+from exports.participants import PlayedMatch, Reading
 from exports.pieces import Pieces
 from exports.processes import prepare
 from exports.shape import Shape, of_configurations
-from exports.signals import hand_uses, page_uses
+from exports.signals import input_counts, page_uses
 from exports.sources import CollectionSource, StudySource
 from exports.tables import CallRow, ToolRow
 from opponents.models import Call
@@ -33,8 +33,8 @@ from studies.models import Placement
 
 PEOPLE, MATCHES = 200, 250
 """Number of people of a study, or of matches of a collection, in one portion."""
-WORTHWHILE = 5
-"""Number of portions below which writing finishes sooner than processes can start."""
+MIN_PORTIONS = 5
+"""Number of portions below which writing finishes before other processes could start."""
 SHAPE = "shape"
 """Name of the shape's file in a job's folder, beside the portions: determined once for all processes."""
 
@@ -63,7 +63,7 @@ class Portion:
 
 
 @dataclass(frozen=True)
-class Written:
+class PortionResult:
     """A portion's pieces, the rows in each, and the people and matches it counted."""
 
     folder: Path
@@ -71,9 +71,9 @@ class Written:
     flow: gate.Flow
 
 
-def reading_of(made: Any, cutoff: datetime, shape: Shape | None = None, *, excluded: bool = False) -> Reading:
-    """Return what to write as of `cutoff`; `shape`: if already known; `excluded`: also excluded data, flagged."""
-    source = made if isinstance(made, StudySource | CollectionSource) else sources.of(made)
+def reading_of(source: Any, cutoff: datetime, shape: Shape | None = None, *, excluded: bool = False) -> Reading:
+    """Return what to write as of `cutoff`; `excluded` adds excluded data, flagged; `shape`: the shape, if known."""
+    source = source if isinstance(source, StudySource | CollectionSource) else sources.source_of(source)
     shape = shape or of_configurations(source.configurations())
     return Reading(source=source, cutoff=cutoff, shape=shape, excluded=excluded)
 
@@ -86,18 +86,18 @@ def tables_for(reading: Reading) -> Tables:
 
 def job_of(reading: Reading, formats: tuple[str, ...], *, target: Path, scratch: Path) -> Job:
     """Return the job that writes this reading."""
-    made = reading.source.made
-    return Job(made._meta.label, made.pk, reading.cutoff, formats, target, scratch, reading.excluded)
+    parent = reading.source.parent
+    return Job(parent._meta.label, parent.pk, reading.cutoff, formats, target, scratch, reading.excluded)
 
 
-def written_portions(
-    job: Job, reading: Reading, *, processes: int | None = None, helping: bool = False
-) -> Iterator[Written]:
+def write_portions(
+    job: Job, reading: Reading, *, processes: int | None = None, caller_works: bool = False
+) -> Iterator[PortionResult]:
     """Write a job's portions, on every core if there are enough portions, and yield them in order.
 
     Args:
         processes: None: as many as the cores and the work allow; 1: in this process.
-        helping: whether this process is one of them.
+        caller_works: whether this process is one of them.
     """
     if connection.in_atomic_block:
         processes = 1  # other processes cannot see what this transaction has written
@@ -109,10 +109,10 @@ def written_portions(
         _portions(job, reading),
         processes=processes,
         chunk=1,
-        worthwhile=WORTHWHILE,
+        min_items=MIN_PORTIONS,
         start=prepare,
-        given=(settings.SETTINGS_MODULE or os.environ["DJANGO_SETTINGS_MODULE"], str(database)),
-        helping=helping,
+        start_args=(settings.SETTINGS_MODULE or os.environ["DJANGO_SETTINGS_MODULE"], str(database)),
+        caller_works=caller_works,
     )
 
 
@@ -135,23 +135,23 @@ def _portions(job: Job, reading: Reading) -> Iterator[Portion]:
         yield Portion(job, number, *((portion[0], portion[-1]) if portion else (1, 0)))
 
 
-_last: dict[Job, tuple[Reading, Tables]] = {}
+_cache: dict[Job, tuple[Reading, Tables]] = {}
 
 
 def _prepared(job: Job, reading: Reading | None = None) -> tuple[Reading, Tables]:
     """Return what all portions of a job read and write, built once in each process."""
-    if (known := _last.get(job)) is None:
+    if (known := _cache.get(job)) is None:
         if reading is None:
             shape = pickle.loads((job.scratch / SHAPE).read_bytes())
-            made = apps.get_model(job.model).objects.get(pk=job.pk)
-            reading = reading_of(made, job.cutoff, shape, excluded=job.excluded)
+            parent = apps.get_model(job.model).objects.get(pk=job.pk)
+            reading = reading_of(parent, job.cutoff, shape, excluded=job.excluded)
         known = reading, tables_for(reading)
-        _last.clear()
-        _last[job] = known
+        _cache.clear()
+        _cache[job] = known
     return known
 
 
-def write(portion: Portion) -> Written:
+def write(portion: Portion) -> PortionResult:
     """Write one portion. Writing the same portion again gives the same result."""
     job = portion.job
     reading, tables = _prepared(job)
@@ -159,29 +159,29 @@ def write(portion: Portion) -> Written:
     folder.mkdir(exist_ok=True)
     pieces = Pieces(folder, job.target)
     try:
-        sinks = [made.sink(pieces, reading, tables) for made in named(job.formats)]
-        flow = _Pass(sinks, tables).over(reading, first=portion.first, last=portion.last)
+        sinks = [output.sink(pieces, reading, tables) for output in formats_named(job.formats)]
+        flow = _PortionWriter(sinks, tables).over(reading, first=portion.first, last=portion.last)
         for sink in sinks:
             sink.close()
     finally:
         pieces.close()
-    return Written(folder, pieces.rows, flow)
+    return PortionResult(folder, pieces.rows, flow)
 
 
-class _Pass:
+class _PortionWriter:
     """One pass over people and matches that fills all tables and all other files at once."""
 
     def __init__(self, sinks: list[Sink], tables: Tables):
         self._sinks = sinks
         self._tables = tables
-        self._takers = {name: [sink for sink in sinks if name in sink.tables] for name in tables}
+        self._sinks_of = {name: [sink for sink in sinks if name in sink.tables] for name in tables}
 
     def over(self, reading: Reading, *, first: int, last: int) -> gate.Flow:
         source, flow = reading.source, gate.Flow()
         if isinstance(source, StudySource):
             self._people(reading, flow, first, last)
         else:
-            self._collected(reading, source.collection, flow, first, last)
+            self._collection(reading, source.collection, flow, first, last)
         return flow
 
     def _people(self, reading: Reading, flow: gate.Flow, first: int, last: int) -> None:
@@ -193,35 +193,35 @@ class _Pass:
                 self._row("excluded", participant)
             for use in page_uses(participant):
                 self._row("signals", use)
-            for hand in hand_uses(participant):
-                self._row("behaviour", hand)
+            for counts in input_counts(participant):
+                self._row("behaviour", counts)
             for owed in participant.ledger:
                 self._row("payments", owed)
             for sink in self._sinks:
                 sink.participant(participant)
             for match in participant.matches:
-                if match.reported_by(participant.enrolment):
+                if match.is_first_participant(participant.enrolment):
                     flow.count_match(reasons=match.reasons)
-                    self._seen(match, flow)
+                    self._write_match(match, flow)
 
-    def _collected(self, reading: Reading, collection: Collection, flow: gate.Flow, first: int, last: int) -> None:
-        for item, played in collected(reading, collection, first=first, last=last):
+    def _collection(self, reading: Reading, collection: Collection, flow: gate.Flow, first: int, last: int) -> None:
+        for item, played in collection_matches(reading, collection, first=first, last=last):
             reasons = ("not_begun",) if played is None else played.reasons
             flow.count_match(reasons=reasons, unverified=bool(item.unverified))
             if played is not None:
-                self._seen(played, flow)
+                self._write_match(played, flow)
 
-    def _seen(self, match: Played, flow: gate.Flow) -> None:
+    def _write_match(self, match: PlayedMatch, flow: gate.Flow) -> None:
         """Write a match that has begun, or only its costs."""
         flow.count_cell(match.place.version, match.place.cell, "matches")
         if match.reasons:
             self._excluded_calls(match)
         else:
             flow.count_cell(match.place.version, match.place.cell, "matches_in_dataset")
-        if match.written:
+        if match.exported:
             self._match(match)
 
-    def _excluded_calls(self, match: Played) -> None:
+    def _excluded_calls(self, match: PlayedMatch) -> None:
         if not match.reading.source.asks_models:
             return
         calls = Call.objects.filter(match_uid=match.match.uid).order_by("role", "model").values("role", "model")
@@ -230,7 +230,7 @@ class _Pass:
         for row in calls.annotate(**sums, rule_breaks=Count("pk", filter=broken)):
             self._row("excluded_calls", (match, row))
 
-    def _match(self, match: Played) -> None:
+    def _match(self, match: PlayedMatch) -> None:
         self._row("matches", match)
         for role in match.seats:
             self._row("seats", (match, role))
@@ -250,7 +250,7 @@ class _Pass:
             sink.match(match)
 
     def _row(self, table: str, about: Any) -> None:
-        if takers := self._takers[table]:
+        if sinks := self._sinks_of[table]:
             values = self._tables[table].values(about)
-            for sink in takers:
+            for sink in sinks:
                 sink.row(table, values)

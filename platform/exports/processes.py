@@ -1,4 +1,4 @@
-"""Processes beside the one that writes or checks a dataset. Nothing here needs Django before it is set up."""
+"""Setup of additional processes that write or check a dataset. This module can be imported before Django is set up."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import os
 
 
 def prepare(settings_module: str, database: str | None) -> None:
-    """Set Django up in a new process, with the database that the asking process uses, if any is needed."""
+    """Set up Django in a new process, with the calling process's database if one is needed."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", settings_module)
     import django
     from django.conf import settings
 
-    # The admin without its pages, which nobody asks for here: a second less, and less memory.
+    # Load the admin without its pages, which are not needed here: this saves a second and some memory.
     pages = {"django.contrib.admin": "django.contrib.admin.apps.SimpleAdminConfig"}
     settings.INSTALLED_APPS = [pages.get(app, app) for app in settings.INSTALLED_APPS]
     django.setup()
@@ -24,7 +24,7 @@ def prepare(settings_module: str, database: str | None) -> None:
 
 
 def settle() -> None:
-    """Tell the garbage collector that what was loaded by now stays, and that rows form no cycles."""
+    """Exempt everything loaded so far from garbage collection, and collect rarely, because rows form no cycles."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)

@@ -7,9 +7,9 @@ from html import escape
 from typing import Any
 
 from exports import figure, metadata, versions
-from exports.alike import cut
+from exports.alike import mask
 from exports.citing import citation
-from exports.models import Publication, of
+from exports.models import Publication, lookup
 from exports.parquet import ENDING
 
 FILE = "README.md"
@@ -27,14 +27,14 @@ _FILES: Mapping[str, str] = {
 UNDECIDED = "No licence has been chosen yet: ask the authors before you use or share these data."
 
 
-def publication_of(made: Any) -> Publication:
+def publication_of(parent: Any) -> Publication:
     """Return the publication details of a study or collection; empty ones if nobody has entered any."""
-    return Publication.objects.filter(**of(made)).first() or Publication(**of(made))
+    return Publication.objects.filter(**lookup(parent)).first() or Publication(**lookup(parent))
 
 
 def as_data(publication: Publication, *, title: str) -> dict[str, str]:
     """Return the publication details for the manifest, without e-mail addresses, like everything in a dataset."""
-    said = {
+    details = {
         "title": publication.title or title,
         "authors": publication.authors,
         "licence": publication.terms,
@@ -43,11 +43,11 @@ def as_data(publication: Publication, *, title: str) -> dict[str, str]:
         "description": publication.description,
         "limitations": publication.limitations,
     }
-    return {name: cut(text) for name, text in said.items()}
+    return {name: mask(text) for name, text in details.items()}
 
 
 def readme(
-    said: Mapping[str, str],
+    details: Mapping[str, str],
     *,
     notice: str,
     cutoff: str,
@@ -58,17 +58,17 @@ def readme(
     """Yield the document, piece by piece.
 
     Args:
-        said: the publication details from `as_data`.
+        details: the publication details from `as_data`.
         meanings: of the tables, by name.
         rows: number of rows by file name; None for files without rows.
     """
-    yield f"# {_line(said['title'])}\n\n"
-    if said["authors"]:
-        yield f"{_line(said['authors'])}\n\n"
+    yield f"# {_line(details['title'])}\n\n"
+    if details["authors"]:
+        yield f"{_line(details['authors'])}\n\n"
     yield f"{notice} Data as of {cutoff}.\n\n"
     for part in ("description", "limitations"):
-        if said.get(part):
-            yield f"{_plain(said[part].strip())}\n\n"
+        if details.get(part):
+            yield f"{_plain(details[part].strip())}\n\n"
     yield from _counts(flow)
     yield "## Files\n\n| file | rows | content |\n|---|---|---|\n"
     for name, count in sorted(rows.items()):
@@ -88,10 +88,10 @@ def readme(
         "hashes every file, plays every match again and compares. Without it, compare the SHA-256 of a file with the "
         f"one in {_MANIFEST} (`sha256sum FILE`).\n\n"
     )
-    licence = said["licence"]
+    licence = details["licence"]
     yield f"## Licence\n\n{_line(licence) if licence else UNDECIDED}\n\n"
     yield "## Citation\n\n"
-    yield f"{_plain(citation(said, cutoff))}\n"
+    yield f"{_plain(citation(details, cutoff))}\n"
 
 
 _MANIFEST = "manifest.json"
@@ -103,7 +103,7 @@ def _counts(flow: Mapping[str, Any]) -> Iterator[str]:
     if flow["arrived"]:
         yield f"{flow['in_dataset']:,} of {flow['arrived']:,} participants, in "
     yield f"{matches['in_dataset']:,} of {matches['seen']:,} matches.\n\n"
-    yield "".join(f"- {sentence}\n" for sentence in figure.described(flow))
+    yield "".join(f"- {sentence}\n" for sentence in figure.flow_lines(flow))
     yield "\n"
 
 
@@ -136,7 +136,7 @@ def _loading(rows: Mapping[str, int | None]) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Return typed text for a document that many programs show as HTML."""
+    """Return entered text, escaped for a document that many programs show as HTML."""
     return escape(text, quote=False)
 
 

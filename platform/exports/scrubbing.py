@@ -19,11 +19,11 @@ SHORTEST_IDENTIFIER = 4
 LONG_IDENTIFIER = 8
 """Identifiers of at least this length are removed even from the middle of a word."""
 
-# A letter or digit before or after makes it another word; an escape such as \n in quoted JSON does not.
+# A word next to a letter or digit is part of another word; an escape such as \n in quoted JSON is not a letter.
 _BEGINS = r"(?:(?<![^\W_])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
 _ENDS = r"(?![^\W_]|[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff])"
-_BLANK = r"(?:[\s_]|%20|\\+(?:[nrt]|u00a0))+"
-"""Between the words of a name, also as JSON and links write it."""
+_SPACE = r"(?:[\s_]|%20|\\+(?:[nrt]|u00a0))+"
+"""Separators between the words of a name, also as written in JSON and links."""
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 _QUOTES = "'’‘ʼ`´"
 _HYPHENS = "-‐‑‒–"
@@ -37,7 +37,7 @@ class Scrubber:
         names: display names; cut out as whole words, in any case and either Unicode composition.
         identifiers: worker ids, tokens, codes, links; cut out as whole words, long ones anywhere.
         code_words: hidden words; cut out as whole words.
-        strangers: also cut out what looks like an address, a worker's identifier or a key, no matter whose it is.
+        generic: also cut out what looks like an address, a worker's identifier or a key, no matter whose it is.
     """
 
     def __init__(
@@ -46,9 +46,9 @@ class Scrubber:
         names: Iterable[str] = (),
         identifiers: Iterable[str] = (),
         code_words: Iterable[str] = (),
-        strangers: bool = False,
+        generic: bool = False,
     ):
-        self._strangers = strangers
+        self._generic = generic
         patterns: list[tuple[str, re.Pattern[str]]] = []
         for marker, found in (
             (
@@ -63,21 +63,21 @@ class Scrubber:
         self._patterns = patterns
 
     def text(self, text: str, *, limit: int | None = None) -> str:
-        """Return `text` without them, at most `limit` characters long if the original was."""
+        """Return `text` with markers in their place, at most `limit` characters long if the original was."""
         scrubbed = self._replaced(text)
         if limit is None or len(scrubbed) <= limit:
             return scrubbed
-        # Text that was too long before (in an imported game) stays so: only names are removed.
+        # Text that was already too long (in an imported game) keeps its length limit: only names are removed.
         return self._replaced(text, by=SHORT)[: max(limit, len(text))]
 
     def _replaced(self, text: str, *, by: str | None = None) -> str:
         if self._patterns and not text.isascii():
-            text = self._as_read(text)
+            text = self._normalised(text)
         for marker, pattern in self._patterns:
             text = pattern.sub(by or marker, text)
-        return alike.cut(text, marker=by) if self._strangers else text
+        return alike.mask(text, marker=by) if self._generic else text
 
-    def _as_read(self, text: str) -> str:
+    def _normalised(self, text: str) -> str:
         """Return `text` without invisible characters and in plain letters, if it names someone only in that form."""
         plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
         if plain == text:
@@ -130,42 +130,44 @@ def _longest_first(texts: Iterable[str]) -> list[str]:
 
 
 def _identifier(text: str) -> str:
-    spelled = _spelled(text)
+    spelled = _spelling_pattern(text)
     return spelled if len(text) >= LONG_IDENTIFIER else f"{_BEGINS}{spelled}{_ENDS}"
 
 
 def _whole_word(word: str) -> str:
     composed = unicodedata.normalize("NFC", word)
-    begins = "" if _runs_on(composed[0]) else _BEGINS
-    ends = "" if _runs_on(composed[-1]) else _ENDS
-    return f"{begins}{_spelled(composed)}{ends}"
+    begins = "" if _needs_no_spaces(composed[0]) else _BEGINS
+    ends = "" if _needs_no_spaces(composed[-1]) else _ENDS
+    return f"{begins}{_spelling_pattern(composed)}{ends}"
 
 
-def _runs_on(letter: str) -> bool:
+def _needs_no_spaces(letter: str) -> bool:
     """Return whether this letter's script puts no spaces between words."""
     return unicodedata.name(letter, "").startswith(_WITHOUT_SPACES)
 
 
-def _spelled(word: str) -> str:
+def _spelling_pattern(word: str) -> str:
     """Return a pattern for `word` in every case, composition and escape in which it may be written."""
     pattern = ""
     for part in re.split(r"(\s+)", word):
         pattern += (
-            _BLANK if part.isspace() else "".join(_letter(letter) for letter in unicodedata.normalize("NFC", part))
+            _SPACE
+            if part.isspace()
+            else "".join(_letter_pattern(letter) for letter in unicodedata.normalize("NFC", part))
         )
     return pattern
 
 
-def _letter(letter: str) -> str:
+def _letter_pattern(letter: str) -> str:
     for alike_signs in (_QUOTES, _HYPHENS):
         if letter in alike_signs:
-            return _one_of(set(alike_signs))
+            return _any_of(set(alike_signs))
     cases = {letter, letter.lower(), letter.upper(), letter.casefold(), letter.title()}
     written = {unicodedata.normalize(form, case) for form in ("NFC", "NFD") for case in cases}
-    return re.escape(letter) if len(written) == 1 else _one_of(written)
+    return re.escape(letter) if len(written) == 1 else _any_of(written)
 
 
-def _one_of(written: set[str]) -> str:
+def _any_of(written: set[str]) -> str:
     """Return a pattern for any of these spellings, plain or escaped."""
     spelled = {re.escape(spelling) for spelling in written}
     # JSON within JSON has its backslashes doubled.

@@ -19,14 +19,14 @@ _MOST_MOVES = 2000
 
 @dataclass(frozen=True)
 class Shape:
-    """The changing part of the tables' headers, which follows from the games alone and not from the data.
+    """The variable part of the tables' headers, which depends on the games alone and not on the data.
 
     Attributes:
         config: parameters by name.
         moves: fields of moves by name.
         metrics, seat_metrics, records: an example value per metric of a match, of a seat, and per column of the
             game's records (None where no trial match gave one).
-        meanings: what these are, for games that say so; a name of each table on its own.
+        meanings: descriptions of the metrics, if the game gives any; names are separate for each table.
     """
 
     games: tuple[str, ...]
@@ -47,7 +47,7 @@ class Shape:
 
 
 def of_configurations(configurations: Iterable[tuple[str, Mapping[str, Any]]]) -> Shape:
-    """The union over (game, configuration) pairs, in their order.
+    """Return the union over (game, configuration) pairs, in their order.
 
     Raises:
         GameError: a configuration that this code cannot play.
@@ -104,7 +104,7 @@ def _part(name: str, value: Any) -> Any:
 
 @dataclass
 class _Results:
-    """Return an example of each result from trial matches."""
+    """An example value of each result, from trial matches."""
 
     metrics: dict[str, Any] = field(default_factory=dict)
     seats: dict[str, Any] = field(default_factory=dict)
@@ -121,7 +121,7 @@ class _Results:
 
 
 def _try_out(game: Game[Any, Any], results: _Results, moves: dict[str, Field]) -> None:
-    """Return a game's results and forms as seen in scripted trial matches."""
+    """Add a game's results and fields of moves, found by playing scripted trial matches."""
     for script in sorted(game.scripts):
         for seed in _SEEDS:
             try:
@@ -132,7 +132,7 @@ def _try_out(game: Game[Any, Any], results: _Results, moves: dict[str, Field]) -
                     role = play.waiting_for()[0]
                     for form in play.forms(role):
                         for field in fields_of(form.model):
-                            _keep(moves, field)
+                            _add_field(moves, field)
                     play, _events = games.play.submit(play, role, games.play.script_move(play, role, script))
             except GameError:
                 continue
@@ -140,7 +140,7 @@ def _try_out(game: Game[Any, Any], results: _Results, moves: dict[str, Field]) -
                 results.add(play)
 
 
-def _keep(moves: dict[str, Field], field: Field) -> None:
+def _add_field(moves: dict[str, Field], field: Field) -> None:
     """Store a field; if two forms share a name, the one that takes free text counts."""
     if field.name not in moves or field.kind in ("text", "data"):
         moves[field.name] = field

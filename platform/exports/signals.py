@@ -1,4 +1,4 @@
-"""Signals of data quality: how pages were used, and what was repeated. They are reported and decide nothing."""
+"""Signals of data quality: how pages were used, and what was repeated. They are reported but decide nothing."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class PageUse:
 
 
 def page_uses(participant: Participant) -> list[PageUse]:
-    """Return the pages with signals by the cut-off, in the order of the path."""
+    """Return the pages with signals up to the cut-off, in the order of the path."""
     views = [view for view in participant.enrolment.page_views.all() if view.last_at <= participant.reading.cutoff]
     views.sort(key=lambda view: view.position)
     return [
-        _together(participant.enrolment, list(of_page)) for _position, of_page in groupby(views, lambda v: v.position)
+        _summed(participant.enrolment, list(of_page)) for _position, of_page in groupby(views, lambda v: v.position)
     ]
 
 
-def _together(enrolment: Enrolment, views: list[Any]) -> PageUse:
+def _summed(enrolment: Enrolment, views: list[Any]) -> PageUse:
     def total(name: str) -> int:
         return sum(getattr(view, name) for view in views)
 
@@ -59,7 +59,7 @@ def _together(enrolment: Enrolment, views: list[Any]) -> PageUse:
 
 
 @dataclass(frozen=True)
-class HandUse:
+class InputCounts:
     """Input events of one participant on one page, or one question of its game, summed over its loadings."""
 
     participant: Participant
@@ -77,46 +77,46 @@ class HandUse:
         return next((str(seat.match.uid) for seat in seats if seat.step == self.position), None)
 
 
-def hand_uses(participant: Participant) -> list[HandUse]:
-    """Return counts by the cut-off, in the order of pages and questions."""
+def input_counts(participant: Participant) -> list[InputCounts]:
+    """Return the counts up to the cut-off, in the order of pages and questions."""
     rows = [row for row in participant.enrolment.behaviour.all() if row.last_at <= participant.reading.cutoff]
     rows.sort(key=lambda row: (row.position, int(row.question or 0)))
     found = []
-    for (position, question), of_one in groupby(rows, lambda row: (row.position, row.question)):
-        views = list(of_one)
+    for (position, question), group in groupby(rows, lambda row: (row.position, row.question)):
+        views = list(group)
         total = {name: sum(view.figures.get(name, 0) for view in views) for name in Figures.model_fields}
         total["words"] = max(view.figures.get("words", 0) for view in views)
         total["trapped"] = max(view.figures.get("trapped", 0) for view in views)
-        found.append(HandUse(participant, position, views[0].kind, int(question) if question else None, total))
+        found.append(InputCounts(participant, position, views[0].kind, int(question) if question else None, total))
     return found
 
 
 def agent_score(participant: Participant) -> Score | None:
     """Return the evidence that a program used this person's pages; None if nothing was counted."""
-    uses = hand_uses(participant)
+    uses = input_counts(participant)
     return score([(use.kind, use.figures) for use in uses]) if uses else None
 
 
 def repeated_messages(participant: Participant) -> int | None:
-    """Return the messages that repeat an earlier one by the person; None if they wrote none in the dataset."""
+    """Return the number of messages that repeat an earlier one; None if the person wrote none in the dataset."""
     if participant.enrolment.erased_at is not None:
         return None
-    said = [
+    texts = [
         decision.message or ""
         for match in participant.matches
         if not match.reasons
         for decision in match.messages
         if (seated := match.seats[decision.role].enrolment) is not None and seated.pk == participant.enrolment.pk
     ]
-    return _repeated(said)
+    return _repeated(texts)
 
 
 def repeated_answers(participant: Participant) -> int | None:
-    """Return free-text answers that repeat an earlier one, over all surveys; None if there are none."""
+    """Return the number of free-text answers that repeat an earlier one in any survey; None without such answers."""
     if participant.enrolment.erased_at is not None:
         return None
-    given = [answer for survey in _surveys(participant) for kind, answer in survey if kind == "text" and answer]
-    return _repeated(given)
+    answers = [answer for survey in _surveys(participant) for kind, answer in survey if kind == "text" and answer]
+    return _repeated(answers)
 
 
 def longest_line(participant: Participant) -> int | None:
@@ -131,7 +131,7 @@ def longest_line(participant: Participant) -> int | None:
 
 
 def _surveys(participant: Participant) -> list[list[tuple[str, Any]]]:
-    """Yield (kind, answer) in the order of the questions, for each survey of a participant in the dataset."""
+    """Return (kind, answer) in the order of the questions, for each survey of a participant in the dataset."""
     answers = participant.answers
     return [
         [(question["kind"], answers[one.survey].get(question["key"])) for question in one.questions]

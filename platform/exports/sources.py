@@ -15,7 +15,7 @@ from checks.models import Verdict
 from collecting.formats import agents_in
 from collecting.models import Collection
 from collecting.planning import matches_per_configuration
-from exports.alike import cut
+from exports.alike import mask
 from exports.csvsafe import compact_json
 from exports.errors import UnknownSource
 from games.interface import Json
@@ -33,7 +33,7 @@ PLAYED_HERE = "parley"
 
 
 @dataclass(frozen=True)
-class Frozen:
+class FrozenVersion:
     """A version of the source: everything its matches depend on, with its hash."""
 
     number: int
@@ -50,8 +50,8 @@ class StudySource:
     repeated_names: frozenset[str] = frozenset()
 
     def __init__(self, study: Study):
-        self.study = self.made = study
-        self.slug, self.title, self.purpose = study.slug, cut(study.title), str(study.purpose)
+        self.study = self.parent = study
+        self.slug, self.title, self.purpose = study.slug, mask(study.title), str(study.purpose)
         self.origin = PLAYED_HERE
         self.demonstration = study.purpose == Match.Purpose.DEMO
 
@@ -61,14 +61,14 @@ class StudySource:
             agent for version in self.versions() for agent in formats.agents_in(version.content).values()
         )
 
-    def versions(self) -> list[Frozen]:
+    def versions(self) -> list[FrozenVersion]:
         return [
-            Frozen(v.number, v.sha256, v.content, v.code_revision, v.launched_at)
+            FrozenVersion(v.number, v.sha256, v.content, v.code_revision, v.launched_at)
             for v in self.study.versions.order_by("number")
         ]
 
     def configurations(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
-        """(game, parameters) of every version; of the study itself before its first launch."""
+        """Yield (game, parameters) of every version; of the study itself before its first launch."""
         versions = self.versions()
         for version in versions:
             for part in (version.content, *version.content.get("further", ())):
@@ -87,8 +87,8 @@ class StudySource:
             yield {
                 "version": cell.version.number,
                 "cell": cell.number,
-                "kind": cut(cell.kind) or None,
-                "lineup": cut(cell.lineup) or None,
+                "kind": mask(cell.kind) or None,
+                "lineup": mask(cell.lineup) or None,
                 "seats": compact_json(cell.seats),
                 "quota": cell.quota,
                 "config": cell.version.content["configurations"][cell.configuration],
@@ -103,20 +103,22 @@ class StudySource:
         return list(kinds)
 
     def questions(self) -> list[tuple[str, Question]]:
-        """(survey, question) for every question that some version asks, as its latest version asks it.
+        """Return (survey, question) for every question that some version asks, as its latest version asks it.
 
-        Without e-mail addresses and the like, as all that researchers wrote leaves in a dataset.
+        E-mail addresses and the like are masked, as in everything that researchers wrote.
         """
         asked: dict[tuple[str, str], Question] = {}
         for version in self.versions():
-            for survey, written in version.content.get("surveys", {}).items():
-                asked |= {(survey, question.key): _without_addresses(question) for question in questions_of(written)}
+            for survey, survey_content in version.content.get("surveys", {}).items():
+                asked |= {
+                    (survey, question.key): _without_addresses(question) for question in questions_of(survey_content)
+                }
         return [(survey, question) for (survey, _key), question in asked.items()]
 
     def checks(self) -> list[str]:
-        """Names of the attention checks."""
-        made = Verdict.objects.filter(enrolment__placement__cell__version__study=self.study)
-        others = set(made.order_by().values_list("check_name", flat=True).distinct()) - set(CHECKS)
+        """Return the names of the attention checks."""
+        verdicts = Verdict.objects.filter(enrolment__placement__cell__version__study=self.study)
+        others = set(verdicts.order_by().values_list("check_name", flat=True).distinct()) - set(CHECKS)
         return [*CHECKS, *sorted(others)]
 
 
@@ -126,8 +128,8 @@ class CollectionSource:
     demonstration = False
 
     def __init__(self, collection: Collection):
-        self.collection = self.made = collection
-        self.slug, self.title = collection.slug, cut(collection.title)
+        self.collection = self.parent = collection
+        self.slug, self.title = collection.slug, mask(collection.title)
         played_here = collection.source == Collection.Source.PLAYED
         self.purpose = str(Match.Purpose.COLLECTION if played_here else Match.Purpose.IMPORTED)
         self.origin = PLAYED_HERE if played_here else str(collection.source)
@@ -137,13 +139,13 @@ class CollectionSource:
 
     @cached_property
     def repeated_names(self) -> frozenset[str]:
-        """Names that several imported games have."""
+        """Names shared by several imported games."""
         named = self.collection.items.exclude(name="").order_by().values("name")
         return frozenset(named.annotate(times=Count("pk")).filter(times__gt=1).values_list("name", flat=True))
 
-    def versions(self) -> list[Frozen]:
-        made = self.collection
-        return [Frozen(1, made.sha256, made.content, made.code_revision, made.created_at)]
+    def versions(self) -> list[FrozenVersion]:
+        parent = self.collection
+        return [FrozenVersion(1, parent.sha256, parent.content, parent.code_revision, parent.created_at)]
 
     def configurations(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
         later = self.collection.made_stages.order_by("number").values_list("configurations", flat=True)
@@ -167,19 +169,19 @@ class CollectionSource:
 
 
 def _without_addresses(question: Question) -> Question:
-    words = {name: cut(getattr(question, name)) for name in ("prompt", "low", "high")}
-    return question.model_copy(update={**words, "options": tuple(cut(option) for option in question.options)})
+    words = {name: mask(getattr(question, name)) for name in ("prompt", "low", "high")}
+    return question.model_copy(update={**words, "options": tuple(mask(option) for option in question.options)})
 
 
 Source = StudySource | CollectionSource
 
 
-def of(made: Study | Collection) -> Source:
+def source_of(parent: Study | Collection) -> Source:
     """Return the source for a study or collection."""
-    return StudySource(made) if isinstance(made, Study) else CollectionSource(made)
+    return StudySource(parent) if isinstance(parent, Study) else CollectionSource(parent)
 
 
-def called(slug: str) -> Source:
+def source_named(slug: str) -> Source:
     """Return the study or collection with this short name; studies take precedence.
 
     Raises:
@@ -187,7 +189,7 @@ def called(slug: str) -> Source:
     """
     for model in (Study, Collection):
         if found := model.objects.filter(slug=slug).first():
-            return of(found)
+            return source_of(found)
     known = [*Study.objects.values_list("slug", flat=True), *Collection.objects.values_list("slug", flat=True)]
     raise UnknownSource(
         f"No study or collection is called “{slug}”. Existing ones: {', '.join(sorted(known)) or 'none'}."

@@ -18,11 +18,11 @@ from exports.shape import Shape
 from matches.forms import Field
 from participants.states import State
 from payouts.models import LedgerRow
-from quality.score import LINE, MEANINGS
+from quality.score import MEANINGS, THRESHOLD
 from recruiters import authenticity
 from surveys.questions import Question
 
-_AS_THEY_ARE = frozenset({int, float, NoneType})
+_PLAIN_TYPES = frozenset({int, float, NoneType})
 Kind = Literal["identifier", "choice", "text", "number", "integer", "boolean", "time", "json"]
 
 
@@ -40,7 +40,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """What a row is, and the columns in order, for CSV files, Parquet files and the codebook."""
+    """A table: what a row is, and its columns in order, for CSV files, Parquet files and the codebook."""
 
     name: str
     meaning: str
@@ -55,21 +55,21 @@ class Table:
         return line(column.name for column in self.columns)
 
     @cached_property
-    def _reads(self) -> tuple[Callable[[Any], Any], ...]:
+    def _readers(self) -> tuple[Callable[[Any], Any], ...]:
         return tuple(column.read for column in self.columns)
 
-    def values(self, about: Any) -> list[Any]:
-        """Return the row about `about`, column by column."""
-        return [read(about) for read in self._reads]
+    def values(self, subject: Any) -> list[Any]:
+        """Return the row about `subject`, column by column."""
+        return [read(subject) for read in self._readers]
 
-    def row(self, about: Any) -> bytes:
-        return line(cell(value) for value in self.values(about))
+    def row(self, subject: Any) -> bytes:
+        return line(cell(value) for value in self.values(subject))
 
     @staticmethod
-    def written(rows: Iterable[Sequence[Any]]) -> bytes:
+    def csv_lines(rows: Iterable[Sequence[Any]]) -> bytes:
         """Return rows of values as lines of CSV; the writer leaves None empty and writes numbers as `cell` does."""
         return lines(
-            [v if type(v) in _AS_THEY_ARE or (type(v) is str and v[:1].isalnum()) else cell(v) for v in values]
+            [v if type(v) in _PLAIN_TYPES or (type(v) is str and v[:1].isalnum()) else cell(v) for v in values]
             for values in rows
         )
 
@@ -81,7 +81,7 @@ def tables(
     checks: Iterable[str],
     questions: Iterable[tuple[str, Question]] = (),
 ) -> dict[str, Table]:
-    """Every table of a dataset by name.
+    """Return every table of a dataset by name.
 
     Args:
         steps: kinds of steps that enrolments in the study are made of.
@@ -89,7 +89,7 @@ def tables(
         questions: (survey, question) for each question of the study's surveys.
     """
     steps = list(steps)
-    made = [
+    all_tables = [
         matches(shape),
         seats(shape),
         rounds(shape),
@@ -107,7 +107,7 @@ def tables(
         flow(),
         codebook(),
     ]
-    return {table.name: table for table in made}
+    return {table.name: table for table in all_tables}
 
 
 # ---- matches and what was done in them -----------------------------------------------------------
@@ -124,7 +124,7 @@ def matches(shape: Shape) -> Table:
         Column(
             "cell",
             "integer",
-            "Number of the cell within the version, in collections of the configuration: see cells.csv.",
+            "Number of the cell within the version, or of the configuration in a collection; see cells.csv.",
             lambda m: m.place.cell,
         ),
         Column(
@@ -238,7 +238,9 @@ def matches(shape: Shape) -> Table:
             "choice",
             "What its participants were told beforehand about the other players; see seats.csv for each of them and "
             "the wording.",
-            lambda m: "; ".join(sorted({told["told"] for role in m.seats if (told := m.told(role))})) or None,
+            lambda m: (
+                "; ".join(sorted({given["told"] for role in m.seats if (given := m.disclosure_to(role))})) or None
+            ),
             values="told, either, nothing; empty without people or if not recorded",
         )
     )
@@ -328,7 +330,7 @@ def seats(shape: Shape) -> Table:
         Column(
             "left_at",
             "time",
-            "When the person stopped playing and the others went on; empty if the person stayed.",
+            "When the person stopped playing while the others continued; empty if the person stayed.",
             lambda s: s[0].seats[s[1]].left_at,
             unit="UTC",
         ),
@@ -336,16 +338,16 @@ def seats(shape: Shape) -> Table:
             "told_of_players",
             "choice",
             "What the person was told about the other players before agreeing to take part.",
-            lambda s: s[0].told(s[1]).get("told"),
+            lambda s: s[0].disclosure_to(s[1]).get("told"),
             values="told: who they are; either: that they may be people or programs; nothing; empty for an agent or if "
             "not recorded",
         ),
-        Column("told_words", "text", "The wording used.", lambda s: s[0].told(s[1]).get("words") or None),
+        Column("told_words", "text", "The wording used.", lambda s: s[0].disclosure_to(s[1]).get("words") or None),
         Column(
             "told_at",
             "time",
             "When the person agreed after reading it.",
-            lambda s: s[0].told(s[1]).get("at"),
+            lambda s: s[0].disclosure_to(s[1]).get("at"),
             unit="UTC",
         ),
         Column(
@@ -364,20 +366,20 @@ def seats(shape: Shape) -> Table:
         Column(
             "substituted",
             "integer",
-            "Of them, moves made by someone other than the seat's player.",
+            "Of these, moves made by someone other than the seat's player.",
             lambda s: sum(d.role == s[1] and d.by is not None for d in s[0].decisions),
         ),
         Column(
             "unanswered",
             "integer",
-            "Of them, moves made by the clock because the turn was not answered.",
+            "Of these, moves made by the clock because the turn was not answered.",
             lambda s: sum(d.role == s[1] and not d.answered for d in s[0].decisions),
         ),
         Column(
             "left_open_seconds",
             "number",
             "How long this seat's last turn was open, if it was never answered and ended the match early.",
-            lambda s: s[0].left_open(s[1]),
+            lambda s: s[0].seconds_left_open(s[1]),
             unit="seconds",
             values="empty if the match did not end this way",
         ),
@@ -545,10 +547,10 @@ def messages() -> Table:
     )
 
 
-_WORDS_OF_CALLS = ("messages", "answer", "problem", "error", "stop", "remarks", "tools")
+_TEXT_KEYS = ("messages", "answer", "problem", "error", "stop", "remarks", "tools")
 """Parts of a call that hold free text; the rest are numbers and names of models and settings."""
-_RESEARCHERS_WORDS = ("endpoint", "parameters")
-_RESEARCHERS = Scrubber(strangers=True)
+_RESEARCHERS_KEYS = ("endpoint", "parameters")
+_RESEARCHERS_SCRUBBER = Scrubber(generic=True)
 
 
 @dataclass(frozen=True)
@@ -560,9 +562,13 @@ class CallRow:
 
     @cached_property
     def record(self) -> Mapping[str, Any]:
-        kept: Mapping[str, Any] = self.call.record
-        said = {name: self.match.scrubber.data(kept[name]) for name in _WORDS_OF_CALLS if kept.get(name)}
-        return kept | said | {name: _RESEARCHERS.data(kept[name]) for name in _RESEARCHERS_WORDS if kept.get(name)}
+        stored: Mapping[str, Any] = self.call.record
+        scrubbed = {name: self.match.scrubber.data(stored[name]) for name in _TEXT_KEYS if stored.get(name)}
+        return (
+            stored
+            | scrubbed
+            | {name: _RESEARCHERS_SCRUBBER.data(stored[name]) for name in _RESEARCHERS_KEYS if stored.get(name)}
+        )
 
     @property
     def tools(self) -> list[Mapping[str, Any]]:
@@ -581,7 +587,7 @@ class ToolRow:
 
 
 def llm_calls() -> Table:
-    def recorded(name: str, kind: Kind, meaning: str, unit: str = "", values: str = "") -> Column:
+    def call_column(name: str, kind: Kind, meaning: str, unit: str = "", values: str = "") -> Column:
         def read(row: CallRow) -> Any:
             value = row.record.get(name)
             return compact_json(value) if kind == "json" and value is not None else value
@@ -615,69 +621,71 @@ def llm_calls() -> Table:
                 lambda c: c.call.outcome,
                 values="move, unplayed, rule_break, failed",
             ),
-            recorded("provider", "choice", "The endpoint's protocol.", values="openai, anthropic"),
-            recorded("endpoint", "text", "Name of the endpoint in the admin."),
-            recorded("model", "text", "The requested model."),
-            recorded("answered_by", "text", "The model that answered, according to the provider."),
-            recorded("try_number", "integer", "1 for the first try of a turn; higher after illegal answers."),
-            recorded("rung", "integer", "0 for the agent itself, 1 for its first fallback, and so on."),
-            recorded("attempt", "integer", "1 for the first call of a try; higher after failed calls."),
-            recorded(
+            call_column("provider", "choice", "The endpoint's protocol.", values="openai, anthropic"),
+            call_column("endpoint", "text", "Name of the endpoint in the admin."),
+            call_column("model", "text", "The requested model."),
+            call_column("answered_by", "text", "The model that answered, according to the provider."),
+            call_column("try_number", "integer", "1 for the first try of a turn; higher after illegal answers."),
+            call_column("rung", "integer", "0 for the agent itself, 1 for its first fallback, and so on."),
+            call_column("attempt", "integer", "1 for the first call of a try; higher after failed calls."),
+            call_column(
                 "strategy",
                 "choice",
                 "Strategy by which the model was prompted.",
                 values="chain_of_thought, conversation, fresh; empty: none",
             ),
-            recorded(
+            call_column(
                 "structured",
                 "choice",
                 "How a schema was enforced on the answer.",
                 values="none, json_schema, json_object, tool",
             ),
-            recorded("seed", "integer", "The sampling seed sent with the request."),
-            recorded("prompt_sha256", "identifier", "Hash of all texts in use: rules, persona, prompts."),
-            recorded("messages", "json", "All messages sent, as [{role, content}], with names replaced by markers."),
-            recorded("parameters", "json", "Parameters sent with the request."),
-            recorded(
+            call_column("seed", "integer", "The sampling seed sent with the request."),
+            call_column("prompt_sha256", "identifier", "Hash of all texts in use: rules, persona, prompts."),
+            call_column("messages", "json", "All messages sent, as [{role, content}], with names replaced by markers."),
+            call_column("parameters", "json", "Parameters sent with the request."),
+            call_column(
                 "answer",
                 "text",
                 "The raw answer, with markers and apostrophe as in messages.csv; empty if there was none.",
             ),
-            recorded("problem", "text", "Why the answer was not a legal move, as the model was told; empty if it was."),
-            recorded(
+            call_column(
+                "problem", "text", "Why the answer was not a legal move, as the model was told; empty if it was."
+            ),
+            call_column(
                 "fault",
                 "choice",
                 "Kind of problem: no move in the requested form, or a move that the rules don't allow.",
                 values="unreadable, illegal",
             ),
-            recorded("error", "text", "The provider's error, if any."),
-            recorded("stop", "text", "The provider's finish reason."),
-            recorded("input_tokens", "integer", "As the provider counts them.", "tokens"),
-            recorded("output_tokens", "integer", "As the provider counts them.", "tokens"),
-            recorded("latency", "number", "Time until the answer or the error.", "seconds"),
-            recorded("streamed", "boolean", "Whether the answer was read while it was being written."),
-            recorded("first_text", "number", "Time until the first words of a streamed answer.", "seconds"),
-            recorded(
+            call_column("error", "text", "The provider's error, if any."),
+            call_column("stop", "text", "The provider's finish reason."),
+            call_column("input_tokens", "integer", "As the provider counts them.", "tokens"),
+            call_column("output_tokens", "integer", "As the provider counts them.", "tokens"),
+            call_column("latency", "number", "Time until the answer or the error.", "seconds"),
+            call_column("streamed", "boolean", "Whether the answer was read while it was being written."),
+            call_column("first_text", "number", "Time until the first words of a streamed answer.", "seconds"),
+            call_column(
                 "purpose", "choice", "Purpose of the call.", values="move, plan, belief, replan, look, note, judge"
             ),
-            recorded(
+            call_column(
                 "remarks",
                 "json",
                 "What the model wrote in addition to its move, by key, with markers as in messages.csv.",
             ),
-            recorded(
+            call_column(
                 "cached_tokens", "integer", "Of the input tokens, those read from the provider's cache.", "tokens"
             ),
-            recorded(
+            call_column(
                 "conversation",
                 "identifier",
                 "The conversation of which the call is a part; messages then holds only what was added since its "
                 "previous call.",
             ),
-            recorded("offered", "json", "Names of the tools offered."),
+            call_column("offered", "json", "Names of the tools offered."),
             Column("tools", "integer", "Number of tools called; see tool_calls.csv.", lambda c: len(c.tools)),
-            recorded("short", "boolean", "Whether the model was asked only for the values that determine the move."),
-            recorded("refused", "boolean", "Whether the provider reports that the model refused to answer."),
+            call_column("short", "boolean", "Whether the model was asked only for the values that determine the move."),
+            call_column("refused", "boolean", "Whether the provider reports that the model refused to answer."),
             Column(
                 "cost",
                 "number",
@@ -685,13 +693,13 @@ def llm_calls() -> Table:
                 lambda c: c.call.cost,
                 unit="US dollars",
             ),
-            recorded("request_id", "identifier", "The provider's name for the call."),
+            call_column("request_id", "identifier", "The provider's name for the call."),
         ],
     )
 
 
 def tool_calls() -> Table:
-    def called(name: str, kind: Kind, meaning: str, unit: str = "", values: str = "") -> Column:
+    def tool_column(name: str, kind: Kind, meaning: str, unit: str = "", values: str = "") -> Column:
         return Column(name, kind, meaning, lambda row: row.tool.get(name), unit, values)
 
     return Table(
@@ -702,14 +710,19 @@ def tool_calls() -> Table:
             Column("role", "choice", "Role that the model was asked to play.", lambda row: row.call.call.role),
             Column("answering", "integer", "As in llm_calls.csv.", lambda row: row.call.call.answering),
             Column("conversation", "identifier", "As in llm_calls.csv.", lambda row: row.call.record["conversation"]),
-            Column("try_number", "integer", "The call's number in it.", lambda row: row.call.record["try_number"]),
+            Column(
+                "try_number",
+                "integer",
+                "Number of the try, as in llm_calls.csv.",
+                lambda row: row.call.record["try_number"],
+            ),
             Column("place", "integer", "Number of the tool within the call, from 1.", lambda row: row.place),
-            called("name", "text", "Name of the tool, as the model wrote it."),
-            called("kind", "choice", "What the tool does.", values="look, note, move"),
-            called("arguments", "text", "The arguments as the model wrote them, with markers as in messages.csv."),
-            called("result", "text", "The tool's result."),
-            called("size", "integer", "Length of the result.", "characters"),
-            called(
+            tool_column("name", "text", "Name of the tool, as the model wrote it."),
+            tool_column("kind", "choice", "What the tool does.", values="look, note, move"),
+            tool_column("arguments", "text", "The arguments as the model wrote them, with markers as in messages.csv."),
+            tool_column("result", "text", "The tool's result."),
+            tool_column("size", "integer", "Length of the result.", "characters"),
+            tool_column(
                 "fault",
                 "choice",
                 "Why the call had no effect; empty if it had one.",
@@ -722,7 +735,7 @@ def tool_calls() -> Table:
 def excluded_calls() -> Table:
     """A row is about (match, row of sums)."""
 
-    def summed(name: str, kind: Kind, meaning: str, unit: str = "") -> Column:
+    def sum_column(name: str, kind: Kind, meaning: str, unit: str = "") -> Column:
         return Column(name, kind, meaning, lambda row: row[1][name], unit)
 
     return Table(
@@ -732,13 +745,13 @@ def excluded_calls() -> Table:
             Column("match", "identifier", "The match, as in excluded.csv.", lambda row: row[0].uid),
             Column("cell", "integer", "As in matches.csv.", lambda row: row[0].place.cell),
             Column("reason", "choice", "Why it is not in the dataset.", lambda row: row[0].reasons[0]),
-            summed("role", "choice", "Role that the model was asked to play."),
+            sum_column("role", "choice", "Role that the model was asked to play."),
             Column("agent", "choice", "The agent's label.", lambda row: row[0].label(row[1]["role"])),
-            summed("model", "text", "The requested model."),
-            summed("calls", "integer", "Calls.", "calls"),
-            summed("failed", "integer", "Of them, calls without an answer.", "calls"),
-            summed("rule_breaks", "integer", "Of them, calls with an illegal answer.", "calls"),
-            summed("cost", "number", "Cost of the calls with a known price.", "US dollars"),
+            sum_column("model", "text", "The requested model."),
+            sum_column("calls", "integer", "Calls.", "calls"),
+            sum_column("failed", "integer", "Of these, calls without an answer.", "calls"),
+            sum_column("rule_breaks", "integer", "Of these, calls with an illegal answer.", "calls"),
+            sum_column("cost", "number", "Cost of the calls with a known price.", "US dollars"),
         ],
     )
 
@@ -796,7 +809,7 @@ _REPEATED = [
 
 
 def signals() -> Table:
-    def counted(name: str, kind: Kind, meaning: str, read: Callable[[Any], Any], unit: str) -> Column:
+    def signal_column(name: str, kind: Kind, meaning: str, read: Callable[[Any], Any], unit: str) -> Column:
         return Column(name, kind, meaning, read, unit)
 
     return Table(
@@ -809,31 +822,35 @@ def signals() -> Table:
             Column(
                 "step", "choice", "Kind of the step, as in the columns seconds_… of participants.csv.", lambda s: s.kind
             ),
-            counted("loadings", "integer", "Number of times the page was loaded.", lambda s: s.loadings, "loadings"),
-            counted("seconds_open", "number", "How long the page was open.", lambda s: s.open, "seconds"),
-            counted(
+            signal_column(
+                "loadings", "integer", "Number of times the page was loaded.", lambda s: s.loadings, "loadings"
+            ),
+            signal_column("seconds_open", "number", "How long the page was open.", lambda s: s.open, "seconds"),
+            signal_column(
                 "seconds_visible",
                 "number",
                 "Of that time, how long the page was visible.",
                 lambda s: s.visible,
                 "seconds",
             ),
-            counted(
+            signal_column(
                 "times_hidden",
                 "integer",
                 "How often the page was hidden: another tab, a locked screen, or leaving it for the next page.",
                 lambda s: s.hidden,
                 "times",
             ),
-            counted(
+            signal_column(
                 "times_blurred",
                 "integer",
                 "How often another window was in front while the page stayed visible.",
                 lambda s: s.blurred,
                 "times",
             ),
-            counted("pastes", "integer", "How often something was pasted into a field.", lambda s: s.pastes, "times"),
-            counted(
+            signal_column(
+                "pastes", "integer", "How often something was pasted into a field.", lambda s: s.pastes, "times"
+            ),
+            signal_column(
                 "characters_pasted",
                 "integer",
                 "Number of characters pasted; the text is not stored.",
@@ -844,7 +861,7 @@ def signals() -> Table:
     )
 
 
-_BY_HAND: tuple[tuple[str, Kind, str, str], ...] = (
+_INPUT_COLUMNS: tuple[tuple[str, Kind, str, str], ...] = (
     ("words", "integer", "Words on the page or on the game's screen.", "words"),
     ("keys", "integer", "Keys pressed in fields; which keys is not recorded.", "keys"),
     (
@@ -859,9 +876,9 @@ _BY_HAND: tuple[tuple[str, Kind, str, str], ...] = (
     ("untyped", "integer", "Characters that appeared without: dictation, an extension, a program.", "characters"),
     ("pasted", "integer", "Characters that were pasted or dropped.", "characters"),
     ("clicks", "integer", "Clicks of a mouse.", "clicks"),
-    ("jumps", "integer", "Of them, clicks without pointer movement before them.", "clicks"),
-    ("wide", "integer", "Of them, clicks on targets of 40 pixels or more.", "clicks"),
-    ("centred", "integer", "Of these, clicks in the exact centre.", "clicks"),
+    ("jumps", "integer", "Of these, clicks without pointer movement before them.", "clicks"),
+    ("wide", "integer", "Of the clicks, those on targets of 40 pixels or more.", "clicks"),
+    ("centred", "integer", "Of the clicks on such targets, those in the exact centre.", "clicks"),
     ("travel", "integer", "Distance that the pointer moved.", "pixels"),
     ("touches", "integer", "Activations by touch or pen.", "times"),
     ("keyboard", "integer", "Activations by the keyboard or a screen reader.", "times"),
@@ -895,7 +912,7 @@ def behaviour() -> Table:
             ),
             *(
                 Column(name, kind, meaning, lambda use, name=name: use.figures[name], unit=unit)
-                for name, kind, meaning, unit in _BY_HAND
+                for name, kind, meaning, unit in _INPUT_COLUMNS
             ),
             Column(
                 "trapped",
@@ -907,7 +924,7 @@ def behaviour() -> Table:
     )
 
 
-_AGENT = [
+_AGENT_COLUMNS = [
     Column(
         "agent_score",
         "number",
@@ -927,7 +944,7 @@ _AGENT = [
     Column(
         "agent_flag",
         "boolean",
-        f"Whether the score reaches {LINE}: a hint for analyses with and without these participants.",
+        f"Whether the score reaches {THRESHOLD}: a hint for analyses with and without these participants.",
         lambda w: found.flagged if (found := signals_of.agent_score(w)) else None,
         values="empty if nothing was counted",
     ),
@@ -1015,7 +1032,7 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
                 )
             )
     columns += [_answer(survey, question) for survey, question in questions]
-    columns += [*_REPEATED, *_AGENT]
+    columns += [*_REPEATED, *_AGENT_COLUMNS]
     columns.append(
         Column(
             "in_dataset",
@@ -1129,30 +1146,30 @@ def cells(shape: Shape, *, of_study: bool) -> Table:
         of_study: people come to it, in line-ups with names.
     """
 
-    def said(name: str, kind: Kind, meaning: str, unit: str = "", values: str = "") -> Column:
+    def cell_column(name: str, kind: Kind, meaning: str, unit: str = "", values: str = "") -> Column:
         return Column(name, kind, meaning, lambda row: row.get(name), unit, values)
 
     people = [
-        said("kind", "choice", "The researcher's name for the kind of cell.", values="may be empty"),
-        said("lineup", "choice", "Name of the line-up; may be empty."),
-        said(
+        cell_column("kind", "choice", "The researcher's name for the kind of cell.", values="may be empty"),
+        cell_column("lineup", "choice", "Name of the line-up; may be empty."),
+        cell_column(
             "seats", "json", "Who takes each seat: person, an agent's label, or several labels from which one is drawn."
         ),
     ]
-    placed = [said("participants", "integer", "Number of participants placed in the cell.", "participants")]
+    placed = [cell_column("participants", "integer", "Number of participants placed in the cell.", "participants")]
     return Table(
         "cells",
         "One row per cell of every version (in collections, per configuration), played or not.",
         [
-            said("version", "integer", "Version of the study, as in the manifest."),
-            said("cell", "integer", "Number within the version."),
+            cell_column("version", "integer", "Version of the study, as in the manifest."),
+            cell_column("cell", "integer", "Number within the version."),
             *(people if of_study else ()),
-            said(
+            cell_column(
                 "quota", "integer", "Number of complete matches needed; empty for later stages and imports.", "matches"
             ),
             *(placed if of_study else ()),
-            said("matches", "integer", "Matches begun.", "matches"),
-            said("matches_in_dataset", "integer", "Of them, matches in the dataset.", "matches"),
+            cell_column("matches", "integer", "Matches started.", "matches"),
+            cell_column("matches_in_dataset", "integer", "Of these, matches in the dataset.", "matches"),
             *(
                 Column(
                     f"config_{name}",
@@ -1183,13 +1200,13 @@ def flow() -> Table:
                 lambda f: f[1],
                 values=", ".join(["reached", *gate.REASONS]),
             ),
-            Column("participants", "integer", "How many.", lambda f: f[2], unit="participants"),
+            Column("participants", "integer", "Number of participants.", lambda f: f[2], unit="participants"),
         ],
     )
 
 
 def ratings() -> Table:
-    """Rows are `games.ratings.Rating`; collections of games that rate their agents have them."""
+    """Rows are `games.ratings.Rating`; only collections of games that rate their agents have them."""
     return Table(
         "ratings",
         "One row per agent: its skill after the collection's finished matches, by OpenSkill's Plackett–Luce model.",

@@ -5,5 +5,5 @@ from exports import background
 
 @shared_task(name="exports.write")
 def write_dataset(dataset_id: int) -> None:
-    """Write a dataset that was asked for."""
+    """Write a requested dataset."""
     background.write(dataset_id)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from exports.participants import Played
+from exports.participants import PlayedMatch
 
 TRANSCRIPTS = "transcripts.jsonl"
 
 
-def transcript(match: Played) -> dict[str, Any]:
+def transcript(match: PlayedMatch) -> dict[str, Any]:
     """One match as a line of transcripts.jsonl; the codebook says what its keys mean."""
     return {
         "match": match.uid,

@@ -5,7 +5,7 @@ from exports import views
 app_name = "exports"
 _VIEWS = {
     "page": ("", views.page),
-    "now": ("now/", views.now),
+    "now": ("now/", views.status_part),
     "write": ("write/", views.write),
     "publish": ("publish/", views.publish),
     "stop": ("<uuid:uid>/stop/", views.stop),

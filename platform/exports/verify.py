@@ -34,9 +34,9 @@ from games.errors import GameError
 from games.interface import Event, Game
 
 _BLOCK = 1024 * 1024
-WORTHWHILE = 4 * 1024 * 1024
+MIN_BYTES = 4 * 1024 * 1024
 """Below this many bytes of transcripts, starting processes would take longer than replaying."""
-BESIDE = ("matches", "seats", "rounds", "decisions", "messages")
+DERIVED_TABLES = ("matches", "seats", "rounds", "decisions", "messages")
 """Tables whose rows are derived from the transcripts."""
 _MATCH_FIRST = re.compile(rb'\{"match":"([0-9a-zA-Z-]+)"')
 _MALFORMED = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, csv.Error, ExportError)
@@ -75,11 +75,11 @@ def examine(folder: Path, *, processes: int | None = None) -> Verification:
         Unreadable: `folder` has no dataset.
     """
     folder = Path(folder)
-    found = Verification()
-    listed = _read_manifest(folder, found)
-    present = _compare_files(folder, listed, found)
+    verification = Verification()
+    listed = _read_manifest(folder, verification)
+    present = _compare_files(folder, listed, verification)
     if gate_problem := _flow_problem(listed):
-        found.differ(f"{manifest.FILE}: {gate_problem}")
+        verification.differ(f"{manifest.FILE}: {gate_problem}")
     comparisons = (
         _compare_glee,
         _compare_flow,
@@ -93,16 +93,16 @@ def examine(folder: Path, *, processes: int | None = None) -> Verification:
     )
     for compare in comparisons:
         try:
-            compare(folder, listed, present, found)
+            compare(folder, listed, present, verification)
         except (*_MALFORMED, *parquet.errors()) as error:
-            found.differ(f"A file cannot be read: {type(error).__name__}: {error}")
-    return found
+            verification.differ(f"A file cannot be read: {type(error).__name__}: {error}")
+    return verification
 
 
 # ---- the manifest and the files ------------------------------------------------------------------------
 
 
-def _read_manifest(folder: Path, found: Verification) -> Manifest:
+def _read_manifest(folder: Path, verification: Verification) -> Manifest:
     try:
         text = (folder / manifest.FILE).read_bytes().decode("utf-8")
         listed = manifest.read(text)
@@ -113,59 +113,59 @@ def _read_manifest(folder: Path, found: Verification) -> Manifest:
     if listed.format != manifest.FORMAT or listed.format_version > manifest.FORMAT_VERSION:
         raise Unreadable(f"This software does not read the format {listed.format} {listed.format_version}.")
     if listed.rendered() != text:
-        found.differ(f"{manifest.FILE}: its hash or content differs, so it was changed after the export.")
+        verification.differ(f"{manifest.FILE}: its hash or content differs, so it was changed after the export.")
     return listed
 
 
-def _compare_files(folder: Path, listed: Manifest, found: Verification) -> set[str]:
+def _compare_files(folder: Path, listed: Manifest, verification: Verification) -> set[str]:
     """Compare sizes and hashes; return the names of the listed files that exist."""
     present = set()
     for name, entry in listed.files.items():
         path = folder / name
         if Path(name).name != name or not path.is_file():
-            found.differ(f"{name}: the file is missing.")
+            verification.differ(f"{name}: the file is missing.")
             continue
         present.add(name)
-        found.files += 1
+        verification.files += 1
         if (digest := _sha256(path)) != entry.sha256:
-            found.differ(f"{name}: the SHA-256 is {digest}, the manifest has {entry.sha256}.")
+            verification.differ(f"{name}: the SHA-256 is {digest}, the manifest has {entry.sha256}.")
     return present
 
 
-def _compare_glee(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
+def _compare_glee(folder: Path, listed: Manifest, present: set[str], verification: Verification) -> None:
     """Check that the files of the published layout are exactly those listed."""
     if LISTING not in present:
         return
-    named = _compare_tree(folder, LISTING, TREE, found)
+    named = _compare_tree(folder, LISTING, TREE, verification)
     if named != 2 * listed.flow["matches_in_dataset"]:
-        found.differ(f"{LISTING}: it has {named} files for {listed.flow['matches_in_dataset']} matches.")
+        verification.differ(f"{LISTING}: it has {named} files for {listed.flow['matches_in_dataset']} matches.")
 
 
-def _compare_psych_ds(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
+def _compare_psych_ds(folder: Path, listed: Manifest, present: set[str], verification: Verification) -> None:
     """Check that the Psych-DS folder is as listed, with the dataset's tables."""
     if psych_ds.LISTING not in present:
         return
-    _compare_tree(folder, psych_ds.LISTING, psych_ds.TREE, found)
+    _compare_tree(folder, psych_ds.LISTING, psych_ds.TREE, verification)
     expected = {listed.files[f"{table}.csv"].sha256 for table in psych_ds.tables_in(listed.files)}
     lines = (folder / psych_ds.LISTING).read_text("utf-8").splitlines()
     if {line.partition("  ")[0] for line in lines if line.endswith(".csv")} != expected:
-        found.differ(f"{psych_ds.LISTING}: its tables are not those of the dataset.")
+        verification.differ(f"{psych_ds.LISTING}: its tables are not those of the dataset.")
 
 
-def _compare_tree(folder: Path, listing: str, tree: str, found: Verification) -> int:
+def _compare_tree(folder: Path, listing: str, tree: str, verification: Verification) -> int:
     """Check that the files of a folder are those of its list; return how many are listed."""
-    named = set()
+    listed_names = set()
     for line in (folder / listing).read_text("utf-8").splitlines():
         digest, _space, name = line.partition("  ")
-        named.add(name)
+        listed_names.add(name)
         path = folder / name
         if not path.is_file() or _sha256(path) != digest:
-            found.differ(f"{name}: the file is missing or was changed.")
-    there = {path.relative_to(folder).as_posix() for path in (folder / tree).rglob("*") if path.is_file()}
-    for name in sorted(there - named):
-        found.differ(f"{name}: the file is not in the list.")
-    found.files += len(named)
-    return len(named)
+            verification.differ(f"{name}: the file is missing or was changed.")
+    present_names = {path.relative_to(folder).as_posix() for path in (folder / tree).rglob("*") if path.is_file()}
+    for name in sorted(present_names - listed_names):
+        verification.differ(f"{name}: the file is not in the list.")
+    verification.files += len(listed_names)
+    return len(listed_names)
 
 
 def _sha256(path: Path) -> str:
@@ -180,7 +180,7 @@ def _sha256(path: Path) -> str:
 
 
 def _flow_of(listed: Manifest) -> Mapping[str, Any]:
-    """Return the flow, that of format 1 (without excluded matches) in the form of later formats."""
+    """Return the flow in the form of later formats; format 1 lacks excluded matches."""
     if listed.format_version > 1:
         return listed.flow
     number = listed.flow["matches_in_dataset"]
@@ -194,9 +194,9 @@ def _flow_problem(listed: Manifest) -> str | None:
         return "the flow cannot be read"
 
 
-def _compare_flow(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
+def _compare_flow(folder: Path, listed: Manifest, present: set[str], verification: Verification) -> None:
     if "flow.json" in present and json.loads((folder / "flow.json").read_text("utf-8")) != listed.flow:
-        found.differ("flow.json: the flow differs from the manifest's.")
+        verification.differ("flow.json: the flow differs from the manifest's.")
     if "flow.csv" in present:
         expected = [
             {"stage": stage["stage"], "what": what, "participants": str(count)}
@@ -204,10 +204,10 @@ def _compare_flow(folder: Path, listed: Manifest, present: set[str], found: Veri
             for what, count in [("reached", stage["reached"]), *stage["left"].items()]
         ]
         if list(_rows(folder / "flow.csv")) != expected:
-            found.differ("flow.csv: the flow differs from the manifest's.")
+            verification.differ("flow.csv: the flow differs from the manifest's.")
 
 
-def _compare_codebook(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
+def _compare_codebook(folder: Path, listed: Manifest, present: set[str], verification: Verification) -> None:
     """Check that every column of every table has an entry, and every entry a column."""
     if "codebook.csv" not in present:
         return
@@ -215,37 +215,37 @@ def _compare_codebook(folder: Path, listed: Manifest, present: set[str], found: 
     for row in _rows(folder / "codebook.csv"):
         entries.setdefault(row["table"], []).append(row["column"])
         if not row["meaning"]:
-            found.differ(f"codebook.csv: {row['table']}.{row['column']} has no meaning.")
+            verification.differ(f"codebook.csv: {row['table']}.{row['column']} has no meaning.")
     if entries.pop("transcripts", None) != _keys_of_transcripts(listed.format_version):
-        found.differ("codebook.csv: the entries of the transcripts' keys are wrong.")
+        verification.differ("codebook.csv: the entries of the transcripts' keys are wrong.")
     for name in sorted(present):
         if name.endswith(".csv"):
             with (folder / name).open(encoding="utf-8", newline="") as opened:
                 header = next(csv.reader(opened), [])
             if entries.get(name.removesuffix(".csv")) != header:
-                found.differ(f"{name}: its columns are not those of the codebook.")
+                verification.differ(f"{name}: its columns are not those of the codebook.")
 
 
-SINCE = {"source": 2, "name": 2, "unverified": 2, "in_dataset": 5}
-"""Return the format version that introduced a key of the transcripts."""
+ADDED_IN = {"source": 2, "name": 2, "unverified": 2, "in_dataset": 5}
+"""The format version that introduced each newer key of the transcripts."""
 
 
 def _keys_of_transcripts(version: int) -> list[str]:
-    return [column.name for column in codebook.TRANSCRIPT if SINCE.get(column.name, 1) <= version]
+    return [column.name for column in codebook.TRANSCRIPT if ADDED_IN.get(column.name, 1) <= version]
 
 
-def _compare_versions(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
+def _compare_versions(folder: Path, listed: Manifest, present: set[str], verification: Verification) -> None:
     if versions.FILE not in present:
         return
     frozen = json.loads((folder / versions.FILE).read_text("utf-8"))
     if [(v["number"], v["sha256"]) for v in frozen] != [(v["number"], v["sha256"]) for v in listed.versions]:
-        found.differ(f"{versions.FILE}: the versions are not those of the manifest.")
+        verification.differ(f"{versions.FILE}: the versions are not those of the manifest.")
     for version in frozen:
         for problem in versions.problems(version):
-            found.differ(f"{versions.FILE}: {problem}.")
+            verification.differ(f"{versions.FILE}: {problem}.")
 
 
-def _compare_people(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
+def _compare_people(folder: Path, listed: Manifest, present: set[str], verification: Verification) -> None:
     """Check the participants' table against the flow."""
     if not present & {"participants.csv", f"participants{parquet.ENDING}"}:
         return
@@ -253,19 +253,19 @@ def _compare_people(folder: Path, listed: Manifest, present: set[str], found: Ve
     header = next(records)
     matches = _flow_of(listed)["matches"]
     flow = gate.Flow(
-        matches=matches["in_dataset"], unverified=matches["unverified"], kept_out=Counter(matches["excluded"])
+        matches=matches["in_dataset"], unverified=matches["unverified"], excluded_matches=Counter(matches["excluded"])
     )
     for record in records:
         row = dict(zip(header, record, strict=True))
         stage, reasons = row_stage(row), tuple(reason for reason in row["reasons"].split(";") if reason)
         if (row["in_dataset"].upper() == "TRUE") != (stage == "in_dataset") or bool(reasons) == (stage == "in_dataset"):
-            found.differ(f"{name}: {row['participant']} is both included and excluded.")
+            verification.differ(f"{name}: {row['participant']} is both included and excluded.")
             continue
         if row["reason"] != (reasons[0] if reasons else ""):
-            found.differ(f"{name}: {row['participant']}'s reason is not the first of the reasons.")
+            verification.differ(f"{name}: {row['participant']}'s reason is not the first of the reasons.")
         flow.count(stage=stage, reasons=reasons)
     if flow.as_dict() != _flow_of(listed):
-        found.differ(f"{name}: the rows don't add up to the manifest's flow.")
+        verification.differ(f"{name}: the rows don't add up to the manifest's flow.")
 
 
 def row_stage(row: Mapping[str, str]) -> str:
@@ -275,7 +275,7 @@ def row_stage(row: Mapping[str, str]) -> str:
     return row["stage"]
 
 
-def _compare_parquet(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
+def _compare_parquet(folder: Path, listed: Manifest, present: set[str], verification: Verification) -> None:
     """Check every Parquet file against the codebook's columns, the manifest's number of rows and the CSV file."""
     described: dict[str, list[str]] = {}
     if "codebook.csv" in present:
@@ -286,34 +286,34 @@ def _compare_parquet(folder: Path, listed: Manifest, present: set[str], found: V
             continue
         table = name.removesuffix(parquet.ENDING)
         try:
-            _compare_packed(folder, table, described.get(table), listed, f"{table}.csv" in present, found)
+            _compare_parquet_file(folder, table, described.get(table), listed, f"{table}.csv" in present, verification)
         except (*_MALFORMED, *parquet.errors()) as error:
-            found.differ(f"{name}: it cannot be read: {type(error).__name__}: {error}")
+            verification.differ(f"{name}: it cannot be read: {type(error).__name__}: {error}")
 
 
-def _compare_packed(
-    folder: Path, table: str, columns: list[str] | None, listed: Manifest, beside: bool, found: Verification
+def _compare_parquet_file(
+    folder: Path, table: str, columns: list[str] | None, listed: Manifest, has_csv: bool, verification: Verification
 ) -> None:
     name = f"{table}{parquet.ENDING}"
     path = folder / name
     header = parquet.columns_in(path)
     if columns is not None and header != columns:
-        found.differ(f"{name}: its columns are not those of the codebook.")
+        verification.differ(f"{name}: its columns are not those of the codebook.")
     rows = 0
-    written = _records(folder / f"{table}.csv") if beside else None
-    if written is not None:
-        next(written, None)
+    csv_rows = _records(folder / f"{table}.csv") if has_csv else None
+    if csv_rows is not None:
+        next(csv_rows, None)
     for rows, values in enumerate(parquet.rows_in(path), start=1):
-        if written is None:
+        if csv_rows is None:
             continue
-        said = next(written, None)
-        if said is None or not all(map(_same_value, said, values)):
-            found.differ(f"{name}: row {rows} differs from {table}.csv.")
+        csv_row = next(csv_rows, None)
+        if csv_row is None or not all(map(_same_value, csv_row, values)):
+            verification.differ(f"{name}: row {rows} differs from {table}.csv.")
             return
     if not rows == listed.files[name].rows == listed.counts.get(name):
-        found.differ(f"{name}: it has {rows} rows, the manifest {listed.files[name].rows}.")
-    if written is not None and next(written, None) is not None:
-        found.differ(f"{name}: it has fewer rows than {table}.csv.")
+        verification.differ(f"{name}: it has {rows} rows, the manifest {listed.files[name].rows}.")
+    if csv_rows is not None and next(csv_rows, None) is not None:
+        verification.differ(f"{name}: it has fewer rows than {table}.csv.")
 
 
 def _same_value(written: str, value: Any) -> bool:
@@ -328,7 +328,7 @@ def _same_value(written: str, value: Any) -> bool:
 # ---- matches -------------------------------------------------------------------------------------------
 
 
-def _compare_calls(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
+def _compare_calls(folder: Path, listed: Manifest, present: set[str], verification: Verification) -> None:
     """Check that at most one call of each turn is marked as the move."""
     if "llm_calls.csv" not in present:
         return
@@ -338,35 +338,42 @@ def _compare_calls(folder: Path, listed: Manifest, present: set[str], found: Ver
             moves[row["match"], row["role"], row["answering"]] += 1
     for (match, role, answering), calls in moves.items():
         if calls > 1:
-            found.differ(f"llm_calls.csv: {calls} calls are the move of {role} after event {answering} of {match}.")
+            verification.differ(
+                f"llm_calls.csv: {calls} calls are the move of {role} after event {answering} of {match}."
+            )
 
 
 def _compare_matches(
-    folder: Path, listed: Manifest, present: set[str], found: Verification, processes: int | None = None
+    folder: Path, listed: Manifest, present: set[str], verification: Verification, processes: int | None = None
 ) -> None:
     """Replay the transcripts and compare the tables with them, row by row; on every core if there are many.
 
-    Several processes only check whether everything agrees. If not, this one goes through everything and reports what.
+    Several processes only check whether everything agrees. If not, this one goes through everything and reports the
+    differences.
     """
     if TRANSCRIPTS not in present:
         return
-    tables = tuple(name for name in BESIDE if present & {f"{name}.csv", f"{name}{parquet.ENDING}"})
-    rows = _agreed_by_all(folder, tables, found, processes)
+    tables = tuple(name for name in DERIVED_TABLES if present & {f"{name}.csv", f"{name}{parquet.ENDING}"})
+    rows = _check_in_parallel(folder, tables, verification, processes)
     if rows is None:
-        everything = _Stretch(folder, tables, 0, None)
-        beside, matches, decisions = _walk(everything, found)
-        for table in beside.values():
+        whole_file = _Stretch(folder, tables, 0, None)
+        readers, matches, decisions = _replay_stretch(whole_file, verification)
+        for table in readers.values():
             table.expect_end()
-        found.matches, found.decisions = matches, decisions
-        rows = {name: table.read for name, table in beside.items()}
-    if not listed.include and found.matches != listed.flow["matches_in_dataset"]:
-        found.differ(f"{TRANSCRIPTS}: it has {found.matches} matches, the flow {listed.flow['matches_in_dataset']}.")
+        verification.matches, verification.decisions = matches, decisions
+        rows = {name: table.read for name, table in readers.items()}
+    if not listed.include and verification.matches != listed.flow["matches_in_dataset"]:
+        verification.differ(
+            f"{TRANSCRIPTS}: it has {verification.matches} matches, the flow {listed.flow['matches_in_dataset']}."
+        )
     for name, entry in listed.files.items():
         read = (
-            found.matches if name == TRANSCRIPTS else rows.get(name.removesuffix(".csv").removesuffix(parquet.ENDING))
+            verification.matches
+            if name == TRANSCRIPTS
+            else rows.get(name.removesuffix(".csv").removesuffix(parquet.ENDING))
         )
         if read is not None and not read == entry.rows == listed.counts.get(name):
-            found.differ(f"{name}: it has {read} rows, the manifest {entry.rows}.")
+            verification.differ(f"{name}: it has {read} rows, the manifest {entry.rows}.")
 
 
 @dataclass(frozen=True)
@@ -380,45 +387,45 @@ class _Stretch:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _StretchResult:
     """A process's result: whether its stretch agrees, how much it read, and which rows of each table."""
 
     agrees: bool
     matches: int = 0
     decisions: int = 0
     rows: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    to_the_end: bool = False
+    reached_end: bool = False
 
 
-def _agreed_by_all(
-    folder: Path, tables: tuple[str, ...], found: Verification, processes: int | None
+def _check_in_parallel(
+    folder: Path, tables: tuple[str, ...], verification: Verification, processes: int | None
 ) -> dict[str, int] | None:
     """Return rows by table if several processes, each with its own stretch, find no difference; else None."""
     stretches = _stretches(folder, tables, processes or os.cpu_count() or 1)
     if len(stretches) < 2 or multiprocessing.current_process().daemon:
         return None
     settings_module = settings.SETTINGS_MODULE or os.environ["DJANGO_SETTINGS_MODULE"]
-    told = list(
+    results = list(
         in_order(
-            _told_of,
+            _check_stretch,
             stretches,
             processes=len(stretches),
             chunk=1,
             start=prepare,
-            given=(settings_module, None),
-            helping=True,
-            waiting=1,
+            start_args=(settings_module, None),
+            caller_works=True,
+            queued=1,
         )
     )
     ends = dict.fromkeys(tables, 0)
-    for one in told:
-        if not one.agrees or any(one.rows[name][0] != ends[name] for name in tables):
+    for result in results:
+        if not result.agrees or any(result.rows[name][0] != ends[name] for name in tables):
             return None
-        ends = {name: one.rows[name][1] for name in tables}
-    if not told[-1].to_the_end:
+        ends = {name: result.rows[name][1] for name in tables}
+    if not results[-1].reached_end:
         return None
-    found.matches = sum(one.matches for one in told)
-    found.decisions = sum(one.decisions for one in told)
+    verification.matches = sum(result.matches for result in results)
+    verification.decisions = sum(result.decisions for result in results)
     return ends
 
 
@@ -426,73 +433,73 @@ def _stretches(folder: Path, tables: tuple[str, ...], number: int) -> list[_Stre
     """Return stretches of whole lines with about equal bytes; only one if there are few lines."""
     path = folder / TRANSCRIPTS
     size = path.stat().st_size
-    begins = [0]
-    if size >= WORTHWHILE:
+    starts = [0]
+    if size >= MIN_BYTES:
         with path.open("rb") as opened:
             for i in range(1, number):
                 opened.seek(i * size // number)
                 opened.readline()
-                begins.append(opened.tell())
-    ends = [*begins[1:], None]
+                starts.append(opened.tell())
+    ends = [*starts[1:], None]
     return [
         _Stretch(folder, tables, begin, end)
-        for begin, end in zip(begins, ends, strict=True)
+        for begin, end in zip(starts, ends, strict=True)
         if (size if end is None else end) > begin
     ]
 
 
-def _told_of(stretch: _Stretch) -> _Told:
+def _check_stretch(stretch: _Stretch) -> _StretchResult:
     """Check one stretch, in its own process."""
-    found = Verification()
+    verification = Verification()
     try:
-        beside, matches, decisions = _walk(stretch, found)
+        readers, matches, decisions = _replay_stretch(stretch, verification)
     except (*_MALFORMED, *parquet.errors()):
-        return _Told(agrees=False)
-    rows = {name: (table.began, table.read) for name, table in beside.items()}
-    ended = all(table.ended for table in beside.values())
-    return _Told(not found.differences, matches, decisions, rows, to_the_end=ended)
+        return _StretchResult(agrees=False)
+    rows = {name: (table.began, table.read) for name, table in readers.items()}
+    ended = all(table.ended for table in readers.values())
+    return _StretchResult(not verification.differences, matches, decisions, rows, reached_end=ended)
 
 
-def _walk(stretch: _Stretch, found: Verification) -> tuple[dict[str, _Beside], int, int]:
+def _replay_stretch(stretch: _Stretch, verification: Verification) -> tuple[dict[str, _TableReader], int, int]:
     """Replay a stretch of the transcripts alongside the tables and count matches and decisions."""
     earlier: set[str] = set()
     matches = decisions = at = 0
-    beside: dict[str, _Beside] = {}
+    readers: dict[str, _TableReader] = {}
     with (stretch.folder / TRANSCRIPTS).open("rb") as lines:
         for line in lines:
             if at < stretch.begin:
-                earlier.add(_match_in(line))
+                earlier.add(_match_id(line))
             else:
-                if not beside:
-                    beside = _all_beside(stretch, earlier, found)
+                if not readers:
+                    readers = _open_readers(stretch, earlier, verification)
                 transcript = json.loads(line)
                 matches += 1
-                play = _replay(transcript, found)
-                decisions += _compare_rows(transcript, play, beside, found)
+                play = _replay(transcript, verification)
+                decisions += _compare_rows(transcript, play, readers, verification)
             at += len(line)
             if stretch.end is not None and at >= stretch.end:
                 break
-    return beside or _all_beside(stretch, earlier, found), matches, decisions
+    return readers or _open_readers(stretch, earlier, verification), matches, decisions
 
 
-def _all_beside(stretch: _Stretch, earlier: Collection[str], found: Verification) -> dict[str, _Beside]:
-    return {name: _Beside(stretch.folder, name, found, earlier) for name in stretch.tables}
+def _open_readers(stretch: _Stretch, earlier: Collection[str], verification: Verification) -> dict[str, _TableReader]:
+    return {name: _TableReader(stretch.folder, name, verification, earlier) for name in stretch.tables}
 
 
-def _match_in(line: bytes) -> str:
+def _match_id(line: bytes) -> str:
     """Return a transcript's match, without parsing the rest if it comes first."""
-    if begins := _MATCH_FIRST.match(line):
-        return begins[1].decode()
+    if starts := _MATCH_FIRST.match(line):
+        return starts[1].decode()
     return str(json.loads(line)["match"])
 
 
-def _replay(transcript: Mapping[str, Any], found: Verification) -> games.play.Play | None:
-    """Return the replayed match and the differences; None if it cannot be replayed."""
+def _replay(transcript: Mapping[str, Any], verification: Verification) -> games.play.Play | None:
+    """Return the replayed match and record differences; None if it cannot be replayed."""
     uid = transcript["match"]
     try:
         game = games.play.configure(registry.get(transcript["game"]), transcript["config"])
         if game.rules_version != transcript["rules_version"]:
-            found.differ(
+            verification.differ(
                 f"match {uid}: it was played under rules version {transcript['rules_version']} of {game.key}; this "
                 f"code has the {'newer' if game.rules_version > transcript['rules_version'] else 'older'} version "
                 f"{game.rules_version}; check it with the code revision named in the manifest."
@@ -502,23 +509,23 @@ def _replay(transcript: Mapping[str, Any], found: Verification) -> games.play.Pl
             Event(event["number"], event["kind"], {k: v for k, v in event.items() if k not in ("number", "kind")})
             for event in transcript["events"]
         ]
-        play = _played_again(game, transcript, events)
+        play = _replayed_play(game, transcript, events)
     except GameError as error:
-        found.differ(f"match {uid}: {error}")
+        verification.differ(f"match {uid}: {error}")
         return None
     start = events[0].data
     if (start.get("seed"), start.get("game")) != (transcript["seed"], transcript["game"]):
-        found.differ(f"match {uid}: the seed or game differs from its log.")
+        verification.differ(f"match {uid}: the seed or game differs from its log.")
     if _plain(play.payoffs()) != _plain(transcript["payoffs"]):
-        found.differ(f"match {uid}: the payoffs are {transcript['payoffs']}, the rules give {play.payoffs()}.")
+        verification.differ(f"match {uid}: the payoffs are {transcript['payoffs']}, the rules give {play.payoffs()}.")
     if _plain(play.metrics()) != _plain(transcript["metrics"]):
-        found.differ(f"match {uid}: the metrics are {transcript['metrics']}, the rules give {play.metrics()}.")
+        verification.differ(f"match {uid}: the metrics are {transcript['metrics']}, the rules give {play.metrics()}.")
     if set(transcript["players"]) != set(game.roles()):
-        found.differ(f"match {uid}: the players are not the game's.")
+        verification.differ(f"match {uid}: the players are not the game's.")
     return play
 
 
-def _played_again(game: Game[Any, Any], transcript: Mapping[str, Any], events: list[Event]) -> games.play.Play:
+def _replayed_play(game: Game[Any, Any], transcript: Mapping[str, Any], events: list[Event]) -> games.play.Play:
     """Return the play replayed by the rules; an unverified one is rebuilt from its log.
 
     Raises:
@@ -531,50 +538,55 @@ def _played_again(game: Game[Any, Any], transcript: Mapping[str, Any], events: l
 
 
 def _compare_rows(
-    transcript: Mapping[str, Any], play: games.play.Play | None, beside: Mapping[str, _Beside], found: Verification
+    transcript: Mapping[str, Any],
+    play: games.play.Play | None,
+    readers: Mapping[str, _TableReader],
+    verification: Verification,
 ) -> int:
     """Compare a transcript and its replay with its rows in the tables; return the number of decisions."""
     uid = transcript["match"]
     moves = [event for event in transcript["events"] if event["kind"] == "move"]
     messages = [event for event in moves if event["move"].get("message") is not None]
-    if "matches" in beside:
-        rows = beside["matches"].rows_of(uid)
+    if "matches" in readers:
+        rows = readers["matches"].rows_of(uid)
         if len(rows) != 1:
-            found.differ(f"matches.csv: match {uid} has {len(rows)} rows.")
+            verification.differ(f"matches.csv: match {uid} has {len(rows)} rows.")
         for row in rows:
-            beside["matches"].compare(uid, row, expected_match(transcript, row, len(moves), len(messages)))
-    if "seats" in beside:
-        rows = beside["seats"].rows_of(uid)
+            readers["matches"].compare(uid, row, expected_match(transcript, row, len(moves), len(messages)))
+    if "seats" in readers:
+        rows = readers["seats"].rows_of(uid)
         if [row["role"] for row in rows] != list(transcript["players"]):
-            found.differ(f"seats.csv: match {uid} does not have exactly one row per seat.")
+            verification.differ(f"seats.csv: match {uid} does not have exactly one row per seat.")
         for row in rows:
-            beside["seats"].compare(uid, row, expected_seat(transcript, row))
-    if "rounds" in beside:
-        _compare_records(uid, play, beside["rounds"], found)
-    if "decisions" in beside:
-        rows = beside["decisions"].rows_of(uid)
+            readers["seats"].compare(uid, row, expected_seat(transcript, row))
+    if "rounds" in readers:
+        _compare_records(uid, play, readers["rounds"], verification)
+    if "decisions" in readers:
+        rows = readers["decisions"].rows_of(uid)
         if len(rows) != len(moves):
-            found.differ(f"decisions.csv: match {uid} has {len(rows)} rows, its transcript {len(moves)} moves.")
+            verification.differ(f"decisions.csv: match {uid} has {len(rows)} rows, its transcript {len(moves)} moves.")
         for i, (row, event) in enumerate(zip(rows, moves, strict=False), start=1):
-            beside["decisions"].compare(uid, row, expected_decision(transcript, row, event, i))
-    if "messages" in beside:
-        rows = beside["messages"].rows_of(uid)
+            readers["decisions"].compare(uid, row, expected_decision(transcript, row, event, i))
+    if "messages" in readers:
+        rows = readers["messages"].rows_of(uid)
         if len(rows) != len(messages):
-            found.differ(f"messages.csv: match {uid} has {len(rows)} rows, its transcript {len(messages)} messages.")
+            verification.differ(
+                f"messages.csv: match {uid} has {len(rows)} rows, its transcript {len(messages)} messages."
+            )
         for row, event in zip(rows, messages, strict=False):
-            beside["messages"].compare(uid, row, expected_message(transcript, event))
+            readers["messages"].compare(uid, row, expected_message(transcript, event))
     return len(moves)
 
 
-def _compare_records(uid: str, play: games.play.Play | None, beside: _Beside, found: Verification) -> None:
-    rows = beside.rows_of(uid)
+def _compare_records(uid: str, play: games.play.Play | None, readers: _TableReader, verification: Verification) -> None:
+    rows = readers.rows_of(uid)
     if play is None:
         return
     records = list(play.game.records(play.state)) if play.finished else []
     if len(rows) != len(records):
-        found.differ(f"rounds.csv: match {uid} has {len(rows)} rows, its replay {len(records)} records.")
+        verification.differ(f"rounds.csv: match {uid} has {len(rows)} rows, its replay {len(records)} records.")
     for number, (row, record) in enumerate(zip(rows, records, strict=False), start=1):
-        beside.compare(uid, row, {"row": number, **{record_column(name): value for name, value in record.items()}})
+        readers.compare(uid, row, {"row": number, **{record_column(name): value for name, value in record.items()}})
 
 
 def expected_seat(transcript: Mapping[str, Any], row: Mapping[str, str]) -> dict[str, Any]:
@@ -637,7 +649,7 @@ def expected_message(transcript: Mapping[str, Any], event: Mapping[str, Any]) ->
     }
 
 
-class _Beside:
+class _TableReader:
     """A table read alongside the transcripts: the rows of a match are together, in the same order.
 
     Args:
@@ -647,10 +659,10 @@ class _Beside:
         began, read: rows skipped as earlier ones, and rows read so far, including these.
     """
 
-    def __init__(self, folder: Path, table: str, found: Verification, earlier: Collection[str] = ()):
+    def __init__(self, folder: Path, table: str, verification: Verification, earlier: Collection[str] = ()):
         self.name, self._records = _table(folder, table)
         self.read = 0
-        self._found = found
+        self._verification = verification
         self._header = next(self._records, [])
         self._match = self._header.index("match")
         self._next: list[str] | None = None
@@ -661,7 +673,7 @@ class _Beside:
 
     @property
     def ended(self) -> bool:
-        """Return whether every row was read."""
+        """Whether every row was read."""
         return self._next is None
 
     def rows_of(self, uid: str) -> list[dict[str, str]]:
@@ -675,13 +687,15 @@ class _Beside:
     def compare(self, uid: str, row: Mapping[str, str], expected: Mapping[str, str]) -> None:
         for column, value in expected.items():
             if column not in row or not _same(row[column], value):
-                self._found.differ(
+                self._verification.differ(
                     f"{self.name}: match {uid}: {column} is {row.get(column)!r}, it should be {value!r}."
                 )
 
     def expect_end(self) -> None:
         while self._next is not None:
-            self._found.differ(f"{self.name}: a row of match {self._next[self._match]} is not in the transcripts.")
+            self._verification.differ(
+                f"{self.name}: a row of match {self._next[self._match]} is not in the transcripts."
+            )
             self._step()
 
     def _step(self) -> None:

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from exports.alike import cut
-from exports.sources import Frozen
+from exports.alike import mask
+from exports.sources import FrozenVersion
 from studies.freezing import sha256_of
 
 FILE = "versions.json"
 MEANING = (
     "The study as it was launched, version by version: texts, configurations, agents, pay rule. `sha256` is the hash "
-    "of `content` as JSON (keys sorted, no spaces, other characters than ASCII escaped). Where something in it was "
-    "replaced by a marker such as [e-mail], `replaced` says where, `content_sha256` is the hash of what stands here, "
-    "and `sha256` the hash of the content as it was launched, which anyone who holds the study can compute."
+    "of `content` as JSON (keys sorted, no spaces, other characters than ASCII escaped). If parts of it "
+    "were replaced by markers such as [e-mail], `replaced` lists them, `content_sha256` is the hash of the content "
+    "here, and `sha256` the hash of the content as launched, which anyone with access to the study can compute."
 )
 
 
-def told(version: Frozen) -> dict[str, Any]:
+def exported_version(version: FrozenVersion) -> dict[str, Any]:
     """Return a version for versions.json."""
     replaced: list[str] = []
-    content = _without(version.content, "", replaced)
+    content = _masked(version.content, "", replaced)
     entry = {"number": version.number, "sha256": version.sha256}
     if replaced:
         entry |= {"replaced": replaced, "content_sha256": sha256_of(content)}
@@ -29,22 +29,22 @@ def told(version: Frozen) -> dict[str, Any]:
 
 
 def problems(entry: Mapping[str, Any]) -> Iterator[str]:
-    """Return what is wrong with a version in versions.json, if its hash shows it."""
+    """Return the problems of a version in versions.json that its hash reveals."""
     named = entry["content_sha256"] if entry.get("replaced") else entry["sha256"]
     if sha256_of(entry["content"]) != named:
         yield f"the content of version {entry['number']} does not match its hash"
 
 
-def _without(data: Any, where: str, replaced: list[str]) -> Any:
+def _masked(data: Any, where: str, replaced: list[str]) -> Any:
     """Return plain data without addresses, identifiers and keys; `replaced` receives their places."""
     if isinstance(data, str):
-        text = cut(data)
+        text = mask(data)
         if text != data:
             replaced.append(where)
         return text
     if isinstance(data, Mapping):
-        named = [(key, value, f"{where}.{cut(key)}".removeprefix(".")) for key, value in data.items()]
-        return {_without(key, place, replaced): _without(value, place, replaced) for key, value, place in named}
+        named = [(key, value, f"{where}.{mask(key)}".removeprefix(".")) for key, value in data.items()]
+        return {_masked(key, place, replaced): _masked(value, place, replaced) for key, value, place in named}
     if isinstance(data, list | tuple):
-        return [_without(value, f"{where}.{i}", replaced) for i, value in enumerate(data)]
+        return [_masked(value, f"{where}.{i}", replaced) for i, value in enumerate(data)]
     return data

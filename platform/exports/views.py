@@ -21,10 +21,10 @@ from audit.actions import Action
 from collecting.models import Collection
 from exports import background, figure
 from exports.errors import NothingToExport, UnknownFormat
-from exports.formats import FORMATS, USUAL
+from exports.formats import DEFAULT_FORMATS, FORMATS
 from exports.forms import PublicationForm
-from exports.models import Dataset, of
-from exports.packing import sent
+from exports.models import Dataset, lookup
+from exports.packing import zip_response
 from exports.readme import publication_of
 from rights.admin import trail
 from rights.roles import Role
@@ -33,50 +33,50 @@ from studies.models import Study
 View = Callable[..., HttpResponse]
 
 
-def of_one(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
+def with_parent(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
     """Pass a view the study or collection from its address, if the visitor has this role in it."""
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def found(
-            request: HttpRequest, study_id: int | None = None, collection_id: int | None = None, **named: Any
+        def wrapper(
+            request: HttpRequest, study_id: int | None = None, collection_id: int | None = None, **kwargs: Any
         ) -> HttpResponse:
             model, key = (Study, study_id) if study_id is not None else (Collection, collection_id)
-            made = admin.site.get_model_admin(model).seen(request, str(key), role=role)
-            return view(request, made, **named)
+            parent = admin.site.get_model_admin(model).seen(request, str(key), role=role)
+            return view(request, parent, **kwargs)
 
-        return admin.site.admin_view(found)
+        return admin.site.admin_view(wrapper)
 
     return decorate
 
 
 @require_GET
 @never_cache
-@of_one()
-def page(request: HttpRequest, made: Study | Collection) -> HttpResponse:
-    """The whole page."""
-    return _page(request, made, PublicationForm(instance=publication_of(made)))
+@with_parent()
+def page(request: HttpRequest, parent: Study | Collection) -> HttpResponse:
+    """Return the page of datasets."""
+    return _page(request, parent, PublicationForm(instance=publication_of(parent)))
 
 
 @require_GET
 @never_cache
-@of_one()
-def now(request: HttpRequest, made: Study | Collection) -> HttpResponse:
+@with_parent()
+def status_part(request: HttpRequest, parent: Study | Collection) -> HttpResponse:
     """Return the part of the page that changes while a dataset is written."""
-    return TemplateResponse(request, "admin/exports/now.html", _status(request, made))
+    return TemplateResponse(request, "admin/exports/now.html", _status(request, parent))
 
 
 @require_POST
-@of_one(role=Role.EDITOR)
-def write(request: HttpRequest, made: Study | Collection) -> HttpResponse:
+@with_parent(role=Role.EDITOR)
+def write(request: HttpRequest, parent: Study | Collection) -> HttpResponse:
     """Request a dataset in the chosen formats."""
     try:
         with transaction.atomic():
             excluded = bool(request.POST.get("excluded"))
-            asked, new = background.ask_for(made, request.POST.getlist("formats"), excluded=excluded)
+            asked, new = background.request_dataset(parent, request.POST.getlist("formats"), excluded=excluded)
             if new:
                 details = {"dataset": str(asked.uid), "formats": asked.formats, "excluded": excluded}
-                record(request, made, Action.EXPORTED, "Asked for a dataset.", details)
+                record(request, parent, Action.EXPORTED, "Requested a dataset.", details)
     except UnknownFormat:
         messages.error(request, _("Choose at least one format."))
     except NothingToExport as refused:
@@ -84,74 +84,78 @@ def write(request: HttpRequest, made: Study | Collection) -> HttpResponse:
     else:
         if not new:
             messages.info(request, _("A dataset is already being written."))
-    return back_to_datasets(made)
+    return back_to_datasets(parent)
 
 
 @require_POST
-@of_one(role=Role.EDITOR)
-def stop(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpResponse:
+@with_parent(role=Role.EDITOR)
+def stop(request: HttpRequest, parent: Study | Collection, uid: UUID) -> HttpResponse:
     """Stop writing the dataset."""
     with transaction.atomic():
-        if background.stop(_dataset(made, uid)):
-            record(request, made, Action.STOPPED, "Stopped writing a dataset.", {"dataset": str(uid)})
-    return back_to_datasets(made)
+        if background.stop(_dataset(parent, uid)):
+            record(request, parent, Action.STOPPED, "Stopped writing a dataset.", {"dataset": str(uid)})
+    return back_to_datasets(parent)
 
 
 @require_POST
-@of_one(role=Role.EDITOR)
-def download(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpResponse:
+@with_parent(role=Role.EDITOR)
+def download(request: HttpRequest, parent: Study | Collection, uid: UUID) -> HttpResponse:
     """Send a finished dataset; by POST, because downloads are logged."""
-    dataset = _dataset(made, uid)
+    dataset = _dataset(parent, uid)
     try:
         pack = dataset.file.open("rb") if dataset.file else None
     except FileNotFoundError:
         pack = None
     if pack is None:
         messages.error(request, _("The file no longer exists. Request another dataset."))
-        return back_to_datasets(made)
+        return back_to_datasets(parent)
     with transaction.atomic():
-        record(request, made, Action.DOWNLOADED, "Downloaded a dataset.", {"dataset": str(uid)})
-    return sent(request, pack, str(dataset))
+        record(request, parent, Action.DOWNLOADED, "Downloaded a dataset.", {"dataset": str(uid)})
+    return zip_response(request, pack, str(dataset))
 
 
 @require_POST
-@of_one(role=Role.EDITOR)
-def publish(request: HttpRequest, made: Study | Collection) -> HttpResponse:
+@with_parent(role=Role.EDITOR)
+def publish(request: HttpRequest, parent: Study | Collection) -> HttpResponse:
     """Save the publication details for future datasets."""
-    form = PublicationForm(request.POST, instance=publication_of(made))
+    form = PublicationForm(request.POST, instance=publication_of(parent))
     if not form.is_valid():
-        return _page(request, made, form)
+        return _page(request, parent, form)
     with transaction.atomic():
         form.save()
         record(
-            request, made, Action.CHANGED, "Changed what its datasets say of themselves.", {"fields": form.changed_data}
+            request,
+            parent,
+            Action.CHANGED,
+            "Changed the publication details of its datasets.",
+            {"fields": form.changed_data},
         )
     messages.success(request, _("Saved. The next dataset will include these details."))
-    return back_to_datasets(made)
+    return back_to_datasets(parent)
 
 
-def _page(request: HttpRequest, made: Study | Collection, form: PublicationForm) -> HttpResponse:
+def _page(request: HttpRequest, parent: Study | Collection, form: PublicationForm) -> HttpResponse:
     context = {
         **admin.site.each_context(request),
-        **trail(made, here=_("Datasets")),
-        "title": _("Datasets of {title}").format(title=made.title),
-        **_status(request, made),
-        "formats": [(made_as, made_as.name in USUAL) for made_as in FORMATS.values()],
+        **trail(parent, here=_("Datasets")),
+        "title": _("Datasets of {title}").format(title=parent.title),
+        **_status(request, parent),
+        "formats": [(output, output.name in DEFAULT_FORMATS) for output in FORMATS.values()],
         "form": form,
-        "flow": _flow(made),
+        "flow": _flow(parent),
     }
     return TemplateResponse(request, "admin/exports/page.html", context)
 
 
-def _status(request: HttpRequest, made: Study | Collection) -> dict[str, Any]:
-    datasets = background.kept(made)
+def _status(request: HttpRequest, parent: Study | Collection) -> dict[str, Any]:
+    datasets = background.recent_datasets(parent)
     return {
-        "made": made,
-        "of": "study" if isinstance(made, Study) else "collection",
+        "parent": parent,
+        "kind": "study" if isinstance(parent, Study) else "collection",
         "datasets": datasets,
         "alive": any(dataset.unfinished or _being_analysed(dataset) for dataset in datasets),
-        "may_change": admin.site.get_model_admin(type(made)).has_change_permission(request, made),
-        "launched": not isinstance(made, Study) or made.versions.exists(),
+        "may_change": admin.site.get_model_admin(type(parent)).has_change_permission(request, parent),
+        "launched": not isinstance(parent, Study) or parent.versions.exists(),
     }
 
 
@@ -160,31 +164,33 @@ def _being_analysed(dataset: Dataset) -> bool:
     return report is not None and report.unfinished
 
 
-def _flow(made: Study | Collection) -> dict[str, Any] | None:
+def _flow(parent: Study | Collection) -> dict[str, Any] | None:
     """Return the flow figure of the newest dataset, for wide and narrow screens."""
-    newest = Dataset.objects.filter(**of(made), state=Dataset.State.READY).exclude(flow={}).first()
+    newest = Dataset.objects.filter(**lookup(parent), state=Dataset.State.READY).exclude(flow={}).first()
     if newest is None:
         return None
     drawn = {
-        name: mark_safe(figure.drawn(newest.flow, title=_("Flow into the dataset"), look=look))
-        for name, look in (("wide", figure.SHOWN), ("narrow", figure.NARROW))
+        name: mark_safe(figure.flow_svg(newest.flow, title=_("Flow into the dataset"), layout=layout))
+        for name, layout in (("wide", figure.ON_PAGE), ("narrow", figure.NARROW))
     }
     return {**drawn, "as_of": newest.asked_at}
 
 
-def _dataset(made: Study | Collection, uid: UUID) -> Dataset:
-    found = Dataset.objects.filter(**of(made), uid=uid).first()
+def _dataset(parent: Study | Collection, uid: UUID) -> Dataset:
+    found = Dataset.objects.filter(**lookup(parent), uid=uid).first()
     if found is None:
         raise Http404
     return found
 
 
-def record(request: HttpRequest, made: Study | Collection, action: str, says: str, details: dict[str, Any]) -> None:
+def record(
+    request: HttpRequest, parent: Study | Collection, action: str, summary: str, details: dict[str, Any]
+) -> None:
     """Log who did what with datasets."""
-    admin.site.get_model_admin(type(made)).record_action(request, made, action, says, details)
+    admin.site.get_model_admin(type(parent)).record_action(request, parent, action, summary, details)
 
 
-def back_to_datasets(made: Study | Collection) -> HttpResponseRedirect:
+def back_to_datasets(parent: Study | Collection) -> HttpResponseRedirect:
     """Redirect to the page of datasets."""
-    name = "page" if isinstance(made, Study) else "page_of_collection"
-    return HttpResponseRedirect(reverse(f"exports:{name}", args=[made.pk]))
+    name = "page" if isinstance(parent, Study) else "page_of_collection"
+    return HttpResponseRedirect(reverse(f"exports:{name}", args=[parent.pk]))

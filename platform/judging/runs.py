@@ -39,11 +39,11 @@ def begin(collection: Collection, judges: Sequence[str], cap: Decimal | None, by
     """
     if services.rubric_of(collection.game) is None:
         raise JudgingError(_("This game has no labels for justifications."))
-    named = services.checked(judges, cap)
+    names = services.validate_judges(judges, cap)
     Collection.objects.select_for_update().get(pk=collection.pk)
     if JudgingRun.objects.filter(collection=collection, status=JudgingRun.Status.RUNNING).exists():
         raise JudgingError(_("This collection is already being judged."))
-    judging_run = JudgingRun.objects.create(collection=collection, judges=named, cap=cap, asked_by=by)
+    judging_run = JudgingRun.objects.create(collection=collection, judges=names, cap=cap, asked_by=by)
     transaction.on_commit(lambda: send(judging_run))
     return judging_run
 
@@ -57,37 +57,37 @@ def send(judging_run: JudgingRun) -> None:
 
 
 def run(run_id: int) -> None:
-    """Judge until everything is judged, the cap is reached or it is stopped; do nothing if another worker does."""
+    """Judge until everything is judged, the cap is reached or it is stopped; do nothing if another worker has it."""
     rows = JudgingRun.objects.filter(pk=run_id)
-    mine = secrets.token_hex(8)
-    if not leasing.take(rows.filter(status=JudgingRun.Status.RUNNING), mine, LEASE):
+    holder = secrets.token_hex(8)
+    if not leasing.take(rows.filter(status=JudgingRun.Status.RUNNING), holder, LEASE):
         return
     judging_run = rows.select_related("collection").get()
     rubric = services.rubric_of(judging_run.collection.game)
     assert rubric is not None
 
-    def goes_on(known: int) -> bool:
-        rows.filter(holder=mine).update(known=known)
-        return bool(leasing.renew(rows.filter(status=JudgingRun.Status.RUNNING), mine, LEASE))
+    def keep_going(known: int) -> bool:
+        rows.filter(holder=holder).update(known=known)
+        return bool(leasing.renew(rows.filter(status=JudgingRun.Status.RUNNING), holder, LEASE))
 
     try:
         found = list(of_collection(judging_run.collection))
         wanted = len({one.sha256 for one in found}) * len(judging_run.judges)
-        rows.filter(holder=mine).update(wanted=wanted)
-        came = services.judge(
+        rows.filter(holder=holder).update(wanted=wanted)
+        progress = services.judge(
             rubric,
             found,
             judging_run.judges,
             budget_of=budget_of(judging_run.collection),
             cap=judging_run.cap,
-            goes_on=goes_on,
+            keep_going=keep_going,
         )
     except BaseException:
-        leasing.release(rows, mine)
+        leasing.release(rows, holder)
         raise
-    over = {"known": came.known, "wanted": came.wanted, "problem": came.problem[:500]}
-    ended = JudgingRun.Status.STOPPED if came.stopped else JudgingRun.Status.DONE
-    leasing.release(rows.filter(status=JudgingRun.Status.RUNNING), mine, status=ended, **over)
+    fields = {"known": progress.known, "wanted": progress.wanted, "problem": progress.problem[:500]}
+    status = JudgingRun.Status.STOPPED if progress.stopped else JudgingRun.Status.DONE
+    leasing.release(rows.filter(status=JudgingRun.Status.RUNNING), holder, status=status, **fields)
 
 
 def stop(judging_run: JudgingRun) -> bool:

@@ -35,8 +35,8 @@ from opponents.spending import spent_by_label
 AT_ONCE = 8
 CHUNK = 40
 """Texts per batch; between batches the cap and the request's status are checked."""
-MOST_JUDGES = 2
-Goes = Callable[[int], bool]
+MAX_JUDGES = 2
+KeepGoing = Callable[[int], bool]
 """Takes the number of known judgements; returns False to stop."""
 
 
@@ -82,7 +82,7 @@ def rubric_of(game: str) -> Rubric | None:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgingProgress:
     """The progress of judging.
 
     Attributes:
@@ -97,19 +97,19 @@ class Judged:
     stopped: bool = False
 
 
-def checked(judges: Sequence[str], cap: Decimal | None) -> list[str]:
-    """Return the judges' names, checked.
+def validate_judges(judges: Sequence[str], cap: Decimal | None) -> list[str]:
+    """Return the judges' names after checking them.
 
     Raises:
         JudgingError: no or too many judges, a duplicate, an unknown model, or a cap without a known price.
     """
     refresh_if_old()
-    named = [name.strip() for name in judges if name.strip()]
-    if not named or len(named) > MOST_JUDGES:
+    names = [name.strip() for name in judges if name.strip()]
+    if not names or len(names) > MAX_JUDGES:
         raise JudgingError(_("Please name one or two judges."))
-    if len(set(named)) < len(named):
+    if len(set(names)) < len(names):
         raise JudgingError(_("The second judge must be a different model."))
-    for name in named:
+    for name in names:
         try:
             scripted = parse_spec(name).scripted
         except AgentError as error:
@@ -117,11 +117,11 @@ def checked(judges: Sequence[str], cap: Decimal | None) -> list[str]:
         if scripted:
             raise JudgingError(_("“{name}” is a scripted player. A judge must be a model.").format(name=name))
         if cap is not None and current_prices().of(name) is None:
-            says = _(
+            message = _(
                 "The price of {name} is unknown, so the cap can't be applied. Enter the price at the model's endpoint."
             )
-            raise JudgingError(says.format(name=name))
-    return named
+            raise JudgingError(message.format(name=name))
+    return names
 
 
 def judge(
@@ -131,33 +131,35 @@ def judge(
     *,
     budget_of: str,
     cap: Decimal | None = None,
-    goes_on: Goes = lambda _known: True,
-) -> Judged:
+    keep_going: KeepGoing = lambda _known: True,
+) -> JudgingProgress:
     """Have every judge label the texts it has not labelled yet.
 
     Args:
         budget_of: the name under which calls are stored; `cap` applies to all of them, including earlier runs.
-        goes_on: called between batches.
+        keep_going: called between batches.
     """
     texts = {one.sha256: one for one in found}
     wanted = [(name, one) for name in judges for one in texts.values()]
-    there = _known(rubric, wanted)
-    left = [(name, one) for name, one in wanted if key_of(rubric, name, one) not in there]
-    known, problem = len(wanted) - len(left), ""
+    known_labels = _known(rubric, wanted)
+    unjudged = [(name, one) for name, one in wanted if key_of(rubric, name, one) not in known_labels]
+    known, problem = len(wanted) - len(unjudged), ""
     for name in judges:
-        mine = [one for judge_of, one in left if judge_of == name]
-        for start in range(0, len(mine), CHUNK):
-            if not goes_on(known):
-                return Judged(len(wanted), known, problem, stopped=True)
+        remaining = [one for judge_name, one in unjudged if judge_name == name]
+        for start in range(0, len(remaining), CHUNK):
+            if not keep_going(known):
+                return JudgingProgress(len(wanted), known, problem, stopped=True)
             if cap is not None and spent_by_label(budget_of) >= cap:
-                says = _("Stopped at the cap: the judges have cost ${spent:,.2f} of ${cap:,.2f}.")
-                return Judged(len(wanted), known, says.format(spent=spent_by_label(budget_of), cap=cap), stopped=True)
-            verdicts = _ask(rubric, name, mine[start : start + CHUNK], budget_of, cap)
+                message = _("Stopped at the cap: the judges have cost ${spent:,.2f} of ${cap:,.2f}.")
+                return JudgingProgress(
+                    len(wanted), known, message.format(spent=spent_by_label(budget_of), cap=cap), stopped=True
+                )
+            verdicts = _ask(rubric, name, remaining[start : start + CHUNK], budget_of, cap)
             known += sum(verdict.answer is not None for verdict in verdicts)
             problem = next((verdict.problem for verdict in verdicts if verdict.problem), problem)
             if len(verdicts) >= AT_ONCE and all(verdict.answer is None for verdict in verdicts):
-                return Judged(len(wanted), known, problem, stopped=True)
-    return Judged(len(wanted), known, problem)
+                return JudgingProgress(len(wanted), known, problem, stopped=True)
+    return JudgingProgress(len(wanted), known, problem)
 
 
 def _ask(
@@ -189,9 +191,9 @@ def _ask(
     return ask(agent, [case for case, _one in cases.values()], budget_of=budget_of, on_verdict=told, at_once=AT_ONCE)
 
 
-def key_of(rubric: Rubric, judge_of: str, one: Justification) -> str:
+def key_of(rubric: Rubric, judge_name: str, one: Justification) -> str:
     """Return the key of a judgement, made from judge, prompt and text."""
-    return hashlib.sha256(f"{judge_of}\n{rubric.sha256}\n{one.sha256}".encode()).hexdigest()
+    return hashlib.sha256(f"{judge_name}\n{rubric.sha256}\n{one.sha256}".encode()).hexdigest()
 
 
 def _known(rubric: Rubric, wanted: Iterable[tuple[str, Justification]]) -> Mapping[str, list[str]]:
@@ -269,8 +271,8 @@ def summary(rubric: Rubric, rows: Sequence[Mapping[str, Any]], judges: Sequence[
         | ({"note": one.note} if one.note else {})
         for one in shares(rubric, rows, judges)
     ]
-    told = {"judges": list(judges), "prompt_sha256": rubric.sha256, "rows": len(rows), "labels": listed}
-    return json.dumps(told, indent=2) + "\n"
+    content = {"judges": list(judges), "prompt_sha256": rubric.sha256, "rows": len(rows), "labels": listed}
+    return json.dumps(content, indent=2) + "\n"
 
 
 def as_csv(rubric: Rubric, rows: Sequence[Mapping[str, Any]]) -> bytes:

@@ -49,11 +49,11 @@ def justification(answer: str, remarks: Mapping[str, Any] | None = None) -> str:
     the one in the database.
     """
     try:
-        within = last_object(answer).get(REASONING)
+        reasoning = last_object(answer).get(REASONING)
     except BadAnswer:
         return ""
-    said = [around_object(answer), within, *(remarks or {}).values()]
-    parts = [_MARKS.sub("", part).strip() for part in said if isinstance(part, str)]
+    candidates = [around_object(answer), reasoning, *(remarks or {}).values()]
+    parts = [_MARKS.sub("", part).strip() for part in candidates if isinstance(part, str)]
     text = _DEFUSED.sub("", "\n".join(part for part in parts if part))
     return text if len(text) >= SHORTEST else ""
 
@@ -79,8 +79,8 @@ def of_folder(folder: Path) -> tuple[str, list[Justification]]:
         found = list(_of_rows(_rows(folder / "llm_calls.csv")))
     except FileNotFoundError as missing:
         name = Path(missing.filename).name
-        says = _("There is no {file} in {folder}. Please use a dataset exported as CSV.")
-        raise JudgingError(says.format(file=name, folder=folder)) from None
+        message = _("There is no {file} in {folder}. Please use a dataset exported as CSV.")
+        raise JudgingError(message.format(file=name, folder=folder)) from None
     except (KeyError, ValueError, csv.Error) as wrong:
         raise JudgingError(_("The dataset cannot be read: {reason}").format(reason=wrong)) from None
     if len(games) != 1:

@@ -30,23 +30,23 @@ from rights.roles import Role
 View = Callable[..., HttpResponse]
 
 
-def of_collections(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
+def with_collection(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
     """Decorator: pass the view the collection in its URL, if the user has this role in it."""
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def found(request: HttpRequest, collection_id: int) -> HttpResponse:
+        def wrapper(request: HttpRequest, collection_id: int) -> HttpResponse:
             collection = admin.site.get_model_admin(Collection).seen(request, str(collection_id), role=role)
             return view(request, collection)
 
-        return admin.site.admin_view(found)
+        return admin.site.admin_view(wrapper)
 
     return decorate
 
 
 @require_GET
 @never_cache
-@of_collections()
+@with_collection()
 def page(request: HttpRequest, collection: Collection) -> HttpResponse:
     """Show the whole page."""
     return _page(request, collection, {})
@@ -54,14 +54,14 @@ def page(request: HttpRequest, collection: Collection) -> HttpResponse:
 
 @require_GET
 @never_cache
-@of_collections()
-def now(request: HttpRequest, collection: Collection) -> HttpResponse:
+@with_collection()
+def status_part(request: HttpRequest, collection: Collection) -> HttpResponse:
     """Return the part of the page that changes while texts are judged."""
     return TemplateResponse(request, "admin/judging/now.html", _status(request, collection))
 
 
 @require_POST
-@of_collections(role=Role.EDITOR)
+@with_collection(role=Role.EDITOR)
 def begin(request: HttpRequest, collection: Collection) -> HttpResponse:
     """Start judging the collection."""
     try:
@@ -82,7 +82,7 @@ def begin(request: HttpRequest, collection: Collection) -> HttpResponse:
 
 
 @require_POST
-@of_collections(role=Role.EDITOR)
+@with_collection(role=Role.EDITOR)
 def stop(request: HttpRequest, collection: Collection) -> HttpResponse:
     """Stop judging."""
     for judging_run in JudgingRun.objects.filter(collection=collection, status=JudgingRun.Status.RUNNING):
@@ -93,7 +93,7 @@ def stop(request: HttpRequest, collection: Collection) -> HttpResponse:
 
 
 @require_POST
-@of_collections(role=Role.EDITOR)
+@with_collection(role=Role.EDITOR)
 def labels(request: HttpRequest, collection: Collection) -> HttpResponse:
     """Return the latest judges' labels.csv; by POST, because downloads are recorded in the audit log."""
     judging_run = JudgingRun.objects.filter(collection=collection).first()
@@ -142,8 +142,8 @@ def _status(request: HttpRequest, collection: Collection) -> dict[str, Any]:
     return {**context, "labelled": len(rows), "shares": services.shares(rubric, rows, judging_run.judges)}
 
 
-def _record(request: HttpRequest, collection: Collection, action: str, says: str, details: dict[str, Any]) -> None:
-    admin.site.get_model_admin(Collection).record_action(request, collection, action, says, details)
+def _record(request: HttpRequest, collection: Collection, action: str, summary: str, details: dict[str, Any]) -> None:
+    admin.site.get_model_admin(Collection).record_action(request, collection, action, summary, details)
 
 
 def _back(collection: Collection) -> HttpResponseRedirect:

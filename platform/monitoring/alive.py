@@ -12,8 +12,8 @@ from functools import lru_cache
 import redis
 from django.conf import settings
 
-EVERY = 5.0
-FORGOTTEN = 20.0
+INTERVAL = 5.0
+DEAD_AFTER = 20.0
 """Seconds without a heartbeat after which a process counts as dead."""
 KEY = "parley:alive"
 log = logging.getLogger(__name__)
@@ -24,33 +24,33 @@ def _redis() -> redis.Redis:
     return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2)
 
 
-def say(kind: str) -> None:
+def send_heartbeat(kind: str) -> None:
     """Send a heartbeat for this process, a "worker", "collector" or "beat"."""
     _redis().zadd(KEY, {f"{kind}@{socket.gethostname()}:{os.getpid()}": time.time()})
 
 
-def keep_saying(kind: str) -> None:
+def start_heartbeats(kind: str) -> None:
     """Send heartbeats from a thread as long as the process lives."""
 
-    def go_on() -> None:
+    def beat() -> None:
         while True:
             try:
-                say(kind)
+                send_heartbeat(kind)
             except redis.RedisError as away:
                 log.warning("Redis is unavailable: %s", type(away).__name__)
-            time.sleep(EVERY)
+            time.sleep(INTERVAL)
 
-    threading.Thread(target=go_on, name="alive", daemon=True).start()
+    threading.Thread(target=beat, name="alive", daemon=True).start()
 
 
-def living() -> dict[str, int]:
+def running_processes() -> dict[str, int]:
     """Return how many processes of each kind are running.
 
     Raises:
-        redis.RedisError: Redis cannot be asked.
+        redis.RedisError: Redis is unavailable.
     """
     now = time.time()
-    _redis().zremrangebyscore(KEY, "-inf", now - FORGOTTEN)
+    _redis().zremrangebyscore(KEY, "-inf", now - DEAD_AFTER)
     found = {"worker": 0, "collector": 0, "beat": 0}
     for name in _redis().zrange(KEY, 0, -1):
         found[name.decode().partition("@")[0]] += 1

@@ -27,17 +27,17 @@ class Rect:
     width: float
     height: float
     series: int
-    says: str
+    label: str
 
 
 @dataclass(frozen=True)
 class Bars:
-    """The geometry of a bar chart; `says` is its text alternative."""
+    """The geometry of a bar chart; `label` is its text alternative."""
 
     rects: list[Rect]
     y_ticks: list[tuple[float, str]]
     x_ticks: list[tuple[float, str, str]]
-    says: str
+    label: str
     width: int = WIDTH
     height: int = HEIGHT
     floor: int = HEIGHT - BOTTOM
@@ -51,12 +51,12 @@ def arrivals(bars: Sequence[Bar], window: Window) -> Bars:
     rects = []
     for place, bar in enumerate(bars):
         when = date_format(localtime(bar.at), window.form)
-        says = _("{when}: {arrived} arrived, {completed} completed").format(
+        label = _("{when}: {arrived} arrived, {completed} completed").format(
             when=when, arrived=bar.arrived, completed=bar.completed
         )
         for series, (number, share) in enumerate(((bar.arrived, 0.86), (bar.completed, 0.4))):
             if number:
-                rects.append(_rect(LEFT + step * (place + (1 - share) / 2), step * share, number, top, series, says))
+                rects.append(_rect(LEFT + step * (place + (1 - share) / 2), step * share, number, top, series, label))
     marks = [0, len(bars) // 3, 2 * len(bars) // 3]
     return Bars(
         rects=rects,
@@ -65,7 +65,7 @@ def arrivals(bars: Sequence[Bar], window: Window) -> Bars:
             *((LEFT + step * place, date_format(localtime(bars[place].at), window.form), "start") for place in marks),
             (WIDTH - RIGHT, _("now"), "end"),
         ],
-        says=_("Bar chart: {arrived} participants arrived and {completed} completed in this period.").format(
+        label=_("Bar chart: {arrived} participants arrived and {completed} completed in this period.").format(
             arrived=sum(bar.arrived for bar in bars), completed=sum(bar.completed for bar in bars)
         ),
     )
@@ -83,15 +83,15 @@ def latencies(people: Latency, models: Latency) -> Bars:
         for place, number in enumerate(one.bars):
             if number:
                 x = LEFT + step * place + step * (0.08 + 0.42 * series)
-                says = _("{who}, {between} s: {number} of {all}").format(
+                label = _("{who}, {between} s: {number} of {all}").format(
                     who=who, between=_between(place), number=number, all=one.number
                 )
-                rects.append(_rect(x, step * 0.42, number / one.number, top, series, says))
+                rects.append(_rect(x, step * 0.42, number / one.number, top, series, label))
     return Bars(
         rects=rects,
         y_ticks=[(_height(top * share, top), f"{top * share:.0%}") for share in (0, 0.5, 1)],
         x_ticks=[(LEFT + step * (place + 1), f"{limit}", "middle") for place, limit in enumerate(LIMITS)],
-        says=_("Bar chart of response times in seconds: {people} answers by participants, {models} by models.").format(
+        label=_("Bar chart of response times in seconds: {people} answers by participants, {models} by models.").format(
             people=people.number, models=models.number
         ),
     )
@@ -105,7 +105,7 @@ class Square:
     y: int
     shade: int
     live: bool
-    says: str
+    label: str
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def cell_map(cells: Sequence[CellStatus]) -> CellMap:
             y=place // CELLS_ACROSS * (CELL + 1),
             shade=cell.shade,
             live=cell.live > 0,
-            says=_("{title}: {completed} of {quota} completed, {live} in progress").format(
+            label=_("{title}: {completed} of {quota} completed, {live} in progress").format(
                 title=cell.title, completed=cell.completed, quota=cell.quota, live=cell.live
             ),
         )
@@ -140,9 +140,9 @@ def _between(place: int) -> str:
     return f"{LIMITS[place - 1]}–{LIMITS[place]}" if place < len(LIMITS) else f"> {LIMITS[-1]}"
 
 
-def _rect(x: float, width: float, value: float, top: float, series: int, says: str) -> Rect:
+def _rect(x: float, width: float, value: float, top: float, series: int, label: str) -> Rect:
     y = _height(value, top)
-    return Rect(round(x, 1), y, round(width, 1), round(HEIGHT - BOTTOM - y, 1), series, says)
+    return Rect(round(x, 1), y, round(width, 1), round(HEIGHT - BOTTOM - y, 1), series, label)
 
 
 def _height(value: float, top: float) -> float:

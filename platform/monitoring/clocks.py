@@ -16,10 +16,10 @@ from opponents.health import percentile
 from opponents.models import Call
 from studies.models import Study
 
-LATELY = timedelta(minutes=15)
-MOST_TIMED = 2_000
-"""Response times cover at most this many of the latest answers within `LATELY`."""
-MOST_LISTED = 12
+RECENT_PERIOD = timedelta(minutes=15)
+MAX_TIMED = 2_000
+"""Response times cover at most this many of the latest answers within `RECENT_PERIOD`."""
+MAX_LISTED = 12
 SLOW_AGENT = 60.0
 """Seconds after which an agent's open turn is marked as late."""
 LIMITS = (1, 2, 5, 10, 20, 40, 80, 160)
@@ -27,7 +27,7 @@ LIMITS = (1, 2, 5, 10, 20, 40, 80, 160)
 
 
 @dataclass(frozen=True)
-class Waited:
+class WaitingTimes:
     """The open turns of participants or agents: their number and age in seconds."""
 
     number: int
@@ -59,8 +59,8 @@ class Live:
     """All live matches, and those waiting longest."""
 
     number: int
-    people: Waited
-    agents: Waited
+    people: WaitingTimes
+    agents: WaitingTimes
     longest: list[LiveMatch]
 
 
@@ -85,15 +85,15 @@ def live_of(study: Study) -> Live:
     rows = Match.objects.filter(status=Match.Status.LIVE, budget_of=budget_of(study)).order_by()
     waiting: list[LiveMatch] = []
     number = 0
-    for pk, uid, kept in rows.values_list("pk", "uid", "turns"):
+    for pk, uid, stored_turns in rows.values_list("pk", "uid", "turns"):
         number += 1
-        waiting += [_waiting(pk, str(uid), turn, now) for turn in turns.load(kept).values()]
+        waiting += [_waiting(pk, str(uid), turn, now) for turn in turns.load(stored_turns).values()]
     waiting.sort(key=lambda match: (not match.late, -match.seconds))
     return Live(
         number=number,
-        people=_waited([match.seconds for match in waiting if not match.by_agent]),
-        agents=_waited([match.seconds for match in waiting if match.by_agent]),
-        longest=_with_names(waiting[:MOST_LISTED]),
+        people=_waiting_times([match.seconds for match in waiting if not match.by_agent]),
+        agents=_waiting_times([match.seconds for match in waiting if match.by_agent]),
+        longest=_with_participants(waiting[:MAX_LISTED]),
     )
 
 
@@ -103,11 +103,11 @@ def _waiting(pk: int, uid: str, turn: turns.OpenTurn, now: datetime) -> LiveMatc
     return LiveMatch(pk, uid, turn.role, turn.by_agent, seconds, late)
 
 
-def _waited(seconds: Sequence[float]) -> Waited:
-    return Waited(len(seconds), median(seconds) if seconds else 0.0, max(seconds, default=0.0))
+def _waiting_times(seconds: Sequence[float]) -> WaitingTimes:
+    return WaitingTimes(len(seconds), median(seconds) if seconds else 0.0, max(seconds, default=0.0))
 
 
-def _with_names(listed: Sequence[LiveMatch]) -> list[LiveMatch]:
+def _with_participants(listed: Sequence[LiveMatch]) -> list[LiveMatch]:
     """Add the participant and the awaited agent to the listed matches."""
     seats: dict[int, list[Any]] = {}
     rows = Seat.objects.filter(match__in={match.pk for match in listed}).order_by("pk")
@@ -115,9 +115,9 @@ def _with_names(listed: Sequence[LiveMatch]) -> list[LiveMatch]:
         seats.setdefault(row[0], []).append(row)
     found = []
     for match in listed:
-        mine = seats.get(match.pk, [])
-        agent = next((row[2] for row in mine if row[1] == match.role), "")
-        people = sorted((row for row in mine if row[3]), key=lambda row: row[1] != match.role)
+        match_seats = seats.get(match.pk, [])
+        agent = next((row[2] for row in match_seats if row[1] == match.role), "")
+        people = sorted((row for row in match_seats if row[3]), key=lambda row: row[1] != match.role)
         enrolment, pseudonym = (people[0][3], people[0][4]) if people else (None, "")
         found.append(
             LiveMatch(
@@ -127,19 +127,21 @@ def _with_names(listed: Sequence[LiveMatch]) -> list[LiveMatch]:
     return found
 
 
-def people_lately(study: Study) -> Latency:
+def people_latency(study: Study) -> Latency:
     """Return participants' response times, from the display of a turn to the answer."""
     moves = Event.objects.filter(
-        shown_at__isnull=False, at__gte=timezone.now() - LATELY, match__budget_of=budget_of(study)
+        shown_at__isnull=False, at__gte=timezone.now() - RECENT_PERIOD, match__budget_of=budget_of(study)
     )
-    rows = moves.order_by("-at").values_list("shown_at", "at")[:MOST_TIMED]
+    rows = moves.order_by("-at").values_list("shown_at", "at")[:MAX_TIMED]
     return _latency([(at - shown_at).total_seconds() for shown_at, at in rows])
 
 
-def models_lately(study: Study) -> Latency:
+def models_latency(study: Study) -> Latency:
     """Return models' response times; calls without an answer are not counted."""
-    calls = Call.objects.filter(budget_of=budget_of(study), at__gte=timezone.now() - LATELY, latency__isnull=False)
-    rows = calls.exclude(outcome=Call.Outcome.FAILED).order_by("-at").values_list("latency", flat=True)[:MOST_TIMED]
+    calls = Call.objects.filter(
+        budget_of=budget_of(study), at__gte=timezone.now() - RECENT_PERIOD, latency__isnull=False
+    )
+    rows = calls.exclude(outcome=Call.Outcome.FAILED).order_by("-at").values_list("latency", flat=True)[:MAX_TIMED]
     return _latency(list(rows))
 
 

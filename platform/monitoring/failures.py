@@ -14,7 +14,7 @@ from opponents.models import Call
 from participants.states import State
 from studies.models import Study
 
-MOST = 12
+MAX_FAILURES = 12
 
 
 @dataclass(frozen=True)
@@ -39,28 +39,28 @@ class Failure:
 def failures_of(study: Study) -> list[Failure]:
     """Return the latest failures of the study's matches and of their model calls."""
     found = [*_matches(study), *_calls(study)]
-    return sorted(found, key=lambda failure: failure.at, reverse=True)[:MOST]
+    return sorted(found, key=lambda failure: failure.at, reverse=True)[:MAX_FAILURES]
 
 
 def _matches(study: Study) -> list[Failure]:
     ended = Match.objects.filter(budget_of=budget_of(study), status=Match.Status.ABANDONED, ended_at__isnull=False)
-    rows = list(ended.order_by("-ended_at").values_list("pk", "uid", "ended_at", "ending")[:MOST])
-    by_hand = dict(HandEnding.objects.filter(match__in=[row[0] for row in rows]).values_list("match", "reason"))
+    rows = list(ended.order_by("-ended_at").values_list("pk", "uid", "ended_at", "ending")[:MAX_FAILURES])
+    reasons = dict(HandEnding.objects.filter(match__in=[row[0] for row in rows]).values_list("match", "reason"))
     return [
-        Failure(at, _("match ended without a result"), _why(ending, by_hand.get(pk)), pk, str(uid))
+        Failure(at, _("match ended without a result"), _why(ending, reasons.get(pk)), pk, str(uid))
         for pk, uid, at, ending in rows
     ]
 
 
-def _why(ending: str, by_hand: str | None) -> str:
-    if by_hand is not None:
-        return _("ended by a researcher: {reason}").format(reason=by_hand)
+def _why(ending: str, given_reason: str | None) -> str:
+    if given_reason is not None:
+        return _("ended by a researcher: {reason}").format(reason=given_reason)
     return str(State(ending).label) if ending in State.values else ending.replace("_", " ")
 
 
 def _calls(study: Study) -> list[Failure]:
     failed = Call.objects.filter(budget_of=budget_of(study), outcome=Call.Outcome.FAILED).order_by("-at")
-    rows = list(failed.values_list("at", "match_uid", "answering", "endpoint", "model", "record__error")[:MOST])
+    rows = list(failed.values_list("at", "match_uid", "answering", "endpoint", "model", "record__error")[:MAX_FAILURES])
     matches = dict(Match.objects.filter(uid__in={row[1] for row in rows}).values_list("uid", "pk"))
     return [
         Failure(

@@ -13,13 +13,13 @@ from participants.states import State
 from studies.models import Version
 
 PAYOFF = "payoff"
-MOST_METRICS = 4
+MAX_METRICS = 4
 """How many of a game's numeric or boolean metrics are shown, in the game's order."""
 COLUMNS = ("number", "truths", "total", "squares")
 Sums = dict[str, dict[tuple[int, str], Any]]
 
 
-def sums_over(placements: Sequence[int]) -> Sums:
+def outcome_sums(placements: Sequence[int]) -> Sums:
     """Return sums by column, then by cell and outcome, of the matches completed by the enrolments just tallied."""
     seats = Seat.objects.filter(match__seats__enrolment__placement__in=placements, enrolment__isnull=False).distinct()
     people: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
@@ -66,4 +66,4 @@ def meanings_of(game: str) -> dict[str, str]:
         known = registry.get(game).metric_meanings
     except UnknownGame:
         return {}
-    return dict(list(known.items())[:MOST_METRICS])
+    return dict(list(known.items())[:MAX_METRICS])

@@ -18,8 +18,8 @@ class CellTally(models.Model):
     """How many participants of a cell ended in a state; counts only placements marked as tallied.
 
     Attributes:
-        released: how many of them gave their place back. Who completed does where their match does not fill the
-            cell, because somebody else moved in it.
+        released: how many of them gave their place back. Participants who completed do so if their match does not
+            fill the cell because someone else moved in it.
     """
 
     cell = models.ForeignKey(Cell, models.CASCADE, related_name="tallies")

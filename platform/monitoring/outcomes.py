@@ -1,7 +1,7 @@
 """Outcomes of a study's matches so far, by cell: a preview from stored sums, with intervals.
 
 The sums are of finished matches whose people all completed, as of the last sweep (see `monitoring.tallies`), so that
-a look costs the same however many matches are over.
+viewing them costs the same however many matches have finished.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from analysis.toolbox import mean_from_sums, proportion
 from monitoring.finished import COLUMNS, PAYOFF, meanings_of
 from monitoring.models import OutcomeTally
-from monitoring.people import MOST_CELLS_LISTED, People
+from monitoring.people import MAX_CELLS_LISTED, People
 from studies.models import Study
 
 
@@ -53,22 +53,22 @@ class Preview:
 def preview_of(study: Study, people: People) -> Preview | None:
     """Return the newest version's outcomes so far; None before the first match has finished."""
     tallies = OutcomeTally.objects.filter(cell__version__study=study, cell__version__number=people.version).order_by()
-    whole = {row[0]: row[1:] for row in tallies.values_list("outcome").annotate(*(Sum(name) for name in COLUMNS))}
-    if not whole:
+    totals = {row[0]: row[1:] for row in tallies.values_list("outcome").annotate(*(Sum(name) for name in COLUMNS))}
+    if not totals:
         return None
-    cells = people.cells[:MOST_CELLS_LISTED] if len(people.cells) > 1 else []
+    cells = people.cells[:MAX_CELLS_LISTED] if len(people.cells) > 1 else []
     listed = tallies.filter(cell__number__in=[cell.number for cell in cells])
     by_cell = {tuple(row[:2]): row[2:] for row in listed.values_list("outcome", "cell__number", *COLUMNS)}
     meanings = {PAYOFF: _("Participants' mean payoff in the match."), **meanings_of(study.game)}
     outcomes = []
-    for name in sorted(whole, key=lambda name: [*meanings, name].index(name)):
+    for name in sorted(totals, key=lambda name: [*meanings, name].index(name)):
         rows = [(cell.title, by_cell[name, cell.number]) for cell in cells if (name, cell.number) in by_cell]
-        rows.append((_("all cells") if cells else _("all matches"), whole[name]))
-        outcomes.append(Outcome(name.replace("_", " "), meanings.get(name, ""), _placed(rows)))
-    return Preview(outcomes, max(0, len(people.cells) - MOST_CELLS_LISTED))
+        rows.append((_("all cells") if cells else _("all matches"), totals[name]))
+        outcomes.append(Outcome(name.replace("_", " "), meanings.get(name, ""), _positioned(rows)))
+    return Preview(outcomes, max(0, len(people.cells) - MAX_CELLS_LISTED))
 
 
-def _placed(rows: Sequence[tuple[str, Sequence[Any]]]) -> list[Estimate]:
+def _positioned(rows: Sequence[tuple[str, Sequence[Any]]]) -> list[Estimate]:
     """Return the estimates with positions on a scale that fits all intervals; shares use 0 to 1."""
     share = all(number == truths for _where, (number, truths, *_sums) in rows)
     found = [
@@ -77,10 +77,10 @@ def _placed(rows: Sequence[tuple[str, Sequence[Any]]]) -> list[Estimate]:
     ]
     ends = [one[key] for _where, one in found for key in ("estimate", "low", "high") if one[key] is not None]
     first, last = (0.0, 1.0) if share else (min(ends), max(ends))
-    reach = (last - first) or 1.0
+    scale = (last - first) or 1.0
 
     def place(value: float) -> float:
-        return round(100 * (value - first) / reach, 1)
+        return round(100 * (value - first) / scale, 1)
 
     return [
         Estimate(

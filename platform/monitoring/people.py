@@ -1,7 +1,7 @@
 """A study's participants: counts by state, cells against their quotas, arrivals over time.
 
 Ended participants are counted from the tallies and others from the placements, in one statement each, so
-that nobody is missed or counted twice while the sweep moves them from one to the other.
+that no one is missed or counted twice while the sweep moves them from one to the other.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from studies.cells import cell_titles
 from studies.models import Cell, Placement, Study, Version
 from studies.sessions import entry_cells
 
-MOST_CELLS_LISTED = 16
+MAX_CELLS_LISTED = 16
 
 
 @dataclass(frozen=True)
@@ -100,43 +100,43 @@ class People:
     @property
     def emptiest(self) -> list[CellStatus]:
         """The cells to list: all of them, or the emptiest if there are many."""
-        if len(self.cells) <= MOST_CELLS_LISTED:
+        if len(self.cells) <= MAX_CELLS_LISTED:
             return self.cells
-        return sorted(self.cells, key=lambda cell: (cell.completed / cell.quota, cell.number))[:MOST_CELLS_LISTED]
+        return sorted(self.cells, key=lambda cell: (cell.completed / cell.quota, cell.number))[:MAX_CELLS_LISTED]
 
 
 def people_of(study: Study) -> People:
     """Return the study's participants and cells now."""
-    over = (
+    tallied = (
         CellTally.objects.filter(cell__version__study=study)
         .values_list("cell", "state")
         .annotate(n=Sum("number"), released=Sum("released"))
     )
-    rest = (
+    untallied = (
         Placement.objects.filter(tallied=False, cell__version__study=study)
         .order_by()
         .values_list("cell", "enrolment__state")
         .annotate(n=Count("pk"), released=Count("released_at"))
     )
     by_state: Counter[State] = Counter()
-    of_cell: Counter[tuple[int, bool]] = Counter()
-    for cell, state, number, released in over.union(rest, all=True):
+    cell_counts: Counter[tuple[int, bool]] = Counter()
+    for cell, state, number, released in tallied.union(untallied, all=True):
         by_state[State(state)] += number
         if state == State.COMPLETED:
-            of_cell[cell, True] += number - released  # a match with a replacement fills no place
+            cell_counts[cell, True] += number - released  # a match with a replacement fills no place
         elif state not in ENDED:
-            of_cell[cell, False] += number
+            cell_counts[cell, False] += number
     version = Version.objects.filter(study=study).order_by("-number").values_list("pk", "sha256", "number").first()
     return People(
         by_state={state: by_state[state] for state in State},
         version=version[2] if version else None,
-        cells=_cells(*version[:2], of_cell) if version else [],
+        cells=_cells(*version[:2], cell_counts) if version else [],
     )
 
 
-def _cells(version: int, sha256: str, of_cell: Counter[tuple[int, bool]]) -> list[CellStatus]:
+def _cells(version: int, sha256: str, cell_counts: Counter[tuple[int, bool]]) -> list[CellStatus]:
     """Return the cells in play; cells of a session's later matches are as full as those where it starts."""
-    titles, led_to = cell_titles(version, sha256), _led_to(version, sha256)
+    titles, entry_numbers = cell_titles(version, sha256), _entry_numbers(version, sha256)
     rows = Cell.objects.filter(version=version).order_by("number")
     cells = {
         number: (pk, quota * size)
@@ -147,18 +147,18 @@ def _cells(version: int, sha256: str, of_cell: Counter[tuple[int, bool]]) -> lis
             number,
             titles.get(number, str(number)),
             quota=sum(cells[first][1] for first in firsts),
-            completed=sum(of_cell[cells[first][0], True] for first in firsts),
-            live=sum(of_cell[cells[first][0], False] for first in firsts),
+            completed=sum(cell_counts[cells[first][0], True] for first in firsts),
+            live=sum(cell_counts[cells[first][0], False] for first in firsts),
             begun=number in firsts,
         )
         for number in cells
-        if (firsts := led_to[number])
+        if (firsts := entry_numbers[number])
     ]
 
 
 @lru_cache(maxsize=200)
-def _led_to(pk: int, sha256: str) -> dict[int, list[int]]:
-    """`entry_cells` of the version with this hash, by numbers; a version never changes."""
+def _entry_numbers(pk: int, sha256: str) -> dict[int, list[int]]:
+    """Return the `entry_cells` of the version with this hash, by cell number; a version never changes."""
     version = Version.objects.get(pk=pk)
     found = entry_cells(version, list(version.cells.order_by("number")))
     return {number: [first.number for first in firsts] for number, firsts in found.items()}
@@ -201,13 +201,13 @@ def arrivals_of(study: Study, window: Window) -> Sequence[Bar]:
     now = timezone.now()
     end = step_of(now) + STEP
     begin = end - window.length
-    over = TimeTally.objects.filter(study=study, at__gte=begin).values_list("at", "arrived", "completed")
-    rest = Placement.objects.filter(tallied=False, cell__version__study=study).order_by()
-    came = rest.filter(enrolment__arrived_at__gte=begin)
-    done = rest.filter(enrolment__ended_at__gte=begin, enrolment__state=State.COMPLETED)
-    found = over.union(
-        came.values_list(F("enrolment__arrived_at"), Value(1), Value(0)),
-        done.values_list(F("enrolment__ended_at"), Value(0), Value(1)),
+    tallied = TimeTally.objects.filter(study=study, at__gte=begin).values_list("at", "arrived", "completed")
+    untallied = Placement.objects.filter(tallied=False, cell__version__study=study).order_by()
+    arrivals = untallied.filter(enrolment__arrived_at__gte=begin)
+    completions = untallied.filter(enrolment__ended_at__gte=begin, enrolment__state=State.COMPLETED)
+    found = tallied.union(
+        arrivals.values_list(F("enrolment__arrived_at"), Value(1), Value(0)),
+        completions.values_list(F("enrolment__ended_at"), Value(0), Value(1)),
         all=True,
     )
     number = round(window.length / window.bar)

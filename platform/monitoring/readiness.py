@@ -17,7 +17,7 @@ from matches import turns
 from matches.models import Lease, Match
 from monitoring import alive
 
-LONG = 60.0
+MAX_WAIT_SECONDS = 60.0
 """An agent's turn waiting longer than this for a worker (in seconds) makes the installation not ready."""
 
 
@@ -26,39 +26,39 @@ class Readiness:
     """The result of the checks. `waiting` is the age in seconds of the oldest agent's turn without a worker."""
 
     problems: list[str] = field(default_factory=list)
-    living: dict[str, int] | None = None
+    running_processes: dict[str, int] | None = None
     waiting: float | None = None
     live: int | None = None
 
 
-def look() -> Readiness:
+def check_health() -> Readiness:
     """Check the database and Redis; never raises if either is unavailable."""
     found = Readiness()
     try:
         found.live = Match.objects.filter(status=Match.Status.LIVE).count()
-        found.waiting = oldest_waiting()
-        if found.waiting > LONG:
+        found.waiting = oldest_waiting_seconds()
+        if found.waiting > MAX_WAIT_SECONDS:
             found.problems.append("an agent's turn has waited too long for a worker")
     except (DatabaseError, InterfaceError):
         found.problems.append("the database is unavailable")
     try:
-        found.living = alive.living()
-        names = {"worker": "no worker lives", "beat": "no clock (beat) lives"}
-        found.problems += [says for kind, says in names.items() if not found.living[kind]]
+        found.running_processes = alive.running_processes()
+        names = {"worker": "no worker is running", "beat": "no clock (beat) is running"}
+        found.problems += [says for kind, says in names.items() if not found.running_processes[kind]]
     except redis.RedisError:
         found.problems.append("Redis is unavailable")
     return found
 
 
-def oldest_waiting() -> float:
+def oldest_waiting_seconds() -> float:
     """Return the age in seconds of the oldest agent's turn without a worker; 0 if there is none."""
     now = timezone.now()
     held = set(Lease.objects.filter(until__gt=now).values_list("match_id", "role", "answering"))
-    asked = Match.objects.filter(status=Match.Status.LIVE, requeue_at__isnull=False)
+    awaiting = Match.objects.filter(status=Match.Status.LIVE, requeue_at__isnull=False)
     opened = [
         turn.opened_at
-        for match_id, kept in asked.values_list("pk", "turns")
-        for turn in turns.load(kept).values()
+        for match_id, stored_turns in awaiting.values_list("pk", "turns")
+        for turn in turns.load(stored_turns).values()
         if turn.by_agent and (match_id, turn.role, turn.answering) not in held
     ]
     return max(0.0, (now - min(opened)).total_seconds()) if opened else 0.0
@@ -66,15 +66,15 @@ def oldest_waiting() -> float:
 
 @never_cache
 def ready(request: HttpRequest) -> JsonResponse:
-    """Return 200 if everything works, else 503; the response lists the problems and identifies nobody."""
-    found = look()
-    told = {
+    """Return 200 if everything works, else 503; the response lists the problems and identifies no one."""
+    found = check_health()
+    report = {
         "status": "not ready" if found.problems else "ready",
         "problems": found.problems,
-        "processes": found.living,
+        "processes": found.running_processes,
         "oldest_waiting_turn_seconds": None if found.waiting is None else round(found.waiting, 1),
     }
-    return JsonResponse(told, status=503 if found.problems else 200)
+    return JsonResponse(report, status=503 if found.problems else 200)
 
 
 @never_cache
@@ -84,11 +84,11 @@ def metrics(request: HttpRequest) -> HttpResponse:
     given = request.headers.get("Authorization", "")
     if not settings.METRICS_TOKEN or not hmac.compare_digest(given.encode(), wanted.encode()):
         raise Http404
-    found, registry = look(), CollectorRegistry()
+    found, registry = check_health(), CollectorRegistry()
     Gauge("parley_ready", "1 when play has everything it needs", registry=registry).set(not found.problems)
-    if found.living is not None:
+    if found.running_processes is not None:
         processes = Gauge("parley_processes", "Running processes", ["kind"], registry=registry)
-        for kind, number in found.living.items():
+        for kind, number in found.running_processes.items():
             processes.labels(kind).set(number)
     if found.waiting is not None and found.live is not None:
         Gauge("parley_live_matches", "Live matches", registry=registry).set(found.live)

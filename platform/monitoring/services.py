@@ -16,7 +16,7 @@ from participants.states import State
 from studies import pausing
 from studies.models import Study
 
-MOST_CHARACTERS = 500
+MAX_CHARACTERS = 500
 
 
 class NotDone(Exception):
@@ -30,7 +30,7 @@ def pause(study: Study) -> None:
     Raises:
         NotDone: the study is not launched.
     """
-    _turn(study, pausing.pause, otherwise=_("Only a launched study can be paused."))
+    _switch(study, pausing.pause, refusal=_("Only a launched study can be paused."))
 
 
 @transaction.atomic
@@ -40,16 +40,16 @@ def resume(study: Study) -> None:
     Raises:
         NotDone: the study is not paused.
     """
-    _turn(study, pausing.resume, otherwise=_("Only a paused study can be resumed."))
+    _switch(study, pausing.resume, refusal=_("Only a paused study can be resumed."))
 
 
-def _turn(study: Study, turn: Callable[[Study], bool], *, otherwise: str) -> None:
+def _switch(study: Study, switch: Callable[[Study], bool], *, refusal: str) -> None:
     try:
-        changed = turn(study)
+        changed = switch(study)
     except pausing.NotRunning:
         changed = False
     if not changed:
-        raise NotDone(otherwise)
+        raise NotDone(refusal)
 
 
 @transaction.atomic
@@ -65,8 +65,8 @@ def end_match(*, match: Match, who: Any, reason: str) -> HandEnding:
     reason = " ".join(reason.replace("\x00", "").split())
     if not reason:
         raise NotDone(_("Please enter why you are ending the match. The reason is recorded."))
-    if len(reason) > MOST_CHARACTERS:
-        raise NotDone(_("Please use at most {most} characters.").format(most=MOST_CHARACTERS))
+    if len(reason) > MAX_CHARACTERS:
+        raise NotDone(_("Please use at most {most} characters.").format(most=MAX_CHARACTERS))
     status = Match.objects.select_for_update().values_list("status", flat=True).get(pk=match.pk)
     if status != Match.Status.LIVE:
         raise NotDone(_("This match is already over. Nothing was changed."))

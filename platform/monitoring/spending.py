@@ -74,8 +74,8 @@ def _today() -> Decimal:
 def _sums(tallied: QuerySet[SpendTally], calls: QuerySet[Call]) -> tuple[Decimal, int, int]:
     """Return cost, number of calls and number of calls without a price: tallied, plus those since the watermark.
 
-    The watermark is read by itself, as a plan can only be made for a moment that is known; when a sweep
-    has moved it meanwhile, the sums are taken again.
+    The watermark is read first, because the database can plan well only for a known time; if a sweep has
+    moved it in the meantime, the sums are taken again.
     """
     until = _watermark()
     while True:
@@ -91,10 +91,12 @@ def _watermark() -> datetime | None:
 
 def _sums_with(tallied: QuerySet[SpendTally], since: QuerySet[Call]) -> tuple[Decimal, int, int]:
     unpriced = Q(cost=None) & ~Q(outcome=Call.Outcome.FAILED)
-    over = tallied.aggregate(spent=Sum("cost"), made=Sum("calls"), unknown=Sum("unpriced"))
-    rest = since.order_by().aggregate(spent=Sum("cost"), made=Count("pk"), unknown=Count("pk", filter=unpriced))
-    cost, number, without = ((over[name] or 0) + (rest[name] or 0) for name in ("spent", "made", "unknown"))
-    return Decimal(cost), number, without
+    tallied_sums = tallied.aggregate(spent=Sum("cost"), made=Sum("calls"), unknown=Sum("unpriced"))
+    recent_sums = since.order_by().aggregate(spent=Sum("cost"), made=Count("pk"), unknown=Count("pk", filter=unpriced))
+    cost, number, unpriced_calls = (
+        (tallied_sums[name] or 0) + (recent_sums[name] or 0) for name in ("spent", "made", "unknown")
+    )
+    return Decimal(cost), number, unpriced_calls
 
 
 def _caps(study: Study) -> Any:

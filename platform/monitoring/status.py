@@ -9,10 +9,10 @@ import redis
 from django.utils import timezone
 
 from monitoring import alive, charts
-from monitoring.clocks import LATELY, Latency, Live, budget_of, live_of, models_lately, people_lately
+from monitoring.clocks import RECENT_PERIOD, Latency, Live, budget_of, live_of, models_latency, people_latency
 from monitoring.failures import Failure, failures_of
 from monitoring.outcomes import Preview, preview_of
-from monitoring.people import MOST_CELLS_LISTED, People, Window, arrivals_of, people_of
+from monitoring.people import MAX_CELLS_LISTED, People, Window, arrivals_of, people_of
 from monitoring.spending import Spending, spending_of
 from opponents.health import EndpointHealth, health
 from participants.states import ENDED, State
@@ -40,8 +40,8 @@ class StudyStatus:
     states: list[StateCount]
     arrivals: charts.Bars
     live: Live
-    people_lately: Latency
-    models_lately: Latency
+    people_latency: Latency
+    models_latency: Latency
     latencies: charts.Bars
     models: list[EndpointHealth]
     spending: Spending
@@ -57,37 +57,37 @@ class StudyStatus:
     @property
     def lately(self) -> int:
         """The minutes covered by response times and models' health."""
-        return round(LATELY.total_seconds() / 60)
+        return round(RECENT_PERIOD.total_seconds() / 60)
 
 
 def status_of(study: Study, window: Window) -> StudyStatus:
     """Return the study's status now."""
     people = people_of(study)
-    by_people, by_models = people_lately(study), models_lately(study)
+    by_people, by_models = people_latency(study), models_latency(study)
     return StudyStatus(
         at=timezone.now(),
         people=people,
         states=_states(people),
         arrivals=charts.arrivals(arrivals_of(study, window), window),
         live=live_of(study),
-        people_lately=by_people,
-        models_lately=by_models,
+        people_latency=by_people,
+        models_latency=by_models,
         latencies=charts.latencies(by_people, by_models),
-        models=health(LATELY, budget_of=budget_of(study)),
+        models=health(RECENT_PERIOD, budget_of=budget_of(study)),
         spending=spending_of(study),
         failures=failures_of(study),
         away=faults.unavailable_endpoints(version) if (version := study.latest_version()) else [],
         over_cap=faults.over_its_cap(study),
         no_worker=_no_worker(),
         waiting=waiting([study.slug]).get(study.slug),
-        cell_map=charts.cell_map(people.cells) if len(people.cells) > MOST_CELLS_LISTED else None,
+        cell_map=charts.cell_map(people.cells) if len(people.cells) > MAX_CELLS_LISTED else None,
         preview=preview_of(study, people),
     )
 
 
 def _no_worker() -> bool:
     try:
-        return not alive.living()["worker"]
+        return not alive.running_processes()["worker"]
     except redis.RedisError:
         return True
 

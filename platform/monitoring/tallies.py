@@ -1,6 +1,6 @@
 """Adds finished work to running sums, a little at a time, so that no page has to count it again.
 
-Transactions of participants write no sums: what has ended stays in its placement until a sweep adds it to
+Participants' transactions write no sums: what has ended stays in its placement until a sweep adds it to
 the tallies and marks the placement, in one transaction. Readers add up both, in one statement.
 """
 
@@ -17,7 +17,7 @@ from django.db.models import Count, Q, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
-from monitoring.finished import sums_over
+from monitoring.finished import outcome_sums
 from monitoring.models import CellTally, OutcomeTally, SpendTally, TimeTally, Watermark
 from opponents.models import Call
 from participants.states import State
@@ -25,9 +25,9 @@ from studies.models import Placement
 
 STEP = timedelta(minutes=5)
 """The period that one row of `TimeTally` covers."""
-SETTLED = timedelta(minutes=2)
+STORAGE_DELAY = timedelta(minutes=2)
 """Calls are stored within this time after their own timestamp."""
-AT_ONCE = 5_000
+BATCH = 5_000
 CALLS = "calls"
 PLACEMENTS = "placements"
 
@@ -40,7 +40,7 @@ def step_of(moment: datetime) -> datetime:
 
 def tally_everything() -> None:
     """Tally everything that has ended since the last time."""
-    while tally_placements() == AT_ONCE:
+    while tally_placements() == BATCH:
         pass
     tally_calls()
 
@@ -59,7 +59,7 @@ def tally_placements() -> int:
             "enrolment__arrived_at",
             "enrolment__ended_at",
             "released_at",
-        )[:AT_ONCE]
+        )[:BATCH]
     )
     states: Counter[tuple[Any, ...]] = Counter()
     released: Counter[tuple[Any, ...]] = Counter()
@@ -74,7 +74,7 @@ def tally_placements() -> int:
     _add(TimeTally, ("study_id", "at"), {"arrived": arrived, "completed": +completed})
     Placement.objects.filter(pk__in=[row[0] for row in rows]).update(tallied=True)
     # A match counts when its last participant ends.
-    _add(OutcomeTally, ("cell_id", "outcome"), sums_over([row[0] for row in rows]))
+    _add(OutcomeTally, ("cell_id", "outcome"), outcome_sums([row[0] for row in rows]))
     return len(rows)
 
 
@@ -82,7 +82,7 @@ def tally_placements() -> int:
 def tally_calls() -> int:
     """Add model calls up to a moment ago to the sums of their budgets; return how many."""
     mark = _locked(CALLS)
-    until = timezone.now() - SETTLED
+    until = timezone.now() - STORAGE_DELAY
     calls = Call.objects.filter(at__lt=until).order_by()
     if mark.until is not None:
         calls = calls.filter(at__gte=mark.until)
@@ -92,8 +92,8 @@ def tally_calls() -> int:
     number: dict[tuple[str, date], int] = {}
     unpriced: dict[tuple[str, date], int] = {}
     cost: dict[tuple[str, date], Decimal] = {}
-    for budget, day, made, without_price, spent in grouped:
-        number[budget, day], unpriced[budget, day], cost[budget, day] = made, without_price, spent or Decimal(0)
+    for budget, day, call_count, without_price, spent in grouped:
+        number[budget, day], unpriced[budget, day], cost[budget, day] = call_count, without_price, spent or Decimal(0)
     _add(SpendTally, ("budget_of", "day"), {"calls": number, "unpriced": unpriced, "cost": cost})
     mark.until = until
     mark.save(update_fields=["until"])
@@ -107,7 +107,7 @@ def _locked(name: str) -> Watermark:
 
 
 def _add(model: type[models.Model], key: tuple[str, str], sums: dict[str, Any]) -> None:
-    """Add numbers to the rows' columns, by key; call under the lock."""
+    """Add numbers to the rows' columns, by key; call it while holding the lock."""
     keys = {pair for numbers in sums.values() for pair in numbers}
     if not keys:
         return

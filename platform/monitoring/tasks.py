@@ -17,17 +17,17 @@ def tally() -> None:
 
 @worker_ready.connect
 def worker_lives(sender, **_signal) -> None:
-    alive.keep_saying("worker" if "turns" in sender.app.amqp.queues.consume_from else "collector")
+    alive.start_heartbeats("worker" if "turns" in sender.app.amqp.queues.consume_from else "collector")
 
 
 @beat_init.connect
 def beat_lives(**_signal) -> None:
-    _beat["said"] = 0.0
+    _beat["sent"] = 0.0
 
 
 @before_task_publish.connect
 def beat_ticks(**_signal) -> None:
     """Record that beat is running, which sends a task every second or two."""
-    if "said" in _beat and time.monotonic() - _beat["said"] > alive.EVERY:
-        alive.say("beat")
-        _beat["said"] = time.monotonic()
+    if "sent" in _beat and time.monotonic() - _beat["sent"] > alive.INTERVAL:
+        alive.send_heartbeat("beat")
+        _beat["sent"] = time.monotonic()

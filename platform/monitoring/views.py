@@ -32,15 +32,15 @@ View = Callable[[HttpRequest, Study], HttpResponse]
 def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], Callable[..., HttpResponse]]:
     """Decorator: pass the view the study in its URL, if the user has this role in it.
 
-    The study's own admin says so, so that both pages agree.
+    The study's own admin decides this, so that both pages agree.
     """
 
     def decorate(view: View) -> Callable[..., HttpResponse]:
         @wraps(view)
-        def found(request: HttpRequest, pk: int) -> HttpResponse:
+        def wrapper(request: HttpRequest, pk: int) -> HttpResponse:
             return view(request, admin.site.get_model_admin(Study).seen(request, str(pk), role=role))
 
-        return admin.site.admin_view(found)
+        return admin.site.admin_view(wrapper)
 
     return decorate
 
@@ -62,7 +62,7 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
 @require_GET
 @never_cache
 @of_study()
-def now(request: HttpRequest, study: Study) -> HttpResponse:
+def status_part(request: HttpRequest, study: Study) -> HttpResponse:
     """Return the part of the page that changes, for its script."""
     return TemplateResponse(request, "admin/monitoring/now.html", _live(request, study))
 
@@ -71,7 +71,7 @@ def now(request: HttpRequest, study: Study) -> HttpResponse:
 @of_study(role=Role.EDITOR)
 def pause(request: HttpRequest, study: Study) -> HttpResponse:
     """Pause the study."""
-    return _do(
+    return _run(
         request,
         study,
         services.pause,
@@ -84,35 +84,37 @@ def pause(request: HttpRequest, study: Study) -> HttpResponse:
 @of_study(role=Role.EDITOR)
 def resume(request: HttpRequest, study: Study) -> HttpResponse:
     """Resume the study."""
-    return _do(request, study, services.resume, Action.RESUMED, _("Resumed: new participants can enter again."))
+    return _run(request, study, services.resume, Action.RESUMED, _("Resumed: new participants can enter again."))
 
 
 @require_POST
 @of_study(role=Role.EDITOR)
 def end_match(request: HttpRequest, study: Study) -> HttpResponse:
     """End a stuck match with pay; its key and the reason are posted."""
-    of_this = Match.objects.filter(seats__enrolment__placement__cell__version__study=study).distinct()
-    match = get_object_or_404(of_this, pk=request.POST.get("match", "") if _is_key(request.POST.get("match")) else 0)
+    study_matches = Match.objects.filter(seats__enrolment__placement__cell__version__study=study).distinct()
+    match = get_object_or_404(
+        study_matches, pk=request.POST.get("match", "") if _is_key(request.POST.get("match")) else 0
+    )
 
     def end(_study: Study) -> dict[str, Any]:
         ending = services.end_match(match=match, who=request.user, reason=request.POST.get("reason", ""))
         return {"match": str(match.uid), "reason": ending.reason}
 
-    says = _("Match {uid} has been ended, and its participants will be paid.").format(uid=str(match.uid)[:8])
-    return _do(request, study, end, Action.MATCH_ENDED, says)
+    message = _("Match {uid} has been ended, and its participants will be paid.").format(uid=str(match.uid)[:8])
+    return _run(request, study, end, Action.MATCH_ENDED, message)
 
 
 def _is_key(given: str | None) -> bool:
     return bool(given) and str(given).isascii() and str(given).isdigit() and len(str(given)) < 19
 
 
-def _do(request: HttpRequest, study: Study, act: Callable[[Study], Any], action: Action, says: str) -> HttpResponse:
+def _run(request: HttpRequest, study: Study, run: Callable[[Study], Any], action: Action, message: str) -> HttpResponse:
     """Run an action and record it in one transaction, or show why it was refused; then return to the monitor."""
     try:
         with transaction.atomic():
-            details = act(study)
-            admin.site.get_model_admin(Study).record_action(request, study, action, says, details)
-        messages.success(request, says)
+            details = run(study)
+            admin.site.get_model_admin(Study).record_action(request, study, action, message, details)
+        messages.success(request, message)
     except services.NotDone as refused:
         messages.error(request, str(refused))
     return HttpResponseRedirect(reverse("monitoring:page", args=[study.pk]))
@@ -127,7 +129,7 @@ def _live(request: HttpRequest, study: Study) -> dict[str, Any]:
         "window": window.key,
         "windows": [("hours", _("3 hours")), ("day", _("1 day")), ("weeks", _("3 weeks"))],
         "may_change": admin.site.get_model_admin(Study).has_change_permission(request, study),
-        "most_characters": services.MOST_CHARACTERS,
+        "most_characters": services.MAX_CHARACTERS,
     }
 
 

@@ -13,13 +13,13 @@ from django.utils import timezone
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from participants.models import Enrolment, Visit
-from quality.counts import AFTER_THE_END, MOST_VIEWS, NotTaken
+from quality.counts import AFTER_THE_END, MAX_VIEWS, MessageRefused
 from quality.models import Behaviour
 
-LONGEST = 6000
+MAX_BYTES = 6000
 """Maximum size of a page's message in bytes; one with eight questions has about 3,000."""
-MOST_PARTS = 8
-MOST_QUESTIONS = 700
+MAX_PARTS = 8
+MAX_QUESTIONS = 700
 """Maximum number of questions stored for one loading of a page; further ones are refused."""
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
 Milliseconds = Annotated[int, Field(ge=0, le=30 * 24 * 3600 * 1000)]
@@ -70,80 +70,81 @@ class Figures(BaseModel):
 Question = Annotated[str, Field(pattern=r"^\d{0,9}$")]
 
 
-class Sent(BaseModel):
+class BehaviourMessage(BaseModel):
     """One message from a page: the figures for each question, with "" for the page itself."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     view: Annotated[str, Field(pattern=r"^[a-z0-9]{8,16}$")]
     position: Annotated[int, Field(ge=0, le=1000)]
-    parts: Annotated[dict[Question, Figures], Field(min_length=1, max_length=MOST_PARTS)]
+    parts: Annotated[dict[Question, Figures], Field(min_length=1, max_length=MAX_PARTS)]
 
 
-def read(data: bytes) -> Sent:
+def read(data: bytes) -> BehaviourMessage:
     """Return the parsed message.
 
     Raises:
         NotTaken
     """
-    if len(data) > LONGEST:
-        raise NotTaken("too long")
+    if len(data) > MAX_BYTES:
+        raise MessageRefused("too long")
     try:
-        return Sent.model_validate_json(data)
+        return BehaviourMessage.model_validate_json(data)
     except ValidationError:
-        raise NotTaken("not a page's figures") from None
+        raise MessageRefused("not a page's figures") from None
 
 
-def agreed_to(enrolment: Enrolment, position: int) -> bool:
+def has_agreed(enrolment: Enrolment, position: int) -> bool:
     """Return whether the person had agreed to these counts before the step at this position was shown."""
     agreed = [n for n, step in enumerate(enrolment.steps) if step["kind"] == "consent" and step.get("behaviour")]
     return bool(agreed) and agreed[0] < position
 
 
-def keep(*, token: str, sent: Sent, now: datetime | None = None) -> bool:
+def store(*, token: str, message: BehaviourMessage, now: datetime | None = None) -> bool:
     """Store a page's figures for the enrolment with this token; stored figures only grow.
 
     Returns:
         False if there is no such page: the token is unknown, or the person has not seen the page.
 
     Raises:
-        NotTaken: the person did not agree, there is too much data, or it arrived long after the end.
+        MessageRefused: the person did not agree, there is too much data, or it arrived long after the end.
     """
     now = now or timezone.now()
     enrolment = Enrolment.objects.filter(token=token).only("steps", "ended_at").first()
     if enrolment is None:
         return False
-    visit = Visit.objects.filter(enrolment=enrolment, position=sent.position).only("kind").first()
+    visit = Visit.objects.filter(enrolment=enrolment, position=message.position).only("kind").first()
     if visit is None:
         return False
-    if not agreed_to(enrolment, sent.position):
-        raise NotTaken("not agreed to")
+    if not has_agreed(enrolment, message.position):
+        raise MessageRefused("not agreed to")
     if enrolment.ended_at is not None and now > enrolment.ended_at + AFTER_THE_END:
-        raise NotTaken("the enrolment has ended")
+        raise MessageRefused("the enrolment has ended")
     with transaction.atomic():
-        of_page = Behaviour.objects.filter(enrolment=enrolment, position=sent.position)
-        known = {
-            row.question: row for row in of_page.select_for_update().filter(view=sent.view, question__in=sent.parts)
+        page_rows = Behaviour.objects.filter(enrolment=enrolment, position=message.position)
+        existing = {
+            row.question: row
+            for row in page_rows.select_for_update().filter(view=message.view, question__in=message.parts)
         }
-        new = [question for question in sent.parts if question not in known]
-        if new and of_page.exclude(view=sent.view).values("view").distinct().count() >= MOST_VIEWS:
-            raise NotTaken("too many loadings of this page")
-        if new and of_page.filter(view=sent.view).count() + len(new) > MOST_QUESTIONS:
-            raise NotTaken("too many questions")
-        for question, row in known.items():
-            row.figures = grown(row.figures, sent.parts[question].model_dump())
+        new = [question for question in message.parts if question not in existing]
+        if new and page_rows.exclude(view=message.view).values("view").distinct().count() >= MAX_VIEWS:
+            raise MessageRefused("too many loadings of this page")
+        if new and page_rows.filter(view=message.view).count() + len(new) > MAX_QUESTIONS:
+            raise MessageRefused("too many questions")
+        for question, row in existing.items():
+            row.figures = larger_figures(row.figures, message.parts[question].model_dump())
             row.last_at = now
             row.save(update_fields=["figures", "last_at"])
         Behaviour.objects.bulk_create(
             [
                 Behaviour(
                     enrolment=enrolment,
-                    position=sent.position,
+                    position=message.position,
                     kind=visit.kind,
-                    view=sent.view,
+                    view=message.view,
                     question=question,
                     last_at=now,
-                    figures=sent.parts[question].model_dump(),
+                    figures=message.parts[question].model_dump(),
                 )
                 for question in new
             ],
@@ -152,6 +153,6 @@ def keep(*, token: str, sent: Sent, now: datetime | None = None) -> bool:
     return True
 
 
-def grown(kept: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
+def larger_figures(stored: dict[str, Any], reported: dict[str, Any]) -> dict[str, Any]:
     """Return the larger of each pair of figures."""
-    return {name: max(kept.get(name, 0), value) for name, value in told.items()}
+    return {name: max(stored.get(name, 0), value) for name, value in reported.items()}

@@ -14,21 +14,21 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from participants.models import Visit
 from quality.models import PageView
 
-LONGEST = 512
+MAX_BYTES = 512
 """Maximum size of a page's message in bytes; a full one has about 150."""
-MOST_VIEWS = 40
+MAX_VIEWS = 40
 """Maximum number of loadings stored for one page; further ones are refused."""
 SLACK = timedelta(minutes=1)
 """Tolerance for a browser's clock that is ahead."""
 AFTER_THE_END = timedelta(minutes=2)
 """Time after the end of an enrolment in which its last page may still send counts."""
-_MOST = 1_000_000
-_DAYS_MS = 30 * 24 * 3600 * 1000
-Count = Annotated[int, Field(ge=0, le=_MOST)]
-Milliseconds = Annotated[int, Field(ge=0, le=_DAYS_MS)]
+_MAX_COUNT = 1_000_000
+_MAX_MS = 30 * 24 * 3600 * 1000
+Count = Annotated[int, Field(ge=0, le=_MAX_COUNT)]
+Milliseconds = Annotated[int, Field(ge=0, le=_MAX_MS)]
 
 
-class NotTaken(ValueError):
+class MessageRefused(ValueError):
     """Raised for a message that cannot be accepted; nothing was stored."""
 
 
@@ -47,7 +47,7 @@ class Counts(BaseModel):
     pasted: Count
 
     @model_validator(mode="after")
-    def _can_be_so(self) -> Self:
+    def _check_consistent(self) -> Self:
         if self.visible_ms > self.open_ms or (self.pasted and not self.pastes):
             raise ValueError("more was seen or pasted than there was")
         return self
@@ -63,23 +63,23 @@ def read(data: bytes) -> Counts:
     Raises:
         NotTaken
     """
-    if len(data) > LONGEST:
-        raise NotTaken("too long")
+    if len(data) > MAX_BYTES:
+        raise MessageRefused("too long")
     try:
         return Counts.model_validate_json(data)
     except ValidationError:
-        raise NotTaken("not a page's counts") from None
+        raise MessageRefused("not a page's counts") from None
 
 
-def keep(*, token: str, counts: Counts, now: datetime | None = None) -> bool:
+def store(*, token: str, counts: Counts, now: datetime | None = None) -> bool:
     """Store a page's counts for the enrolment with this token; stored counts only grow.
 
     Returns:
         False if there is no such page: the token is unknown, or the person has not seen the page.
 
     Raises:
-        NotTaken: the counts cover more time than has passed since the page was shown, there are too many loadings,
-            or the message arrived long after the end.
+        MessageRefused: the counts cover more time than has passed since the page was shown, there are too many
+            loadings, or the message arrived long after the end.
     """
     now = now or timezone.now()
     shown = (
@@ -91,16 +91,16 @@ def keep(*, token: str, counts: Counts, now: datetime | None = None) -> bool:
         return False
     enrolment_id, kind, shown_at, ended_at = shown
     if ended_at is not None and now > ended_at + AFTER_THE_END:
-        raise NotTaken("the enrolment has ended")
+        raise MessageRefused("the enrolment has ended")
     if timedelta(milliseconds=counts.open_ms) > now - shown_at + SLACK:
-        raise NotTaken("longer than since it was shown")
+        raise MessageRefused("longer than the page has been shown")
     views = PageView.objects.filter(enrolment=enrolment_id, position=counts.position)
     figures = counts.figures()
     grown: dict[str, models.Func | datetime] = {name: Greatest(F(name), value) for name, value in figures.items()}
     if views.filter(view=counts.view).update(last_at=now, **grown):
         return True
-    if views.count() >= MOST_VIEWS:
-        raise NotTaken("too many loadings of this page")
+    if views.count() >= MAX_VIEWS:
+        raise MessageRefused("too many loadings of this page")
     with transaction.atomic():
         row = PageView(
             enrolment_id=enrolment_id,

@@ -20,8 +20,8 @@ class PageView(models.Model):
     position = models.PositiveSmallIntegerField(_("position"))
     kind = models.CharField(_("step"), max_length=20)
     view = models.CharField(max_length=16)
-    first_at = models.DateTimeField(_("first heard of"), default=timezone.now)
-    last_at = models.DateTimeField(_("last heard of"), default=timezone.now)
+    first_at = models.DateTimeField(_("first received"), default=timezone.now)
+    last_at = models.DateTimeField(_("last received"), default=timezone.now)
     open_ms = models.PositiveBigIntegerField(_("open"))
     visible_ms = models.PositiveBigIntegerField(_("visible"))
     hidden = models.PositiveIntegerField(_("times hidden"))
@@ -57,7 +57,7 @@ class Behaviour(models.Model):
     kind = models.CharField(_("step"), max_length=20)
     view = models.CharField(max_length=16)
     question = models.CharField(_("question"), max_length=9, blank=True, help_text=_("number of the event it answers"))
-    last_at = models.DateTimeField(_("last heard of"), default=timezone.now)
+    last_at = models.DateTimeField(_("last received"), default=timezone.now)
     figures = models.JSONField(default=dict)
 
     class Meta:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod, sqrt
 
-LINE = 0.7
+THRESHOLD = 0.7
 """Threshold from which a participant's data are flagged for analysis."""
 WEIGHTS: Mapping[str, float] = {
     "trap": 0.9,
@@ -26,12 +26,12 @@ WEIGHTS: Mapping[str, float] = {
 }
 MEANINGS: Mapping[str, str] = {
     "trap": "A field was filled in that only programs see.",
-    "centred": "At least three clicks of a mouse, four in five of them in the exact middle of wide targets.",
+    "centred": "At least three mouse clicks on wide targets, four in five of them in the exact centre.",
     "instant": "Instructions of 100 words or more were answered within two seconds.",
-    "even_typing": "At least 20 keys in almost equal times, or at over 300 words a minute.",
-    "jumps": "At least three clicks of a mouse, to four in five of which no path led.",
+    "even_typing": "At least 20 keys at almost equal intervals, or at over 300 words a minute.",
+    "jumps": "At least three mouse clicks, four in five of them without pointer movement before them.",
     "scripted": "A script clicked or typed.",
-    "fast_reading": "Instructions of 100 words or more answered at over 1,500 words a minute.",
+    "fast_reading": "Instructions of 100 words or more were read at over 1,500 words a minute.",
     "untyped": "30 characters or more appeared without typing or pasting, most of what was written.",
     "pasted": "60 characters or more were pasted, most of what was written.",
 }
@@ -50,8 +50,8 @@ class Score:
 
     @property
     def flagged(self) -> bool:
-        """Whether the score reaches the threshold; a hint for analyses, and for nothing else."""
-        return self.value >= LINE
+        """Whether the score reaches the threshold: a hint for analyses and for nothing else."""
+        return self.value >= THRESHOLD
 
 
 def score(pages: Iterable[tuple[str, Mapping[str, int]]]) -> Score:
@@ -70,20 +70,20 @@ def score(pages: Iterable[tuple[str, Mapping[str, int]]]) -> Score:
 
 
 def _tests(total: Mapping[str, int], words: int, reading_ms: int) -> Iterable[tuple[str, bool]]:
-    def of(name: str) -> int:
+    def sum_of(name: str) -> int:
         return total.get(name, 0)
 
-    written = of("typed") + of("untyped") + of("pasted")
-    yield "trap", of("trapped") > 0
-    yield "centred", of("wide") >= _CLICKS and of("centred") >= _SHARE * of("wide")
-    yield "jumps", of("clicks") >= _CLICKS and of("jumps") >= _SHARE * of("clicks")
-    yield "even_typing", _even(of("intervals"), of("interval_ms"), of("interval_sq"))
-    yield "scripted", of("untrusted") > 0
+    written = sum_of("typed") + sum_of("untyped") + sum_of("pasted")
+    yield "trap", sum_of("trapped") > 0
+    yield "centred", sum_of("wide") >= _CLICKS and sum_of("centred") >= _SHARE * sum_of("wide")
+    yield "jumps", sum_of("clicks") >= _CLICKS and sum_of("jumps") >= _SHARE * sum_of("clicks")
+    yield "even_typing", _even(sum_of("intervals"), sum_of("interval_ms"), sum_of("interval_sq"))
+    yield "scripted", sum_of("untrusted") > 0
     read = words >= _WORDS and reading_ms > 0
     yield "instant", read and reading_ms < _INSTANT_MS
     yield "fast_reading", read and _INSTANT_MS <= reading_ms < words / _PER_MINUTE * 60_000
-    yield "untyped", of("untyped") >= _UNTYPED and of("untyped") > written / 2
-    yield "pasted", of("pasted") >= _PASTED and of("pasted") > written / 2
+    yield "untyped", sum_of("untyped") >= _UNTYPED and sum_of("untyped") > written / 2
+    yield "pasted", sum_of("pasted") >= _PASTED and sum_of("pasted") > written / 2
 
 
 def _even(intervals: int, total_ms: int, squares: int) -> bool:

@@ -4,6 +4,6 @@ from quality import views
 
 app_name = "quality"
 urlpatterns = [
-    path("<slug:token>/counts", views.take, name="take"),
-    path("<slug:token>/behaviour", views.take_behaviour, name="behaviour"),
+    path("<slug:token>/counts", views.receive_counts, name="take"),
+    path("<slug:token>/behaviour", views.receive_behaviour, name="behaviour"),
 ]

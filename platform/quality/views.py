@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 
 from quality import behaviour, counts
 
-MOST_IN_WINDOW = 60
+MAX_IN_WINDOW = 60
 """Maximum number of messages that a web server accepts from one participant within WINDOW_SECONDS.
 
 A page sends a message when it is hidden or left, at most every fifteen seconds while it is in use, and otherwise every
@@ -23,28 +23,28 @@ WINDOW_SECONDS = 60
 
 @csrf_exempt  # the token in the address is the key, as for all pages of participants
 @require_POST
-def take(request: HttpRequest, token: str) -> HttpResponse:
-    """Store a page's counts; return 204, or the reason for a refusal. The sender never has to wait for it."""
-    return _taken(
-        request, token, counts.LONGEST, lambda body: counts.keep(token=token, counts=counts.read(body)), _window
+def receive_counts(request: HttpRequest, token: str) -> HttpResponse:
+    """Store a page's counts; return 204, or the reason for a refusal. The page does not wait for the answer."""
+    return _respond(
+        request, token, counts.MAX_BYTES, lambda body: counts.store(token=token, counts=counts.read(body)), _window
     )
 
 
 @csrf_exempt
 @require_POST
-def take_behaviour(request: HttpRequest, token: str) -> HttpResponse:
+def receive_behaviour(request: HttpRequest, token: str) -> HttpResponse:
     """Store a page's input behaviour if the person agreed to it; return 204, or the reason for a refusal."""
-    return _taken(
+    return _respond(
         request,
         token,
-        behaviour.LONGEST,
-        lambda body: behaviour.keep(token=token, sent=behaviour.read(body)),
+        behaviour.MAX_BYTES,
+        lambda body: behaviour.store(token=token, message=behaviour.read(body)),
         _behaviour_window,
     )
 
 
-def _taken(
-    request: HttpRequest, token: str, longest: int, keep: Callable[[bytes], bool], window: _Window
+def _respond(
+    request: HttpRequest, token: str, longest: int, store: Callable[[bytes], bool], window: _Window
 ) -> HttpResponse:
     length = request.headers.get("content-length", "")
     if length.isascii() and length.isdigit() and int(length[:9]) > longest:
@@ -52,8 +52,8 @@ def _taken(
     if window.too_often(token):
         return _refused(429, "too often")
     try:
-        known = keep(request.body)
-    except counts.NotTaken as reason:
+        known = store(request.body)
+    except counts.MessageRefused as reason:
         return _refused(422, str(reason))
     return HttpResponse(status=204) if known else _refused(404, "no such page")
 
@@ -63,20 +63,20 @@ def _refused(status: int, reason: str) -> HttpResponse:
 
 
 class _Window:
-    """Number of messages per token in the current window, for this web server alone: asking others takes time."""
+    """Number of messages per token in the current window, counted by each web server on its own to save time."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._began = 0
-        self._heard: Counter[str] = Counter()
+        self._received: Counter[str] = Counter()
 
     def too_often(self, token: str) -> bool:
         now = int(time.monotonic() // WINDOW_SECONDS)
         with self._lock:
             if now != self._began:
-                self._began, self._heard = now, Counter()
-            self._heard[token[:64]] += 1
-            return self._heard[token[:64]] > MOST_IN_WINDOW
+                self._began, self._received = now, Counter()
+            self._received[token[:64]] += 1
+            return self._received[token[:64]] > MAX_IN_WINDOW
 
 
 _window, _behaviour_window = _Window(), _Window()

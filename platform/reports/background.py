@@ -18,11 +18,11 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from exports.background import heard_from
+from exports.background import heartbeat
 from exports.models import Dataset
 from reports.models import Report
 
-NEEDED = ("pandas", "scipy", "altair", "vl_convert")
+REQUIRED_LIBRARIES = ("pandas", "scipy", "altair", "vl_convert")
 """The libraries that `make analysis` installs; a server may lack them."""
 _PROGRESS = re.compile(r"\[(\d+)/(\d+)\] (\S+)")
 _UNFINISHED = (Report.State.QUEUED, Report.State.RUNNING)
@@ -34,21 +34,21 @@ class Stopped(Exception):
 
 def available() -> bool:
     """Return whether the analysis libraries are installed."""
-    return all(importlib.util.find_spec(name) for name in NEEDED)
+    return all(importlib.util.find_spec(name) for name in REQUIRED_LIBRARIES)
 
 
-def ask_for(dataset: Dataset) -> bool:
+def request_report(dataset: Dataset) -> bool:
     """Start analysing a finished dataset; return False if an analysis is already running."""
     with transaction.atomic():
         Dataset.objects.select_for_update().get(pk=dataset.pk)
         report = Report.objects.filter(dataset=dataset).first()
         if report is not None and report.unfinished:
             if report.state == Report.State.QUEUED:
-                _send(report)  # the first message may have been lost
+                _enqueue(report)  # the first message may have been lost
             return False
         if report is not None:
             report.delete()
-        _send(Report.objects.create(dataset=dataset))
+        _enqueue(Report.objects.create(dataset=dataset))
     return True
 
 
@@ -58,36 +58,36 @@ def stop(dataset: Dataset) -> bool:
     return bool(unfinished.update(state=Report.State.FAILED, reason=_("Stopped by a researcher.")))
 
 
-def make(report_id: int) -> None:
-    """Make a queued report; do nothing if another process has taken it."""
+def write_report(report_id: int) -> None:
+    """Write a queued report; do nothing if another process has taken it."""
     queued = Report.objects.filter(pk=report_id, state=Report.State.QUEUED)
     if not queued.update(state=Report.State.RUNNING, alive_at=timezone.now()):
         return
     report = Report.objects.select_related("dataset").get(pk=report_id)
     try:
-        with heard_from(report), tempfile.TemporaryDirectory(prefix="parley-report-") as folder:
-            _make(report, Path(folder))
+        with heartbeat(report), tempfile.TemporaryDirectory(prefix="parley-report-") as folder:
+            _write_report(report, Path(folder))
     except Stopped:
         return
     except Exception:
-        _fail(report, _("The report could not be made. The server's log has the details."))
+        _fail(report, _("The report could not be created. The server's log has the details."))
         raise
 
 
-def _make(report: Report, folder: Path) -> None:
-    with report.dataset.file.open("rb") as packed, zipfile.ZipFile(packed) as archive:
+def _write_report(report: Report, folder: Path) -> None:
+    with report.dataset.file.open("rb") as file, zipfile.ZipFile(file) as archive:
         archive.extractall(folder)
     to = folder / "report"
-    code, said = _analyse(report, folder / str(report.dataset), to)
+    code, message = _analyse(report, folder / str(report.dataset), to)
     if not (to / "report.html").exists():
-        return _fail(report, said or _("The analysis failed with exit code {code}.").format(code=code))
-    pack = folder / "report.zip"
-    with zipfile.ZipFile(pack, "w", zipfile.ZIP_DEFLATED) as archive:
+        return _fail(report, message or _("The analysis failed with exit code {code}.").format(code=code))
+    archive_path = folder / "report.zip"
+    with zipfile.ZipFile(archive_path, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(path for path in to.rglob("*") if path.is_file()):
             archive.write(path, f"{report}/{path.relative_to(to)}")
-    with pack.open("rb") as opened:
-        report.file.save(f"{report.dataset.uid}-report.zip", File(opened), save=False)
-    ready = {"state": Report.State.READY, "file": report.file.name, "size": pack.stat().st_size}
+    with archive_path.open("rb") as file:
+        report.file.save(f"{report.dataset.uid}-report.zip", File(file), save=False)
+    ready = {"state": Report.State.READY, "file": report.file.name, "size": archive_path.stat().st_size}
     if not Report.objects.filter(pk=report.pk, state=Report.State.RUNNING).update(**ready):
         report.file.delete(save=False)  # stopped in the meantime
 
@@ -97,34 +97,34 @@ def _analyse(report: Report, dataset: Path, to: Path) -> tuple[int, str]:
     root = Path(settings.BASE_DIR)
     process = subprocess.Popen(
         [sys.executable, "-m", "analysis", str(dataset), "--to", str(to)],
-        env={**_harmless(os.environ), "PYTHONPATH": f"{root / 'platform'}{os.pathsep}{root}"},
+        env={**_safe_environment(os.environ), "PYTHONPATH": f"{root / 'platform'}{os.pathsep}{root}"},
         cwd=root,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
     )
     try:
-        said = _follow(report, process.stderr)
-        return process.wait(), said
+        message = _follow(report, process.stderr)
+        return process.wait(), message
     finally:
         process.kill()
         process.wait()
 
 
 def _follow(report: Report, lines: IO[str]) -> str:
-    said = ""
+    message = ""
     for line in lines:
         if (progress := _PROGRESS.match(line)) is None:
-            said = line.strip() or said
+            message = line.strip() or message
             continue
-        begun, of, name = int(progress[1]), int(progress[2]), progress[3]
+        number, of, name = int(progress[1]), int(progress[2]), progress[3]
         running = Report.objects.filter(pk=report.pk, state=Report.State.RUNNING)
-        if not running.update(done=begun - 1, expected=of, now=name[:60], alive_at=timezone.now()):
+        if not running.update(done=number - 1, expected=of, now=name[:60], alive_at=timezone.now()):
             raise Stopped
-    return said
+    return message
 
 
-def _harmless(environment: os._Environ[str]) -> dict[str, str]:
+def _safe_environment(environment: os._Environ[str]) -> dict[str, str]:
     """Return only the variables that the analysis needs: no keys, no database URLs."""
     return {name: environment[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in environment}
 
@@ -134,7 +134,7 @@ def _fail(report: Report, reason: str) -> None:
     running.update(state=Report.State.FAILED, reason=reason[:400])
 
 
-def _send(report: Report) -> None:
+def _enqueue(report: Report) -> None:
     from reports.tasks import make_report  # the task calls this module
 
     transaction.on_commit(lambda: make_report.delay(report.pk), robust=True)

@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy as _
 
 from exports.models import Dataset
 
-SILENT = timedelta(seconds=60)
-"""An analysis silent for this long has died."""
+DEAD_AFTER = timedelta(seconds=60)
+"""An analysis without a heartbeat for this long is considered dead."""
 
 
 def _storage() -> Storage:
@@ -59,8 +59,8 @@ class Report(models.Model):
 
     @property
     def abandoned(self) -> bool:
-        """Whether the process making it has died."""
-        return self.alive_at is not None and self.alive_at < timezone.now() - SILENT
+        """Whether the process writing it has died."""
+        return self.alive_at is not None and self.alive_at < timezone.now() - DEAD_AFTER
 
 
 def delete_file(sender: type[Report], instance: Report, **_signal: Any) -> None:

@@ -5,5 +5,5 @@ from reports import background
 
 @shared_task(name="reports.make")
 def make_report(report_id: int) -> None:
-    """Make a queued report."""
-    background.make(report_id)
+    """Write a queued report."""
+    background.write_report(report_id)

@@ -38,10 +38,10 @@ def members_of(thing: Any) -> list[Any]:
     return sorted(found, key=lambda member: ranks.index(member.role))
 
 
-def could_join(thing: Any) -> QuerySet[User]:
+def possible_members(thing: Any) -> QuerySet[User]:
     """Return the users who are not members yet."""
-    taken = thing.members.values("user")
-    return User.objects.filter(is_active=True).exclude(pk__in=taken).order_by("username")
+    member_users = thing.members.values("user")
+    return User.objects.filter(is_active=True).exclude(pk__in=member_users).order_by("username")
 
 
 @transaction.atomic
@@ -85,14 +85,14 @@ def give(thing: Any, *, user: User, role: Role, by: User | None) -> None:
         user.save(update_fields=["is_staff"])
     before = thing.members.filter(user=user).first()
     if before is not None and before.role == Role.OWNER != role:
-        _keep_an_owner(thing, user)
+        _check_other_owner(thing, user)
     thing.members.update_or_create(user=user, defaults={"role": role})
     details = {"person": user.get_username(), "role": str(role), "before": before.role if before else None}
     audit.record(action=Action.RIGHTS_CHANGED, who=by, target=thing, details=details)
 
 
 @transaction.atomic
-def take(thing: Any, *, user: User, by: User | None) -> None:
+def remove(thing: Any, *, user: User, by: User | None) -> None:
     """Remove the user from the members; do nothing if they are not one.
 
     Raises:
@@ -103,7 +103,7 @@ def take(thing: Any, *, user: User, by: User | None) -> None:
     if before is None:
         return
     if before.role == Role.OWNER:
-        _keep_an_owner(thing, user)
+        _check_other_owner(thing, user)
     before.delete()
     details = {"person": user.get_username(), "role": None, "before": before.role}
     audit.record(action=Action.RIGHTS_CHANGED, who=by, target=thing, details=details)
@@ -114,6 +114,6 @@ def _lock(thing: Any) -> None:
     type(thing)._base_manager.select_for_update().get(pk=thing.pk)
 
 
-def _keep_an_owner(thing: Any, leaving: User) -> None:
+def _check_other_owner(thing: Any, leaving: User) -> None:
     if not thing.members.filter(role=Role.OWNER).exclude(user=leaving).exists():
-        raise NotPossible(_("There must be an owner. Make somebody else an owner first."))
+        raise NotPossible(_("There must be an owner. Make someone else an owner first."))

@@ -19,7 +19,7 @@ Condition = Callable[[QuerySet[Any]], Q]
 
 
 @dataclass(frozen=True)
-class _To:
+class _Route:
     """A route from rows to rows of `whole`: a lookup whose value is their field `at`, or a function."""
 
     whole: type[Model]
@@ -30,7 +30,7 @@ class _To:
         return self.by(wholes.values("pk")) if callable(self.by) else Q(**{f"{self.by}__in": wholes.values(self.at)})
 
 
-_routes: dict[type[Model], list[_To]] = {}
+_routes: dict[type[Model], list[_Route]] = {}
 
 
 def belongs(model: type[Model], *, to: type[Model], by: str | Condition, at: str = "pk") -> None:
@@ -40,7 +40,7 @@ def belongs(model: type[Model], *, to: type[Model], by: str | Condition, at: str
         by: the lookup that leads there ("pk" for `to` itself), or a function of a queryset of `to`.
         at: the field of `to` that the lookup yields, if not the primary key.
     """
-    _routes.setdefault(model, []).append(_To(to, by, at))
+    _routes.setdefault(model, []).append(_Route(to, by, at))
 
 
 def shared(model: type[Model]) -> bool:
@@ -68,13 +68,13 @@ def visible(user: Any, queryset: QuerySet[Any], *, role: Role = Role.VIEWER) -> 
     reached = Q(pk__in=[])
     for route in _routes.get(model, []):
         # One subquery per route: combined into one condition, they could use no index.
-        found = model._base_manager.filter(route.condition(_mine(user, route.whole, role)))
+        found = model._base_manager.filter(route.condition(_own_rows(user, route.whole, role)))
         reached |= Q(pk__in=found.order_by().values("pk"))
     return queryset.filter(reached)
 
 
-def _mine(user: Any, whole: type[Model], role: Role) -> QuerySet[Any]:
-    return whole._base_manager.filter(members__user=user.pk, members__role__in=role.or_more)
+def _own_rows(user: Any, whole: type[Model], role: Role) -> QuerySet[Any]:
+    return whole._base_manager.filter(members__user=user.pk, members__role__in=role.and_higher)
 
 
 def open_to(user: Any, model: type[Model], *, role: Role) -> list[tuple[Any, Model]]:
@@ -83,7 +83,7 @@ def open_to(user: Any, model: type[Model], *, role: Role) -> list[tuple[Any, Mod
         return []
     found = []
     for route in _routes.get(model, []):
-        wholes = route.whole._base_manager.all() if user.is_superuser else _mine(user, route.whole, role)
+        wholes = route.whole._base_manager.all() if user.is_superuser else _own_rows(user, route.whole, role)
         found += [(getattr(row, route.at), row) for row in wholes.order_by("pk")]
     return found
 

@@ -14,7 +14,7 @@ class Role(models.TextChoices):
     OWNER = "owner", _("owner")
 
     @property
-    def or_more(self) -> list[Role]:
+    def and_higher(self) -> list[Role]:
         """Return this role and all higher ones."""
         roles = list(Role)
         return roles[roles.index(self) :]

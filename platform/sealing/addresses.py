@@ -46,7 +46,7 @@ def check_address(address: str, *, private: bool = False) -> None:
 
 
 def is_special(host: str) -> bool:
-    """Return whether this belongs to no ordinary host, such as the addresses that serve cloud credentials."""
+    """Return whether this address cannot belong to an ordinary host, like those that serve cloud credentials."""
     found = _number(host)
     if found is None:
         return host.rstrip(".").startswith("metadata.") or host.rstrip(".") == "metadata"

@@ -15,7 +15,7 @@ class SecondFactorMiddleware(MiddlewareMixin):
     """Redirects users who have only entered their password to the second factor."""
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
-        if not request.path_info.startswith(reverse("admin:index")) or _open_to_all(request.path_info):
+        if not request.path_info.startswith(reverse("admin:index")) or _is_public(request.path_info):
             return None
         user = request.user
         if not user.is_authenticated or user.is_verified() or not second_factor.needed(user):
@@ -25,6 +25,6 @@ class SecondFactorMiddleware(MiddlewareMixin):
         return redirect("signin:second_factor")
 
 
-def _open_to_all(path: str) -> bool:
+def _is_public(path: str) -> bool:
     """Return whether the path is a sign-in or sign-out page, which checks access itself."""
     return path in {reverse(name) for name in ("admin:login", "admin:logout", "signin:verify", "signin:second_factor")}

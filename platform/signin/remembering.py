@@ -24,13 +24,13 @@ def _signed_in(sender: Any, user: User, **more: Any) -> None:
 def _failed(sender: Any, credentials: Mapping[str, Any], request: HttpRequest | None = None, **more: Any) -> None:
     """Record a failure without the typed username, which may be a password. Skip it while sign-in is blocked."""
     if not getattr(request, "axes_locked_out", False):
-        audit.record(action=Action.SIGN_IN_FAILED, who=None, target=_named(credentials.get("username")))
+        audit.record(action=Action.SIGN_IN_FAILED, who=None, target=_user_named(credentials.get("username")))
 
 
 @receiver(user_locked_out)
-def _barred(sender: Any, username: str | None = None, **more: Any) -> None:
-    audit.record(action=Action.SIGN_IN_BARRED, who=None, target=_named(username))
+def _blocked(sender: Any, username: str | None = None, **more: Any) -> None:
+    audit.record(action=Action.SIGN_IN_BARRED, who=None, target=_user_named(username))
 
 
-def _named(username: Any) -> User | None:
+def _user_named(username: Any) -> User | None:
     return User.objects.filter(username=username).first() if username else None

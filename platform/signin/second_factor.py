@@ -19,7 +19,7 @@ from audit.actions import Action
 RECOVERY_CODES = 10
 
 
-class Wrong(Exception):
+class WrongCode(Exception):
     """The code was wrong; `seconds` is how long to wait before the next try."""
 
     def __init__(self, seconds: int = 0):
@@ -49,7 +49,7 @@ def begin(user: User) -> TOTPDevice:
     return TOTPDevice.objects.create(user=user, name="app", confirmed=False)
 
 
-def picture_of(device: TOTPDevice) -> str:
+def qr_code(device: TOTPDevice) -> str:
     """Return the QR code to scan, as SVG."""
     return segno.make(device.config_url, error="m").svg_inline(scale=5, border=3, light="#fff", omitsize=True)
 
@@ -64,20 +64,20 @@ def confirm(request: HttpRequest, code: str) -> list[str]:
     """Replace the current app with the one being set up; return new recovery codes.
 
     Raises:
-        Wrong: nothing changed except the failure count.
+        WrongCode: nothing changed except the failure count.
     """
     user = request.user
     with transaction.atomic():
         device = TOTPDevice.objects.select_for_update().filter(user=user, confirmed=False).order_by("-pk").first()
-        taken = device is not None and _verify(device, code)
-        if taken:
+        accepted = device is not None and _verify(device, code)
+        if accepted:
             TOTPDevice.objects.filter(user=user).exclude(pk=device.pk).delete()
             device.confirmed = True
             device.save(update_fields=["confirmed"])
             audit.record(action=Action.SECOND_FACTOR_SET, who=user, target=user)
             codes = _new_codes(user)
-    if not taken:
-        raise Wrong(_wait(device))
+    if not accepted:
+        raise WrongCode(_wait(device))
     login(request, device)
     return codes
 
@@ -86,18 +86,18 @@ def verify(request: HttpRequest, code: str) -> None:
     """Check the second factor: a code from the app, or a recovery code, which is used up.
 
     Raises:
-        Wrong: nothing changed except the failure count.
+        WrongCode: nothing changed except the failure count.
     """
     user = request.user
     code = "".join(code.split()).lower()
     kind = TOTPDevice if code.isdigit() else StaticDevice
     with transaction.atomic():
         device = kind.objects.select_for_update().filter(user=user, confirmed=True).first()
-        taken = device is not None and _verify(device, code)
-        if not taken:
+        accepted = device is not None and _verify(device, code)
+        if not accepted:
             audit.record(action=Action.SECOND_FACTOR_FAILED, who=user, target=user)
-    if not taken:
-        raise Wrong(_wait(device))
+    if not accepted:
+        raise WrongCode(_wait(device))
     login(request, device)
 
 
@@ -115,12 +115,12 @@ def codes_left(user: User) -> int:
 @transaction.atomic
 def remove(user: User, *, by: User | None) -> bool:
     """Delete the user's app and recovery codes; return False if there were none."""
-    had = in_use(user)
+    existed = in_use(user)
     for kind in (TOTPDevice, StaticDevice):
         kind.objects.filter(user=user).delete()
-    if had:
+    if existed:
         audit.record(action=Action.SECOND_FACTOR_REMOVED, who=by, target=user)
-    return had
+    return existed
 
 
 def _new_codes(user: User) -> list[str]:

@@ -25,7 +25,7 @@ from django.views.decorators.debug import sensitive_variables
 from recruiters.addresses import address_of
 
 
-class SlowGuessing:
+class GuessLimiter:
     """Authentication backend that runs first and blocks an address or a username after many failures.
 
     django-axes blocks a username from one address; this backend counts all usernames of an address and all
@@ -46,7 +46,7 @@ class SlowGuessing:
 def count_failure(sender: Any, credentials: Mapping[str, Any], request: HttpRequest | None = None, **_: Any) -> None:
     for key in _counters(request, credentials) if request is not None else ():
         cache.add(key, 0, timeout=2 * settings.AXES_COOLOFF_TIME.total_seconds())
-        with contextlib.suppress(ValueError):  # evicted from a full cache in between
+        with contextlib.suppress(ValueError):  # evicted from a full cache in the meantime
             cache.incr(key)
 
 
@@ -54,15 +54,15 @@ def count_failure(sender: Any, credentials: Mapping[str, Any], request: HttpRequ
 def _counters(request: HttpRequest, credentials: Mapping[str, Any]) -> list[str]:
     """Return the current counters' cache keys, which contain neither addresses nor usernames."""
     window = int(time.time() // settings.AXES_COOLOFF_TIME.total_seconds())
-    told = {"address": address_of(request) or "", "name": str(credentials.get("username", "")).casefold()}
+    values = {"address": address_of(request) or "", "name": str(credentials.get("username", "")).casefold()}
     return [
-        f"failed-sign-ins/{what}/{salted_hmac('signin.throttling', value).hexdigest()[:24]}/{window}"
-        for what, value in told.items()
+        f"failed-sign-ins/{kind}/{salted_hmac('signin.throttling', value).hexdigest()[:24]}/{window}"
+        for kind, value in values.items()
     ]
 
 
 @sensitive_variables("credentials")
-def barred(
+def lockout_page(
     request: HttpRequest, response: HttpResponse | None = None, credentials: Mapping[str, Any] | None = None
 ) -> HttpResponse:
     """Return the page shown after too many failures, which says when to try again."""
@@ -72,8 +72,8 @@ def barred(
     until = last + settings.AXES_COOLOFF_TIME
     left = max(until - timezone.now(), timedelta(minutes=1))
     minutes = -(-int(left.total_seconds()) // 60)
-    about = {**admin.site.each_context(request), "title": _("Too many attempts"), "until": until, "minutes": minutes}
-    page = render(request, "signin/barred.html", about, status=429)
+    context = {**admin.site.each_context(request), "title": _("Too many attempts"), "until": until, "minutes": minutes}
+    page = render(request, "signin/barred.html", context, status=429)
     page["Retry-After"] = str(minutes * 60)
     page["Cache-Control"] = "no-store"
     return page

@@ -40,7 +40,7 @@ class CodeForm(forms.Form):
 @staff_member_required
 @require_http_methods(["GET", "POST"])
 @sensitive_post_parameters("code")
-def setting_up(request: HttpRequest) -> HttpResponse:
+def setup_page(request: HttpRequest) -> HttpResponse:
     """Set up or replace the second factor, or generate new recovery codes.
 
     The posted `do` is begin, confirm (with `code`) or codes. Users with a second factor must enter it first.
@@ -57,20 +57,20 @@ def setting_up(request: HttpRequest) -> HttpResponse:
     if do == "confirm" and form.is_valid():
         try:
             return _codes(request, second_factor.confirm(request, form.cleaned_data["code"]))
-        except second_factor.Wrong as wrong:
-            form.add_error("code", _in_words(wrong))
-    return _setting_up(request, form)
+        except second_factor.WrongCode as wrong:
+            form.add_error("code", _error_text(wrong))
+    return _render_setup(request, form)
 
 
-def _setting_up(request: HttpRequest, form: CodeForm) -> HttpResponse:
+def _render_setup(request: HttpRequest, form: CodeForm) -> HttpResponse:
     device = second_factor.pending(request.user)
-    about: dict[str, Any] = {"form": form, "in_use": second_factor.in_use(request.user)}
+    context: dict[str, Any] = {"form": form, "in_use": second_factor.in_use(request.user)}
     if device is not None:
-        # segno's own markup, made from the device's secret alone.
-        about |= {"qr": mark_safe(second_factor.picture_of(device)), "secret": second_factor.secret_of(device)}
+        # segno's own markup, generated from the device's secret alone.
+        context |= {"qr": mark_safe(second_factor.qr_code(device)), "secret": second_factor.secret_of(device)}
     else:
-        about |= {"left": second_factor.codes_left(request.user)}
-    return _page(request, "signin/second_factor.html", _("Two-factor authentication"), about)
+        context |= {"left": second_factor.codes_left(request.user)}
+    return _page(request, "signin/second_factor.html", _("Two-factor authentication"), context)
 
 
 def _codes(request: HttpRequest, codes: list[str]) -> HttpResponse:
@@ -81,39 +81,39 @@ def _codes(request: HttpRequest, codes: list[str]) -> HttpResponse:
 @staff_member_required
 @require_http_methods(["GET", "POST"])
 @sensitive_post_parameters("code")
-def verifying(request: HttpRequest) -> HttpResponse:
+def verify_page(request: HttpRequest) -> HttpResponse:
     """Ask for the second factor after the password."""
     if request.user.is_verified():
-        return _onward(request)
+        return _continue(request)
     if not second_factor.in_use(request.user):
         return redirect("signin:second_factor")
     form = CodeForm(request.POST if request.method == "POST" else None)
     if form.is_bound and form.is_valid():
         try:
             second_factor.verify(request, form.cleaned_data["code"])
-            return _onward(request)
-        except second_factor.Wrong as wrong:
-            form.add_error("code", _in_words(wrong))
+            return _continue(request)
+        except second_factor.WrongCode as wrong:
+            form.add_error("code", _error_text(wrong))
     return _page(request, "signin/verify.html", _("Enter your code"), {"form": form, "next": _next(request)})
 
 
-def _page(request: HttpRequest, template: str, title: str, about: dict[str, Any]) -> HttpResponse:
+def _page(request: HttpRequest, template: str, title: str, context: dict[str, Any]) -> HttpResponse:
     site = {**admin.site.each_context(request), "required": settings.REQUIRE_SECOND_FACTOR}
-    return render(request, template, {**site, "title": title, **about})
+    return render(request, template, {**site, "title": title, **context})
 
 
 def _next(request: HttpRequest) -> str:
-    """Return the page the user wanted, if it is on this site; else the admin's first page."""
-    asked = request.POST.get("next") or request.GET.get("next") or ""
-    here = url_has_allowed_host_and_scheme(asked, {request.get_host()}, require_https=request.is_secure())
-    return asked if here else reverse("admin:index")
+    """Return the page the user requested if it is on this site, else the admin's first page."""
+    wanted = request.POST.get("next") or request.GET.get("next") or ""
+    is_local = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    return wanted if is_local else reverse("admin:index")
 
 
-def _onward(request: HttpRequest) -> HttpResponse:
+def _continue(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(_next(request))
 
 
-def _in_words(wrong: second_factor.Wrong) -> str:
+def _error_text(wrong: second_factor.WrongCode) -> str:
     if not wrong.seconds:
         return _("That code isn't valid right now. Check it again, or wait for the next one.")
     return ngettext(

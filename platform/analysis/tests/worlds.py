@@ -92,6 +92,6 @@ def of_people(folder: Path, *, people: int = 12, seed: int = 1) -> Path:
         said = ["Half for you?", "I offer more than that."][: rng.randint(0, 2)] if rounds > 1 else []
         match = building.play(person, messages=said)
         building.keep_call(match, answer="-2", input_tokens=12, output_tokens=3, latency=rng.uniform(0.2, 2))
-        building.answer_quiz(person, rightly=number % 6 != 3)
+        building.answer_quiz(person, correctly=number % 6 != 3)
     export(study, folder, ("csv", "parquet"), processes=1)
     return folder

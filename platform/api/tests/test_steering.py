@@ -13,7 +13,7 @@ from django.utils import timezone
 from api.tests.calling import call, issued
 from audit.models import Record
 from exports import background
-from exports.models import SILENT, Dataset
+from exports.models import DEAD_AFTER, Dataset
 from exports.tests import building
 from exports.verify import verify
 from studies.enrolling import NotOpen
@@ -101,7 +101,7 @@ def test_a_dataset_is_requested_written_and_downloaded(study, exporter, tmp_path
 
 def test_only_the_newest_datasets_are_kept(study, exporter):
     for _i in range(background.KEPT + 2):
-        background.write(background.ask_for(study)[0].pk)
+        background.write(background.request_dataset(study)[0].pk)
     kept = list(Dataset.objects.all())
     assert len(kept) == background.KEPT and all(dataset.file.storage.exists(dataset.file.name) for dataset in kept)
     listed = call("/studies/splitting/datasets", exporter).json()["datasets"]
@@ -109,7 +109,7 @@ def test_only_the_newest_datasets_are_kept(study, exporter):
 
 
 def test_a_dataset_is_written_once_even_if_its_task_runs_twice(study):
-    asked, _new = background.ask_for(study)
+    asked, _new = background.request_dataset(study)
     background.write(asked.pk)
     written = Dataset.objects.get()
     background.write(asked.pk)
@@ -118,8 +118,8 @@ def test_a_dataset_is_written_once_even_if_its_task_runs_twice(study):
 
 
 def test_a_dataset_whose_writer_crashed_has_failed_and_another_can_be_requested(study, exporter):
-    asked, _new = background.ask_for(study)
-    Dataset.objects.update(state="writing", alive_at=timezone.now() - SILENT - timedelta(seconds=1))
+    asked, _new = background.request_dataset(study)
+    Dataset.objects.update(state="writing", alive_at=timezone.now() - DEAD_AFTER - timedelta(seconds=1))
     told = call(f"/studies/splitting/datasets/{asked.uid}", exporter).json()
     assert told["state"] == "failed" and "request another dataset" in told["reason"]
     assert post("/studies/splitting/datasets", exporter).status_code == 202
@@ -145,7 +145,7 @@ def test_an_unknown_format_is_refused(study, exporter):
 
 
 def test_a_missing_file_is_reported(study, exporter):
-    asked, _new = background.ask_for(study)
+    asked, _new = background.request_dataset(study)
     background.write(asked.pk)
     kept = Dataset.objects.get()
     kept.file.storage.delete(kept.file.name)

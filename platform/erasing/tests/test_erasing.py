@@ -127,7 +127,7 @@ def secrets_of(person: Enrolment) -> list[str]:
     ]
 
 
-def test_nothing_identifying_is_left_and_no_figure_changes(tmp_path):
+def test_erasing_removes_identities_and_keeps_all_figures(tmp_path):
     study = building.new_study()
     person, other = zwiebel(study), building.complete(study, worker="A1OTHER", name="Kim", messages=["my own words"])
     before = dump()
@@ -172,7 +172,7 @@ def test_the_log_still_replays_and_the_snapshot_matches_it():
     assert [move["decision"] for move in moves if "decision" in move] == ["reject"] * 6 + ["accept"]
 
 
-def test_cost_and_time_of_calls_stay_and_their_texts_are_erased():
+def test_call_texts_are_erased_but_not_cost_and_time():
     person = zwiebel(building.new_study())
     erase(enrolment=person, by=None, reason="asked")
     record = Call.objects.get().record
@@ -194,7 +194,7 @@ def test_checks_keep_their_verdicts_without_the_answers():
     assert verdicts["quiz"].passed and set(verdicts["quiz"].answered.values()) == {ERASED}
 
 
-def test_survey_answers_are_erased_and_the_questions_stay():
+def test_survey_answers_are_erased_but_not_questions():
     questions = [
         {"kind": "number", "prompt": "How old are you?", "key": "age", "least": 18},
         {"kind": "text", "prompt": "Where do you live?", "key": "home"},
@@ -217,14 +217,14 @@ def test_stored_datasets_with_their_texts_are_deleted(django_capture_on_commit_c
     study, other = building.new_study(), building.new_study(slug="elsewhere")
     person = zwiebel(study)
     for each in (study, other):
-        background.write(background.ask_for(each)[0].pk)
+        background.write(background.request_dataset(each)[0].pk)
     written, kept = Dataset.objects.get(study=study), Dataset.objects.get(study=other)
     assert written.state == kept.state == "ready"
     with django_capture_on_commit_callbacks(execute=True):
         done = erase(enrolment=person, by=None, reason="asked")
     assert done.datasets == 1 and list(Dataset.objects.all()) == [kept]
     assert not written.file.storage.exists(written.file.name) and kept.file.storage.exists(kept.file.name)
-    wanted, _new = background.ask_for(study)
+    wanted, _new = background.request_dataset(study)
     background.write(wanted.pk)
     assert Dataset.objects.get(pk=wanted.pk).state == "ready"
 
@@ -242,7 +242,7 @@ def test_the_link_the_identity_and_the_lab_code_are_deleted(client):
     assert code.casefold() not in dump()
 
 
-def test_nobody_is_erased_while_taking_part_or_twice():
+def test_no_one_is_erased_while_taking_part_or_twice():
     study = building.new_study()
     live = building.consent(building.arrive(study, worker="A1LIVE"))
     with pytest.raises(NotPossible, match="still taking part"):
@@ -328,14 +328,14 @@ def test_only_owners_erase(client, owner, role, status):
     assert Identity.objects.exists()
 
 
-def test_settled_amounts_are_not_asked_about():
+def test_settled_amounts_need_no_confirmation():
     person = building.complete(building.new_study(), worker="A1")
     assert services.unsettled(person)
     LedgerRow.objects.update(state="confirmed")
     assert not services.unsettled(person)
 
 
-def test_nobody_is_erased_while_they_are_being_paid():
+def test_no_one_is_erased_while_being_paid():
     person = building.complete(building.new_study(), worker="A1")
     LedgerRow.objects.filter(reason="base").update(state="sent")
     with pytest.raises(services.NotPossible, match="being paid"):
@@ -346,7 +346,7 @@ def test_nobody_is_erased_while_they_are_being_paid():
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.both
 @pytest.mark.skipif(KIND != "sqlite", reason="PostgreSQL vacuums by itself")
-def test_erased_words_are_gone_from_the_files_of_sqlite():
+def test_erased_words_are_gone_from_sqlite_files():
     study = building.new_study()
     person = building.complete(study, worker="A1WORKER", messages=["unmistakable-confession " * 40])
     database = Path(connection.settings_dict["NAME"])

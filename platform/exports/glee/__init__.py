@@ -1,4 +1,4 @@
-"""Games in GLEE's published layout: read, played again under our rules, and written.
+"""Games in GLEE's published layout: reading them, replaying them under our rules, and writing them.
 
 `reading.read_tree` reads a tree, `playing.outcome` plays one game again, and `writing.written` does the reverse.
 Nothing here needs Django or a database.

@@ -39,7 +39,7 @@ class Adapter:
         read: (rows, configuration) → the moves played.
         game_args: our configuration → game_args.
         columns: (configuration, moves) → the table's columns, in the order of writing.
-        write: (configuration, moves) → the table's rows, with cells as text and words as said.
+        write: (configuration, moves) → the table's rows, with all cells as text and messages unchanged.
     """
 
     family: str

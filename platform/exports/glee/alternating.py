@@ -36,11 +36,11 @@ def read(
     remarks: list[str] = []
     for turn, row in enumerate(rows):
         number, answering = turn // 2 + 1, turn % 2 == 1
-        row.is_round(number)
+        row.check_round(number)
         offers = any(row.has(column) for column in offer_columns)
         if offers == answering:
             due = _("an answer") if answering else _("an offer")
-            raise row.problem(_("{due} is due in round {round}, but this is none").format(due=due, round=number))
+            raise row.problem(_("{due} is due in round {round}, but this row is not one").format(due=due, round=number))
         words = row.words("message")
         if not answering:
             move = offer(row)
@@ -49,7 +49,7 @@ def read(
         else:
             move = {"decision": row.choice("decision", decisions)}
             if words is not None:
-                remarks.append(_("Row {number} has words beside an answer: left out.").format(number=row.number))
+                remarks.append(_("Row {number}: the message beside an answer was left out.").format(number=row.number))
         moves.append((mover(turn), move))
     return Reading(moves, remarks=tuple(remarks))
 
@@ -80,6 +80,6 @@ def write(
     return lines
 
 
-def with_words(config: Mapping[str, Json], moves: Moves) -> bool:
+def has_messages(config: Mapping[str, Json], moves: Moves) -> bool:
     """Return whether the table needs a column for messages."""
     return config["messages_allowed"] is not False or any(move.get("message") for _role, move in moves)

@@ -12,9 +12,9 @@ from games.interface import Json
 from games.words import gettext as _
 
 LONGEST_KNOWN = 20
-"""Number of rounds above which players were not told of an end (25 and 99 occur)."""
+"""Number of rounds above which players did not know when the game would end (25 and 99 occur)."""
 
-_TRUTHS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
+_BOOLEANS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
 
 
 @dataclass(frozen=True)
@@ -33,32 +33,32 @@ class Arguments:
         """
         return _number(key, self._value(key))
 
-    def whole(self, key: str) -> int:
+    def integer(self, key: str) -> int:
         """Return a whole number."""
         number = self.number(key)
         if number != int(number):
             raise UnreadableGame(
-                _("config.json: {key} is {value}, which is no whole number.").format(key=key, value=number)
+                _("config.json: {key} is {value}, which is not a whole number.").format(key=key, value=number)
             )
         return int(number)
 
-    def truth(self, key: str) -> bool:
-        """Return yes or no as a boolean."""
+    def boolean(self, key: str) -> bool:
+        """Return a true or false value as a boolean."""
         value = self._value(key)
-        truth = _TRUTHS.get(str(value).strip().lower())
-        if truth is None:
+        boolean = _BOOLEANS.get(str(value).strip().lower())
+        if boolean is None:
             raise UnreadableGame(
                 _("config.json: {key} is “{value}”, neither true nor false.").format(key=key, value=str(value)[:40])
             )
-        return truth
+        return boolean
 
     def word(self, key: str) -> str:
         """Return a word in lower case."""
         return str(self._value(key)).strip().lower()
 
     def horizon(self, key: str) -> dict[str, Json]:
-        """Return `rounds` and `cap`; more rounds than `LONGEST_KNOWN` mean an end that players were not told of."""
-        rounds = self.whole(key)
+        """Return `rounds` and `cap`; more rounds than `LONGEST_KNOWN` mean an end unknown to the players."""
+        rounds = self.integer(key)
         return {"rounds": None, "cap": rounds} if rounds > LONGEST_KNOWN else {"rounds": rounds}
 
     def discount(self, player: int) -> int | float:
@@ -95,7 +95,7 @@ def _number(key: str, value: Any) -> int | float:
     return number
 
 
-def most_rounds(rounds: int | None, cap: int) -> int:
+def written_horizon(rounds: int | None, cap: int) -> int:
     """Return how a horizon is written: an unknown one as more rounds than `LONGEST_KNOWN`."""
     if rounds is not None:
         return rounds

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from exports.glee import alternating
 from exports.glee.adapters import Adapter, Config, Moves, Reading
-from exports.glee.arguments import Arguments, most_rounds
+from exports.glee.arguments import Arguments, written_horizon
 from exports.glee.cells import Row
 from games.interface import Json
 
@@ -20,8 +20,8 @@ def config(args: Arguments) -> dict[str, Json]:
         "delta_alice": args.discount(1),
         "delta_bob": args.discount(2),
         **args.horizon("max_rounds"),
-        "complete_information": args.truth("complete_information"),
-        "messages_allowed": args.truth("messages_allowed"),
+        "complete_information": args.boolean("complete_information"),
+        "messages_allowed": args.boolean("messages_allowed"),
     }
 
 
@@ -32,7 +32,7 @@ def read(rows: Sequence[Row], config: Config) -> Reading:
 def game_args(config: Config) -> dict[str, Json]:
     return {
         "money_to_divide": config["money"],
-        "max_rounds": most_rounds(config["rounds"], config["cap"]),
+        "max_rounds": written_horizon(config["rounds"], config["cap"]),
         "complete_information": config["complete_information"],
         "messages_allowed": config["messages_allowed"],
         "delta_1": config["delta_alice"],
@@ -41,7 +41,7 @@ def game_args(config: Config) -> dict[str, Json]:
 
 
 def columns(config: Config, moves: Moves) -> tuple[str, ...]:
-    words = ("message",) if alternating.with_words(config, moves) else ()
+    words = ("message",) if alternating.has_messages(config, moves) else ()
     return (*_GAINS, *words, "player", "round", "decision")
 
 

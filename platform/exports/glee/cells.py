@@ -12,11 +12,11 @@ from exports import csvsafe
 from exports.glee.errors import UnreadableGame
 from games.words import gettext as _
 
-BLANKS = frozenset({"", "None", "nan", "NaN"})
+EMPTY_SPELLINGS = frozenset({"", "None", "nan", "NaN"})
 """Spellings of an empty cell."""
 
 MARK = "'"
-"""Prefix for words that a spreadsheet would take for a formula, or a reader for an empty cell."""
+"""Prefix for text that would otherwise be read as a formula or an empty cell."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Row:
     Attributes:
         number: row number in a spreadsheet; the header is row 1.
         cells: text by column.
-        marked: whether words carry `MARK` if they need it.
+        marked: whether text that needs `MARK` has it.
     """
 
     number: int
@@ -35,7 +35,7 @@ class Row:
 
     def has(self, column: str) -> bool:
         """Return whether the cell has any content."""
-        return self.cells.get(column, "").strip() not in BLANKS
+        return self.cells.get(column, "").strip() not in EMPTY_SPELLINGS
 
     def amount(self, column: str) -> float:
         """Return a finite number in any spelling: 40, 40.0, 4e1.
@@ -49,16 +49,16 @@ class Row:
         except ValueError:
             amount = math.nan
         if not math.isfinite(amount):
-            says = _("{column} is “{cell}”, which is not a number")
-            raise self.problem(says.format(column=column, cell=_short(cell)))
+            message = _("{column} is “{cell}”, which is not a number")
+            raise self.problem(message.format(column=column, cell=_short(cell)))
         return amount
 
     def words(self, column: str) -> str | None:
-        """Return free text exactly as said; None if the cell is empty."""
+        """Return free text exactly as written; None if the cell is empty."""
         cell = self.cells.get(column, "")
         if self.marked and cell.startswith(MARK):
             return cell[len(MARK) :]
-        return None if cell in BLANKS else cell
+        return None if cell in EMPTY_SPELLINGS else cell
 
     def choice(self, column: str, choices: Mapping[str, str]) -> str:
         """Return what the cell means according to `choices` (lower-case text → meaning).
@@ -70,13 +70,13 @@ class Row:
         meaning = choices.get(cell.strip().lower())
         if meaning is None:
             raise self.problem(
-                _("{column} is “{cell}”; known are {choices}").format(
+                _("{column} is “{cell}”; expected one of {choices}").format(
                     column=column, cell=_short(cell), choices=", ".join(choices)
                 )
             )
         return meaning
 
-    def is_round(self, expected: int) -> None:
+    def check_round(self, expected: int) -> None:
         """Check that the row belongs to round `expected`.
 
         Raises:
@@ -103,7 +103,7 @@ def rows(text: str, needed: Iterable[str], *, marked: bool) -> list[Row]:
     try:
         table = list(csv.reader(io.StringIO(text, newline="")))
     except csv.Error as error:
-        raise UnreadableGame(_("game.csv is no table: {error}.").format(error=error)) from None
+        raise UnreadableGame(_("game.csv is not a table: {error}.").format(error=error)) from None
     header = [name.strip().lower() for name in table[0]] if table else []
     if missing := [column for column in needed if column not in header]:
         raise UnreadableGame(_("game.csv has no column {columns}.").format(columns=", ".join(missing)))
@@ -127,12 +127,12 @@ def table(columns: Sequence[str], lines: Iterable[Mapping[str, str]]) -> str:
 
 
 def needs_mark(words: str) -> bool:
-    """Return whether words would be misread: as a formula, an empty cell or marked words."""
-    return words in BLANKS - {""} or words.startswith(MARK) or csvsafe.begins_a_formula(words)
+    """Return whether text would be misread as a formula, an empty cell or marked text."""
+    return words in EMPTY_SPELLINGS - {""} or words.startswith(MARK) or csvsafe.is_formula(words)
 
 
 def with_mark(words: str) -> str:
-    """Return words as a cell of a table with marked words."""
+    """Return text as a cell of a table with marked text."""
     return MARK + words if needs_mark(words) else words
 
 

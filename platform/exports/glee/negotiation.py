@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from exports.glee import alternating
 from exports.glee.adapters import Adapter, Config, Moves, Reading
-from exports.glee.arguments import Arguments, most_rounds
+from exports.glee.arguments import Arguments, written_horizon
 from exports.glee.cells import Row
 from exports.glee.published import ALICE
 from games.interface import Json, Role
@@ -27,8 +27,8 @@ def config(args: Arguments) -> dict[str, Json]:
         "seller_factor": args.number("seller_value"),
         "buyer_factor": args.number("buyer_value"),
         **args.horizon("max_rounds"),
-        "complete_information": args.truth("complete_information"),
-        "messages_allowed": args.truth("messages_allowed"),
+        "complete_information": args.boolean("complete_information"),
+        "messages_allowed": args.boolean("messages_allowed"),
     }
 
 
@@ -41,14 +41,14 @@ def game_args(config: Config) -> dict[str, Json]:
         "seller_value": config["seller_factor"],
         "buyer_value": config["buyer_factor"],
         "product_price_order": config["scale"],
-        "max_rounds": most_rounds(config["rounds"], config["cap"]),
+        "max_rounds": written_horizon(config["rounds"], config["cap"]),
         "complete_information": config["complete_information"],
         "messages_allowed": config["messages_allowed"],
     }
 
 
 def columns(config: Config, moves: Moves) -> tuple[str, ...]:
-    words = ("message",) if alternating.with_words(config, moves) else ()
+    words = ("message",) if alternating.has_messages(config, moves) else ()
     return (*words, "product_price", "player", "round", "decision")
 
 

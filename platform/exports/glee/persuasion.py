@@ -1,4 +1,4 @@
-"""Persuasion in the published layout: three rows per round with Nature's draw, Alice's words and the buyer's choice."""
+"""Persuasion in the published layout: three rows per round with Nature's draw, Alice's message, the buyer's choice."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from exports.glee.published import ALICE, BOB
 from games.interface import Json, MoveData, Role
 from games.words import gettext as _
 
-SILENCE = "…"
-"""Placeholder for missing words: our seller must say something; the published one need not."""
+PLACEHOLDER = "…"
+"""Placeholder for a missing message: our seller must send one; the published seller need not."""
 
 _QUALITIES = {"high-quality": "high", "low-quality": "low", "high": "high", "low": "low"}
 _YES_NO = {"yes": "yes", "no": "no"}
@@ -25,10 +25,10 @@ def config(args: Arguments) -> dict[str, Json]:
         "prior": args.number("p"),
         "high_value": args.number("v"),
         "low_value": args.number("c"),
-        "rounds": args.whole("total_rounds"),
-        "complete_information": args.truth("is_seller_know_cv"),
+        "rounds": args.integer("total_rounds"),
+        "complete_information": args.boolean("is_seller_know_cv"),
         "message_type": args.word("seller_message_type"),
-        "buyer_type": "myopic" if args.truth("is_myopic") else "long_living",
+        "buyer_type": "myopic" if args.boolean("is_myopic") else "long_living",
     }
 
 
@@ -45,18 +45,18 @@ def read(rows: Sequence[Row], config: Config) -> Reading:
         raise UnreadableGame(_("game.csv has no column {columns}.").format(columns="message"))
     for turn, row in enumerate(rows):
         number, part = turn // 3 + 1, turn % 3
-        row.is_round(number)
+        row.check_round(number)
         if row.has("round_quality") != (part == 0):
             due = (_("Nature's row"), _("the seller's row"), _("the buyer's row"))[part]
-            raise row.problem(_("{due} is due in round {round}, but this is not it").format(due=due, round=number))
+            raise row.problem(_("{due} is due in round {round}, but this row is not it").format(due=due, round=number))
         if part == 0:
             qualities.append(row.choice("round_quality", _QUALITIES))
         elif part == 1:
-            moves.append((ALICE, _said(row, config, remarks)))
+            moves.append((ALICE, _seller_move(row, config, remarks)))
         else:
             moves.append((BOB, {"decision": row.choice("decision", _YES_NO)}))
             if row.words("message") is not None:
-                remarks.append(_("Row {number} has words beside an answer: left out.").format(number=row.number))
+                remarks.append(_("Row {number}: the message beside an answer was left out.").format(number=row.number))
     rounds, known = config["rounds"], config.get("qualities")
     if known is not None and (not isinstance(known, list) or known[: len(qualities)] != qualities):
         raise UnreadableGame(_("config.json: the qualities under parley are not those of game.csv."))
@@ -69,15 +69,17 @@ def read(rows: Sequence[Row], config: Config) -> Reading:
     return Reading(moves, {"qualities": qualities}, tuple(remarks))
 
 
-def _said(row: Row, config: Config, remarks: list[str]) -> dict[str, Json]:
+def _seller_move(row: Row, config: Config, remarks: list[str]) -> dict[str, Json]:
     if config["message_type"] == "binary":
         return {"recommendation": row.choice("decision", _YES_NO)}
     words = row.words("message")
     if words is None or not words.strip():
         remarks.append(
-            _("Row {number}: the seller said nothing; “{mark}” stands for it.").format(number=row.number, mark=SILENCE)
+            _("Row {number}: the seller sent no message; “{mark}” stands for it.").format(
+                number=row.number, mark=PLACEHOLDER
+            )
         )
-        return {"message": SILENCE}
+        return {"message": PLACEHOLDER}
     return {"message": words}
 
 

@@ -10,7 +10,7 @@ from games.words import gettext as _
 
 HUMAN = "human"
 PERSON, OPPONENT = "otree", "otree_LLM"
-"""Types of people, and of the models they met, in games with people."""
+"""Types of people, and of the models they played with, in games with people."""
 OPPONENT_MODEL = "gemini-1.5-flash"
 
 _ROLE_NAMES = frozenset({"", "alice", "bob", "nature", "buyer", "the buyer", "seller", "the seller", "none", "nan"})
@@ -27,14 +27,14 @@ def player(config: Mapping[str, Json], number: int, ours: Json = None) -> str:
     Raises:
         UnreadableGame: config.json gives neither a type nor a model.
     """
-    said = [_text(arguments(config, number).get("model_name")), _text(config.get(f"player_{number}_type"))]
+    given = [_text(arguments(config, number).get("model_name")), _text(config.get(f"player_{number}_type"))]
     if _text(ours):
         return _text(ours)
-    if OPPONENT in said:
+    if OPPONENT in given:
         return OPPONENT_MODEL
-    if PERSON in said:
+    if PERSON in given:
         return HUMAN
-    for name in said:
+    for name in given:
         if name:
             return name
     raise UnreadableGame(
@@ -55,7 +55,7 @@ def names(config: Mapping[str, Json], player_cells: Iterable[str]) -> tuple[str,
     return tuple(dict.fromkeys(name for name in found if name.lower() not in _ROLE_NAMES))
 
 
-def as_written(name: str, title: str) -> tuple[str, dict[str, Json]]:
+def player_config(name: str, title: str) -> tuple[str, dict[str, Json]]:
     """Return a player in the form of config.json: type and arguments.
 
     Args:

@@ -1,4 +1,4 @@
-"""Published games, played again under our rules."""
+"""Published games, replayed under our rules."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from games.play import configure, record_moves
 from games.words import gettext as _
 
 SEED = 0
-"""Random seed of every game that is played again; its configuration already contains all draws."""
+"""Random seed of every replayed game; its configuration already contains all draws."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A published game as one of our logs, with the results of the paper's formulas.
+    """A published game as a log of our own, with results by the paper's formulas.
 
     Attributes:
         game: the game as read, with every key in its configuration.
@@ -52,8 +52,8 @@ class Outcome:
         }
 
 
-def outcome(game: PublishedGame) -> Outcome:
-    """Play `game` again.
+def replay_game(game: PublishedGame) -> Outcome:
+    """Return `game` replayed under our rules.
 
     A move beyond one of our limits (a wrong sum, a message that is too long) is kept as it is.
 
@@ -61,7 +61,7 @@ def outcome(game: PublishedGame) -> Outcome:
         UnreadableGame: the configuration is invalid, a move is out of turn, or the game is not over.
     """
     if game.family not in registry.keys():
-        raise UnreadableGame(_("There is no game “{family}” here.").format(family=game.family))
+        raise UnreadableGame(_("Parley has no game “{family}”.").format(family=game.family))
     try:
         rules = configure(registry.get(game.family), game.config)
         play, events, refusal = record_moves(rules, SEED, game.moves)

@@ -19,7 +19,7 @@ from exports.glee.arguments import Arguments
 from exports.glee.cells import rows
 from exports.glee.errors import UnreadableGame
 from exports.glee.families import ADAPTERS
-from exports.glee.playing import Outcome, outcome
+from exports.glee.playing import Outcome, replay_game
 from exports.glee.published import ROLES, PublishedGame
 from exports.parallel import in_order
 from games.interface import Json, Role
@@ -40,7 +40,7 @@ class Unreadable:
 
 
 def read_tree(root: str | os.PathLike[str], *, processes: int | None = None) -> Iterator[Outcome | Unreadable]:
-    """Yield every game below `root`, read and played again, in the order of the folders.
+    """Yield every game below `root`, read and replayed, in the order of the folders.
 
     Args:
         root: the folder that contains the families' folders.
@@ -51,13 +51,13 @@ def read_tree(root: str | os.PathLike[str], *, processes: int | None = None) -> 
     """
     os.scandir(root).close()
     folders = ((str(root), str(folder)) for folder in layout.game_folders(root))
-    return in_order(_outcome_of, folders, processes=processes)
+    return in_order(_replay_folder, folders, processes=processes)
 
 
-def _outcome_of(where: tuple[str, str]) -> Outcome | Unreadable:
+def _replay_folder(where: tuple[str, str]) -> Outcome | Unreadable:
     root, folder = where
     try:
-        return outcome(read_game(folder))
+        return replay_game(read_game(folder))
     except UnreadableGame as error:
         return Unreadable(Path(os.path.relpath(folder, root)).as_posix(), str(error))
 
@@ -88,7 +88,7 @@ def read(game_id: str, config_text: str, game_text: str, *, family: str | None =
     adapter = ADAPTERS.get(family)
     if adapter is None:
         raise UnreadableGame(
-            _("config.json: game_type is “{family}”; known are {families}.").format(
+            _("config.json: game_type is “{family}”; expected one of {families}.").format(
                 family=family[:40], families=", ".join(ADAPTERS)
             )
         )
@@ -120,7 +120,7 @@ def _text(path: Path) -> str:
         raise UnreadableGame(_("{file} is missing.").format(file=path.name)) from None
     except UnicodeDecodeError as error:
         raise UnreadableGame(
-            _("{file} is not in UTF-8, from byte {byte} on.").format(file=path.name, byte=error.start)
+            _("{file} is not valid UTF-8 (byte {byte}).").format(file=path.name, byte=error.start)
         ) from None
     except OSError as error:
         raise UnreadableGame(_("{file} cannot be read: {why}.").format(file=path.name, why=error.strerror)) from None
@@ -132,14 +132,14 @@ def _object(text: str) -> Mapping[str, Json]:
     except (ValueError, RecursionError) as error:
         raise UnreadableGame(_("config.json is not JSON: {error}.").format(error=error)) from None
     if not isinstance(found, dict):
-        raise UnreadableGame(_("config.json is no JSON object."))
+        raise UnreadableGame(_("config.json is not a JSON object."))
     return found
 
 
 def _mapping(within: Mapping[str, Json], key: str, *, optional: bool = False) -> dict[str, Json]:
     found = within.get(key, {} if optional else None)
     if not isinstance(found, dict):
-        raise UnreadableGame(_("config.json: {key} is no JSON object.").format(key=key))
+        raise UnreadableGame(_("config.json: {key} is not a JSON object.").format(key=key))
     return found
 
 

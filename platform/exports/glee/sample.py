@@ -48,11 +48,11 @@ def write_sample(
     """
     rng = random.Random(seed)
     keys = [family for family in families or ADAPTERS if family in registry.keys()]
-    plays = {family: [_played(family, rng) for _ in range(min(PLAYS, games // len(keys) + 1))] for family in keys}
+    plays = {family: [_played_game(family, rng) for _ in range(min(PLAYS, games // len(keys) + 1))] for family in keys}
 
     def write(number: int, family: str) -> Path:
         game = replace(rng.choice(plays[family]), game_id="".join(rng.choices(_ID, k=11)) + f"{number:05d}")
-        return _varied(game, rng).save(root)
+        return _variant(game, rng).save(root)
 
     for number in range(games):
         write(number, keys[number % len(keys)])
@@ -65,7 +65,7 @@ def write_sample(
     return folders
 
 
-def _played(family: str, rng: random.Random) -> PublishedGame:
+def _played_game(family: str, rng: random.Random) -> PublishedGame:
     rules = registry.get(family)
     game = configure(rules, {key: rng.choice(values) for key, values in published(family).TABLES["glee"].items()})
     scripts = {role: rng.choice(sorted(rules.scripts)) for role in ROLES}
@@ -79,14 +79,14 @@ def _played(family: str, rng: random.Random) -> PublishedGame:
     return writing.from_log("X", family, config, {}, log)
 
 
-def _varied(game: PublishedGame, rng: random.Random) -> writing.Written:
+def _variant(game: PublishedGame, rng: random.Random) -> writing.GameFiles:
     """Return the game's files in one of the variants found in published data."""
     people = rng.random() < 0.2
     person = rng.choice(ROLES)
     players = {role: rng.choice(_MODELS[:-1]) for role in ROLES}
     if people:
         players = {role: "human" if role == person else "gemini-1.5-flash" for role in ROLES}
-    files = dict(writing.written(replace(game, players=players)).files)
+    files = dict(writing.game_files(replace(game, players=players)).files)
     config = json.loads(files[layout.CONFIG])
     if people:
         number = 1 if person == ALICE else 2
@@ -102,25 +102,25 @@ def _varied(game: PublishedGame, rng: random.Random) -> writing.Written:
     if args.get("max_rounds") == 99 and rng.random() < 0.5 and len(game.moves) <= 40:
         args["max_rounds"] = 25
     files[layout.CONFIG] = json.dumps(config, indent=rng.choice((None, 4)), ensure_ascii=False)
-    files[layout.GAME] = _rewritten(files[layout.GAME], rng, {person.capitalize(): name} if name else {})
-    return writing.Written(layout.folder_of(game.family, game.game_id), files)
+    files[layout.GAME] = _vary_table(files[layout.GAME], rng, {person.capitalize(): name} if name else {})
+    return writing.GameFiles(layout.folder_of(game.family, game.game_id), files)
 
 
-def _rewritten(text: str, rng: random.Random, called: Mapping[str, str]) -> str:
+def _vary_table(text: str, rng: random.Random, names_by_player: Mapping[str, str]) -> str:
     """Return the table with another order of columns, other empty cells and numbers, and people's chosen names."""
     header, *lines = csv.reader(io.StringIO(text, newline=""))
     order = list(range(len(header)))
     if rng.random() < 0.5:
         rng.shuffle(order)
     empty = rng.choice(("", "None", "nan"))
-    whole = rng.random() < 0.3
+    integer = rng.random() < 0.3
     player = header.index("player")
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(header[index] for index in order)
     for line in lines:
-        line[player] = called.get(line[player], line[player])
-        cells = [cell.removesuffix(".0") if whole and header[i] != "message" else cell for i, cell in enumerate(line)]
+        line[player] = names_by_player.get(line[player], line[player])
+        cells = [cell.removesuffix(".0") if integer and header[i] != "message" else cell for i, cell in enumerate(line)]
         writer.writerow(cells[index] or empty for index in order)
     return buffer.getvalue()
 

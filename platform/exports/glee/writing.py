@@ -16,7 +16,7 @@ from exports.glee import layout
 from exports.glee.arguments import Arguments
 from exports.glee.cells import needs_mark, table, with_mark
 from exports.glee.families import ADAPTERS
-from exports.glee.players import as_written, player
+from exports.glee.players import player, player_config
 from exports.glee.published import ROLES, PublishedGame
 from games import registry
 from games.interface import Event, Json, Role
@@ -24,7 +24,7 @@ from games.play import configure
 
 
 @dataclass(frozen=True)
-class Written:
+class GameFiles:
     """A game's files.
 
     Attributes:
@@ -64,7 +64,7 @@ def from_log(
     return PublishedGame(game_id, family, config, players, moves)
 
 
-def written(game: PublishedGame) -> Written:
+def game_files(game: PublishedGame) -> GameFiles:
     """Return the files of a finished `game`.
 
     Raises:
@@ -80,21 +80,21 @@ def written(game: PublishedGame) -> Written:
         lines = [{**line, "message": with_mark(line.get("message", ""))} for line in lines]
     game_args = adapter.game_args(config)
     ours: dict[str, Json] = {}
-    if lost := _lost(game, config, game_args):
+    if lost := _lost_keys(game, config, game_args):
         ours["config"] = lost
     if marked:
         ours["defused"] = True
-    seats = {role: as_written(game.players[role], role.capitalize()) for role in ROLES}
+    seats = {role: player_config(game.players[role], role.capitalize()) for role in ROLES}
     published: dict[str, Json] = {}
     for number, role in enumerate(ROLES, start=1):
         published[f"player_{number}_type"] = seats[role][0]
     for number, role in enumerate(ROLES, start=1):
         published[f"player_{number}_args"] = seats[role][1]
-    if renamed := {role: game.players[role] for role in ROLES if _read_back(published, role) != game.players[role]}:
+    if renamed := {role: game.players[role] for role in ROLES if _reread_player(published, role) != game.players[role]}:
         ours["players"] = renamed
     published["game_type"] = game.family
     published["game_args"] = game_args | ({"parley": ours} if ours else {})
-    return Written(
+    return GameFiles(
         layout.folder_of(game.family, game.game_id),
         {
             layout.CONFIG: json.dumps(published, indent=4, ensure_ascii=False) + "\n",
@@ -103,15 +103,15 @@ def written(game: PublishedGame) -> Written:
     )
 
 
-def _lost(game: PublishedGame, config: Mapping[str, Json], game_args: Mapping[str, Json]) -> dict[str, Json]:
+def _lost_keys(game: PublishedGame, config: Mapping[str, Json], game_args: Mapping[str, Json]) -> dict[str, Json]:
     """Return the keys of `config` that reading `game_args` and the table would not restore."""
-    told = ADAPTERS[game.family].config(Arguments(game_args, {}, {}))
+    restored = ADAPTERS[game.family].config(Arguments(game_args, {}, {}))
     if "qualities" in config:
         rounds = sum("decision" in move for _role, move in game.moves)
-        told["qualities"] = (config["qualities"] or [])[:rounds]
-    again = configure(registry.get(game.family), {}).config.model_dump(mode="json") | told
+        restored["qualities"] = (config["qualities"] or [])[:rounds]
+    again = configure(registry.get(game.family), {}).config.model_dump(mode="json") | restored
     return {key: value for key, value in config.items() if again[key] != value}
 
 
-def _read_back(published: Mapping[str, Json], role: Role) -> str:
+def _reread_player(published: Mapping[str, Json], role: Role) -> str:
     return player(published, ROLES.index(role) + 1)

@@ -27,7 +27,7 @@ FILES = tuple(name.removesuffix("/") for name in MEANINGS)
 def write(target: Folder, described: Described, *, cutoff: datetime) -> None:
     """Write all descriptions; Croissant comes last because it lists the others with their hashes."""
     used = models_used(described.source, cutoff)
-    target.write(psych_ds.LISTING, psych_ds.lay_out(target.path, described))
+    target.write(psych_ds.LISTING, psych_ds.write_folder(target.path, described))
     target.write(datacite.FILE, _json(datacite.datacite(described)))
     target.write(checklist.FILE, "".join(checklist.checklist(described, used)))
     target.write(checklist.DATA_FILE, _json(checklist.as_data(described, used)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
-from exports.alike import cut
+from exports.alike import mask
 from exports.metadata.described import Described
 from exports.metadata.models_used import ModelUse
 
@@ -38,7 +38,7 @@ def items(described: Described, used: Sequence[ModelUse]) -> list[Item]:
     if not used:
         return []
     found = (*_core(described, used), *_optional(described, used))
-    return [replace(one, answers=tuple(map(cut, one.answers))) for one in found]
+    return [replace(one, answers=tuple(map(mask, one.answers))) for one in found]
 
 
 def as_data(described: Described, used: Sequence[ModelUse]) -> dict[str, Any]:
@@ -85,9 +85,9 @@ def checklist(described: Described, used: Sequence[ModelUse]) -> Iterator[str]:
         return
     yield (
         "The items follow GUIDE-LLM (llm-checklist.com), a checklist for studies with language models in the "
-        "behavioural and social sciences, in our own words. What the logs know is filled in, of every call that "
-        f"was made for this study up to {described.cutoff}, also in matches that are not in the dataset. "
-        "What they cannot know is left as a question.\n"
+        "behavioural and social sciences, in our own words. Answers that the logs give are filled in; they cover "
+        f"every call made for this study up to {described.cutoff}, including those in matches that are not in the "
+        "dataset. The rest is left as questions.\n"
     )
     for core, heading in ((True, "Core items"), (False, "Optional items")):
         yield f"\n## {heading}\n"
@@ -150,7 +150,7 @@ def _core(described: Described, used: Sequence[ModelUse]) -> Iterator[Item]:
         "C.1",
         "Prompts",
         (
-            "Every message as it was sent is in llm_calls, column messages; prompt_sha256 names the texts in force; "
+            "Every message as it was sent is in llm_calls, column messages; prompt_sha256 identifies the texts used; "
             "the texts themselves are in versions.json.",
         ),
     )
@@ -161,7 +161,7 @@ def _core(described: Described, used: Sequence[ModelUse]) -> Iterator[Item]:
         "System instructions",
         (
             "The system message holds the rules as people read them, and the question's form.",
-            f"System texts of the researchers' own: {', '.join(own) or 'none'}.",
+            f"The researchers' own system texts: {', '.join(own) or 'none'}.",
             f"Personas: {', '.join(personas) or 'none'}.",
         ),
     )
@@ -202,7 +202,7 @@ def _core(described: Described, used: Sequence[ModelUse]) -> Iterator[Item]:
         "G.1",
         "Funding and relationships",
         (),
-        "Who paid for the calls, and do the authors have ties to the models' makers?",
+        "Who paid for the calls, and do the authors have ties to the models' developers?",
     )
 
 
@@ -269,7 +269,7 @@ def _asked(agents: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 _STRATEGIES = {
     "plain": "Within a match, a model was sent the conversation so far; in a role without memory, all of it each time.",
     "conversation": "Within a match, a model was sent the conversation so far.",
-    "fresh": "Every question stood alone: each time, the model was sent everything that its role may know.",
+    "fresh": "Each question stood alone: the model was sent everything that its role may know every time.",
 }
 
 

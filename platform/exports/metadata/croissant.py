@@ -165,14 +165,14 @@ def _responsible(described: Described) -> dict[str, Any]:
     written = " ".join(described.publication.get("limitations", "").split())
     if written:
         limits.insert(0, written)
-    collected = (
-        "People came by recruiters' links, agreed to a consent text, and played in a browser against the players "
+    collection_method = (
+        "People arrived by recruiters' links, agreed to a consent text, and played in a browser against the players "
         "listed in versions.json; every move was checked by the game's rules and logged when it was made."
         if people
-        else "Language models and scripted players played each other by a frozen plan (versions.json); every move was "
+        else "Language models and scripted players played each other by a fixed plan (versions.json); every move was "
         "checked by the game's rules and logged when it was made."
         if described.source.origin == "parley"
-        else "Games published elsewhere, imported and recomputed by their rules."
+        else "Games published elsewhere, imported and recomputed with their rules."
     )
     personal = (
         "Participants have pseudonyms. Names, identifiers, addresses and keys in text are replaced by markers. Survey "
@@ -182,7 +182,7 @@ def _responsible(described: Described) -> dict[str, Any]:
     )
     began = [version.launched_at.date().isoformat() for version in described.versions][:1]
     return {
-        "rai:dataCollection": collected,
+        "rai:dataCollection": collection_method,
         "rai:dataCollectionType": ["Experiments"] + (["Surveys"] if people else []),
         "rai:dataCollectionTimeframe": [*began, described.cutoff[:10]],
         "rai:dataCollectionMissingData": (

@@ -10,7 +10,7 @@ from typing import Any
 from exports.manifest import FileEntry
 from exports.metadata.creators import Creator, creators_of
 from exports.parquet import ENDING
-from exports.sources import Frozen, Source, StudySource
+from exports.sources import FrozenVersion, Source, StudySource
 from exports.tables import Table
 from games import registry
 
@@ -39,7 +39,7 @@ class Described:
     tables: Sequence[Table]
     files: Mapping[str, FileEntry]
     flow: Mapping[str, Any]
-    versions: Sequence[Frozen]
+    versions: Sequence[FrozenVersion]
     excluded: bool
     software: Mapping[str, str]
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from django.db.models import Count, Max, Min, Q, QuerySet, Sum
 
-from exports.alike import cut
+from exports.alike import mask
 from exports.csvsafe import compact_json
 from exports.sources import Source, StudySource
 from opponents.models import Call
 
-_MOST = 20
+_MAX_VALUES = 20
 """Largest number of distinct values listed."""
 
 
@@ -65,17 +65,19 @@ def models_used(source: Source, cutoff: datetime) -> list[ModelUse]:
 def _use(calls: QuerySet[Call], row: dict[str, Any]) -> ModelUse:
     of_model = calls.filter(endpoint=row["endpoint"], model=row["model"])
 
-    def different(name: str) -> tuple[str, ...]:
-        values = of_model.values_list(name, flat=True).distinct()[:_MOST]
-        told = {cut(value if isinstance(value, str) else compact_json(value)) for value in values if value is not None}
-        return tuple(sorted(told))
+    def distinct_texts(name: str) -> tuple[str, ...]:
+        values = of_model.values_list(name, flat=True).distinct()[:_MAX_VALUES]
+        distinct_values = {
+            mask(value if isinstance(value, str) else compact_json(value)) for value in values if value is not None
+        }
+        return tuple(sorted(distinct_values))
 
     return ModelUse(
-        **{name: cut(row[name]) for name in ("endpoint", "model")},
+        **{name: mask(row[name]) for name in ("endpoint", "model")},
         **{name: row[name] for name in ("calls", "failed", "rule_breaks", "first", "last", "cost")},
-        purposes=different("purpose"),
-        providers=different("record__provider"),
-        answered_by=different("record__answered_by"),
-        parameters=different("record__parameters"),
-        structured=different("record__structured"),
+        purposes=distinct_texts("purpose"),
+        providers=distinct_texts("record__provider"),
+        answered_by=distinct_texts("record__answered_by"),
+        parameters=distinct_texts("record__parameters"),
+        structured=distinct_texts("record__structured"),
     )

@@ -28,19 +28,19 @@ MEANING_OF_LISTING = "The list of the files in the folder psych-ds/."
 _README = (
     "# {title}\n\n{description}\n\nThe whole dataset, with README, codebook and transcripts, is in the folder above.\n"
 )
-_MEASURED = ("matches", "seats", "rounds", "decisions", "messages", "participants", "signals", "behaviour")
+_DATA_TABLES = ("matches", "seats", "rounds", "decisions", "messages", "participants", "signals", "behaviour")
 """Tables of what people and models did. If none exists as CSV, the flow is used instead."""
-_STANDS_IN = "flow"
+_FALLBACK = "flow"
 _OTHERS = re.compile(r"[^a-zA-Z0-9]")
 
 
 def tables_in(files: Mapping[str, FileEntry]) -> list[str]:
     """Return the tables that the folder holds for a dataset with these files."""
-    measured = [table for table in _MEASURED if (entry := files.get(f"{table}.csv")) and entry.rows]
-    return measured or [_STANDS_IN]
+    measured = [table for table in _DATA_TABLES if (entry := files.get(f"{table}.csv")) and entry.rows]
+    return measured or [_FALLBACK]
 
 
-def lay_out(folder: Path, described: Described) -> str:
+def write_folder(folder: Path, described: Described) -> str:
     """Create the folder within the dataset's own, and return the list of its files with their SHA-256.
 
     If the file system has no links, the tables are copied.

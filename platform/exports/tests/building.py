@@ -106,7 +106,7 @@ def play(person: Enrolment, *, messages: Sequence[str] = (), by: str | None = No
     return match
 
 
-def answer_quiz(person: Enrolment, *, rightly: bool = True) -> Enrolment:
+def answer_quiz(person: Enrolment, *, correctly: bool = True) -> Enrolment:
     answer(person)  # continue from the finished match
     person.refresh_from_db()
     about = person.steps[person.position]
@@ -116,7 +116,7 @@ def answer_quiz(person: Enrolment, *, rightly: bool = True) -> Enrolment:
     given = {}
     for question in playing.configure(registry.get(about["game"]), about["config"]).quiz(about["role"]):
         wrong = next(option for option in question.options if option != question.answer)
-        given[question.key] = question.answer if rightly else wrong
+        given[question.key] = question.answer if correctly else wrong
     return answer(person, **given)
 
 

@@ -69,29 +69,29 @@ def flow(**left: dict[str, int]) -> dict:
     return counted.as_dict()
 
 
-def test_the_figure_has_words_for_every_stage_and_reason():
+def test_the_figure_names_every_stage_and_reason():
     assert set(figure.STAGES) == set(gate.STAGES)
     assert set(figure.REASONS) == set(gate.REASONS)
     assert max(map(len, figure.REASONS.values())) <= 30, "a box has room for no more"
 
 
-@pytest.mark.parametrize("look", [figure.PRINTED, figure.SHOWN, figure.NARROW])
-def test_every_number_of_the_flow_stands_in_the_figure(look):
+@pytest.mark.parametrize("layout", [figure.IN_FILE, figure.ON_PAGE, figure.NARROW])
+def test_the_figure_shows_every_number_of_the_flow(layout):
     counted = flow(arrived={"dropped_out": 3, "withdrew": 2}, completed={"scripted_fallback": 7})
-    drawn = ElementTree.fromstring(figure.drawn(counted, title="Splitting & <money>", look=look))
-    words = [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    flow_svg = ElementTree.fromstring(figure.flow_svg(counted, title="Splitting & <money>", layout=layout))
+    words = [text.text for text in flow_svg.iter("{http://www.w3.org/2000/svg}text")]
     for text in ("Arrived and were placed in a cell", "n = 17", "Excluded: n = 5", "dropped out", "3", "2", "n = 12",
                  "a script moved for a model", "7", "n = 5 in 5 matches"):  # fmt: skip
         assert text in words
-    for box in drawn.iter("{http://www.w3.org/2000/svg}rect"):
-        assert float(box.get("x", 0)) + float(box.get("width")) <= look.width
+    for box in flow_svg.iter("{http://www.w3.org/2000/svg}rect"):
+        assert float(box.get("x", 0)) + float(box.get("width")) <= layout.width
 
 
-def test_matches_without_people_have_a_figure_of_their_own():
+def test_matches_without_people_have_their_own_figure():
     counted = gate.Flow()
     counted.count_match(reasons=())
     counted.count_match(reasons=("not_begun",))
-    assert list(figure.described(counted.as_dict())) == [
+    assert list(figure.flow_lines(counted.as_dict())) == [
         "Matches planned: 2", "excluded, not begun: 1", "In the dataset: 1",
     ]  # fmt: skip
 
@@ -100,7 +100,7 @@ def test_matches_without_people_have_a_figure_of_their_own():
 
 
 @pytest.mark.django_db
-def test_the_readme_lists_every_file_and_shows_how_to_load_and_check_them(tmp_path):
+def test_the_readme_lists_files_and_how_to_load_and_check_them(tmp_path):
     study = building.new_study()
     building.complete(study, worker="A1WORKER")
     export(study, tmp_path / "d")

@@ -11,7 +11,7 @@ from exports.scrubbing import Scrubber
 
 
 @pytest.mark.parametrize(
-    ("text", "cut"),
+    ("text", "expected"),
     [
         ("write to Ann.Lee+x@mail.example.org!", "write to [e-mail]!"),
         ('{"message": "a.b@c.de\\nbye"}', '{"message": "[e-mail]\\nbye"}'),
@@ -29,8 +29,8 @@ from exports.scrubbing import Scrubber
         ("pid 5f3c1a2b4d5e6f7a8b9c0d1e", "pid [identifier]"),
     ],
 )
-def test_whatever_looks_like_one_is_cut_out(text, cut):
-    assert alike.cut(text) == cut
+def test_text_that_looks_like_an_identifier_is_masked(text, expected):
+    assert alike.mask(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -46,19 +46,19 @@ def test_whatever_looks_like_one_is_cut_out(text, cut):
         "0b0e1a44-4b0f-4a6e-8f1a-2f7e3f0a9b11",
     ],
 )
-def test_numbers_times_and_words_stay(text):
-    assert alike.cut(text) == text
+def test_numbers_times_and_words_are_kept(text):
+    assert alike.mask(text) == text
 
 
 def test_long_runs_of_letters_take_no_longer_than_as_many_words():
     for run in ("a" * 30_000, "a." * 15_000, "a@a-" * 8_000, "%40" * 10_000):
         began = time.process_time()
-        alike.cut(f"{run} @")
+        alike.mask(f"{run} @")
         assert time.process_time() - began < 10, "quadratic time would be half a minute"
-    assert alike.cut("ann@a.org/bob@b.org") == "[e-mail][e-mail]"
+    assert alike.mask("ann@a.org/bob@b.org") == "[e-mail][e-mail]"
 
 
 def test_markers_never_make_text_longer_than_the_rules_allow():
     assert Scrubber().text("a@b.cd") == "a@b.cd"
     message = "a@b.cd " * 10
-    assert len(Scrubber(strangers=True).text(message, limit=len(message))) <= len(message)
+    assert len(Scrubber(generic=True).text(message, limit=len(message))) <= len(message)

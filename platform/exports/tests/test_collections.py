@@ -44,7 +44,7 @@ def rows(folder: Path, table: str) -> list[dict[str, str]]:
         return list(csv.DictReader(opened))
 
 
-def test_every_match_is_in_it_and_verifies(tmp_path, played):
+def test_a_collection_dataset_has_every_match_and_verifies(tmp_path, played):
     manifest = export(played, tmp_path / "d")
     assert verify(tmp_path / "d") == []
     assert manifest.flow["matches"] == {"seen": 16, "in_dataset": 16, "unverified": 0, "excluded": {}}
@@ -77,7 +77,7 @@ def test_unstarted_and_failed_items_are_counted_with_reasons(tmp_path, played):
     assert verify(tmp_path / "d") == []
 
 
-def test_a_changed_result_is_found(tmp_path, played):
+def test_a_changed_result_is_detected(tmp_path, played):
     export(played, tmp_path / "d")
     path = tmp_path / "d" / "transcripts.jsonl"
     path.write_text(path.read_text().replace('"rounds_played":1', '"rounds_played":2', 1))
@@ -89,4 +89,4 @@ def test_the_command_takes_studies_and_collections_alike(tmp_path, played, capsy
     call_command("export_dataset", "scripts", "--to", str(tmp_path / "d"))
     assert "16 of 16 matches are in the dataset" in capsys.readouterr().out
     with pytest.raises(UnknownSource, match="Existing ones: scripts, with-people"):
-        sources.called("nobody")
+        sources.source_named("nobody")

@@ -33,12 +33,12 @@ def test_text_that_a_spreadsheet_would_execute_is_defused(text):
         ("a; b", "a; b"),
     ],
 )
-def test_what_another_separator_would_make_a_cell_is_defused_too(text, written):
+def test_formulas_after_other_separators_are_defused(text, written):
     assert cell(text) == written
 
 
 @pytest.mark.parametrize("text", ["1 = 1", "a-b", "", "'=1", "50% + 1", "(-1)", "ünï"])
-def test_other_text_is_left_alone(text):
+def test_other_text_is_unchanged(text):
     assert cell(text) == text
 
 
@@ -62,11 +62,11 @@ def test_typed_values_are_written_plainly(value, written):
 
 @settings(deadline=None)
 @given(st.lists(st.text(), min_size=2))
-def test_any_text_comes_back_from_a_line(cells):
+def test_any_text_survives_a_csv_line(cells):
     written = line(cells)
     assert written.endswith(b"\r\n")
     assert list(csv.reader(io.StringIO(written.decode(), newline=""))) == [cells]
 
 
-def test_half_a_character_does_not_break_a_file():
+def test_a_lone_surrogate_does_not_break_a_file():
     assert encoded("a\ud800") == b"a\\ud800"

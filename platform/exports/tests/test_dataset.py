@@ -15,7 +15,7 @@ from django.utils import timezone
 from exports import participants
 from exports.dataset import export, reading_of, tables_for
 from exports.errors import FolderInUse, UnknownFormat
-from exports.events import Logged, logs_of
+from exports.events import LoggedEvent, logs_of
 from exports.tests import building
 from exports.verify import verify
 from games import registry
@@ -61,7 +61,7 @@ def test_an_export_is_complete_and_verifies(finished_dataset):
     assert verify(finished_dataset) == []
 
 
-def test_the_manifest_says_what_is_there(finished_dataset):
+def test_the_manifest_describes_the_dataset(finished_dataset):
     manifest = json.loads((finished_dataset / "manifest.json").read_text())
     assert manifest["study"] == {
         "slug": "splitting",
@@ -95,7 +95,7 @@ def test_tables_and_transcripts_agree(finished_dataset):
     assert len(messages) == 4
 
 
-def test_words_arrive_as_they_were_written_formulas_defused_and_numbers_numbers(finished_dataset):
+def test_messages_are_exported_verbatim_except_defused_formulas(finished_dataset):
     assert [row["text"] for row in rows(finished_dataset, "messages")] == [
         "Half for you?", "'=1+1", "'-5", 'Über 1.000 €?\nSay yes, "Bob"',
     ]  # fmt: skip
@@ -109,7 +109,7 @@ def test_words_arrive_as_they_were_written_formulas_defused_and_numbers_numbers(
     ]
 
 
-def test_html_in_a_message_is_text_like_any_other(tmp_path):
+def test_html_in_a_message_is_plain_text(tmp_path):
     study = building.new_study()
     building.complete(study, worker="A1WORKER", messages=["<script>alert(1)</script>\r\n&amp;", "🂡 \u2028 ٣"])
     export(study, tmp_path / "d")
@@ -120,7 +120,7 @@ def test_html_in_a_message_is_text_like_any_other(tmp_path):
     assert verify(tmp_path / "d") == []
 
 
-def test_participants_table_has_everybody_with_verdicts_and_times(finished_dataset):
+def test_participants_table_lists_everyone_with_verdicts_and_times(finished_dataset):
     first, _second, stranger, unfinished = rows(finished_dataset, "participants")
     assert (first["state"], first["stage"], first["in_dataset"]) == ("completed", "in_dataset", "TRUE")
     assert (first["check_code_word_passed"], first["check_quiz_passed"], first["reasons"]) == ("TRUE", "TRUE", "")
@@ -135,7 +135,7 @@ def test_participants_table_has_everybody_with_verdicts_and_times(finished_datas
     ]  # fmt: skip
 
 
-def test_payments_are_those_of_the_ledger(tmp_path):
+def test_payments_equal_the_ledger(tmp_path):
     study = building.new_study()
     person = building.complete(study, worker="A1WORKER")
     export(study, tmp_path / "d")
@@ -152,7 +152,7 @@ def test_every_field_of_a_model_call_is_in_the_table(finished_dataset):
     assert (call["answer"], call["input_tokens"], call["output_tokens"]) == ("'-2", "12", "")
 
 
-def test_headers_follow_from_the_study_and_not_from_its_data(tmp_path, finished_dataset):
+def test_headers_depend_on_the_study_not_its_data(tmp_path, finished_dataset):
     study = building.new_study()
     export(study, tmp_path / "empty")
     for table in tables_for(reading_of(study)):
@@ -182,7 +182,7 @@ def test_metrics_are_columns_under_their_own_names(finished_dataset):
         assert set(line["metrics"]) <= set(row)
 
 
-def test_a_game_that_says_what_its_metrics_mean_is_quoted_in_the_codebook(tmp_path, monkeypatch):
+def test_the_codebook_quotes_the_games_metric_meanings(tmp_path, monkeypatch):
     monkeypatch.setattr(
         registry.get("bargaining"), "metric_meanings", {"agreement": "Whether they agreed."}, raising=False
     )
@@ -227,7 +227,7 @@ def test_an_unknown_format_writes_nothing(tmp_path, formats):
     assert not (tmp_path / "d").exists()
 
 
-def test_a_folder_in_use_is_left_alone_unless_it_may_be_overwritten(tmp_path):
+def test_a_folder_in_use_is_kept_unless_overwrite_is_set(tmp_path):
     study = building.new_study()
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(FolderInUse):
@@ -255,7 +255,7 @@ def test_everyone_excluded_is_counted_once_with_the_reason(tmp_path):
     building.read_instructions(building.consent(building.arrive(study, worker="A3")), word="nonsense")
     wrong = building.read_instructions(building.consent(building.arrive(study, worker="A4")))
     building.play(wrong)
-    building.answer_quiz(wrong, rightly=False)
+    building.answer_quiz(wrong, correctly=False)
     for worker, reason in [("A5", State.TIMED_OUT), ("A6", State.DROPPED_OUT)]:
         person = building.read_instructions(building.consent(building.arrive(study, worker=worker)))
         services.abandon_match(match_id=building.match_of(person).pk, reason=reason, role="alice")
@@ -321,7 +321,7 @@ def test_what_ends_during_the_export_counts_as_in_progress(tmp_path, monkeypatch
     assert (late.facts.state, late.in_dataset, late.reasons) == ("under_way", False, ("not_finished",))
 
 
-def test_reading_in_small_portions_leaves_nobody_out(tmp_path, monkeypatch):
+def test_small_portions_omit_no_one(tmp_path, monkeypatch):
     monkeypatch.setattr(participants, "CHUNK", 2)
     study = building.new_study()
     people = [building.complete(study, worker=f"A{i}") for i in range(5)]
@@ -338,10 +338,10 @@ def test_a_study_that_was_never_launched_has_an_empty_dataset(tmp_path):
     assert verify(tmp_path / "d") == []
 
 
-def test_events_are_read_as_the_model_has_them(db):
+def test_events_equal_those_of_the_model(db):
     match = building.match_of(building.complete(building.new_study(), worker="A1", messages=['"\\ü🂡\u2028\n', "0.1"]))
     first, second, *_rest = match.events.order_by("number")
     type(first).objects.filter(pk=first.pk).update(at=first.at.replace(microsecond=0))
     type(first).objects.filter(pk=second.pk).update(asked_at=None, at=second.at.replace(microsecond=120_000))
-    expected = [Logged(*row) for row in match.events.order_by("number").values_list(*Logged._fields)]
+    expected = [LoggedEvent(*row) for row in match.events.order_by("number").values_list(*LoggedEvent._fields)]
     assert logs_of([match.pk]) == {match.pk: expected}

@@ -25,7 +25,7 @@ def test_a_completed_enrolment_with_all_checks_passed_is_included():
 
 
 @pytest.mark.parametrize("state", sorted(ENDED - {State.COMPLETED}))
-def test_every_other_ending_is_a_reason_of_its_own_name(state):
+def test_every_other_ending_is_a_reason_of_the_same_name(state):
     assert str(state) in participant_reasons(ParticipantFacts(state=str(state)))
 
 
@@ -65,11 +65,11 @@ def test_a_completed_enrolment_without_a_match_is_excluded():
         (MatchFacts(True, "study", frozenset({"openai:other", "clock"})), {"substituted_move", "clock_move"}),
     ],
 )
-def test_what_keeps_a_match_out(match, reasons):
+def test_reasons_to_exclude_a_match(match, reasons):
     assert match_reasons(match, demonstration=False) == reasons
 
 
-def test_demo_matches_are_what_a_demonstration_shows_but_pilots_never_enter():
+def test_demonstrations_include_demo_matches_but_no_pilots():
     assert match_reasons(MatchFacts(True, "demo"), demonstration=True) == frozenset()
     assert match_reasons(MatchFacts(True, "pilot"), demonstration=True) == {"pilot"}
 
@@ -78,7 +78,7 @@ def test_the_reason_that_ended_the_enrolment_comes_first():
     assert ordered({"pilot", "withdrew", "clock_move"}) == ("withdrew", "pilot", "clock_move")
 
 
-def test_how_far_somebody_came():
+def test_stage_reached_by_a_participant():
     def came(**facts):
         return stage(ParticipantFacts(state="withdrew", **facts), finished=facts.get("began", False), in_dataset=False)
 
@@ -112,7 +112,7 @@ def test_each_participant_is_counted_exactly_once(exits):
 
 
 @given(st.lists(EXITS, min_size=1), st.data())
-def test_a_count_that_was_changed_does_not_add_up(exits, data):
+def test_a_changed_count_is_a_mismatch(exits, data):
     flow = Flow()
     for stage_, reasons in exits:
         flow.count(stage=stage_, reasons=reasons)

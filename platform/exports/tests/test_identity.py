@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from conftest import examples
 from exports.dataset import export
-from exports.formats import USUAL
+from exports.formats import DEFAULT_FORMATS
 from exports.models import Publication
 from exports.parquet import rows_in
 from exports.tests import building
@@ -54,7 +54,7 @@ def everything_in(exported: Path) -> Iterator[tuple[str, bytes]]:
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
 )
 @given(name=NAMES, worker=WORKERS, assignment=WORKERS)
-def test_neither_name_nor_worker_nor_code_is_in_any_byte(db, name, worker, assignment):
+def test_no_byte_contains_names_worker_ids_or_codes(db, name, worker, assignment):
     study = building.new_study(slug=f"study-{next(_numbers)}")
     person = building.arrive(
         study,
@@ -96,7 +96,7 @@ def test_neither_name_nor_worker_nor_code_is_in_any_byte(db, name, worker, assig
             assert not re.search(rf"\b{person.code_word}\b", text, re.IGNORECASE)
 
 
-def test_the_code_word_is_left_in_texts_of_matches_in_which_nobody_wrote_it(tmp_path):
+def test_the_code_word_is_kept_where_no_one_wrote_it(tmp_path):
     study = building.new_study()
     person = building.complete(study, worker="A1WORKER")
     match = building.match_of(person)
@@ -138,7 +138,7 @@ def test_researchers_texts_are_scrubbed_and_their_hash_can_be_checked(tmp_path):
     building.keep_call(match, endpoint=f"of {STRANGERS[0]}", parameters={"user": STRANGERS[0]})
     building.answer_quiz(person)
 
-    export(study, tmp_path / "d", [*USUAL, "glee", "otree"])
+    export(study, tmp_path / "d", [*DEFAULT_FORMATS, "glee", "otree"])
     assert verify(tmp_path / "d") == []
     for name, written in everything_in(tmp_path / "d"):
         for secret in STRANGERS:
@@ -152,7 +152,7 @@ def test_researchers_texts_are_scrubbed_and_their_hash_can_be_checked(tmp_path):
     assert version["content"]["texts"]["consent"].startswith("Questions? Write to [e-mail] or [address]")
 
 
-def test_a_changed_version_is_found_with_or_without_replacements(tmp_path):
+def test_a_changed_version_is_detected(tmp_path):
     for name, consent in (("with", f"Write to {STRANGERS[0]}."), ("without", "Come along.")):
         export(building.new_study(slug=name, consent=consent), tmp_path / name)
         path = tmp_path / name / "versions.json"

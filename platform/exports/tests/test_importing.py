@@ -59,7 +59,7 @@ def test_dry_run_prints_the_same_and_stores_nothing(tree, capsys):
     assert set(looked[0]) == {"game_id", "family", "config", "payoffs", "metrics", "players", "unverified"}
 
 
-def test_unreadable_games_are_counted_and_the_rest_is_imported(tree):
+def test_unreadable_games_are_counted_and_the_rest_imported(tree):
     kept = import_games(tree, name="glee")
     assert kept.games + len(kept.unreadable) == 60 + len(BROKEN)
     assert kept.unverified == 2
@@ -83,7 +83,7 @@ def test_imported_matches_are_marked_and_replayed_by_the_rules(tree):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_dataset_verifies_and_its_glee_layout_imports_to_the_same_figures(tree, tmp_path, family, capsys):
+def test_a_dataset_in_glee_layout_imports_with_the_same_results(tree, tmp_path, family, capsys):
     imported, _err = lines(capsys, str(tree), "--json")
     target = tmp_path / "d"
     call_command("export_dataset", f"glee-{family}", "--to", str(target), "--formats", "csv,jsonl,glee")
@@ -100,7 +100,7 @@ def test_the_dataset_verifies_and_its_glee_layout_imports_to_the_same_figures(tr
     assert {game["game_id"] for game in again} == {row["name"] for row in rows}
 
 
-def test_no_name_of_a_person_leaves(tree, tmp_path):
+def test_no_names_of_people_are_exported(tree, tmp_path):
     import_games(tree, name="glee")
     names = {name for item in Item.objects.all() for name in item.names}
     assert names
@@ -112,7 +112,7 @@ def test_no_name_of_a_person_leaves(tree, tmp_path):
             assert not [name for name in names if name in text], path.name
 
 
-def test_a_changed_file_of_the_layout_is_found(tree, tmp_path):
+def test_a_changed_file_of_the_layout_is_detected(tree, tmp_path):
     import_games(tree, name="glee")
     target = tmp_path / "d"
     export(Collection.objects.get(game="bargaining"), target, ["glee"])
@@ -124,7 +124,7 @@ def test_a_changed_file_of_the_layout_is_found(tree, tmp_path):
     assert len(verify(target)) == 3
 
 
-def test_our_own_matches_are_written_in_the_layout_and_import_to_the_same_figures(tmp_path, capsys):
+def test_own_matches_in_glee_layout_import_with_the_same_results(tmp_path, capsys):
     study = building.new_study()
     building.complete(study, worker="A1")
     (match,) = Match.objects.all()
@@ -134,7 +134,7 @@ def test_our_own_matches_are_written_in_the_layout_and_import_to_the_same_figure
     assert game["players"] == {"alice": "human", "bob": "script:fair"}
 
 
-def test_importing_twice_under_one_name_is_refused_and_another_name_is_not(tree, capsys):
+def test_importing_twice_needs_another_name(tree, capsys):
     call_command("import_glee", str(tree))
     before = Match.objects.count()
     with pytest.raises(CommandError, match="another --name") as refused:
@@ -145,12 +145,12 @@ def test_importing_twice_under_one_name_is_refused_and_another_name_is_not(tree,
     assert Match.objects.count() == 2 * before
 
 
-def test_a_folder_that_is_none_is_refused(tmp_path):
+def test_a_path_that_is_not_a_folder_is_refused(tmp_path):
     with pytest.raises(CommandError, match="is not a folder"):
         call_command("import_glee", str(tmp_path / "nowhere"), "--dry-run")
 
 
-def test_a_game_that_the_layout_does_not_hold_is_refused(tmp_path, monkeypatch):
+def test_a_game_outside_the_layout_is_refused(tmp_path, monkeypatch):
 
     monkeypatch.setattr(glee_files, "ADAPTERS", {"negotiation": None})
     with pytest.raises(UnknownFormat, match="not bargaining"):
@@ -158,7 +158,7 @@ def test_a_game_that_the_layout_does_not_hold_is_refused(tmp_path, monkeypatch):
     assert not (tmp_path / "d").exists()
 
 
-def test_imported_games_are_analysed_by_the_papers_definitions_in_its_layout(tree, tmp_path):
+def test_imported_games_are_analysed_by_the_papers_definitions(tree, tmp_path):
     import_games(tree, name="glee")
     for family in FAMILIES:
         folder = tmp_path / family

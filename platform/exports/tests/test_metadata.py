@@ -77,7 +77,7 @@ def read_manifest(dataset: Path):
     return read(dataset, "manifest.json")
 
 
-def test_the_folder_for_psych_ds_keeps_its_rules(dataset):
+def test_the_psych_ds_folder_is_valid(dataset):
     """Its validator 1.5 requires, in short: valid names, and a description for every column and no others."""
     root = dataset / "psych-ds"
     described = read(dataset, "psych-ds/dataset_description.json")
@@ -97,7 +97,7 @@ def test_the_folder_for_psych_ds_keeps_its_rules(dataset):
     assert columns == set(variables)
 
 
-def test_a_folder_for_psych_ds_that_was_changed_is_found(dataset):
+def test_a_changed_psych_ds_folder_is_detected(dataset):
     table = dataset / "psych-ds" / "data" / "description-matches_data.csv"
     table.unlink()
     assert any("description-matches_data.csv" in difference for difference in verify(dataset))
@@ -194,7 +194,7 @@ def test_authors_are_split_only_if_unambiguous(authors, expected):
     ("typed", "kept"),
     [("https://doi.org/10.5281/zenodo.1", "10.5281/zenodo.1"), ("doi: 10.1/x", None), ("<b>", None), ("", "")],
 )
-def test_a_doi_is_one(db, typed, kept):
+def test_invalid_dois_are_refused(db, typed, kept):
     form = PublicationForm({"doi": typed}, instance=publication_of(building.new_study()))
     assert form.is_valid() == (kept is not None)
     assert kept is None or form.cleaned_data["doi"] == kept

@@ -57,7 +57,7 @@ def header(folder: Path) -> list[str]:
         return next(csv.reader(opened))
 
 
-def test_the_header_is_otrees(tmp_path):
+def test_the_header_is_that_of_otree(tmp_path):
     exported(building.new_study(), tmp_path / "d")
     assert header(tmp_path / "d") == HEADER
 
@@ -68,7 +68,7 @@ def test_the_documentation_lists_the_header_in_its_order():
     assert listed == HEADER
 
 
-def test_a_whole_game_and_an_enrolment_in_progress(tmp_path):
+def test_a_complete_game_and_an_enrolment_in_progress(tmp_path):
     study = building.new_study(title="=Splitting\nmoney")
     played = building.complete(study, worker="A1WORKER")
     building.consent(building.arrive(study, worker="A2WORKER"))
@@ -113,7 +113,7 @@ def test_a_whole_game_and_an_enrolment_in_progress(tmp_path):
     assert begun["parley.1.player.payoff"] == "0.0"
 
 
-def test_a_demonstration_says_so_and_what_would_be_paid(tmp_path):
+def test_a_demonstration_is_marked_and_shows_hypothetical_pay(tmp_path):
     study = building.new_study(purpose="demo")
     building.complete(study, worker="A1WORKER")
     (row,) = exported(study, tmp_path / "d")
@@ -137,7 +137,7 @@ def go(study, ending: str, *, worker: str, name: str) -> Enrolment:
     elif ending == "failed_quiz":
         building.read_instructions(person)
         building.play(person)
-        building.answer_quiz(person, rightly=False)
+        building.answer_quiz(person, correctly=False)
     person.refresh_from_db()
     return person
 
@@ -202,11 +202,11 @@ def test_people_are_numbered_across_portions(tmp_path, monkeypatch):
     assert [row["parley.1.player.id_in_group"] for row in written] == ["1", "2", "3", "4", "5"]
 
 
-def test_only_who_asks_for_it_gets_it(finished_dataset):
+def test_wide_format_is_written_only_on_request(finished_dataset):
     assert not (finished_dataset / f"{TABLE}.csv").exists()
 
 
-def test_wide_format_alone_and_overwritten(tmp_path):
+def test_wide_format_alone_can_be_overwritten(tmp_path):
     study = building.new_study()
     building.complete(study, worker="A1WORKER")
     manifest = export(study, tmp_path / "d", ["otree"])
@@ -219,14 +219,14 @@ def test_wide_format_alone_and_overwritten(tmp_path):
     assert not (tmp_path / "d" / f"{TABLE}.csv").exists()
 
 
-def test_the_command_writes_it(tmp_path):
+def test_the_command_writes_the_wide_format(tmp_path):
     building.complete(building.new_study(), worker="A1WORKER")
     call_command("export_dataset", "splitting", "--to", str(tmp_path / "d"), "--formats", "csv,otree")
     assert len(rows(tmp_path / "d", TABLE)) == 1
     assert json.loads((tmp_path / "d" / "manifest.json").read_text())["formats"] == ["csv", "otree"]
 
 
-def test_a_collection_has_no_people_to_give_rows(tmp_path):
+def test_wide_format_refuses_collections(tmp_path):
     plan = Plan(
         title="Scripts", slug="scripts", game="bargaining", configurations=[{}], agents=["script:fair"], repetitions=1
     )

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from exports.parallel import HELD, in_order
+from exports.parallel import MAX_PENDING, in_order
 
 CHUNK = 3
 
@@ -16,33 +16,33 @@ def doubled(number: int) -> int:
     return 2 * number
 
 
-def doubled_by_who_asks(number: int) -> int:
+def doubled_in_caller(number: int) -> int:
     """Double the number in the calling process; kill every other process at once."""
     if multiprocessing.parent_process() is not None:
         os._exit(1)
     return 2 * number
 
 
-@pytest.mark.parametrize("helping", [False, True])
-@pytest.mark.parametrize("work", [doubled, doubled_by_who_asks])
-def test_results_come_in_order_even_if_the_other_process_is_killed(work, helping):
-    found = list(in_order(work, range(200), processes=2, chunk=CHUNK, helping=helping))
+@pytest.mark.parametrize("caller_works", [False, True])
+@pytest.mark.parametrize("work", [doubled, doubled_in_caller])
+def test_results_are_in_order_even_if_a_process_is_killed(work, caller_works):
+    found = list(in_order(work, range(200), processes=2, chunk=CHUNK, caller_works=caller_works))
     assert found == [2 * number for number in range(200)]
 
 
-@pytest.mark.parametrize("helping", [False, True])
-def test_no_more_is_taken_than_is_soon_asked_for(helping):
+@pytest.mark.parametrize("caller_works", [False, True])
+def test_items_are_taken_only_as_needed(caller_works):
     things = iter(range(1, 10_000))
-    results = in_order(doubled, things, processes=2, chunk=CHUNK, helping=helping)
+    results = in_order(doubled, things, processes=2, chunk=CHUNK, caller_works=caller_works)
     assert next(results) == 2
     results.close()
-    assert next(things) <= (HELD + 1) * CHUNK
+    assert next(things) <= (MAX_PENDING + 1) * CHUNK
 
 
-def test_one_for_each_leaves_one_to_who_asks():
-    assert list(in_order(is_who_asks, range(2), processes=2, chunk=1, helping=True, waiting=1)) == [False, True]
+def test_one_queued_chunk_leaves_one_to_the_caller():
+    assert list(in_order(is_caller, range(2), processes=2, chunk=1, caller_works=True, queued=1)) == [False, True]
 
 
-def is_who_asks(_number: int) -> bool:
+def is_caller(_number: int) -> bool:
     """Return whether the calling process does the work."""
     return multiprocessing.parent_process() is None

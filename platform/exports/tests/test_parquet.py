@@ -21,7 +21,7 @@ from conftest import examples
 from exports import parquet
 from exports.csvsafe import cell, plain
 from exports.dataset import export
-from exports.errors import OddValue
+from exports.errors import WrongValueType
 from exports.folder import Folder
 from exports.tables import Column, Table
 from exports.tests import building
@@ -87,7 +87,7 @@ def held(words: str) -> str:
 @given(st.lists(VALUES, min_size=1, max_size=6))
 @example([{**dict.fromkeys(KINDS), **dict.fromkeys(WORDS, hostile)} for hostile in ("\ud800", "-1", "=\ud800")])
 @example([{**dict.fromkeys(KINDS), "json": -1, "choice": -1}])
-def test_every_column_holds_the_same_values_in_both(tmp_path_factory, given_rows):
+def test_csv_and_parquet_columns_hold_the_same_values(tmp_path_factory, given_rows):
     records, packed = written(tmp_path_factory.mktemp("both"), given_rows)
     assert len(records) == len(packed) == len(given_rows)
     for given_row, record, values in zip(given_rows, records, packed, strict=True):
@@ -104,7 +104,7 @@ def test_every_column_holds_the_same_values_in_both(tmp_path_factory, given_rows
                 assert said == cell(value) == cell(original), kind
 
 
-def test_types_are_real_and_every_column_tells_its_meaning():
+def test_columns_have_real_types_and_meanings():
     schema = parquet.schema_of(TABLE)
     assert [str(field.type) for field in schema] == [
         "string", "string", "string", "string", "double", "int64", "bool", "timestamp[us, tz=UTC]",
@@ -116,11 +116,11 @@ def test_types_are_real_and_every_column_tells_its_meaning():
     ("kind", "value"), [("number", "5"), ("integer", 1.5), ("integer", 2**63), ("boolean", 1), ("time", "2026")]
 )
 def test_a_value_of_another_type_is_an_error_that_names_the_column(kind, value):
-    with pytest.raises(OddValue, match=f"{kind} holds .* which is no {kind}"):
+    with pytest.raises(WrongValueType, match=f"{kind} holds .* which is no {kind}"):
         parquet.converted(Column(kind, kind, "", lambda row: row), [None, value])
 
 
-def test_amounts_of_money_come_back_as_the_numbers_they_are():
+def test_amounts_of_money_are_read_back_exactly():
     assert parquet.converted(Column("amount", "number", "", lambda row: row), [Decimal("1.50"), 2, None]) == [
         1.5, 2.0, None,
     ]  # fmt: skip
@@ -141,7 +141,7 @@ def test_row_groups_are_bounded(tmp_path, monkeypatch):
 
 
 @pytest.mark.django_db
-def test_a_studys_tables_are_the_same_in_both_and_a_changed_one_is_found(tmp_path):
+def test_tables_are_the_same_in_both_formats_and_changes_detected(tmp_path):
     study = building.new_study()
     building.complete(study, worker="A1WORKER", messages=["=1+1", 'He said "no",\r\nthen left', "🂡 \u2028 ٣", "-5"])
     building.arrive(study, worker="A2WORKER")
@@ -160,7 +160,7 @@ def test_a_studys_tables_are_the_same_in_both_and_a_changed_one_is_found(tmp_pat
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("formats", [["csv", "parquet"], ["parquet"]])
-def test_a_changed_value_is_found_where_the_tables_stand_beside_each_other(tmp_path, formats):
+def test_a_value_that_differs_between_formats_is_detected(tmp_path, formats):
     from exports.tests.test_verify import reseal
 
     study = building.new_study()

@@ -25,7 +25,7 @@ def small_portions(monkeypatch) -> None:
     """Make portions so small that these few matches need several."""
     monkeypatch.setattr(portions, "PEOPLE", 2)
     monkeypatch.setattr(portions, "MATCHES", 5)
-    monkeypatch.setattr(verify, "WORTHWHILE", 1)
+    monkeypatch.setattr(verify, "MIN_BYTES", 1)
 
 
 @pytest.fixture
@@ -54,8 +54,8 @@ def hashes(folder: Path) -> Iterator[tuple[str, str]]:
 def test_two_processes_write_the_same_files_as_one(tmp_path, played):
     told: list[Progress] = []
     export(played, tmp_path / "one", processes=1)
-    export(played, tmp_path / "two", processes=2, tell=told.append)
-    export(played, tmp_path / "helped", processes=2, helping=True)
+    export(played, tmp_path / "two", processes=2, on_progress=told.append)
+    export(played, tmp_path / "helped", processes=2, caller_works=True)
     assert dict(hashes(tmp_path / "one")) == dict(hashes(tmp_path / "two")) == dict(hashes(tmp_path / "helped"))
     assert [(progress.done, progress.of) for progress in told] == [(5, 16), (10, 16), (15, 16), (16, 16)]
     assert not list((tmp_path / "two").glob(".pieces*"))
@@ -68,7 +68,7 @@ def test_two_processes_write_the_same_files_as_one(tmp_path, played):
     "name",
     by_day(["matches.csv", "decisions.csv", "transcripts.jsonl"], ["transcripts.jsonl"]),
 )
-def test_two_processes_find_a_row_that_is_missing_or_too_many(tmp_path, played, name):
+def test_two_processes_detect_missing_and_extra_rows(tmp_path, played, name):
     from exports.tests.test_verify import reseal
 
     export(played, tmp_path / "d", processes=1)
@@ -84,7 +84,7 @@ def test_people_in_several_portions_are_each_counted_once(tmp_path):
     study = building.new_study()
     people = [building.complete(study, worker=f"A{i}") for i in range(4)]
     late = building.arrive(study, worker="A9")
-    manifest = export(study, tmp_path / "d", processes=2, helping=True)
+    manifest = export(study, tmp_path / "d", processes=2, caller_works=True)
     assert manifest.flow["arrived"] == 5 and manifest.flow["in_dataset"] == 4
     assert [row["participant"] for row in rows(tmp_path / "d", "participants")] == [
         person.pseudonym for person in [*people, late]

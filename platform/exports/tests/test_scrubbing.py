@@ -38,18 +38,18 @@ from participants.steps import StepRefused
         ("Maria", "👨\u200d👩 Mar\u00edas ½", "👨\u200d👩 Mar\u00edas ½"),
     ],
 )
-def test_a_display_name_is_cut_out_as_a_whole_word(name, text, scrubbed):
+def test_display_names_are_removed_as_whole_words(name, text, scrubbed):
     assert Scrubber(names=[name]).text(text) == scrubbed
 
 
-def test_identifiers_are_cut_out_long_ones_even_from_within_words():
+def test_long_identifiers_are_removed_even_within_words():
     scrubber = Scrubber(identifiers=["A1B2", "A1B2C3D4E5", "7"])
     assert scrubber.text("workerId=A1B2C3D4E5&x, xA1B2C3D4E5x") == "workerId=[identifier]&x, x[identifier]x"
     assert scrubber.text("a1b2 but not xA1B2") == "[identifier] but not xA1B2"
     assert scrubber.text("I want 7") == "I want 7"
 
 
-def test_every_text_inside_plain_data_is_scrubbed_and_numbers_are_not_touched():
+def test_all_text_in_plain_data_is_scrubbed_but_not_numbers():
     data = {"messages": [{"content": "Kim: 5"}], "n": 5, "deep": [["Kim", None, True]]}
     assert Scrubber(names=["Kim"]).data(data) == {
         "messages": [{"content": "[name]: 5"}],
@@ -58,13 +58,13 @@ def test_every_text_inside_plain_data_is_scrubbed_and_numbers_are_not_touched():
     }
 
 
-def test_game_words_stay_even_if_they_are_someones_name():
+def test_game_words_are_kept_even_if_someone_has_that_name():
     move = {"decision": "accept", "message": "I, Accept, accept", "price": 3.0}
     scrubbed = Scrubber(names=["Accept"]).move(move, choices=frozenset({"decision"}), limit=2000)
     assert scrubbed == {"decision": "accept", "message": "I, [name], [name]", "price": 3.0}
 
 
-def test_scrubbed_messages_stay_within_the_rules_limit():
+def test_scrubbed_messages_respect_the_length_limit():
     message = "Al " * 666
     scrubbed = Scrubber(names=["Al"]).move({"message": message}, choices=frozenset(), limit=2000)["message"]
     assert "Al" not in scrubbed
@@ -91,6 +91,6 @@ def test_no_accepted_name_survives_in_any_spelling(name, around, spelling, form)
 
 
 @given(st.text(max_size=200))
-def test_text_without_anything_to_hide_is_left_as_it_is(text):
+def test_text_without_anything_to_hide_is_unchanged(text):
     assume("zyxwv" not in text.casefold())
     assert Scrubber(names=["Zyxwv"], identifiers=["A1ZYXWVUT"]).text(text) == text

@@ -41,7 +41,7 @@ def test_a_dataset_of_an_earlier_format_can_be_analysed(number):
 
 
 @pytest.mark.parametrize("number", EARLIER)
-def test_a_changed_payoff_is_found_in_an_earlier_format(number, tmp_path):
+def test_a_changed_payoff_is_detected_in_an_earlier_format(number, tmp_path):
     folder = shutil.copytree(of_format(number), tmp_path / "d")
     edit_csv(folder / "matches.csv", "payoffs_alice", lambda value: f"{float(value) + 1}")
     reseal(folder)
@@ -90,7 +90,7 @@ class TestManySeats:
         assert len(records) == 15 and {row["run"] for row in records} == {"1", "2", "3"}
 
     @pytest.mark.parametrize(("table", "column"), [("seats", "payoff"), ("seats", "wins"), ("rounds", "run")])
-    def test_a_changed_row_is_found(self, contest, tmp_path, table, column):
+    def test_a_changed_row_is_detected(self, contest, tmp_path, table, column):
         export(contest, tmp_path / "d", ["csv", "jsonl"], excluded=True)
         edit_csv(tmp_path / "d" / f"{table}.csv", column, lambda value: f"{float(value) + 1}")
         reseal(tmp_path / "d")
@@ -108,14 +108,14 @@ class TestExcluded:
         building.consent(failed, name="Lee")
         building.read_instructions(failed)
         building.play(failed)
-        building.answer_quiz(failed, rightly=False)
+        building.answer_quiz(failed, correctly=False)
         left = building.arrive(study, worker="A3")
         building.consent(left, name="Kim")
         building.read_instructions(left)
         services.abandon_match(match_id=building.match_of(left).pk, reason="timed_out", role="alice")
         return study
 
-    def test_they_are_in_it_only_when_asked_for_and_flagged(self, study, tmp_path):
+    def test_excluded_data_are_included_only_on_request_and_flagged(self, study, tmp_path):
         export(study, tmp_path / "usual")
         export(study, tmp_path / "all", excluded=True)
         assert verify(tmp_path / "usual") == verify(tmp_path / "all") == []
@@ -138,7 +138,7 @@ class TestExcluded:
         counted = (cell["participants"], cell["matches"], cell["matches_in_dataset"])
         assert counted == ("3", "3", "1") and cell["config_money"] != ""
 
-    def test_rounds_and_refused_attempts_stand_beside_each_decision(self, tmp_path):
+    def test_decisions_have_rounds_and_refused_attempts(self, tmp_path):
         study = building.new_study()
         person = building.arrive(study, worker="A1")
         building.consent(person)
@@ -156,7 +156,7 @@ class TestExcluded:
         told = [(row["round"], row["phase"], row["refused"]) for row in rows(tmp_path / "d", "decisions")]
         assert told[:2] == [("1", "offer", "1"), ("1", "answer", "0")] and told[2][0] == "2"
 
-    def test_a_person_has_one_pseudonym_over_participations(self, tmp_path):
+    def test_a_person_has_one_pseudonym_across_participations(self, tmp_path):
         first, second = building.new_study(), building.new_study(slug="later")
         met = building.complete(first, worker="A1")
         building.complete(second, worker="A1", proof="again")
@@ -166,8 +166,8 @@ class TestExcluded:
         assert row["participant"] != met.pseudonym
 
     def test_calls_of_excluded_matches_are_counted(self, study, tmp_path):
-        kept_out = Match.objects.get(ending="timed_out")
-        building.keep_call(kept_out, error="Failure: 500")
+        excluded_match = Match.objects.get(ending="timed_out")
+        building.keep_call(excluded_match, error="Failure: 500")
         export(study, tmp_path / "d")
         (row,) = rows(tmp_path / "d", "excluded_calls")
-        assert (row["match"], row["reason"], row["calls"]) == (str(kept_out.uid), "timed_out", "1")
+        assert (row["match"], row["reason"], row["calls"]) == (str(excluded_match.uid), "timed_out", "1")

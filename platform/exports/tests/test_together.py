@@ -27,7 +27,7 @@ def played(**fields: object) -> Study:
     return to
 
 
-def test_the_match_and_the_others_stay(tmp_path: Path):
+def test_the_match_and_the_others_are_kept(tmp_path: Path):
     export(played(), tmp_path / "d")
     assert verify(tmp_path / "d") == []
     assert len(rows(tmp_path / "d", "matches")) == 1

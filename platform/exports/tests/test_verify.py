@@ -60,7 +60,7 @@ def test_an_untouched_dataset_agrees(dataset):
 
 @pytest.mark.parametrize("where", [0.0, 0.3, 0.7, 1.0])
 @pytest.mark.parametrize("name", sorted(FILES))
-def test_any_changed_byte_of_any_file_is_found(dataset, name, where):
+def test_any_changed_byte_is_detected(dataset, name, where):
     content = bytearray((dataset / name).read_bytes())
     at = min(int(where * len(content)), len(content) - 1)
     content[at] = content[at] ^ 1
@@ -72,7 +72,7 @@ def test_any_changed_byte_of_any_file_is_found(dataset, name, where):
 
 
 @pytest.mark.parametrize("name", sorted(FILES - {"manifest.json"}))
-def test_a_missing_file_is_found(dataset, name):
+def test_a_missing_file_is_detected(dataset, name):
     (dataset / name).unlink()
     assert any(name in difference for difference in verify(dataset))
 
@@ -91,7 +91,7 @@ def more(number: str) -> str:
         ("messages", "number"), ("messages", "characters"), ("messages", "words"),
     ],
 )  # fmt: skip
-def test_a_changed_number_is_found_even_when_the_hashes_were_forged(dataset, table, column):
+def test_a_changed_number_is_detected_despite_forged_hashes(dataset, table, column):
     edit_csv(dataset / f"{table}.csv", column, more)
     reseal(dataset)
     assert any(column in difference for difference in verify(dataset))
@@ -110,7 +110,7 @@ def test_a_changed_number_is_found_even_when_the_hashes_were_forged(dataset, tab
         ("codebook", "meaning", ""),
     ],
 )  # fmt: skip
-def test_a_changed_value_is_found_even_when_the_hashes_were_forged(dataset, table, column, value):
+def test_a_changed_value_is_detected_despite_forged_hashes(dataset, table, column, value):
     edit_csv(dataset / f"{table}.csv", column, lambda _old: value)
     reseal(dataset)
     assert verify(dataset) != []
@@ -137,7 +137,7 @@ def test_a_changed_value_is_found_even_when_the_hashes_were_forged(dataset, tabl
         lambda line: line.update(events="none"),
     ],
 )
-def test_a_changed_transcript_is_found_even_when_the_hashes_were_forged(dataset, change):
+def test_a_changed_transcript_is_detected_despite_forged_hashes(dataset, change):
     edit_transcript(dataset, change)
     reseal(dataset)
     assert verify(dataset) != []
@@ -146,14 +146,14 @@ def test_a_changed_transcript_is_found_even_when_the_hashes_were_forged(dataset,
 @pytest.mark.parametrize(
     "name", ["matches.csv", "decisions.csv", "messages.csv", "participants.csv", "transcripts.jsonl"]
 )
-def test_a_missing_row_is_found_even_when_the_hashes_were_forged(dataset, name):
+def test_a_missing_row_is_detected_despite_forged_hashes(dataset, name):
     lines = (dataset / name).read_bytes().splitlines(keepends=True)
     (dataset / name).write_bytes(b"".join(lines[:-1]))
     reseal(dataset)
     assert verify(dataset) != []
 
 
-def test_newer_rules_are_named_as_the_reason(dataset, monkeypatch):
+def test_newer_rules_are_given_as_the_reason(dataset, monkeypatch):
     monkeypatch.setattr(registry.get("bargaining"), "rules_version", 99)
     differences = verify(dataset)
     assert any("rules version" in difference and "newer version 99" in difference for difference in differences)
@@ -162,7 +162,7 @@ def test_newer_rules_are_named_as_the_reason(dataset, monkeypatch):
 # ---- the command ------------------------------------------------------------------------------------------
 
 
-def test_the_command_says_how_much_it_checked_and_needs_no_database(dataset, capsys):
+def test_the_command_reports_counts_and_needs_no_database(dataset, capsys):
     call_command("verify_dataset", str(dataset))
     out = capsys.readouterr().out
     assert "2 matches" in out and "decisions checked: everything agrees." in out

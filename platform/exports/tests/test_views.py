@@ -22,8 +22,8 @@ from collecting.models import Collection
 from collecting.planning import Plan, make_collection
 from exports import background
 from exports.errors import Stopped
-from exports.models import SILENT, Dataset, Publication
-from exports.packing import packed
+from exports.models import DEAD_AFTER, Dataset, Publication
+from exports.packing import pack_dataset
 from exports.tests import building
 from exports.verify import verify
 from rights.members import give
@@ -48,13 +48,13 @@ def study(db):
 
 
 def address(name: str, thing: Study | Collection, *more: object) -> str:
-    of = "" if isinstance(thing, Study) else "_of_collection"
-    return reverse(f"exports:{name}{of}", args=[thing.pk, *more])
+    suffix = "" if isinstance(thing, Study) else "_of_collection"
+    return reverse(f"exports:{name}{suffix}", args=[thing.pk, *more])
 
 
 def ready(study: Study | Collection, formats: tuple[str, ...] = ("csv", "jsonl")) -> Dataset:
     """Return a dataset that the worker has written."""
-    asked, _new = background.ask_for(study, formats)
+    asked, _new = background.request_dataset(study, formats)
     background.write(asked.pk)
     asked.refresh_from_db()
     assert asked.state == Dataset.State.READY, asked.reason
@@ -77,15 +77,15 @@ def test_a_requested_dataset_is_listed_while_it_waits(client, study):
     assert [record.by for record in Record.objects.filter(action=Action.EXPORTED)] == ["researcher"]
 
 
-def test_how_far_it_is_survives_a_reload(client, study):
+def test_progress_survives_a_reload(client, study):
     client.force_login(researcher(study))
-    asked, _new = background.ask_for(study)
+    asked, _new = background.request_dataset(study)
     Dataset.objects.filter(pk=asked.pk).update(state="writing", done=20_000, expected=80_000, written=5 * 1024 * 1024)
     for part in (page_of(client, study), client.get(address("now", study)).content.decode()):
         assert "20,000 of 80,000 matches, 5.0" in part and 'aria-valuenow="25"' in part
 
 
-def test_a_ready_one_is_taken_away_and_verifies(client, study, tmp_path):
+def test_a_ready_dataset_can_be_downloaded_and_verifies(client, study, tmp_path):
     client.force_login(researcher(study))
     dataset = ready(study)
     assert (dataset.done, dataset.expected) == (1, 1)
@@ -111,31 +111,31 @@ def test_the_published_layout_is_in_the_archive(study, tmp_path):
 
 def test_writing_can_be_stopped_and_requested_again(client, study, monkeypatch):
     client.force_login(researcher(study))
-    asked, _new = background.ask_for(study)
+    asked, _new = background.request_dataset(study)
     client.post(address("stop", study, asked.uid))
     background.write(asked.pk)
     asked.refresh_from_db()
     assert (asked.state, asked.reason) == ("failed", "It was stopped.")
     assert "It was stopped." in page_of(client, study)
-    assert background.ask_for(study)[1]
+    assert background.request_dataset(study)[1]
 
 
 def test_a_writer_stops_when_its_dataset_is_stopped(study):
-    asked, _new = background.ask_for(study)
+    asked, _new = background.request_dataset(study)
     Dataset.objects.filter(pk=asked.pk).update(state="writing")
     assert background.stop(asked)
     with pytest.raises(Stopped):
-        packed(study, "d", tell=background.teller(asked))
+        pack_dataset(study, "d", on_progress=background.progress_recorder(asked))
     asked.refresh_from_db()
     assert (asked.state, asked.file.name, background.stop(asked)) == ("failed", "", False)
 
 
 def test_output_of_a_killed_process_is_removed(study, tmp_path, monkeypatch):
-    asked, _new = background.ask_for(study)
+    asked, _new = background.request_dataset(study)
     store = asked.file.storage
     store.save(f"{asked.uid}.zip", ContentFile(b"half of it"))
-    Dataset.objects.update(state=Dataset.State.WRITING, alive_at=timezone.now() - 2 * SILENT)
-    assert background.refreshed(asked).state == Dataset.State.FAILED
+    Dataset.objects.update(state=Dataset.State.WRITING, alive_at=timezone.now() - 2 * DEAD_AFTER)
+    assert background.refresh(asked).state == Dataset.State.FAILED
     assert not store.exists(f"{asked.uid}.zip")
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -143,7 +143,7 @@ def test_output_of_a_killed_process_is_removed(study, tmp_path, monkeypatch):
     for folder in (left, running):
         (folder / "d").mkdir(parents=True)
     os.utime(left, (0, 0))
-    pack, _manifest = packed(study, "d", ["jsonl"])
+    pack, _manifest = pack_dataset(study, "d", ["jsonl"])
     pack.close()
     assert list(tmp_path.iterdir()) == [running]
 
@@ -167,7 +167,7 @@ def test_formats_must_be_chosen(client, study):
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_the_web_server_streams_it_piece_by_piece(tmp_path):
+async def test_the_web_server_streams_the_download(tmp_path):
     from asgiref.sync import sync_to_async
 
     def prepare():
@@ -199,7 +199,7 @@ def test_outsiders_get_404_and_viewers_cannot_change_anything(client, study):
     assert not Publication.objects.exists()
 
 
-def test_a_dataset_of_another_study_is_not_found_here(client, study):
+def test_a_dataset_of_another_study_is_not_found(client, study):
     other = building.new_study(slug="other")
     client.force_login(researcher(study))
     elsewhere = ready(other)
@@ -219,10 +219,10 @@ def test_a_collection_has_the_same_page(client, db):
     background.write(Dataset.objects.get().pk)
     page = page_of(client, collection)
     assert "Matches planned: 1" in page and "excluded, not begun: 1" in page
-    packed = io.BytesIO(
+    buffer = io.BytesIO(
         b"".join(client.post(address("download", collection, Dataset.objects.get().uid)).streaming_content)
     )
-    names = {Path(name).name for name in zipfile.ZipFile(packed).namelist()}
+    names = {Path(name).name for name in zipfile.ZipFile(buffer).namelist()}
     assert {"matches.csv", "manifest.json", "README.md", "flow.svg"} <= names
 
 
@@ -237,7 +237,7 @@ SAID = {
 }
 
 
-def test_authors_licence_and_citation_are_in_the_next_readme_and_change_no_version(client, study, tmp_path):
+def test_publication_details_are_in_the_next_readme(client, study, tmp_path):
     client.force_login(researcher(study))
     before = list(study.versions.values_list("sha256", flat=True))
     client.post(address("publish", study), SAID)

@@ -70,7 +70,7 @@ def played(standin) -> Collection:
     return collection
 
 
-def sat(collection: Collection, *judges: str, cap: str | None = None) -> JudgingRun:
+def run_judging(collection: Collection, *judges: str, cap: str | None = None) -> JudgingRun:
     """Start judging and run it to the end."""
     judging_run = runs.begin(collection, judges, None if cap is None else Decimal(cap))
     runs.run(judging_run.pk)
@@ -81,7 +81,7 @@ def sat(collection: Collection, *judges: str, cap: str | None = None) -> Judging
 def test_two_judges_label_each_text_once_and_calls_are_stored_with_cost(standin, played):
     texts = {one.text for one in of_collection(played)}
     assert texts <= set(REASONS) and texts
-    judging_run = sat(played, FIRST, SECOND)
+    judging_run = run_judging(played, FIRST, SECOND)
     assert (judging_run.status, judging_run.known, judging_run.wanted) == ("done", 2 * len(texts), 2 * len(texts))
     assert len(standin.requests) == 2 * len(texts)
     assert json.dumps(standin.requests).count('"enum"') >= len(texts)
@@ -91,13 +91,13 @@ def test_two_judges_label_each_text_once_and_calls_are_stored_with_cost(standin,
     assert all(call.cost for call in calls)
     greedy = Judgement.objects.filter(labels=["individual_utility"]).values_list("judge", flat=True)
     assert set(greedy) <= {FIRST, SECOND}
-    again = sat(played, FIRST, SECOND)
+    again = run_judging(played, FIRST, SECOND)
     assert again.known == again.wanted == judging_run.known
     assert len(standin.requests) == 2 * len(texts)
 
 
 def test_dataset_is_judged_without_repeated_calls(standin, played, tmp_path, capsys):
-    sat(played, FIRST, SECOND)
+    run_judging(played, FIRST, SECOND)
     asked = len(standin.requests)
     call_command("export_dataset", "reasons", "--to", str(tmp_path / "data"))
     folder = str(tmp_path / "data")
@@ -115,12 +115,12 @@ def test_dataset_is_judged_without_repeated_calls(standin, played, tmp_path, cap
 
 
 def test_judging_stops_at_the_cap(standin, played):
-    judging_run = sat(played, FIRST, SECOND, cap="0.01")
+    judging_run = run_judging(played, FIRST, SECOND, cap="0.01")
     texts = len({one.text for one in of_collection(played)})
     assert judging_run.status == "done"
     Call.objects.filter(purpose="judge").update(cost=Decimal(1))
     Judgement.objects.filter(judge=SECOND).delete()
-    stopped = sat(played, FIRST, SECOND, cap="0.01")
+    stopped = run_judging(played, FIRST, SECOND, cap="0.01")
     assert (stopped.status, stopped.known) == ("stopped", texts)
     assert "cap" in stopped.problem
 
@@ -155,7 +155,7 @@ def test_page_starts_judging_and_offers_labels(client, standin, played):
 )
 def test_invalid_judge_is_refused(played, judges, cap, says):
     with pytest.raises(runs.JudgingError, match=re.escape(says)):
-        sat(played, *judges, cap=cap)
+        run_judging(played, *judges, cap=cap)
     assert not JudgingRun.objects.exists()
 
 

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def boss(client: Client) -> User:
+def owner(client: Client) -> User:
     user = User.objects.create_superuser("boss", password="long enough 123")
     client.force_login(user)
     return user
@@ -60,7 +60,7 @@ def call(match: Match, *, ago: timedelta = timedelta(), **columns) -> Call:
     )
 
 
-# ---- what it says ----------------------------------------------------------------------------------------
+# ---- contents ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tallied", [False, True])
@@ -76,18 +76,18 @@ def test_each_participant_is_counted_once_tallied_or_not(tallied):
     assert {state: number for state, number in people.by_state.items() if number} == {
         State.COMPLETED: 1, State.PLAYING: 1, State.FAILED_CODE_WORD: 1,
     }  # fmt: skip
-    assert set(people.by_state) == set(State), "every state is there, with nobody in it too"
+    assert set(people.by_state) == set(State), "every state is listed, even without participants"
     assert (people.arrived, people.live, people.completed, people.ended_otherwise) == (3, 1, 1, 1)
     (cell,) = people.cells
     assert (cell.completed, cell.live, cell.left) == (1, 1, 8)
-    bars = now(study).arrivals.says
+    bars = now(study).arrivals.label
     assert "3 participants arrived and 1 completed" in bars
 
 
 @pytest.mark.parametrize(
     ("order", "cells"),
     [
-        ("fixed", {1: (3, 1, 1), 2: (3, 1, 1)}),  # two games each: nobody ever comes to the third configuration
+        ("fixed", {1: (3, 1, 1), 2: (3, 1, 1)}),  # two games each: no one ever reaches the third configuration
         ("random", {1: (2, 1, 1), 2: (2, 0, 0), 3: (2, 0, 0)}),
     ],
 )
@@ -122,7 +122,7 @@ def test_cell_titles_name_what_differs():
     assert titles[0].endswith(" 1") and titles[1].endswith(" 12")
 
 
-def test_many_cells_are_shown_as_a_map_with_the_emptiest_listed(client, boss):
+def test_many_cells_are_shown_as_a_map_with_the_emptiest_listed(client, owner):
     study = building.new_study(design={"grid": {"rounds": list(range(1, 31))}}, quota=1)
     shown = now(study)
     assert len(shown.cell_map.squares) == 30
@@ -165,9 +165,9 @@ def test_response_times_cover_the_last_minutes():
     call(match, latency=9.0, ago=timedelta(hours=2))
     call(match, latency=60.0, outcome="failed")
     shown = now(study)
-    assert (shown.people_lately.number, shown.people_lately.p50, shown.people_lately.p95) == (5, 3, 300)
-    assert shown.people_lately.bars == (0, 1, 2, 0, 0, 1, 0, 0, 1)
-    assert (shown.models_lately.number, shown.models_lately.p50) == (1, 4.0)
+    assert (shown.people_latency.number, shown.people_latency.p50, shown.people_latency.p95) == (5, 3, 300)
+    assert shown.people_latency.bars == (0, 1, 2, 0, 0, 1, 0, 0, 1)
+    assert (shown.models_latency.number, shown.models_latency.p50) == (1, 4.0)
 
 
 def test_model_health_uses_only_this_studys_calls():
@@ -207,7 +207,7 @@ def test_spending_is_the_cost_of_all_calls_against_the_caps(settings, tallied):
     assert spending.study.percent == (50 if tallied else 30)
 
 
-def test_failures_are_listed_newest_first_with_reasons(client, boss):
+def test_failures_are_listed_newest_first_with_reasons(client, owner):
     study = building.new_study()
     match = playing(study, "A1")
     call(match, outcome="failed", ago=timedelta(minutes=2), record={"error": "Timeout: <b>60 s</b>"})
@@ -219,7 +219,7 @@ def test_failures_are_listed_newest_first_with_reasons(client, boss):
     assert "Timeout: &lt;b&gt;60 s&lt;/b&gt;" in page and "<b>60 s" not in page and "<i>hangs" not in page
 
 
-def test_monitor_shows_no_identity_token_or_code(client, boss):
+def test_monitor_shows_no_identity_token_or_code(client, owner):
     study = building.new_study()
     match = playing(study, "A1WORKERID")
     person = match.seats.get(role="alice").enrolment
@@ -230,17 +230,17 @@ def test_monitor_shows_no_identity_token_or_code(client, boss):
         assert secret not in page
 
 
-def test_refreshed_part_has_no_inline_script_or_style(client, boss):
+def test_refreshed_part_has_no_inline_script_or_style(client, owner):
     study = building.new_study()
     playing(study, "A1")
     part = client.get(url("now", study)).content.decode()
     assert "<script" not in part and " style=" not in part and " onclick=" not in part
 
 
-# ---- what can be done ------------------------------------------------------------------------------------
+# ---- actions ------------------------------------------------------------------------------------
 
 
-def test_paused_study_admits_nobody_and_resumes_with_the_launched_version(client, boss):
+def test_paused_study_admits_no_one_and_resumes_as_launched(client, owner):
     study = building.new_study()
     Study.objects.filter(pk=study.pk).update(quota=7)
     page = client.post(url("pause", study), follow=True).content.decode()
@@ -259,7 +259,7 @@ def test_paused_study_admits_nobody_and_resumes_with_the_launched_version(client
 
 
 @pytest.mark.parametrize(("action", "status"), [("resume", "closed"), ("resume", "draft"), ("pause", "closed")])
-def test_impossible_action_is_refused_and_changes_nothing(client, boss, action, status):
+def test_impossible_action_is_refused_and_changes_nothing(client, owner, action, status):
     study = building.new_study()
     Study.objects.filter(pk=study.pk).update(status=status)
     page = client.post(url(action, study), follow=True).content.decode()
@@ -268,7 +268,7 @@ def test_impossible_action_is_refused_and_changes_nothing(client, boss, action, 
     assert not LogEntry.objects.exists()
 
 
-def test_stuck_match_is_ended_with_pay_and_a_permanent_reason(client, boss):
+def test_stuck_match_is_ended_with_pay_and_a_permanent_reason(client, owner):
     study = building.new_study()
     match = playing(study, "A1")
     building.move(match, "alice", building.OFFER)
@@ -283,7 +283,7 @@ def test_stuck_match_is_ended_with_pay_and_a_permanent_reason(client, boss):
     assert (told.by, told.of_key) == ("boss", str(study.pk))
     assert told.details == {"match": str(match.uid), "reason": "the endpoint is down"}
     ending = HandEnding.objects.get()
-    assert (ending.match, ending.who, ending.reason) == (match, boss, "the endpoint is down")
+    assert (ending.match, ending.who, ending.reason) == (match, owner, "the endpoint is down")
     with pytest.raises(TypeError):
         ending.save()
     with pytest.raises(TypeError):
@@ -291,7 +291,7 @@ def test_stuck_match_is_ended_with_pay_and_a_permanent_reason(client, boss):
 
 
 @pytest.mark.parametrize("reason", ["", "  \n ", "x" * 501, "\x00"])
-def test_match_is_not_ended_without_a_valid_reason(client, boss, reason):
+def test_match_is_not_ended_without_a_valid_reason(client, owner, reason):
     study = building.new_study()
     match = playing(study, "A1")
     page = client.post(url("end_match", study), {"match": match.pk, "reason": reason}, follow=True).content.decode()
@@ -300,7 +300,7 @@ def test_match_is_not_ended_without_a_valid_reason(client, boss, reason):
     assert not HandEnding.objects.exists() and not LogEntry.objects.exists()
 
 
-def test_ended_match_cannot_be_ended_again(client, boss):
+def test_ended_match_cannot_be_ended_again(client, owner):
     study = building.new_study()
     person = building.complete(study, worker="A1")
     match = building.match_of(person)
@@ -311,7 +311,7 @@ def test_ended_match_cannot_be_ended_again(client, boss):
     assert "already over" in page and not HandEnding.objects.exists()
 
 
-def test_matches_of_other_studies_cannot_be_ended(client, boss):
+def test_matches_of_other_studies_cannot_be_ended(client, owner):
     study, other = building.new_study(), building.new_study(slug="other")
     match = playing(other, "A1")
     for given in [str(match.pk), "", "1; drop", "٣", "9" * 30, str(match.uid)]:
@@ -320,14 +320,14 @@ def test_matches_of_other_studies_cannot_be_ended(client, boss):
     assert match.status == "live"
 
 
-# ---- who may ---------------------------------------------------------------------------------------------
+# ---- access ---------------------------------------------------------------------------------------------
 
 
 ACTIONS = ["pause", "resume", "end_match"]
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_get_requests_change_nothing(client, boss, action):
+def test_get_requests_change_nothing(client, owner, action):
     assert client.get(url(action, building.new_study())).status_code == 405
 
 
@@ -364,7 +364,7 @@ def test_editor_pauses_resumes_and_ends_only_this_studys_matches(client):
     assert (match.status, elsewhere.status) == ("abandoned", "live")
 
 
-def test_strangers_must_sign_in_and_unknown_studies_are_not_found(client):
+def test_visitors_must_sign_in_and_unknown_studies_are_not_found(client):
     study = building.new_study()
     for name in ["page", "now"]:
         response = client.get(url(name, study))

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def nobody_lives():
+def no_processes():
     alive._redis().delete(alive.KEY)
     yield
     alive._redis().delete(alive.KEY)
@@ -27,25 +27,25 @@ def nobody_lives():
 def test_readiness_names_what_is_missing(client):
     page = client.get("/health/ready")
     assert page.status_code == 503
-    assert page.json()["problems"] == ["no worker lives", "no clock (beat) lives"]
-    alive.say("worker")
-    alive.say("beat")
+    assert page.json()["problems"] == ["no worker is running", "no clock (beat) is running"]
+    alive.send_heartbeat("worker")
+    alive.send_heartbeat("beat")
     page = client.get("/health/ready")
     assert (page.status_code, page.json()["status"], page.json()["problems"]) == (200, "ready", [])
     assert page.json()["processes"] == {"worker": 1, "collector": 0, "beat": 1}
 
 
 def test_silent_process_counts_as_dead(client):
-    alive.say("beat")
+    alive.send_heartbeat("beat")
     alive._redis().zadd(alive.KEY, {"worker@elsewhere:1": 1.0})
-    assert client.get("/health/ready").json()["problems"] == ["no worker lives"]
+    assert client.get("/health/ready").json()["problems"] == ["no worker is running"]
 
 
 def test_metrics_require_the_token(client, settings):
     assert client.get("/metrics").status_code == 404
     settings.METRICS_TOKEN = "open sesame"
     assert client.get("/metrics", headers={"Authorization": "Bearer other"}).status_code == 404
-    alive.say("worker")
+    alive.send_heartbeat("worker")
     page = client.get("/metrics", headers={"Authorization": "Bearer open sesame"})
     lines = page.content.decode().splitlines()
     assert 'parley_processes{kind="worker"} 1.0' in lines
@@ -56,7 +56,7 @@ def test_monitor_reports_missing_workers(client):
     client.force_login(get_user_model().objects.create_superuser("boss", password="…"))
     study = Study.objects.create(slug="watched", title="Watched", game="bargaining")
     assert 'id="m-no-worker"' in client.get(f"/admin/monitor/{study.pk}/").content.decode()
-    alive.say("worker")
+    alive.send_heartbeat("worker")
     assert 'id="m-no-worker"' not in client.get(f"/admin/monitor/{study.pk}/").content.decode()
 
 

@@ -25,9 +25,9 @@ BIG = (
 )  # fmt: skip
 
 
-def asked(client: Client, name: str, study: int) -> list[str]:
+def queries_of(client: Client, name: str, study: int) -> list[str]:
     """Return the SQL statements of one request to the monitor."""
-    MEMORY.expire()  # or it depends on the time whether a page reads the endpoints
+    MEMORY.expire()  # otherwise it would depend on the time whether the page reads the endpoints
     with CaptureQueriesContext(connection) as captured:
         assert client.get(reverse(f"monitoring:{name}", args=[study])).status_code == 200
     return [query["sql"] for query in captured.captured_queries]
@@ -35,10 +35,10 @@ def asked(client: Client, name: str, study: int) -> list[str]:
 
 @transaction.atomic
 def rows_read(statements: list[str]) -> int:
-    """Rows that PostgreSQL reads for them, thrown away ones included; or, on SQLite, the big tables read whole.
+    """Return the number of rows that PostgreSQL reads, including discarded ones, or of big tables that SQLite scans.
 
-    PostgreSQL reads a table of a few thousand rows whole because that is cheap, so it is told to prefer
-    indexes, as it does by itself where tables are large.
+    PostgreSQL scans tables of a few thousand rows because that is cheap, so it is told to prefer indexes, as
+    it does automatically for large tables.
     """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
@@ -51,7 +51,7 @@ def _rows_read(sql: str) -> int:
         if connection.vendor == "postgresql":
             cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}")
             (plan,) = cursor.fetchone()
-            return _of_plan((json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"])
+            return _rows_in_plan((json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"])
         cursor.execute(f"EXPLAIN QUERY PLAN {sql}")
         steps = [row[3] for row in cursor.fetchall()]
     return sum(
@@ -59,23 +59,23 @@ def _rows_read(sql: str) -> int:
     )
 
 
-def _of_plan(node: dict[str, Any]) -> int:
+def _rows_in_plan(node: dict[str, Any]) -> int:
     own = 0
     if "Scan" in node["Node Type"]:
-        thrown = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
-        own = round((node["Actual Rows"] + thrown) * node["Actual Loops"])
-    return own + sum(_of_plan(part) for part in node.get("Plans", []))
+        discarded = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
+        own = round((node["Actual Rows"] + discarded) * node["Actual Loops"])
+    return own + sum(_rows_in_plan(part) for part in node.get("Plans", []))
 
 
 def test_no_query_grows_with_the_number_of_finished_matches(client):
     client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
     key = crowd.gather("crowded", finished=FEW, live=LIVE)
-    asked(client, "page", key)  # what a process keeps is kept from now on
-    few = {name: asked(client, name, key) for name in ("page", "now")}
+    queries_of(client, "page", key)  # fills the process's caches
+    few = {name: queries_of(client, name, key) for name in ("page", "now")}
     read = {name: rows_read(statements) for name, statements in few.items()}
     crowd.add(Study.objects.get(pk=key), finished=MANY - FEW, live=0)
     for name in few:
-        many = asked(client, name, key)
+        many = queries_of(client, name, key)
         assert len(many) == len(few[name]), name
-        # A plan may change with the tables' size, and tallies have a row for each step of time.
+        # A plan may change with the tables' size, and tallies have a row for each period.
         assert rows_read(many) <= 1.2 * read[name] + 100, (name, read[name], [(sql, _rows_read(sql)) for sql in many])

@@ -83,7 +83,7 @@ class Visitor:
             building.read_instructions(person, word="certainly-not-it" if until == "failed_code_word" else None)
         if until in ("completed", "failed_quiz"):
             building.play(person)
-            building.answer_quiz(person, rightly=until == "completed")
+            building.answer_quiz(person, correctly=until == "completed")
         return Enrolment.objects.get(pk=person.pk)
 
     def last_page(self, person: Enrolment) -> str:

@@ -100,11 +100,11 @@ class TestInvited:
         Visitor(standin, standin.guests[0]).enter()
 
     def test_who_was_erased_is_no_longer_on_the_list(self, panel_of):
-        from erasing.services import _forget
+        from erasing.services import _delete_identity
 
         _panel, standin = panel_of(check_by="invited")
         LabCode.objects.create(study="splitting", code=standin.guests[0].person)
-        _forget(Visitor(standin, standin.guests[0]).enter())
+        _delete_identity(Visitor(standin, standin.guests[0]).enter())
         assert not LabCode.objects.exists() and not Identity.objects.exists()
 
     def test_short_ids_can_be_uploaded_as_codes(self, panel_of, admin_client):

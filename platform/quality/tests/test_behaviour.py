@@ -16,9 +16,9 @@ from exports.tests import building
 from exports.verify import verify
 from participants.states import State
 from payouts.models import LedgerRow
-from quality.behaviour import LONGEST, MOST_PARTS
+from quality.behaviour import MAX_BYTES, MAX_PARTS
 from quality.models import Behaviour
-from quality.score import LINE, MEANINGS, WEIGHTS, score
+from quality.score import MEANINGS, THRESHOLD, WEIGHTS, score
 from tests.visitors import Visitor, arriving, launched
 
 VIEW = "abcdefgh"
@@ -69,21 +69,21 @@ def test_each_reason_has_its_own_test(figures, reasons):
         (200, 0, None),
     ],
 )
-def test_only_instructions_read_at_no_persons_speed_count_as_fast(words, ms, found):
+def test_only_superhumanly_fast_reading_counts_as_fast(words, ms, found):
     figures = {"words": words, "answered_ms": ms}
     assert score([("instructions", figures)]).reasons == ((found,) if found else ())
     assert score([("match", figures)]).reasons == ()
 
 
-def test_what_aids_leave_behind_never_reaches_the_line_alone_or_together():
+def test_assistive_technology_never_reaches_the_threshold():
     aided = {"keyboard": 9, "untyped": 100, "pasted": 150}
     for figures in (aided, {**aided, "untyped": 200}, {**aided, "untrusted": 4}):
         assert not score([("match", figures)]).flagged
     most = 1 - (1 - WEIGHTS["untyped"]) * (1 - WEIGHTS["pasted"]) * (1 - WEIGHTS["scripted"])
-    assert most < LINE
+    assert most < THRESHOLD
 
 
-def test_the_score_is_of_all_pages_together_and_every_reason_has_its_meaning():
+def test_the_score_combines_all_pages_and_explains_every_reason():
     halves = [("name", {"clicks": 2, "wide": 2, "centred": 2}), ("match", {"clicks": 1, "wide": 1, "centred": 1})]
     assert score(halves).reasons == ("centred",)
     assert set(WEIGHTS) == set(MEANINGS) and list(WEIGHTS.values()) == sorted(WEIGHTS.values(), reverse=True)
@@ -101,7 +101,7 @@ def visitor(db) -> Visitor:
     return visitor
 
 
-def tell(visitor: Visitor, data: Any = None, position: int = 1, **figures: int) -> HttpResponse:
+def post_counts(visitor: Visitor, data: Any = None, position: int = 1, **figures: int) -> HttpResponse:
     body = data if isinstance(data, bytes | str) else json.dumps(
         {"view": VIEW, "position": position, "parts": data or {"": figures}}
     )  # fmt: skip
@@ -109,18 +109,18 @@ def tell(visitor: Visitor, data: Any = None, position: int = 1, **figures: int) 
     return Client(enforce_csrf_checks=True).post(address, body, content_type="text/plain;charset=UTF-8")
 
 
-def test_a_page_counts_only_once_somebody_has_agreed_to_it(db):
+def test_a_page_counts_only_after_consent(db):
     visitor = Visitor(arriving(launched()))
     consent = visitor.see().content.decode()
     assert "how you type, move the pointer and click" in consent
-    assert "behaviour.js" not in consent and tell(visitor, position=0, keys=1).status_code == 422
+    assert "behaviour.js" not in consent and post_counts(visitor, position=0, keys=1).status_code == 422
     visitor.send(0, agree="yes")
     page = visitor.see().content.decode()
-    assert "behaviour.js" in page and tell(visitor, keys=1).status_code == 204
+    assert "behaviour.js" in page and post_counts(visitor, keys=1).status_code == 204
     assert Behaviour.objects.get().figures["keys"] == 1
 
 
-def test_the_trap_is_out_of_reach_for_keyboards_and_screen_readers(visitor):
+def test_the_trap_is_hidden_from_keyboards_and_screen_readers(visitor):
     page = visitor.see().content.decode()
     trap = page[page.index('<p class="unseen" aria-hidden="true">') :]
     trap = trap[: trap.index("</p>")]
@@ -129,24 +129,24 @@ def test_the_trap_is_out_of_reach_for_keyboards_and_screen_readers(visitor):
     assert page.index("</main>") < page.index('id="helper"'), "no form of the study can send it"
 
 
-def test_beside_a_consent_text_of_ones_own_it_is_said_too(db):
+def test_custom_consent_texts_also_mention_the_counts(db):
     page = Visitor(arriving(launched(consent="Please agree."))).see().content.decode()
     assert "What our pages record" in page
 
 
-def test_a_study_that_does_not_count_neither_says_so_nor_sends_nor_takes(db):
+def test_a_study_without_counts_neither_mentions_nor_accepts_them(db):
     visitor = Visitor(arriving(launched(counts_behaviour=False)))
     assert "move the pointer" not in visitor.see().content.decode()
     visitor.send(0, agree="yes")
     page = visitor.see().content.decode()
     assert "behaviour.js" not in page and 'id="helper"' not in page
-    assert tell(visitor, keys=1).status_code == 422
+    assert post_counts(visitor, keys=1).status_code == 422
     assert not Behaviour.objects.exists()
 
 
 def test_sending_twice_or_late_changes_nothing(visitor):
     for keys in (3, 9, 9, 5):
-        assert tell(visitor, {"": {"keys": keys}, "7": {"clicks": keys}}).status_code == 204
+        assert post_counts(visitor, {"": {"keys": keys}, "7": {"clicks": keys}}).status_code == 204
     rows = {row.question: row.figures for row in Behaviour.objects.all()}
     assert (rows[""]["keys"], rows["7"]["clicks"]) == (9, 9)
 
@@ -154,18 +154,18 @@ def test_sending_twice_or_late_changes_nothing(visitor):
 @pytest.mark.parametrize(
     "body",
     [
-        "", "[]", "x" * (LONGEST + 1),
+        "", "[]", "x" * (MAX_BYTES + 1),
         {"": {"keys": -1}}, {"": {"keys": 1.5}}, {"": {"text": 1}}, {"": {"trapped": 2}}, {"drop table": {"keys": 1}},
-        {str(n): {"keys": 1} for n in range(MOST_PARTS + 1)},
+        {str(n): {"keys": 1} for n in range(MAX_PARTS + 1)},
     ],
 )  # fmt: skip
-def test_what_cannot_be_so_is_refused_and_nothing_kept(visitor, body):
-    assert tell(visitor, body).status_code in (413, 422)
+def test_invalid_behaviour_messages_are_refused(visitor, body):
+    assert post_counts(visitor, body).status_code in (413, 422)
     assert not Behaviour.objects.exists()
 
 
 def test_a_page_that_was_not_seen_has_no_figures(visitor):
-    assert tell(visitor, position=3, keys=1).status_code == 404
+    assert post_counts(visitor, position=3, keys=1).status_code == 404
     assert not Behaviour.objects.exists()
 
 
@@ -173,7 +173,7 @@ def test_a_page_that_was_not_seen_has_no_figures(visitor):
 
 
 @pytest.mark.django_db
-def test_score_flag_and_pay_are_three_things(tmp_path):
+def test_score_and_flag_do_not_affect_pay(tmp_path):
     study = building.new_study()
     program, human = (building.complete(study, worker=worker) for worker in ("A1", "A2"))
     for who, figures in ((program, PROGRAM), (human, person())):

@@ -24,7 +24,7 @@ from participants.states import State
 from payouts.models import LedgerRow
 from quality import counts
 from quality.models import PageView
-from quality.views import MOST_IN_WINDOW
+from quality.views import MAX_IN_WINDOW
 from studies.models import Placement
 from tests.visitors import Visitor, arriving, launched, text_of
 
@@ -45,7 +45,7 @@ def visitor() -> Visitor:
     return visitor
 
 
-def tell(visitor: Visitor, data: Any = None, **fields: Any) -> HttpResponse:
+def post_counts(visitor: Visitor, data: Any = None, **fields: Any) -> HttpResponse:
     """Send counts as a page does: no cookie, no CSRF token, any content type."""
     body = data if isinstance(data, bytes) else json.dumps({**FULL, **fields})
     return Client(enforce_csrf_checks=True).post(
@@ -57,7 +57,7 @@ def figures() -> list[tuple[int, ...]]:
     return list(PageView.objects.order_by("pk").values_list(*FIGURES))
 
 
-def test_a_page_says_where_it_sends_and_an_ending_sends_nothing(visitor):
+def test_pages_name_their_address_and_endings_send_nothing(visitor):
     page = visitor.see().content.decode()
     assert "parley/counts.js" in page
     assert f'data-to="/p/{visitor.enrolment.token}/counts" data-position="0"' in page
@@ -67,8 +67,8 @@ def test_a_page_says_where_it_sends_and_an_ending_sends_nothing(visitor):
     assert "counts.js" not in visitor.see().content.decode()
 
 
-def test_what_a_page_counted_is_kept_with_its_step(visitor):
-    assert tell(visitor).status_code == 204
+def test_counts_are_stored_with_their_step(visitor):
+    assert post_counts(visitor).status_code == 204
     row = PageView.objects.get()
     assert (row.enrolment, row.position, row.kind) == (visitor.enrolment, 0, "consent")
     assert figures() == [(9000, 7000, 2, 1, 3, 120)]
@@ -79,16 +79,16 @@ def test_sending_again_or_in_another_order_changes_nothing(visitor):
     for order in permutations(steps):
         PageView.objects.all().delete()
         for fields in (*order, order[0]):
-            assert tell(visitor, **fields).status_code == 204
+            assert post_counts(visitor, **fields).status_code == 204
         assert figures() == [(9000, 7000, 2, 1, 3, 120)]
 
 
 def test_each_loading_and_each_page_has_a_row(visitor):
-    tell(visitor)
-    tell(visitor, view="12345678")
+    post_counts(visitor)
+    post_counts(visitor, view="12345678")
     visitor.send(agree="yes")
     visitor.see()
-    tell(visitor, position=1)
+    post_counts(visitor, position=1)
     assert list(PageView.objects.order_by("pk").values_list("position", "kind")) == [
         (0, "consent"),
         (0, "consent"),
@@ -96,13 +96,13 @@ def test_each_loading_and_each_page_has_a_row(visitor):
     ]
 
 
-def test_what_is_sent_after_the_answer_or_just_after_the_end_is_kept(visitor):
+def test_counts_sent_shortly_after_the_end_are_stored(visitor):
     visitor.send(agree="yes")
-    assert tell(visitor).status_code == 204
+    assert post_counts(visitor).status_code == 204
     people.withdraw(enrolment_id=visitor.enrolment.pk)
-    assert tell(visitor, open_ms=9500).status_code == 204
+    assert post_counts(visitor, open_ms=9500).status_code == 204
     Enrolment.objects.update(ended_at=timezone.now() - counts.AFTER_THE_END - timedelta(seconds=1))
-    assert tell(visitor, open_ms=9900).status_code == 422
+    assert post_counts(visitor, open_ms=9900).status_code == 422
     assert figures() == [(9500, 7000, 2, 1, 3, 120)]
 
 
@@ -115,8 +115,8 @@ def test_what_is_sent_after_the_answer_or_just_after_the_end_is_kept(visitor):
         {"text": "what was pasted"}, {"open_ms": 3_600_000},
     ],
 )  # fmt: skip
-def test_what_cannot_be_so_is_refused(visitor, wrong):
-    assert tell(visitor, **wrong).status_code == 422
+def test_impossible_counts_are_refused(visitor, wrong):
+    assert post_counts(visitor, **wrong).status_code == 422
     assert not PageView.objects.exists()
 
 
@@ -124,32 +124,32 @@ def test_what_cannot_be_so_is_refused(visitor, wrong):
     ("data", "status"),
     [(b"", 422), (b"{", 422), (b"[]", 422), (b"null", 422), (b"\xff\x00", 422), (b"NaN", 422), (b"x" * 600, 413)],
 )
-def test_what_is_no_counts_is_refused(visitor, data, status):
-    assert tell(visitor, data).status_code == status
+def test_malformed_counts_are_refused(visitor, data, status):
+    assert post_counts(visitor, data).status_code == status
     assert not PageView.objects.exists()
 
 
-def test_a_page_that_was_not_seen_and_a_token_of_nobody_have_no_counts(visitor):
-    assert tell(visitor, position=3).status_code == 404
+def test_unseen_pages_and_unknown_tokens_have_no_counts(visitor):
+    assert post_counts(visitor, position=3).status_code == 404
     nobody = Client().post("/p/nobody/counts", json.dumps(FULL), content_type="text/plain")
     assert nobody.status_code == 404
     assert not PageView.objects.exists()
 
 
-def test_nothing_is_kept_on_a_get(visitor):
+def test_get_requests_store_nothing(visitor):
     assert Client().get(reverse("quality:take", args=[visitor.enrolment.token])).status_code == 405
 
 
-def test_how_much_is_kept_and_how_often_is_bounded(visitor):
+def test_number_and_rate_of_counts_are_limited(visitor):
     Visit.objects.update(shown_at=timezone.now() - timedelta(minutes=5))
-    answers = [tell(visitor, view=f"view{i:04}").status_code for i in range(counts.MOST_VIEWS + 5)]
-    assert answers == [204] * counts.MOST_VIEWS + [422] * 5
-    answers = {tell(visitor).status_code for _i in range(2 * MOST_IN_WINDOW)}
+    answers = [post_counts(visitor, view=f"view{i:04}").status_code for i in range(counts.MAX_VIEWS + 5)]
+    assert answers == [204] * counts.MAX_VIEWS + [422] * 5
+    answers = {post_counts(visitor).status_code for _i in range(2 * MAX_IN_WINDOW)}
     assert 429 in answers
-    assert PageView.objects.count() == counts.MOST_VIEWS
+    assert PageView.objects.count() == counts.MAX_VIEWS
 
 
-def test_words_are_never_kept():
+def test_words_are_never_stored():
     kept = {
         field.name for field in PageView._meta.get_fields() if field.get_internal_type() in ("TextField", "JSONField")
     }
@@ -172,25 +172,29 @@ def outcome(visitor: Visitor) -> dict[str, Any]:
 
 def test_the_worst_signals_change_neither_state_nor_pay_nor_the_dataset(tmp_path):
     study = launched()
-    calm, wild = Visitor(arriving(study, "calm")), Visitor(arriving(study, "wild"))
-    calm.walk_to("quiz").send(loss_rate="10%")
-    expected = outcome(calm)
-    wild.see()
+    normal, suspicious = Visitor(arriving(study, "calm")), Visitor(arriving(study, "wild"))
+    normal.walk_to("quiz").send(loss_rate="10%")
+    expected = outcome(normal)
+    suspicious.see()
     Visit.objects.update(shown_at=timezone.now() - timedelta(days=2))
     for position in range(5):
-        tell(wild, position=position, hidden=999_999, blurred=999_999, pastes=999_999, pasted=999_999, visible_ms=0)
-    wild.walk_to("quiz").send(loss_rate="10%")
-    assert outcome(wild) == expected
+        post_counts(
+            suspicious, position=position, hidden=999_999, blurred=999_999, pastes=999_999, pasted=999_999, visible_ms=0
+        )
+    suspicious.walk_to("quiz").send(loss_rate="10%")
+    assert outcome(suspicious) == expected
     for position in range(5):
-        tell(wild, position=position, hidden=999_999, blurred=999_999, pastes=999_999, pasted=999_999, visible_ms=0)
-    assert outcome(calm) == outcome(wild) == expected
+        post_counts(
+            suspicious, position=position, hidden=999_999, blurred=999_999, pastes=999_999, pasted=999_999, visible_ms=0
+        )
+    assert outcome(normal) == outcome(suspicious) == expected
     export(study, tmp_path / "data")
     rows = list(csv.DictReader((tmp_path / "data" / "participants.csv").open()))
     assert [row["in_dataset"] for row in rows] == ["TRUE", "TRUE"]
     assert [row["reasons"] for row in rows] == ["", ""]
 
 
-def test_nothing_but_the_dataset_and_the_admin_reads_them():
+def test_only_the_dataset_and_the_admin_read_the_counts():
     """Only code that imports these counts could base a decision on them."""
     root = Path(counts.__file__).parents[2]
     readers = {
@@ -209,13 +213,13 @@ def test_nothing_but_the_dataset_and_the_admin_reads_them():
 # ---- display -----------------------------------------------------------------------------------------------
 
 
-def test_the_dataset_has_a_row_per_page_and_says_what_it_means(tmp_path):
+def test_the_dataset_has_a_described_row_per_page(tmp_path):
     study = building.new_study()
     person = building.arrive(study, worker="A1WORKER")
     visitor = Visitor(person)
     visitor.see()
-    tell(visitor)
-    tell(visitor, view="12345678", open_ms=1500, visible_ms=1500, hidden=0, blurred=0, pastes=0, pasted=0)
+    post_counts(visitor)
+    post_counts(visitor, view="12345678", open_ms=1500, visible_ms=1500, hidden=0, blurred=0, pastes=0, pasted=0)
     people.withdraw(enrolment_id=person.pk)
     export(study, tmp_path / "data")
     (row,) = csv.DictReader((tmp_path / "data" / "signals.csv").open())
@@ -253,15 +257,15 @@ def test_repetitions_are_counted_in_the_dataset(tmp_path):
     assert [left[name] for name in names] == ["", "", ""]
 
 
-def test_a_participants_page_in_the_admin_shows_them(visitor, admin_client):
+def test_a_participants_admin_page_shows_the_counts(visitor, admin_client):
     page = reverse("admin:participants_enrolment_change", args=[visitor.enrolment.pk])
     assert "This participant's browser sent no data" in text_of(admin_client.get(page))
-    tell(visitor)
+    post_counts(visitor)
     text = text_of(admin_client.get(page))
     assert "consent" in text and "9.0" in text and "120" in text
     assert "this never excludes anyone" in text
 
 
-def test_the_consent_text_tells_that_they_are_kept(visitor):
+def test_the_consent_text_mentions_the_counts(visitor):
     page = text_of(visitor.see())
     assert "whether you switched to another window, and whether you pasted text (never which text)" in page

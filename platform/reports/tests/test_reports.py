@@ -15,14 +15,14 @@ from exports import background as exporting
 from exports.models import Dataset
 from exports.tests import building
 from reports import background
-from reports.models import SILENT, Report
+from reports.models import DEAD_AFTER, Report
 from studies.models import Study
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def boss(client) -> User:
+def owner(client) -> User:
     user = User.objects.create_superuser("boss", password="long enough 123")
     client.force_login(user)
     return user
@@ -38,11 +38,11 @@ def asked(monkeypatch) -> list[int]:
 
 
 @pytest.fixture
-def dataset(boss, asked) -> Dataset:
+def dataset(owner, asked) -> Dataset:
     """A study's dataset of one match, ready for download."""
     study = building.new_study()
     building.complete(study, worker="A1", messages=["hello"])
-    wanted, _new = exporting.ask_for(study)
+    wanted, _new = exporting.request_dataset(study)
     exporting.write(wanted.pk)
     wanted.refresh_from_db()
     assert wanted.state == "ready"
@@ -57,13 +57,13 @@ def page(client, dataset: Dataset) -> str:
     return client.get(reverse("exports:page", args=[dataset.study_id])).content.decode()
 
 
-def test_report_is_made_read_downloaded_and_deleted_with_its_dataset(client, dataset, asked):
+def test_report_is_created_downloaded_and_deleted_with_its_dataset(client, dataset, asked):
     assert "Analyse" in page(client, dataset)
     client.post(address("analyse", dataset))
     client.post(address("analyse", dataset))
     report = Report.objects.get()
     assert report.unfinished and "waiting for a worker" in page(client, dataset)
-    background.make(asked[0])
+    background.write_report(asked[0])
     report.refresh_from_db()
     assert (report.state, report.reason) == ("ready", "") and report.done < report.expected
 
@@ -85,7 +85,7 @@ def test_report_is_made_read_downloaded_and_deleted_with_its_dataset(client, dat
 def test_stopped_report_stays_stopped(client, dataset, asked):
     client.post(address("analyse", dataset))
     client.post(address("stop", dataset))
-    background.make(asked[0])
+    background.write_report(asked[0])
     report = Report.objects.get()
     assert (report.state, report.reason) == ("failed", "Stopped by a researcher.")
     assert "The last analysis failed: Stopped by a researcher." in page(client, dataset)
@@ -93,7 +93,7 @@ def test_stopped_report_stays_stopped(client, dataset, asked):
 
 def test_report_of_a_dead_process_can_be_requested_again(client, dataset, asked):
     client.post(address("analyse", dataset))
-    Report.objects.update(state="running", alive_at=timezone.now() - 2 * SILENT)
+    Report.objects.update(state="running", alive_at=timezone.now() - 2 * DEAD_AFTER)
     assert "Stop" not in page(client, dataset).split("export-report")[1]
     client.post(address("analyse", dataset))
     assert Report.objects.get().state == "queued"
@@ -108,13 +108,13 @@ def test_unreadable_dataset_fails_with_the_reason(client, dataset, asked):
         for name, content in rest.items():
             archive.writestr(name, content)
     client.post(address("analyse", dataset))
-    background.make(asked[0])
+    background.write_report(asked[0])
     report = Report.objects.get()
     assert report.state == "failed" and "manifest" in report.reason
 
 
 def test_missing_libraries_are_reported_with_the_command(client, dataset, asked, monkeypatch):
-    monkeypatch.setattr(background, "NEEDED", ("a_library_that_is_not_here",))
+    monkeypatch.setattr(background, "REQUIRED_LIBRARIES", ("a_library_that_is_not_here",))
     client.post(address("analyse", dataset))
     assert not Report.objects.exists()
     assert "make analysis" in page(client, dataset)

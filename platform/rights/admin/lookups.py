@@ -9,8 +9,8 @@ from django.contrib.admin import SimpleListFilter
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-_OF_A_FIELD = ("", "__exact", "__isnull")
-_OF_DATES = ("__year", "__month", "__day")
+_FIELD_LOOKUPS = ("", "__exact", "__isnull")
+_DATE_LOOKUPS = ("__year", "__month", "__day")
 
 
 class DeclaredLookups:
@@ -22,7 +22,7 @@ class DeclaredLookups:
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
         page: Any = self
-        if page.date_hierarchy and lookup in {f"{page.date_hierarchy}{part}" for part in _OF_DATES}:
+        if page.date_hierarchy and lookup in {f"{page.date_hierarchy}{part}" for part in _DATE_LOOKUPS}:
             return re.fullmatch("[0-9]{1,4}", str(value)) is not None
         allowed = set()
         for one in page.get_list_filter(request):
@@ -30,7 +30,7 @@ class DeclaredLookups:
                 allowed.add(one.parameter_name)
             else:
                 field = one if isinstance(one, str) else one[0]
-                allowed |= {f"{field}{end}" for end in _OF_A_FIELD}
+                allowed |= {f"{field}{end}" for end in _FIELD_LOOKUPS}
         return lookup in allowed
 
 

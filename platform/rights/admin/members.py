@@ -20,7 +20,7 @@ from rights.admin.trails import trail
 from rights.roles import Role
 
 INVITED = "invited"
-"""Session key of the last invitation link, until it is shown."""
+"""Session key that holds the last invitation link until it is shown."""
 
 
 class MembersPage(PartAdmin):
@@ -54,7 +54,7 @@ class MembersPage(PartAdmin):
             "members": members.members_of(thing),
             "records": f"{reverse('admin:audit_record_changelist')}?of={thing._meta.label_lower}:{thing.pk}",
             "may_set": self._allowed(request, thing, Role.OWNER),
-            "could_join": members.could_join(thing),
+            "possible_members": members.possible_members(thing),
             "roles": list(Role),
         }
         return TemplateResponse(request, "admin/rights/members.html", context, headers={"Cache-Control": "no-store"})
@@ -63,8 +63,8 @@ class MembersPage(PartAdmin):
         """Set a user's role; an empty `role` removes the user."""
         thing = self.seen(request, object_id, role=Role.OWNER)
         role = request.POST.get("role", "")
-        asked = request.POST.get("person", "")
-        user = User.objects.filter(pk=asked).first() if asked.isascii() and asked.isdigit() else None
+        person_key = request.POST.get("person", "")
+        user = User.objects.filter(pk=person_key).first() if person_key.isascii() and person_key.isdigit() else None
         if user is None or role not in ("", *Role.values):
             self.message_user(request, _("Please choose a person and a role."), messages.ERROR)
             return self._back(request, thing)
@@ -88,8 +88,8 @@ class MembersPage(PartAdmin):
         except members.NotPossible as reason:
             self.message_user(request, str(reason), messages.ERROR)
             return self._back(request, thing)
-        says = _("{person} is now {role}.").format(person=user, role=Role(role).label)
-        self.message_user(request, says, messages.SUCCESS)
+        message = _("{person} is now {role}.").format(person=user, role=Role(role).label)
+        self.message_user(request, message, messages.SUCCESS)
         if new:
             key = urlsafe_base64_encode(str(user.pk).encode())
             path = reverse("signin:choose_password", args=[key, default_token_generator.make_token(user)])
@@ -99,11 +99,11 @@ class MembersPage(PartAdmin):
     def _set(self, request: HttpRequest, thing: Any, user: User, role: str) -> None:
         if role:
             members.give(thing, user=user, role=Role(role), by=request.user)
-            says = _("{person} is now {role}.").format(person=user, role=Role(role).label)
+            message = _("{person} is now {role}.").format(person=user, role=Role(role).label)
         else:
-            members.take(thing, user=user, by=request.user)
-            says = _("{person} is no longer a member.").format(person=user)
-        self.message_user(request, says, messages.SUCCESS)
+            members.remove(thing, user=user, by=request.user)
+            message = _("{person} is no longer a member.").format(person=user)
+        self.message_user(request, message, messages.SUCCESS)
 
     def _back(self, request: HttpRequest, thing: Any) -> HttpResponseRedirect:
         """Redirect to the page, or to the list if the user has just removed themselves."""

@@ -20,18 +20,18 @@ from rights.admin.pages import PartAdmin
 from rights.roles import Role
 
 
-class OfWhole(admin.SimpleListFilter):
+class ByStudyOrCollection(admin.SimpleListFilter):
     """Filters by study or collection; the value is its kind and key, such as "studies.study:3"."""
 
     title = _("study or collection")
     parameter_name = "of"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        told = model_admin.get_queryset(request).order_by().values_list("of_kind", "of_key").distinct()
+        pairs = model_admin.get_queryset(request).order_by().values_list("of_kind", "of_key").distinct()
         found = []
         for whole in parts.wholes():
             kind = whole._meta.label_lower
-            keys = [key for of_kind, key in told if of_kind == kind]
+            keys = [key for of_kind, key in pairs if of_kind == kind]
             found += [(f"{kind}:{row.pk}", str(row)) for row in whole._base_manager.filter(pk__in=keys)]
         return sorted(found, key=lambda choice: choice[1])
 
@@ -51,7 +51,7 @@ class ByAction(admin.SimpleListFilter):
         return queryset.filter(action=self.value()) if self.value() else queryset
 
 
-class OfKind(admin.SimpleListFilter):
+class ByKind(admin.SimpleListFilter):
     title = _("kind of object")
     parameter_name = "kind"
 
@@ -66,16 +66,16 @@ class OfKind(admin.SimpleListFilter):
 @admin.register(Record)
 class RecordAdmin(PartAdmin):
     sees = Role.OWNER
-    list_display = ["at", "actor", "what", "object", "in_short"]
+    list_display = ["at", "actor", "what", "object", "summary"]
     list_display_links = ["at"]
-    list_filter = [OfWhole, ByAction, OfKind]
+    list_filter = [ByStudyOrCollection, ByAction, ByKind]
     search_fields = ["by", "title"]
     date_hierarchy = "at"
     list_per_page = 50
     list_fullwidth = True
     view_on_site = False
     show_full_result_count = False
-    fields = ["at", "actor", "what", "object", "told"]
+    fields = ["at", "actor", "what", "object", "details_text"]
     readonly_fields = fields
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -101,11 +101,11 @@ class RecordAdmin(PartAdmin):
         return format_html('<a href="{}" class="text-link">{}</a>', url, title)
 
     @display(description=_("details"))
-    def in_short(self, record: Record) -> str:
+    def summary(self, record: Record) -> str:
         return " · ".join(f"{name}: {_plain(value)}" for name, value in record.details.items())[:300] or "–"
 
     @display(description=_("details"))
-    def told(self, record: Record) -> str:
+    def details_text(self, record: Record) -> str:
         return format_html("<pre>{}</pre>", json.dumps(record.details, indent=2, ensure_ascii=False))
 
 

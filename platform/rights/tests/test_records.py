@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
 
 @pytest.fixture
-def boss(client: Client) -> User:
+def owner(client: Client) -> User:
     user = User.objects.create_superuser("boss")
     client.force_login(user)
     return user
@@ -30,7 +30,7 @@ def actions(of: Study) -> list[str]:
     return [record.action for record in found]
 
 
-def test_a_studys_whole_life_is_recorded(client, boss):
+def test_a_studys_whole_life_cycle_is_recorded(client, owner):
     add(client, agents=agents("script:fair"), entry="codes")
     study = Study.objects.get()
     client.post(page_of(study), filled_in(client.get(page_of(study)), title="Renamed"))
@@ -46,7 +46,7 @@ def test_a_studys_whole_life_is_recorded(client, boss):
     assert "Renamed" not in str(changed.details)
 
 
-def test_refused_actions_are_not_recorded(client, boss):
+def test_refused_actions_are_not_recorded(client, owner):
     study = Study.objects.create(title="Broken", slug="broken", game="bargaining", config={"delta_alice": 7})
     client.post(reverse("admin:studies_study_launch", args=[study.pk]))
     client.post(reverse("admin:studies_study_pause", args=[study.pk]))
@@ -54,14 +54,14 @@ def test_refused_actions_are_not_recorded(client, boss):
     assert actions(study) == []
 
 
-def test_a_deleted_draft_leaves_its_record(client, boss):
+def test_a_deleted_draft_leaves_its_record(client, owner):
     draft = Study.objects.create(title="Draft", slug="draft", game="bargaining")
     client.post(reverse("admin:studies_study_delete", args=[draft.pk]), {"post": "yes"})
     record = Record.objects.get(action="deleted")
     assert (record.by, record.title) == ("boss", "Draft")
 
 
-def test_no_record_contains_endpoint_keys(client, boss):
+def test_no_record_contains_endpoint_keys(client, owner):
     given = {
         "name": "lab", "protocol": "openai", "base_url": "https://models.example.org/v1", "structured": "none",
         "concurrency": "4", "enabled": "on", "new_key": "sk-very-secret-key", "prices": "{}",
@@ -75,7 +75,7 @@ def test_no_record_contains_endpoint_keys(client, boss):
     assert "sk-" not in str([(record.title, record.details) for record in records])
 
 
-def test_owners_read_their_studys_records_in_the_admin(client, boss):
+def test_owners_read_their_studys_records_in_the_admin(client, owner):
     study = building.new_study()
     client.post(reverse("admin:studies_study_pause", args=[study.pk]))
     page = client.get(reverse("admin:audit_record_changelist"), {"action": "paused"})

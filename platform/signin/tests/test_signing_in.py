@@ -28,7 +28,7 @@ SIX_DIGITS = "000000"
 
 
 @pytest.fixture(autouse=True)
-def nobody_failed_yet() -> None:
+def no_failed_sign_ins() -> None:
     cache.clear()
 
 
@@ -145,7 +145,7 @@ def test_required_second_factor_must_be_set_up_first(client, ada, required, path
     for response in (client.get(path), client.post(path)):
         assert (response.status_code, response["Location"]) == (302, SET_UP)
     page = client.get(SET_UP)
-    assert page.status_code == 200 and not TOTPDevice.objects.exists(), "looking makes nothing"
+    assert page.status_code == 200 and not TOTPDevice.objects.exists(), "viewing the page creates nothing"
 
 
 def test_setup_shows_qr_code_secret_and_recovery_codes(client, ada, required):

@@ -7,16 +7,16 @@ import json
 import pytest
 
 from exports.glee.errors import UnreadableGame
-from exports.glee.playing import outcome
+from exports.glee.playing import replay_game
 from exports.glee.tests.building import FAMILIES, PEOPLE, TABLES, needs_persuasion, read
 
 
 def played(*args, **keywords):
-    return outcome(read(*args, **keywords))
+    return replay_game(read(*args, **keywords))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_whole_legal_game_has_a_log_with_results(family):
+def test_a_legal_game_has_a_log_with_results(family):
     found = played(family)
     assert found.events[0].data["seed"] == 0
     assert found.events[-1].data == {"payoffs": found.payoffs, "metrics": found.metrics}
@@ -33,7 +33,7 @@ def test_an_agreement_in_round_two_is_discounted_once():
     assert found.metrics["fairness"] == 1
 
 
-def test_bargaining_without_agreement_pays_nobody_and_is_fair():
+def test_bargaining_without_agreement_pays_no_one_and_is_fair():
     table = TABLES["bargaining"].replace("accept", "reject")
     found = played("bargaining", table, {"max_rounds": 2})
     assert found.payoffs == {"alice": 0, "bob": 0}
@@ -49,7 +49,7 @@ def test_a_trade_is_efficient_only_between_the_two_values(price, efficient):
     assert found.metrics["fairness_raw"] == pytest.approx(1 - 4 * ((price - 100) / 100) ** 2)
 
 
-def test_walking_away_pays_nobody_and_is_efficient_where_nothing_is_to_be_gained():
+def test_walking_away_is_efficient_without_gains_from_trade():
     table = "product_price,player,round,decision\n90,Alice,1,\n,Bob,1,BuyFromJhon\n"
     found = played("negotiation", table, {"seller_value": 1.2, "buyer_value": 1.0})
     assert found.payoffs == {"alice": 0, "bob": 0}
@@ -57,7 +57,7 @@ def test_walking_away_pays_nobody_and_is_efficient_where_nothing_is_to_be_gained
 
 
 @needs_persuasion
-def test_the_buyer_gains_by_what_was_bought():
+def test_the_buyer_gains_from_purchases():
     table = (
         "round_quality,product_worth,player,round,message,decision\n"
         "high-quality,125.0,Nature,1,,\n,,Alice,1,Buy,\n,,Bob,1,,yes\n"
@@ -80,7 +80,7 @@ def test_the_buyer_gains_by_what_was_bought():
 
 
 @needs_persuasion
-def test_a_share_of_no_rounds_has_no_value():
+def test_shares_of_zero_rounds_are_undefined():
     found = played("persuasion", TABLES["persuasion"].replace("high-quality", "low-quality"))
     assert found.metrics["efficiency"] is None
     assert found.metrics["fairness"] == 0.5
@@ -96,7 +96,7 @@ def test_an_offer_with_a_wrong_sum_is_kept_unchanged():
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_message_of_3000_characters_is_kept_whole(family):
+def test_a_message_of_3000_characters_is_kept(family):
     words = "words " * 500
     table = {
         "bargaining": TABLES["bargaining"].replace("Hello", words),
@@ -109,7 +109,7 @@ def test_a_message_of_3000_characters_is_kept_whole(family):
     assert "too long: at most 2000 characters" in found.unverified
 
 
-def test_words_where_none_were_allowed_are_kept():
+def test_messages_that_were_not_allowed_are_kept():
     found = played("bargaining", args={"messages_allowed": False})
     assert found.events[1].data["move"]["message"] == "Hello"
     assert "without messages" in found.unverified
@@ -117,13 +117,13 @@ def test_words_where_none_were_allowed_are_kept():
 
 def test_text_around_an_answer_is_dropped_and_reported():
     found = played("bargaining", TABLES["bargaining"].replace(",,,Bob,1,reject", ",,No!,Bob,1,reject"))
-    assert found.unverified == "Row 3 has words beside an answer: left out."
+    assert found.unverified == "Row 3: the message beside an answer was left out."
 
 
 @needs_persuasion
-def test_a_silent_seller_does_not_stop_the_import():
+def test_a_seller_without_message_does_not_stop_the_import():
     found = played("persuasion", TABLES["persuasion"].replace("It is good too", ""))
-    assert found.unverified == "Row 6: the seller said nothing; “…” stands for it."
+    assert found.unverified == "Row 6: the seller sent no message; “…” stands for it."
 
 
 # ---- not read ----------------------------------------------------------------------------------
@@ -136,12 +136,12 @@ def test_a_game_cut_off_before_its_end_is_refused(family):
         played(family, table)
 
 
-def test_a_game_that_goes_on_after_its_end_is_refused():
+def test_moves_after_the_end_are_refused():
     with pytest.raises(UnreadableGame, match="Move 5 by alice: The game is over"):
         played("bargaining", TABLES["bargaining"] + "50,50,,Alice,3,\n")
 
 
-def test_a_persuasion_with_rounds_missing_says_how_many():
+def test_a_persuasion_game_reports_missing_rounds():
     with pytest.raises(UnreadableGame, match=r"game\.csv has 2 of 20 rounds"):
         read("persuasion", args={"total_rounds": 20})
 
@@ -151,12 +151,12 @@ def test_an_empty_game_is_refused():
         played("bargaining", TABLES["bargaining"].splitlines()[0])
 
 
-def test_amounts_beyond_all_numbers_are_refused():
+def test_amounts_that_overflow_are_refused():
     with pytest.raises(UnreadableGame, match="too large or too small to compute with"):
         played("bargaining", TABLES["bargaining"].replace("50,50", "1e300,50"))
 
 
-def test_a_configuration_that_no_game_has_is_refused_with_its_reason():
+def test_an_invalid_configuration_is_refused_with_its_reason():
     with pytest.raises(UnreadableGame, match=r"delta_alice.* must be at most 1"):
         played("bargaining", args={"delta_1": 1.5})
 
@@ -164,7 +164,7 @@ def test_a_configuration_that_no_game_has_is_refused_with_its_reason():
 # ---- the line for a file -----------------------------------------------------------------------
 
 
-def test_the_line_of_a_game_is_plain_data_without_names_or_words():
+def test_the_json_line_of_a_game_omits_names_and_messages():
     named = {**PEOPLE, "player_1_args": {"public_name": "Maya", "model_name": "otree"}}
     found = played("bargaining", TABLES["bargaining"].replace("Alice", "Maya"), players=named)
     line = found.as_line()

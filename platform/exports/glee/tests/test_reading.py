@@ -54,12 +54,12 @@ def test_negotiation_is_read_with_factors_and_scale():
 
 
 @pytest.mark.parametrize("decision", ["SellToJhon", "BuyFromJhon"])
-def test_a_deal_with_jhon_is_walking_away(decision):
+def test_a_deal_with_jhon_counts_as_walking_away(decision):
     game = read("negotiation", f"product_price,player,round,decision\n90,Alice,1,\n,Bob,1,{decision}\n")
     assert game.moves[-1] == ("bob", {"decision": "walk_away"})
 
 
-def test_persuasion_is_read_with_the_qualities_that_nature_drew():
+def test_persuasion_is_read_with_the_drawn_qualities():
     game = read("persuasion")
     assert game.config == {
         "price": 100,
@@ -80,7 +80,7 @@ def test_persuasion_is_read_with_the_qualities_that_nature_drew():
     )
 
 
-def test_binary_recommendations_stand_in_alices_decision_and_a_myopic_buyer_has_no_name():
+def test_binary_recommendations_are_read_from_alices_decision():
     table = (
         "round_quality,product_worth,player,round,decision\n"
         "high-quality,125.0,Nature,1,\n,,Alice,1,yes\n,,the buyer,1,no\n"
@@ -92,10 +92,10 @@ def test_binary_recommendations_stand_in_alices_decision_and_a_myopic_buyer_has_
     assert game.names == ()
 
 
-def test_a_silent_seller_is_kept_with_a_mark_and_a_remark():
+def test_a_missing_message_gets_a_placeholder_and_a_remark():
     game = read("persuasion", TABLES["persuasion"].replace("It is good too", "None"))
     assert game.moves[2] == ("alice", {"message": "…"})
-    assert game.remarks == ("Row 6: the seller said nothing; “…” stands for it.",)
+    assert game.remarks == ("Row 6: the seller sent no message; “…” stands for it.",)
 
 
 # ---- both generations, and what varies ---------------------------------------------------------
@@ -116,7 +116,7 @@ def test_more_than_twenty_rounds_are_an_unknown_horizon(family, most):
     assert (game.config["rounds"], game.config["cap"]) == (None, int(most))
 
 
-def test_twenty_rounds_are_twenty_rounds():
+def test_twenty_rounds_are_a_known_horizon():
     game = read("bargaining", args={"max_rounds": 20})
     assert game.config["rounds"] == 20
     assert "cap" not in game.config
@@ -137,7 +137,7 @@ def test_numbers_may_be_written_in_several_ways(number):
     assert read("bargaining", TABLES["bargaining"].replace("60,40,", f"60,{number},")).moves == BARGAINED
 
 
-def test_columns_may_come_in_any_order_and_the_messages_may_be_missing():
+def test_columns_may_be_in_any_order_without_messages():
     table = "round,decision,bob_gain,player,alice_gain\n1,,40,Alice,60\n1,accept,,Bob,\n"
     assert read("bargaining", table).moves == (
         ("alice", {"alice_gain": 60.0, "bob_gain": 40.0}),
@@ -145,7 +145,7 @@ def test_columns_may_come_in_any_order_and_the_messages_may_be_missing():
     )
 
 
-def test_a_message_is_kept_as_it_was_typed():
+def test_a_message_is_kept_as_typed():
     words = 'He said "no",\nthen:  ünï, =1+1 '
     quoted = '"' + words.replace('"', '""') + '"'
     assert read("bargaining", TABLES["bargaining"].replace("Hello", quoted)).moves[0][1]["message"] == words
@@ -157,7 +157,7 @@ def test_byte_order_mark_and_windows_line_ends_are_read(tmp_path):
     assert reading.read_game(tmp_path).moves == BARGAINED
 
 
-def test_the_family_is_the_folders_where_the_file_does_not_say(tmp_path):
+def test_the_family_defaults_to_the_folder_name(tmp_path):
     folder = tmp_path / "negotiation" / "A" / "B" / "C" / "ABCD"
     folder.mkdir(parents=True)
     published = json.loads(config("negotiation"))
@@ -170,11 +170,11 @@ def test_the_family_is_the_folders_where_the_file_does_not_say(tmp_path):
 # ---- who played --------------------------------------------------------------------------------
 
 
-def test_people_are_human_and_their_opponent_is_the_model_behind_it():
+def test_people_and_their_model_opponent_are_recognised():
     assert read("bargaining", players=PEOPLE).players == {"alice": "human", "bob": "gemini-1.5-flash"}
 
 
-def test_a_person_may_sit_on_either_side():
+def test_a_person_may_play_either_role():
     swapped = {
         "player_1_type": "otree_LLM",
         "player_1_args": {"model_name": "otree_LLM"},
@@ -184,7 +184,7 @@ def test_a_person_may_sit_on_either_side():
     assert read("bargaining", players=swapped).players == {"alice": "gemini-1.5-flash", "bob": "human"}
 
 
-def test_roles_follow_from_the_round_and_names_are_told_apart_for_scrubbing():
+def test_roles_follow_from_the_round_and_names_are_collected():
     named = {**PEOPLE, "player_1_args": {"public_name": "Maya", "model_name": "otree"}}
     game = read("bargaining", TABLES["bargaining"].replace("Alice", "Maya L."), players=named)
     assert [role for role, _move in game.moves] == ["alice", "bob", "bob", "alice"]
@@ -192,7 +192,7 @@ def test_roles_follow_from_the_round_and_names_are_told_apart_for_scrubbing():
     assert "Maya" not in json.dumps([game.config, game.players, game.moves])
 
 
-def test_names_of_roles_are_nobodys_names():
+def test_role_names_are_not_peoples_names():
     assert read("persuasion", players=MODELS).names == ()
 
 
@@ -202,7 +202,7 @@ def test_names_of_roles_are_nobodys_names():
 @pytest.mark.parametrize(
     ("family", "old", "new", "reason"),
     [
-        ("bargaining", ",reject", ",perhaps", "row 3: decision is “perhaps”; known are accept, reject"),
+        ("bargaining", ",reject", ",perhaps", "row 3: decision is “perhaps”; expected one of accept, reject"),
         ("bargaining", "60,40", "sixty,40", "row 2: alice_gain is “sixty”, which is not a number"),
         ("bargaining", "60,40", "60,", "row 2: bob_gain is “”, which is not a number"),
         ("bargaining", "60,40", "60,inf", "row 2: bob_gain is “inf”, which is not a number"),
@@ -218,7 +218,7 @@ def test_names_of_roles_are_nobodys_names():
         ("persuasion", "message", "words", "has no column message"),
     ],
 )
-def test_a_broken_table_is_refused_with_the_row_and_what_is_wrong(family, old, new, reason):
+def test_a_broken_table_is_refused_with_row_and_reason(family, old, new, reason):
     with pytest.raises(UnreadableGame, match=reason):
         read(family, TABLES[family].replace(old, new, 1))
 
@@ -229,9 +229,9 @@ def test_a_broken_table_is_refused_with_the_row_and_what_is_wrong(family, old, n
         ({"money_to_divide": "much"}, "money_to_divide is “much”, which is not a number"),
         ({"money_to_divide": float("nan")}, "money_to_divide is “nan”, which is not a number"),
         ({"money_to_divide": True}, "money_to_divide is “True”, which is not a number"),
-        ({"max_rounds": 2.5}, "max_rounds is 2.5, which is no whole number"),
+        ({"max_rounds": 2.5}, "max_rounds is 2.5, which is not a whole number"),
         ({"complete_information": "perhaps"}, "complete_information is “perhaps”, neither true nor false"),
-        ({"parley": 7}, "parley is no JSON object"),
+        ({"parley": 7}, "parley is not a JSON object"),
     ],
 )
 def test_a_broken_configuration_is_refused_with_the_key(args, reason):
@@ -258,12 +258,12 @@ def test_missing_discount_factors_are_named():
     [
         ("{", "config.json is not JSON"),
         ("[" * 100_000, "config.json is not JSON"),
-        ("[]", "config.json is no JSON object"),
-        ('{"game_type": "auction"}', "game_type is “auction”; known are bargaining, negotiation, persuasion"),
-        ('{"game_type": "bargaining"}', "game_args is no JSON object"),
+        ("[]", "config.json is not a JSON object"),
+        ('{"game_type": "auction"}', "game_type is “auction”; expected one of bargaining, negotiation, persuasion"),
+        ('{"game_type": "bargaining"}', "game_args is not a JSON object"),
     ],
 )
-def test_a_configuration_that_is_none_is_refused(text, reason):
+def test_a_file_that_is_not_a_configuration_is_refused(text, reason):
     with pytest.raises(UnreadableGame, match=reason):
         reading.read("G1", text, TABLES["bargaining"])
 
@@ -280,5 +280,5 @@ def test_a_missing_file_is_named(tmp_path, missing):
 def test_a_file_in_another_encoding_is_named(tmp_path):
     (tmp_path / "config.json").write_text(config("bargaining"))
     (tmp_path / "game.csv").write_bytes(TABLES["bargaining"].replace("Hello", "ü").encode("latin-1"))
-    with pytest.raises(UnreadableGame, match=r"game\.csv is not in UTF-8, from byte 56 on"):
+    with pytest.raises(UnreadableGame, match=r"game\.csv is not valid UTF-8 \(byte 56\)"):
         reading.read_game(tmp_path)

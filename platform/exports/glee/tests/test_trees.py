@@ -24,7 +24,7 @@ REASONS = {
 KEPT = {"wrong sum": "must add up to exactly", "long message": "at most 2000 characters"}
 
 
-def test_broken_games_are_named_and_all_others_are_read(tmp_path):
+def test_broken_games_are_reported_and_all_others_read(tmp_path):
     broken = sample.write_sample(tmp_path, 60, 1, broken=sample.BROKEN)
     found = list(reading.read_tree(tmp_path))
     unreadable = {broken[item.path]: item.reason for item in found if isinstance(item, Unreadable)}
@@ -37,7 +37,7 @@ def test_broken_games_are_named_and_all_others_are_read(tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_everything_in_a_sample_is_legal_under_our_rules(tmp_path, seed):
+def test_all_sample_games_are_legal_under_our_rules(tmp_path, seed):
     sample.write_sample(tmp_path, 90, seed)
     found = list(reading.read_tree(tmp_path))
     assert [item for item in found if isinstance(item, Unreadable) or item.unverified] == []
@@ -55,7 +55,7 @@ def test_the_same_seed_writes_the_same_tree(tmp_path):
     assert written[0] == written[1]
 
 
-def test_several_processes_give_the_same_in_the_same_order(tmp_path, monkeypatch):
+def test_several_processes_yield_the_same_order(tmp_path, monkeypatch):
     monkeypatch.setattr(parallel, "CHUNK", 4)
     sample.write_sample(tmp_path, 40, 2, broken=["truncated", "no JSON"])
     alone = list(reading.read_tree(tmp_path, processes=1))
@@ -74,7 +74,7 @@ def _killed_once(path):
     return path.name
 
 
-def test_work_of_a_killed_process_is_done_anyway(tmp_path, monkeypatch):
+def test_work_of_a_killed_process_is_repeated(tmp_path, monkeypatch):
     monkeypatch.setattr(parallel, "CHUNK", 2)
     paths = [tmp_path / str(number) for number in range(9)]
     for path in (*paths[:4], *paths[5:]):

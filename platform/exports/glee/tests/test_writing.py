@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from conftest import examples
 from exports import csvsafe
 from exports.glee import persuasion, reading, writing
-from exports.glee.playing import outcome
+from exports.glee.playing import replay_game
 from exports.glee.published import PublishedGame
 from exports.glee.tests.building import FAMILIES, needs_persuasion, read
 from games import registry
@@ -86,14 +86,14 @@ def test_writing_and_reading_give_the_same_game(family, data):
     script = data.draw(st.sampled_from(sorted(registry.get(family).scripts)))
     players = {"alice": data.draw(NAMES), "bob": data.draw(NAMES)}
     game, play, log = played(family, config, data.draw(st.integers(0, 99)), script, data.draw(st.lists(WORDS)))
-    whole = game.config.model_dump(mode="json")
+    integer = game.config.model_dump(mode="json")
 
-    written = writing.written(writing.from_log("G1", family, whole, players, log))
-    back = reading.read("G1", written.files["config.json"], written.files["game.csv"])
-    again = outcome(back)
+    game_files = writing.game_files(writing.from_log("G1", family, integer, players, log))
+    back = reading.read("G1", game_files.files["config.json"], game_files.files["game.csv"])
+    again = replay_game(back)
 
     drawn = [event.data["value"] for event in log if event.kind == "draw" and event.data["name"] == "quality"]
-    assert again.game.config == whole | ({"qualities": drawn} if family == "persuasion" else {})
+    assert again.game.config == integer | ({"qualities": drawn} if family == "persuasion" else {})
     assert back.players == players
     assert back.moves == tuple((event.data["role"], event.data["move"]) for event in log if event.kind == "move")
     assert again.payoffs == play.payoffs()
@@ -107,13 +107,13 @@ def test_writing_and_reading_give_the_same_game(family, data):
 def test_no_cell_of_a_table_is_a_formula(words):
     _game, _play, log = played("bargaining", {"rounds": 12, "messages_allowed": True}, 1, "random", words)
     game = writing.from_log("G1", "bargaining", {}, {"alice": "human", "bob": "human"}, log)
-    table = csv.DictReader(io.StringIO(writing.written(game).files["game.csv"], newline=""))
+    table = csv.DictReader(io.StringIO(writing.game_files(game).files["game.csv"], newline=""))
     assert all(csvsafe.defused(row["message"]) == row["message"] for row in table)
 
 
-def test_a_plain_game_needs_no_key_of_ours():
+def test_a_plain_game_needs_no_extra_keys():
     game = read("bargaining")
-    published = json.loads(writing.written(game).files["config.json"])
+    published = json.loads(writing.game_files(game).files["config.json"])
     assert set(published) == {
         "player_1_type",
         "player_2_type",
@@ -143,11 +143,11 @@ def test_a_plain_game_needs_no_key_of_ours():
         (30, 99, 30, {"rounds": 30, "cap": 99}),
     ],
 )
-def test_a_horizon_is_written_so_that_others_read_it_and_we_lose_nothing(rounds, cap, most, ours):
+def test_horizons_survive_writing_and_reading(rounds, cap, most, ours):
     game = read("bargaining")
     config = {**game.config, "rounds": rounds, "cap": cap}
     args = json.loads(
-        writing.written(PublishedGame("G1", "bargaining", config, game.players, game.moves)).files["config.json"]
+        writing.game_files(PublishedGame("G1", "bargaining", config, game.players, game.moves)).files["config.json"]
     )["game_args"]
     assert args["max_rounds"] == most
     assert args.get("parley", {}).get("config") == ours
@@ -158,39 +158,39 @@ def test_a_horizon_is_written_so_that_others_read_it_and_we_lose_nothing(rounds,
     ("rounds", "qualities", "kept"),
     [(2, ["high", "low", "low", "high"], 4), (None, ["high"], 3), (None, ["low"] * 5, 5), (2, None, 2)],
 )
-def test_qualities_come_back_as_drawn_and_those_that_were_left_are_kept(rounds, qualities, kept):
+def test_drawn_and_remaining_qualities_are_kept(rounds, qualities, kept):
     config = {"rounds": rounds, "cap": 3, "qualities": qualities}
     _game, play, log = played("persuasion", config, 1, "random", [])
-    written = writing.written(writing.from_log("G1", "persuasion", config, {"alice": "human", "bob": "x"}, log))
-    again = outcome(reading.read("G1", written.files["config.json"], written.files["game.csv"]))
+    game_files = writing.game_files(writing.from_log("G1", "persuasion", config, {"alice": "human", "bob": "x"}, log))
+    again = replay_game(reading.read("G1", game_files.files["config.json"], game_files.files["game.csv"]))
     assert len(again.game.config["qualities"]) == kept
     assert again.game.config["qualities"][: len(qualities or ())] == (qualities or [])
     assert again.metrics == play.metrics()
     assert (again.game.config["rounds"], again.game.config["cap"]) == (rounds, 3)
 
 
-def test_a_persuasion_that_does_not_tell_what_was_drawn_is_refused():
+def test_persuasion_without_drawn_qualities_is_refused():
     game = read("persuasion")
     with pytest.raises(ValueError, match="fewer than there are rounds"):
         persuasion.write({**game.config, "qualities": None}, game.moves)
 
 
 @pytest.mark.parametrize("family", ["bargaining", "negotiation"])
-def test_games_that_break_our_rules_come_back_as_they_were(family):
+def test_games_that_break_our_rules_are_written_unchanged(family):
     offer = {"bargaining": {"alice_gain": 70.0, "bob_gain": 50.0}, "negotiation": {"price": 90.0}}[family]
     moves = (("alice", {**offer, "message": "long " * 600}), ("bob", {"decision": "accept"}))
     game = PublishedGame("G1", family, {"messages_allowed": False}, {"alice": "human", "bob": "gpt-4o"}, moves)
-    files = writing.written(game).files
+    files = writing.game_files(game).files
     back = reading.read("G1", files["config.json"], files["game.csv"])
     assert back.moves == moves
-    assert outcome(back).unverified is not None
+    assert replay_game(back).unverified is not None
 
 
 def test_a_written_game_is_found_in_its_folder(tmp_path):
     game = PublishedGame(
         "ab12CD", "bargaining", *(getattr(read("bargaining"), key) for key in ("config", "players", "moves"))
     )
-    folder = writing.written(game).save(tmp_path)
+    folder = writing.game_files(game).save(tmp_path)
     assert folder.relative_to(tmp_path).as_posix() == "bargaining/A/B/1/ab12CD"
     (found,) = reading.read_tree(tmp_path)
     assert found.game.game_id == "ab12CD"
@@ -200,4 +200,4 @@ def test_a_written_game_is_found_in_its_folder(tmp_path):
 def test_an_id_that_cannot_name_a_folder_is_refused(game_id):
     game = read("bargaining")
     with pytest.raises(ValueError, match="not the name of a folder"):
-        writing.written(PublishedGame(game_id, "bargaining", game.config, game.players, game.moves))
+        writing.game_files(PublishedGame(game_id, "bargaining", game.config, game.players, game.moves))

@@ -13,7 +13,7 @@ from audit.actions import Action
 from exports import processes, sources
 from exports.dataset import export
 from exports.errors import ExportError
-from exports.formats import FORMATS, USUAL
+from exports.formats import DEFAULT_FORMATS, FORMATS
 from games.errors import GameError
 
 WRONG = 2
@@ -27,7 +27,7 @@ class Command(BaseCommand):
         parser.add_argument("study", metavar="STUDY", help="the short name of a study or collection")
         parser.add_argument("--to", required=True, metavar="DIR", type=Path, help="a new or empty folder")
         parser.add_argument(
-            "--formats", default=",".join(USUAL), help=f"comma-separated formats, of {', '.join(FORMATS)}"
+            "--formats", default=",".join(DEFAULT_FORMATS), help=f"comma-separated formats, of {', '.join(FORMATS)}"
         )
         parser.add_argument(
             "--include", choices=["excluded"], help="include excluded rows, flagged with reason and stage"
@@ -38,14 +38,14 @@ class Command(BaseCommand):
         formats = [name for name in options["formats"].split(",") if name]
         try:
             processes.settle()
-            source = sources.called(options["study"])
+            source = sources.source_named(options["study"])
             excluded = options["include"] == "excluded"
             overwrite = options["overwrite"]
-            made = export(source, options["to"], formats, overwrite=overwrite, excluded=excluded, helping=True)
+            manifest = export(source, options["to"], formats, overwrite=overwrite, excluded=excluded, caller_works=True)
         except (ExportError, GameError) as error:
             raise CommandError(" ".join(str(error).split()), returncode=WRONG) from None
-        audit.record(action=Action.EXPORTED, who=None, target=source.made)
-        flow = made.flow
+        audit.record(action=Action.EXPORTED, who=None, target=source.parent)
+        flow = manifest.flow
         self.stdout.write(
             f"{flow['matches_in_dataset']} of {flow['matches']['seen']} matches are in the dataset"
             + _reasons(flow["matches"]["excluded"])

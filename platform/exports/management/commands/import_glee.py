@@ -1,6 +1,6 @@
 """`manage.py import_glee DIR [--json] [--dry-run] [--name NAME]`: games in the published GLEE layout.
 
-One line per game; what cannot be read is named on stderr and counted, and the rest is imported.
+One line per game. Games that cannot be read are listed on stderr and counted; the rest are imported.
 With --dry-run nothing is stored, and no database is needed.
 """
 
@@ -45,7 +45,7 @@ class Command(BaseCommand):
                 continue
             games += 1
             unverified += one.unverified is not None
-            self.stdout.write(json.dumps(one.as_line(), allow_nan=False) if as_json else _in_words(one.as_line()))
+            self.stdout.write(json.dumps(one.as_line(), allow_nan=False) if as_json else _as_text(one.as_line()))
         self._count(games, unverified, unreadable)
 
     def _import(self, folder: Path, options: dict[str, Any]) -> None:
@@ -54,17 +54,17 @@ class Command(BaseCommand):
         from exports.errors import ExportError
         from exports.importing import import_games
 
-        def told(line: dict[str, Any]) -> None:
-            self.stdout.write(json.dumps(line, allow_nan=False) if options["json"] else _in_words(line))
+        def print_line(line: dict[str, Any]) -> None:
+            self.stdout.write(json.dumps(line, allow_nan=False) if options["json"] else _as_text(line))
 
         try:
-            kept = import_games(folder, name=options["name"], each=told)
+            result = import_games(folder, name=options["name"], on_game=print_line)
         except ExportError as error:
             raise CommandError(str(error), returncode=WRONG) from None
-        for one in kept.unreadable:
+        for one in result.unreadable:
             self.stderr.write(f"{one.path}: {one.reason}")
-        self._count(kept.games, kept.unverified, len(kept.unreadable))
-        for collection in kept.collections.values():
+        self._count(result.games, result.unverified, len(result.unreadable))
+        for collection in result.collections.values():
             audit.record(
                 action=Action.MADE, who=None, target=collection, details={"imported games": collection.planned}
             )
@@ -74,6 +74,6 @@ class Command(BaseCommand):
         self.stderr.write(f"{games} games read, {unverified} of them unverified; {unreadable} unreadable")
 
 
-def _in_words(line: dict[str, Any]) -> str:
+def _as_text(line: dict[str, Any]) -> str:
     mark = f" (unverified: {line['unverified']})" if line.get("unverified") else ""
     return f"{line['family']} {line['game_id']}: {json.dumps(line['payoffs'])}{mark}"

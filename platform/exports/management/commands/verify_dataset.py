@@ -29,7 +29,7 @@ class Command(BaseCommand):
             raise CommandError(str(error), returncode=UNREADABLE) from None
         for difference in found.differences:
             self.stdout.write(difference)
-        checked = f"{found.files} files, {found.matches} matches and {found.decisions} decisions checked"
+        summary = f"{found.files} files, {found.matches} matches and {found.decisions} decisions checked"
         if found.differences:
-            raise CommandError(f"{checked}: {len(found.differences)} differences.", returncode=DIFFERENT)
-        self.stdout.write(f"{checked}: everything agrees.")
+            raise CommandError(f"{summary}: {len(found.differences)} differences.", returncode=DIFFERENT)
+        self.stdout.write(f"{summary}: everything agrees.")

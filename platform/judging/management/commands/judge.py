@@ -56,17 +56,19 @@ class Command(BaseCommand):
         rubric = services.rubric_of(game)
         if rubric is None:
             raise JudgingError(f"The game {game} has no labels for justifications.")
-        named = services.checked(judges, cap)
-        came = services.judge(rubric, found, named, budget_of=budget, cap=cap, goes_on=self._tell)
+        named = services.validate_judges(judges, cap)
+        progress = services.judge(rubric, found, named, budget_of=budget, cap=cap, keep_going=self._print_progress)
         rows = services.table(rubric, found, named)
         to.mkdir(parents=True, exist_ok=True)
         (to / "labels.csv").write_bytes(services.as_csv(rubric, rows))
         (to / "labels.json").write_text(services.summary(rubric, rows, named), "utf-8")
-        self.stdout.write(f"{len(found)} justifications; {came.known} of {came.wanted} judged; {to / 'labels.csv'}")
-        if came.known < came.wanted:
-            raise CommandError(came.problem or "Some texts were not judged.")
+        self.stdout.write(
+            f"{len(found)} justifications; {progress.known} of {progress.wanted} judged; {to / 'labels.csv'}"
+        )
+        if progress.known < progress.wanted:
+            raise CommandError(progress.problem or "Some texts were not judged.")
 
-    def _tell(self, known: int) -> bool:
+    def _print_progress(self, known: int) -> bool:
         self.stderr.write(f"{known} judged")
         return True
 

@@ -109,7 +109,7 @@ class House:
         building.consent(person)
         building.read_instructions(person)
         building.play(person)
-        building.answer_quiz(person, rightly=rightly)
+        building.answer_quiz(person, correctly=rightly)
         person.refresh_from_db()
         return person
 

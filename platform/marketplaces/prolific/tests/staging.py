@@ -54,7 +54,7 @@ class Worker:
         building.consent(person)
         building.read_instructions(person)
         building.play(person)
-        building.answer_quiz(person, rightly=rightly)
+        building.answer_quiz(person, correctly=rightly)
         return self.person
 
     def submit(self, which: str = "completed") -> None:

@@ -20,5 +20,5 @@ class Command(BaseCommand):
         user = User.objects.filter(username=options["user"]).first()
         if user is None:
             raise CommandError(f"There is no user named “{options['user']}”.")
-        had = second_factor.remove(user, by=None)
-        self.stdout.write("Second factor removed." if had else "This user has no second factor.")
+        existed = second_factor.remove(user, by=None)
+        self.stdout.write("Second factor removed." if existed else "This user has no second factor.")
