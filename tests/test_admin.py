@@ -486,7 +486,7 @@ def test_transcript_escapes_text_and_shows_calls_beside_it(client, boss):
     study = building.new_study()
     person = building.complete(study, worker="A1WORKER", messages=["<script>alert(1)</script>"])
     match = building.match_of(person)
-    building.keep_call(
+    building.save_call(
         match, messages=[{"role": "user", "content": "<b>prompt</b>"}], answer="<i>answer</i>", problem="no <u>move</u>"
     )
     pages = [client.get(reverse("admin:matches_match_change", args=[match.pk]), {"step": step}) for step in (2, 3)]
@@ -512,7 +512,7 @@ def test_matches_are_listed_live_ones_first(client, boss):
 def test_records_are_read_only(client, boss, model):
     study = building.new_study()
     person = building.complete(study, worker="A1WORKER", messages=["hello"])
-    building.keep_call(building.match_of(person), input_tokens=3, output_tokens=4)
+    building.save_call(building.match_of(person), input_tokens=3, output_tokens=4)
     ProblemReport.objects.create(enrolment=person, text="the page hung")
     Enrolment.objects.filter(pk=person.pk).update(code_word="zzyzx")  # not a word of the page's own, like "table"
     page = client.get(reverse(f"admin:{model}_changelist"))

@@ -388,7 +388,7 @@ class House:
         maker = self.user["superuser"]
         tokens.issue(study=study, name=f"program that is {word}", scopes=["read"], expires_at=tomorrow, by=maker)
         pilots.begin(study, people=1)
-        building.keep_call(building.match_of(person), messages=[{"role": "user", "content": f"words that are {word}"}])
+        building.save_call(building.match_of(person), messages=[{"role": "user", "content": f"words that are {word}"}])
         collection = make_collection(
             Plan(
                 title=f"Title that is {word}", slug=f"{word}-collection", game="bargaining",

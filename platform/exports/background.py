@@ -26,12 +26,12 @@ from studies.models import Study
 
 log = logging.getLogger(__name__)
 
-KEPT = 3
+KEPT_DATASETS = 3
 """Number of a study's or collection's datasets whose files are kept."""
-SHOWN = 6
+LISTED_DATASETS = 6
 """Number of datasets listed, including failed ones."""
 _UNFINISHED = (Dataset.State.QUEUED, Dataset.State.WRITING)
-_LOST = timedelta(seconds=30)
+_RESEND_AFTER = timedelta(seconds=30)
 """A task that no worker took is sent again after this time."""
 
 
@@ -60,7 +60,7 @@ def request_dataset(
 
 def recent_datasets(parent: Study | Collection) -> list[Dataset]:
     """Return the datasets of a study or collection with their current states, newest first."""
-    newest = Dataset.objects.filter(**lookup(parent)).select_related(*lookup(parent), "report")[:SHOWN]
+    newest = Dataset.objects.filter(**lookup(parent)).select_related(*lookup(parent), "report")[:LISTED_DATASETS]
     return [refresh(dataset) for dataset in newest]
 
 
@@ -85,7 +85,7 @@ def refresh(dataset: Dataset) -> Dataset:
         if marked_failed:
             dataset.file.storage.delete(_file_name(dataset))  # left by a writer killed before it recorded it
         dataset.refresh_from_db()
-    elif dataset.state == Dataset.State.QUEUED and dataset.asked_at < timezone.now() - _LOST:
+    elif dataset.state == Dataset.State.QUEUED and dataset.asked_at < timezone.now() - _RESEND_AFTER:
         _enqueue(dataset)
     return dataset
 
@@ -132,7 +132,7 @@ def _write(dataset: Dataset) -> None:
     if not Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.WRITING).update(**done):
         dataset.file.delete(save=False)  # marked as abandoned in the meantime
         return
-    for old in Dataset.objects.filter(**lookup(dataset.parent), state=Dataset.State.READY)[KEPT:]:
+    for old in Dataset.objects.filter(**lookup(dataset.parent), state=Dataset.State.READY)[KEPT_DATASETS:]:
         old.file.delete(save=False)
         old.delete()
 

@@ -21,7 +21,7 @@ from exports.folder import PIECES, Folder
 from exports.formats import ABOUT_TABLES, DEFAULT_FORMATS, FORMATS, Tables, formats_named, validate_formats
 from exports.manifest import Manifest
 from exports.metadata import psych_ds
-from exports.metadata.described import Described
+from exports.metadata.facts import DatasetFacts
 from exports.participants import Reading
 from exports.pieces import Joined, join
 from exports.portions import tables_for
@@ -172,7 +172,7 @@ def _write_metadata(
     """Write metadata for other tools about the files written."""
     metadata.write(
         target,
-        Described(
+        DatasetFacts(
             source=reading.source,
             publication=details,
             notice=_notice(reading),

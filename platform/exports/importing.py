@@ -27,7 +27,7 @@ DRAWN = ("qualities",)
 
 
 @dataclass
-class Imported:
+class ImportResult:
     """The result of an import: collections by family, and numbers of games."""
 
     collections: dict[str, Collection] = field(default_factory=dict)
@@ -37,7 +37,9 @@ class Imported:
 
 
 @transaction.atomic
-def import_games(root: Path, *, name: str, on_game: Callable[[dict[str, Any]], None] = lambda line: None) -> Imported:
+def import_games(
+    root: Path, *, name: str, on_game: Callable[[dict[str, Any]], None] = lambda line: None
+) -> ImportResult:
     """Import all readable games of a folder; if that fails, import nothing.
 
     Args:
@@ -49,7 +51,7 @@ def import_games(root: Path, *, name: str, on_game: Callable[[dict[str, Any]], N
     """
     if existing := Collection.objects.filter(slug__in=[_slug(name, key) for key in registry.keys()]).first():
         raise AlreadyImported(f"“{existing.slug}” already exists: use another --name, or delete it first.")
-    result = Imported()
+    result = ImportResult()
     configurations: dict[str, dict[str, Any]] = {}
     for outcomes in _chunks(read_tree(root), result):
         by_family: dict[str, list[Outcome]] = {}
@@ -69,7 +71,7 @@ def import_games(root: Path, *, name: str, on_game: Callable[[dict[str, Any]], N
     return result
 
 
-def _chunks(read: Iterable[Outcome | Unreadable], result: Imported) -> Iterable[list[Outcome]]:
+def _chunks(read: Iterable[Outcome | Unreadable], result: ImportResult) -> Iterable[list[Outcome]]:
     """Yield the readable games in portions and count them."""
     portion: list[Outcome] = []
     for outcome in read:

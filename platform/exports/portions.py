@@ -101,7 +101,7 @@ def write_portions(
     """
     if connection.in_atomic_block:
         processes = 1  # other processes cannot see what this transaction has written
-    _prepared(job, reading)
+    _reading_and_tables(job, reading)
     (job.scratch / SHAPE).write_bytes(pickle.dumps(reading.shape))
     database = connections["default"].settings_dict["NAME"]
     yield from in_order(
@@ -138,7 +138,7 @@ def _portions(job: Job, reading: Reading) -> Iterator[Portion]:
 _cache: dict[Job, tuple[Reading, Tables]] = {}
 
 
-def _prepared(job: Job, reading: Reading | None = None) -> tuple[Reading, Tables]:
+def _reading_and_tables(job: Job, reading: Reading | None = None) -> tuple[Reading, Tables]:
     """Return what all portions of a job read and write, built once in each process."""
     if (known := _cache.get(job)) is None:
         if reading is None:
@@ -154,13 +154,13 @@ def _prepared(job: Job, reading: Reading | None = None) -> tuple[Reading, Tables
 def write(portion: Portion) -> PortionResult:
     """Write one portion. Writing the same portion again gives the same result."""
     job = portion.job
-    reading, tables = _prepared(job)
+    reading, tables = _reading_and_tables(job)
     folder = job.scratch / f"{portion.number}"
     folder.mkdir(exist_ok=True)
     pieces = Pieces(folder, job.target)
     try:
         sinks = [output.sink(pieces, reading, tables) for output in formats_named(job.formats)]
-        flow = _PortionWriter(sinks, tables).over(reading, first=portion.first, last=portion.last)
+        flow = _PortionWriter(sinks, tables).run(reading, first=portion.first, last=portion.last)
         for sink in sinks:
             sink.close()
     finally:
@@ -176,7 +176,7 @@ class _PortionWriter:
         self._tables = tables
         self._sinks_of = {name: [sink for sink in sinks if name in sink.tables] for name in tables}
 
-    def over(self, reading: Reading, *, first: int, last: int) -> gate.Flow:
+    def run(self, reading: Reading, *, first: int, last: int) -> gate.Flow:
         source, flow = reading.source, gate.Flow()
         if isinstance(source, StudySource):
             self._people(reading, flow, first, last)

@@ -71,12 +71,12 @@ def run(run_id: int) -> None:
         return bool(leasing.renew(rows.filter(status=JudgingRun.Status.RUNNING), holder, LEASE))
 
     try:
-        found = list(of_collection(judging_run.collection))
-        wanted = len({one.sha256 for one in found}) * len(judging_run.judges)
+        justifications = list(of_collection(judging_run.collection))
+        wanted = len({one.sha256 for one in justifications}) * len(judging_run.judges)
         rows.filter(holder=holder).update(wanted=wanted)
         progress = services.judge(
             rubric,
-            found,
+            justifications,
             judging_run.judges,
             budget_of=budget_of(judging_run.collection),
             cap=judging_run.cap,

@@ -126,12 +126,12 @@ def validate_judges(judges: Sequence[str], cap: Decimal | None) -> list[str]:
 
 def judge(
     rubric: Rubric,
-    found: Sequence[Justification],
+    justifications: Sequence[Justification],
     judges: Sequence[str],
     *,
     budget_of: str,
     cap: Decimal | None = None,
-    keep_going: KeepGoing = lambda _known: True,
+    keep_going: KeepGoing = lambda _known_labels: True,
 ) -> JudgingProgress:
     """Have every judge label the texts it has not labelled yet.
 
@@ -139,9 +139,9 @@ def judge(
         budget_of: the name under which calls are stored; `cap` applies to all of them, including earlier runs.
         keep_going: called between batches.
     """
-    texts = {one.sha256: one for one in found}
+    texts = {one.sha256: one for one in justifications}
     wanted = [(name, one) for name in judges for one in texts.values()]
-    known_labels = _known(rubric, wanted)
+    known_labels = _known_labels(rubric, wanted)
     unjudged = [(name, one) for name, one in wanted if key_of(rubric, name, one) not in known_labels]
     known, problem = len(wanted) - len(unjudged), ""
     for name in judges:
@@ -196,7 +196,7 @@ def key_of(rubric: Rubric, judge_name: str, one: Justification) -> str:
     return hashlib.sha256(f"{judge_name}\n{rubric.sha256}\n{one.sha256}".encode()).hexdigest()
 
 
-def _known(rubric: Rubric, wanted: Iterable[tuple[str, Justification]]) -> Mapping[str, list[str]]:
+def _known_labels(rubric: Rubric, wanted: Iterable[tuple[str, Justification]]) -> Mapping[str, list[str]]:
     """Return the labels already known, by key."""
     keys = [key_of(rubric, name, one) for name, one in wanted]
     known: dict[str, list[str]] = {}
@@ -211,11 +211,11 @@ def _known(rubric: Rubric, wanted: Iterable[tuple[str, Justification]]) -> Mappi
 ABOUT = ("match", "role", "answering", "judge_number", "judge", "prompt_sha256", "text_sha256")
 
 
-def table(rubric: Rubric, found: Sequence[Justification], judges: Sequence[str]) -> list[dict[str, Json]]:
+def table(rubric: Rubric, justifications: Sequence[Justification], judges: Sequence[str]) -> list[dict[str, Json]]:
     """Return one row per justification and judge: the `ABOUT` columns and a boolean `label_<key>` per label."""
-    known = _known(rubric, [(name, one) for name in judges for one in found])
+    known = _known_labels(rubric, [(name, one) for name in judges for one in justifications])
     rows: list[dict[str, Json]] = []
-    for one in found:
+    for one in justifications:
         for number, name in enumerate(judges, start=1):
             labels = known.get(key_of(rubric, name, one))
             if labels is None:
@@ -251,7 +251,7 @@ def shares(rubric: Rubric, rows: Sequence[Mapping[str, Any]], judges: Sequence[s
     by_judge = {name: [row for row in rows if row["judge"] == name] for name in judges}
     texts = [{row["text_sha256"]: row for row in by_judge[name]} for name in judges]
     both = [text for text in texts[0] if all(text in others for others in texts)] if len(judges) > 1 else []
-    found = []
+    justifications = []
     for label, meaning in rubric.labels.items():
         column = f"label_{label}"
         agreed: Mapping[str, Any] = {"estimate": None}
@@ -260,8 +260,8 @@ def shares(rubric: Rubric, rows: Sequence[Mapping[str, Any]], judges: Sequence[s
         given = tuple(
             sum(row[column] for row in of_judge) / len(of_judge) if of_judge else None for of_judge in by_judge.values()
         )
-        found.append(Share(label, meaning, given, agreed["estimate"], str(agreed.get("note", ""))))
-    return found
+        justifications.append(Share(label, meaning, given, agreed["estimate"], str(agreed.get("note", ""))))
+    return justifications
 
 
 def summary(rubric: Rubric, rows: Sequence[Mapping[str, Any]], judges: Sequence[str]) -> str:

@@ -28,6 +28,6 @@ def renew(rows: QuerySet[Any], holder: str, length: timedelta) -> int:
     return rows.filter(holder=holder).update(until=timezone.now() + length)
 
 
-def release(rows: QuerySet[Any], holder: str, **also: Any) -> int:
+def release(rows: QuerySet[Any], holder: str, /, **also: Any) -> int:
     """Release the rows leased by `holder` at once. `also` holds further columns to write."""
     return rows.filter(holder=holder).update(**{"until": timezone.now(), **also})

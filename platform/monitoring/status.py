@@ -55,7 +55,7 @@ class StudyStatus:
     """Whether no worker is running, so that agents never answer."""
 
     @property
-    def lately(self) -> int:
+    def recent_minutes(self) -> int:
         """The minutes covered by response times and models' health."""
         return round(RECENT_PERIOD.total_seconds() / 60)
 

@@ -48,7 +48,7 @@ def tally_everything() -> None:
 @transaction.atomic
 def tally_placements() -> int:
     """Add ended participants and their matches to the sums of their cell and study; return how many participants."""
-    _locked(PLACEMENTS)
+    _locked_watermark(PLACEMENTS)
     ended = Placement.objects.filter(tallied=False, enrolment__ended_at__isnull=False).order_by("pk")
     rows = list(
         ended.values_list(
@@ -70,18 +70,18 @@ def tally_placements() -> int:
         released[cell, state] += released_at is not None
         arrived[study, step_of(arrived_at)] += 1
         completed[study, step_of(ended_at)] += state == State.COMPLETED
-    _add(CellTally, ("cell_id", "state"), {"number": states, "released": +released})
-    _add(TimeTally, ("study_id", "at"), {"arrived": arrived, "completed": +completed})
+    _add_to_rows(CellTally, ("cell_id", "state"), {"number": states, "released": +released})
+    _add_to_rows(TimeTally, ("study_id", "at"), {"arrived": arrived, "completed": +completed})
     Placement.objects.filter(pk__in=[row[0] for row in rows]).update(tallied=True)
     # A match counts when its last participant ends.
-    _add(OutcomeTally, ("cell_id", "outcome"), outcome_sums([row[0] for row in rows]))
+    _add_to_rows(OutcomeTally, ("cell_id", "outcome"), outcome_sums([row[0] for row in rows]))
     return len(rows)
 
 
 @transaction.atomic
 def tally_calls() -> int:
     """Add model calls up to a moment ago to the sums of their budgets; return how many."""
-    mark = _locked(CALLS)
+    mark = _locked_watermark(CALLS)
     until = timezone.now() - STORAGE_DELAY
     calls = Call.objects.filter(at__lt=until).order_by()
     if mark.until is not None:
@@ -94,19 +94,19 @@ def tally_calls() -> int:
     cost: dict[tuple[str, date], Decimal] = {}
     for budget, day, call_count, without_price, spent in grouped:
         number[budget, day], unpriced[budget, day], cost[budget, day] = call_count, without_price, spent or Decimal(0)
-    _add(SpendTally, ("budget_of", "day"), {"calls": number, "unpriced": unpriced, "cost": cost})
+    _add_to_rows(SpendTally, ("budget_of", "day"), {"calls": number, "unpriced": unpriced, "cost": cost})
     mark.until = until
     mark.save(update_fields=["until"])
     return sum(number.values())
 
 
-def _locked(name: str) -> Watermark:
+def _locked_watermark(name: str) -> Watermark:
     """Return the watermark `name` under its row lock, so that only one process tallies at a time."""
     Watermark.objects.get_or_create(name=name)
     return Watermark.objects.select_for_update().get(name=name)
 
 
-def _add(model: type[models.Model], key: tuple[str, str], sums: dict[str, Any]) -> None:
+def _add_to_rows(model: type[models.Model], key: tuple[str, str], sums: dict[str, Any]) -> None:
     """Add numbers to the rows' columns, by key; call it while holding the lock."""
     keys = {pair for numbers in sums.values() for pair in numbers}
     if not keys:

@@ -18,7 +18,7 @@ MAX_BYTES = 512
 """Maximum size of a page's message in bytes; a full one has about 150."""
 MAX_VIEWS = 40
 """Maximum number of loadings stored for one page; further ones are refused."""
-SLACK = timedelta(minutes=1)
+CLOCK_TOLERANCE = timedelta(minutes=1)
 """Tolerance for a browser's clock that is ahead."""
 AFTER_THE_END = timedelta(minutes=2)
 """Time after the end of an enrolment in which its last page may still send counts."""
@@ -92,7 +92,7 @@ def store(*, token: str, counts: Counts, now: datetime | None = None) -> bool:
     enrolment_id, kind, shown_at, ended_at = shown
     if ended_at is not None and now > ended_at + AFTER_THE_END:
         raise MessageRefused("the enrolment has ended")
-    if timedelta(milliseconds=counts.open_ms) > now - shown_at + SLACK:
+    if timedelta(milliseconds=counts.open_ms) > now - shown_at + CLOCK_TOLERANCE:
         raise MessageRefused("longer than the page has been shown")
     views = PageView.objects.filter(enrolment=enrolment_id, position=counts.position)
     figures = counts.figures()

@@ -35,10 +35,10 @@ MEANINGS: Mapping[str, str] = {
     "untyped": "30 characters or more appeared without typing or pasting, most of what was written.",
     "pasted": "60 characters or more were pasted, most of what was written.",
 }
-_CLICKS, _SHARE = 3, 0.8
-_KEYS, _EVEN, _SHORTEST_MS = 20, 0.15, 40
-_WORDS, _PER_MINUTE, _INSTANT_MS = 100, 1500, 2000
-_UNTYPED, _PASTED = 30, 60
+_MIN_CLICKS, _MIN_SHARE = 3, 0.8
+_MIN_KEYS, _MAX_VARIATION, _SHORTEST_MS = 20, 0.15, 40
+_MIN_WORDS, _MAX_WORDS_PER_MINUTE, _INSTANT_MS = 100, 1500, 2000
+_MIN_UNTYPED, _MIN_PASTED = 30, 60
 
 
 @dataclass(frozen=True)
@@ -75,21 +75,21 @@ def _tests(total: Mapping[str, int], words: int, reading_ms: int) -> Iterable[tu
 
     written = sum_of("typed") + sum_of("untyped") + sum_of("pasted")
     yield "trap", sum_of("trapped") > 0
-    yield "centred", sum_of("wide") >= _CLICKS and sum_of("centred") >= _SHARE * sum_of("wide")
-    yield "jumps", sum_of("clicks") >= _CLICKS and sum_of("jumps") >= _SHARE * sum_of("clicks")
+    yield "centred", sum_of("wide") >= _MIN_CLICKS and sum_of("centred") >= _MIN_SHARE * sum_of("wide")
+    yield "jumps", sum_of("clicks") >= _MIN_CLICKS and sum_of("jumps") >= _MIN_SHARE * sum_of("clicks")
     yield "even_typing", _even(sum_of("intervals"), sum_of("interval_ms"), sum_of("interval_sq"))
     yield "scripted", sum_of("untrusted") > 0
-    read = words >= _WORDS and reading_ms > 0
+    read = words >= _MIN_WORDS and reading_ms > 0
     yield "instant", read and reading_ms < _INSTANT_MS
-    yield "fast_reading", read and _INSTANT_MS <= reading_ms < words / _PER_MINUTE * 60_000
-    yield "untyped", sum_of("untyped") >= _UNTYPED and sum_of("untyped") > written / 2
-    yield "pasted", sum_of("pasted") >= _PASTED and sum_of("pasted") > written / 2
+    yield "fast_reading", read and _INSTANT_MS <= reading_ms < words / _MAX_WORDS_PER_MINUTE * 60_000
+    yield "untyped", sum_of("untyped") >= _MIN_UNTYPED and sum_of("untyped") > written / 2
+    yield "pasted", sum_of("pasted") >= _MIN_PASTED and sum_of("pasted") > written / 2
 
 
 def _even(intervals: int, total_ms: int, squares: int) -> bool:
     """Return whether intervals between keys are too even (coefficient of variation) or too short for human typing."""
-    if intervals < _KEYS:
+    if intervals < _MIN_KEYS:
         return False
     mean = total_ms / intervals
     spread = sqrt(max(0.0, squares / intervals - mean * mean))
-    return mean < _SHORTEST_MS or spread < _EVEN * mean
+    return mean < _SHORTEST_MS or spread < _MAX_VARIATION * mean

@@ -91,7 +91,7 @@ def of_people(folder: Path, *, people: int = 12, seed: int = 1) -> Path:
         rounds = next(step for step in person.steps if step["kind"] == "match")["config"]["rounds"]
         said = ["Half for you?", "I offer more than that."][: rng.randint(0, 2)] if rounds > 1 else []
         match = building.play(person, messages=said)
-        building.keep_call(match, answer="-2", input_tokens=12, output_tokens=3, latency=rng.uniform(0.2, 2))
+        building.save_call(match, answer="-2", input_tokens=12, output_tokens=3, latency=rng.uniform(0.2, 2))
         building.answer_quiz(person, correctly=number % 6 != 3)
     export(study, folder, ("csv", "parquet"), processes=1)
     return folder

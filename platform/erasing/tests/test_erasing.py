@@ -74,7 +74,7 @@ def zwiebel(study: Study) -> Enrolment:
         building.move(match, "alice", {"decision": "reject"})
     building.move(match, "alice", {**building.FAIR, "message": ""})
     building.move(match, "bob", {"decision": "accept"})
-    building.keep_call(
+    building.save_call(
         match,
         messages=[
             {"role": "system", "content": "These are the rules."},
@@ -278,8 +278,8 @@ def test_every_table_about_participants_declares_its_texts():
         for relation in Enrolment._meta.related_objects
         if relation.one_to_many or relation.one_to_one
     }
-    unsaid = {model._meta.label for model in of_people} - {model._meta.label for model in written_fields()}
-    assert unsaid == without_words | removed
+    undeclared = {model._meta.label for model in of_people} - {model._meta.label for model in written_fields()}
+    assert undeclared == without_words | removed
 
 
 # ---- the page --------------------------------------------------------------------------------------------

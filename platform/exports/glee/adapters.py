@@ -34,7 +34,7 @@ class Adapter:
 
     Attributes:
         family: key of the game.
-        needed: columns required to read a table.
+        required_columns: columns required to read a table.
         config: game_args → our configuration keys.
         read: (rows, configuration) → the moves played.
         game_args: our configuration → game_args.
@@ -43,7 +43,7 @@ class Adapter:
     """
 
     family: str
-    needed: tuple[str, ...]
+    required_columns: tuple[str, ...]
     config: Callable[[Arguments], dict[str, Json]]
     read: Callable[[Sequence[Row], Config], Reading]
     game_args: Callable[[Config], dict[str, Json]]

@@ -94,18 +94,18 @@ class Row:
         return UnreadableGame(_("game.csv, row {number}: {what}.").format(number=self.number, what=what))
 
 
-def rows(text: str, needed: Iterable[str], *, marked: bool) -> list[Row]:
+def rows(text: str, required_columns: Iterable[str], *, marked: bool) -> list[Row]:
     """Return the non-empty rows of game.csv.
 
     Raises:
-        UnreadableGame: there is no table, or it lacks some of the columns `needed`.
+        UnreadableGame: there is no table, or it lacks some of the columns `required_columns`.
     """
     try:
         table = list(csv.reader(io.StringIO(text, newline="")))
     except csv.Error as error:
         raise UnreadableGame(_("game.csv is not a table: {error}.").format(error=error)) from None
     header = [name.strip().lower() for name in table[0]] if table else []
-    if missing := [column for column in needed if column not in header]:
+    if missing := [column for column in required_columns if column not in header]:
         raise UnreadableGame(_("game.csv has no column {columns}.").format(columns=", ".join(missing)))
     found = []
     for number, line in enumerate(table[1:], start=2):

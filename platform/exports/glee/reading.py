@@ -96,7 +96,7 @@ def read(game_id: str, config_text: str, game_text: str, *, family: str | None =
     ours = _mapping(args, "parley", optional=True)
     config = adapter.config(Arguments(args, *(players.arguments(published, number) for number in (1, 2))))
     config |= _mapping(ours, "config", optional=True)
-    table = rows(game_text, adapter.needed, marked=ours.get("defused") is True)
+    table = rows(game_text, adapter.required_columns, marked=ours.get("defused") is True)
     reading = adapter.read(table, config)
     return PublishedGame(
         game_id=game_id,

@@ -23,7 +23,7 @@ from games.grids import published
 from games.interface import Json
 from games.play import configure, script_move, start, submit
 
-PLAYS = 150
+PLAYS_PER_FAMILY = 150
 """Plays per family; a larger tree repeats them under other ids and in other spellings."""
 
 _MODELS = ("gpt-4o", "vertex_ai/gemini-1.5-flash", "xai/grok-2-1212", "mistral/large", "human")
@@ -48,7 +48,10 @@ def write_sample(
     """
     rng = random.Random(seed)
     keys = [family for family in families or ADAPTERS if family in registry.keys()]
-    plays = {family: [_played_game(family, rng) for _ in range(min(PLAYS, games // len(keys) + 1))] for family in keys}
+    plays = {
+        family: [_played_game(family, rng) for _ in range(min(PLAYS_PER_FAMILY, games // len(keys) + 1))]
+        for family in keys
+    }
 
     def write(number: int, family: str) -> Path:
         game = replace(rng.choice(plays[family]), game_id="".join(rng.choices(_ID, k=11)) + f"{number:05d}")

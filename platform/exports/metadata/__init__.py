@@ -9,7 +9,7 @@ from typing import Any
 
 from exports.folder import Folder
 from exports.metadata import checklist, croissant, datacite, psych_ds
-from exports.metadata.described import Described
+from exports.metadata.facts import DatasetFacts
 from exports.metadata.models_used import models_used
 
 MEANINGS: Mapping[str, str] = {
@@ -24,15 +24,15 @@ MEANINGS: Mapping[str, str] = {
 FILES = tuple(name.removesuffix("/") for name in MEANINGS)
 
 
-def write(target: Folder, described: Described, *, cutoff: datetime) -> None:
+def write(target: Folder, facts: DatasetFacts, *, cutoff: datetime) -> None:
     """Write all descriptions; Croissant comes last because it lists the others with their hashes."""
-    used = models_used(described.source, cutoff)
-    target.write(psych_ds.LISTING, psych_ds.write_folder(target.path, described))
-    target.write(datacite.FILE, _json(datacite.datacite(described)))
-    target.write(checklist.FILE, "".join(checklist.checklist(described, used)))
-    target.write(checklist.DATA_FILE, _json(checklist.as_data(described, used)))
+    used = models_used(facts.source, cutoff)
+    target.write(psych_ds.LISTING, psych_ds.write_folder(target.path, facts))
+    target.write(datacite.FILE, _json(datacite.datacite(facts)))
+    target.write(checklist.FILE, "".join(checklist.checklist(facts, used)))
+    target.write(checklist.DATA_FILE, _json(checklist.as_data(facts, used)))
     target.close()
-    target.write(croissant.FILE, _json(croissant.croissant(described)))
+    target.write(croissant.FILE, _json(croissant.croissant(facts)))
     target.close()
 
 

@@ -11,7 +11,7 @@ from html import escape
 from typing import Any
 
 from exports.alike import mask
-from exports.metadata.described import Described
+from exports.metadata.facts import DatasetFacts
 from exports.metadata.models_used import ModelUse
 
 FILE, DATA_FILE = "reporting-checklist.md", "reporting-checklist.json"
@@ -33,19 +33,19 @@ class Item:
     core: bool = True
 
 
-def items(described: Described, used: Sequence[ModelUse]) -> list[Item]:
+def items(facts: DatasetFacts, used: Sequence[ModelUse]) -> list[Item]:
     """Return every item in GUIDE-LLM's order: core items, then optional ones."""
     if not used:
         return []
-    found = (*_core(described, used), *_optional(described, used))
+    found = (*_core(facts, used), *_optional(facts, used))
     return [replace(one, answers=tuple(map(mask, one.answers))) for one in found]
 
 
-def as_data(described: Described, used: Sequence[ModelUse]) -> dict[str, Any]:
+def as_data(facts: DatasetFacts, used: Sequence[ModelUse]) -> dict[str, Any]:
     """Return the checklist as data."""
     return {
         "checklist": "GUIDE-LLM",
-        "as_of": described.cutoff,
+        "as_of": facts.cutoff,
         "models": [
             {
                 "endpoint": use.endpoint,
@@ -72,26 +72,26 @@ def as_data(described: Described, used: Sequence[ModelUse]) -> dict[str, Any]:
                 "from_the_logs": list(one.answers),
                 "open_question": one.question or None,
             }
-            for one in items(described, used)
+            for one in items(facts, used)
         ],
     }
 
 
-def checklist(described: Described, used: Sequence[ModelUse]) -> Iterator[str]:
+def checklist(facts: DatasetFacts, used: Sequence[ModelUse]) -> Iterator[str]:
     """Yield the checklist as a document to complete, piece by piece."""
-    yield f"# {_plain(described.title)}: reporting checklist\n\n"
+    yield f"# {_plain(facts.title)}: reporting checklist\n\n"
     if not used:
         yield "No language model was called for these data, so there is nothing to report.\n"
         return
     yield (
         "The items follow GUIDE-LLM (llm-checklist.com), a checklist for studies with language models in the "
         "behavioural and social sciences, in our own words. Answers that the logs give are filled in; they cover "
-        f"every call made for this study up to {described.cutoff}, including those in matches that are not in the "
+        f"every call made for this study up to {facts.cutoff}, including those in matches that are not in the "
         "dataset. The rest is left as questions.\n"
     )
     for core, heading in ((True, "Core items"), (False, "Optional items")):
         yield f"\n## {heading}\n"
-        for one in items(described, used):
+        for one in items(facts, used):
             if one.core == core:
                 yield f"\n### {one.key} {one.title}\n\n"
                 yield "".join(f"- {_plain(answer)}\n" for answer in one.answers)
@@ -99,15 +99,15 @@ def checklist(described: Described, used: Sequence[ModelUse]) -> Iterator[str]:
                     yield f"- **{OPEN}** {one.question}\n"
 
 
-def _core(described: Described, used: Sequence[ModelUse]) -> Iterator[Item]:
-    contents = [version.content for version in described.versions]
+def _core(facts: DatasetFacts, used: Sequence[ModelUse]) -> Iterator[Item]:
+    contents = [version.content for version in facts.versions]
     agents = _agents(contents)
     purposes = sorted({purpose for use in used for purpose in use.purposes})
-    seats = "as players in games with people" if described.people else "as players in games without people"
+    seats = "as players in games with people" if facts.people else "as players in games without people"
     yield Item(
         "A.1",
         "What models were used for",
-        (f"Seats in {', '.join(described.games)}: {seats}.", f"Kinds of calls: {', '.join(purposes)}."),
+        (f"Seats in {', '.join(facts.games)}: {seats}.", f"Kinds of calls: {', '.join(purposes)}."),
         "Were models used anywhere else, such as for design, coding of texts or writing?",
     )
     yield Item(
@@ -118,7 +118,7 @@ def _core(described: Described, used: Sequence[ModelUse]) -> Iterator[Item]:
     yield Item(
         "B.1",
         "Models, versions, dates",
-        tuple(_named(use) for use in used),
+        tuple(_described_use(use) for use in used),
         "How large are the models, and where are they documented?",
     )
     yield Item(
@@ -131,7 +131,7 @@ def _core(described: Described, used: Sequence[ModelUse]) -> Iterator[Item]:
         ),
         "Was any endpoint your own machine?",
     )
-    yield Item("B.3", "Settings", tuple(_settings(use) for use in used) + tuple(_asked(agents)))
+    yield Item("B.3", "Settings", tuple(_settings(use) for use in used) + tuple(_agent_settings(agents)))
     yield Item(
         "B.4",
         "Fine-tuning",
@@ -168,8 +168,8 @@ def _core(described: Described, used: Sequence[ModelUse]) -> Iterator[Item]:
     yield Item(
         "D.1",
         "Personal data",
-        _personal(described),
-        ("What did the consent text and the provider's terms say about this?" if described.people else ""),
+        _personal(facts),
+        ("What did the consent text and the provider's terms say about this?" if facts.people else ""),
     )
     yield Item(
         "E.1",
@@ -184,13 +184,13 @@ def _core(described: Described, used: Sequence[ModelUse]) -> Iterator[Item]:
             "An answer was read as a move in the requested form. If it was not a legal move, it was refused with the "
             "reason, and the model was asked again; both are kept (columns problem, fault, try_number).",
             *(
-                f"{use.model}: {use.rule_breaks:,} of {use.calls:,} calls gave no legal move, {use.failed:,} no answer."
+                f"{use.model}: {use.rule_breaks:,} of {use.calls:,} calls gave no legal move, {use.failed:,} gave no answer."
                 for use in used
             ),
             "If a model gave no move, the fallback that moved is in decisions, column by.",
         ),
     )
-    software = described.software
+    software = facts.software
     revision = f", revision {software['code_revision']}" if software.get("code_revision") else ""
     yield Item(
         "F.1",
@@ -206,7 +206,7 @@ def _core(described: Described, used: Sequence[ModelUse]) -> Iterator[Item]:
     )
 
 
-def _optional(described: Described, used: Sequence[ModelUse]) -> Iterator[Item]:
+def _optional(facts: DatasetFacts, used: Sequence[ModelUse]) -> Iterator[Item]:
     costs = [use.cost for use in used if use.cost is not None]
     cost = f"{sum(costs):,.4f} US dollars for models with a known price." if costs else "No price was known."
     for key, title, answers, question in (
@@ -232,7 +232,7 @@ def _optional(described: Described, used: Sequence[ModelUse]) -> Iterator[Item]:
         yield Item(key, title, answers, question, core=False)
 
 
-def _named(use: ModelUse) -> str:
+def _described_use(use: ModelUse) -> str:
     answered = f"; its provider called it {', '.join(use.answered_by)}" if use.answered_by else ""
     return (
         f"{use.model} at endpoint “{use.endpoint}”{answered}; {use.calls:,} calls from "
@@ -255,14 +255,14 @@ def _agents(contents: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any
     return found
 
 
-def _asked(agents: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _agent_settings(agents: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     for label, agent in agents.items():
-        asked = agent.get("settings", {})
+        settings = agent.get("settings", {})
         yield (
-            f"Agent {label} ({agent['spec']}): {asked.get('tries_after_first', 'the usual number of')} tries after the "
-            f"first, {asked.get('retries', 'the usual number of')} retries of failed calls, fallback models: "
-            f"{', '.join(asked.get('fallbacks', ())) or 'none'}, "
-            f"fallback script: {asked.get('script') or 'none (the match ends)'}."
+            f"Agent {label} ({agent['spec']}): {settings.get('tries_after_first', 'the usual number of')} tries after "
+            f"the first, {settings.get('retries', 'the usual number of')} retries of failed calls, fallback models: "
+            f"{', '.join(settings.get('fallbacks', ())) or 'none'}, "
+            f"fallback script: {settings.get('script') or 'none (the match ends)'}."
         )
 
 
@@ -278,8 +278,8 @@ def _memory(agent: Mapping[str, Any]) -> str:
     return _STRATEGIES.get(strategy, f"Within a match, models were prompted with the strategy {strategy}.")
 
 
-def _personal(described: Described) -> tuple[str, ...]:
-    if not described.people:
+def _personal(facts: DatasetFacts) -> tuple[str, ...]:
+    if not facts.people:
         return ("None: no people took part.",)
     return (
         "What people wrote in a game was sent unchanged to the models they played with. The software did not send "

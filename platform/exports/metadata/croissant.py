@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from exports.citing import citation
-from exports.metadata.described import Described
+from exports.metadata.facts import DatasetFacts
 from exports.metadata.licences import LICENCES
 from exports.parquet import ENDING
 from exports.tables import Column, Table
@@ -75,28 +75,28 @@ _KEYS = {"matches": "match", "participants": "participant"}
 """Columns by which other tables refer to the rows of a table."""
 
 
-def croissant(described: Described) -> dict[str, Any]:
+def croissant(facts: DatasetFacts) -> dict[str, Any]:
     """Return the whole document."""
-    said = described.publication
+    said = facts.publication
     licence = LICENCES.get(said["licence"])
     document: dict[str, Any] = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": list(CONFORMS_TO),
-        "name": described.title,
-        "description": described.description,
-        "version": described.version,
-        "datePublished": described.cutoff[:10],
+        "name": facts.title,
+        "description": facts.description,
+        "version": facts.version,
+        "datePublished": facts.cutoff[:10],
         "inLanguage": "en",
-        "keywords": described.keywords,
+        "keywords": facts.keywords,
         "isLiveDataset": False,
-        "creator": [_creator(creator) for creator in described.creators],
+        "creator": [_creator(creator) for creator in facts.creators],
         "license": licence.url if licence else said["licence"],
-        "citeAs": citation(said, described.cutoff),
-        "url": f"https://doi.org/{described.doi}" if described.doi else "",
-        "distribution": list(_files(described)),
-        "recordSet": [_records(described, table) for table in described.tables if described.file_of(table)],
-        **_responsible(described),
+        "citeAs": citation(said, facts.cutoff),
+        "url": f"https://doi.org/{facts.doi}" if facts.doi else "",
+        "distribution": list(_files(facts)),
+        "recordSet": [_records(facts, table) for table in facts.tables if facts.file_of(table)],
+        **_responsible(facts),
     }
     return {name: value for name, value in document.items() if value not in ("", [])}
 
@@ -106,8 +106,8 @@ def _creator(creator: Any) -> dict[str, str]:
     return {name: value for name, value in person.items() if value}
 
 
-def _files(described: Described) -> Iterator[dict[str, Any]]:
-    for name, entry in sorted(described.files.items()):
+def _files(facts: DatasetFacts) -> Iterator[dict[str, Any]]:
+    for name, entry in sorted(facts.files.items()):
         ending = f".{name.rpartition('.')[2]}"
         yield {
             "@type": "cr:FileObject",
@@ -120,8 +120,8 @@ def _files(described: Described) -> Iterator[dict[str, Any]]:
         }
 
 
-def _records(described: Described, table: Table) -> dict[str, Any]:
-    file = described.file_of(table)
+def _records(facts: DatasetFacts, table: Table) -> dict[str, Any]:
+    file = facts.file_of(table)
     keys = {}
     if table.name in _KEYS:
         keys = {"key": {"@id": f"{table.name}/{_KEYS[table.name]}"}}
@@ -152,17 +152,17 @@ def _field(table: Table, column: Column, file: str | None) -> dict[str, Any]:
     }
 
 
-def _responsible(described: Described) -> dict[str, Any]:
+def _responsible(facts: DatasetFacts) -> dict[str, Any]:
     """Return the responsible-AI part."""
-    matches, people = described.flow["matches"], described.people
+    matches, people = facts.flow["matches"], facts.people
     kept_out = sum(matches["excluded"].values())
     limits = [
         f"{kept_out:,} of {matches['seen']:,} matches are excluded by rules listed in flow.json with their counts."
-        if not described.excluded
+        if not facts.excluded
         else f"{kept_out:,} of {matches['seen']:,} matches are excluded; they are flagged, with the reason.",
         "Models' answers change with their providers' versions: llm_calls records which model answered, and when.",
     ]
-    written = " ".join(described.publication.get("limitations", "").split())
+    written = " ".join(facts.publication.get("limitations", "").split())
     if written:
         limits.insert(0, written)
     collection_method = (
@@ -171,7 +171,7 @@ def _responsible(described: Described) -> dict[str, Any]:
         if people
         else "Language models and scripted players played each other by a fixed plan (versions.json); every move was "
         "checked by the game's rules and logged when it was made."
-        if described.source.origin == "parley"
+        if facts.source.origin == "parley"
         else "Games published elsewhere, imported and recomputed with their rules."
     )
     personal = (
@@ -180,11 +180,11 @@ def _responsible(described: Described) -> dict[str, Any]:
         if people
         else "None about people: no people took part."
     )
-    began = [version.launched_at.date().isoformat() for version in described.versions][:1]
+    began = [version.launched_at.date().isoformat() for version in facts.versions][:1]
     return {
         "rai:dataCollection": collection_method,
         "rai:dataCollectionType": ["Experiments"] + (["Surveys"] if people else []),
-        "rai:dataCollectionTimeframe": [*began, described.cutoff[:10]],
+        "rai:dataCollectionTimeframe": [*began, facts.cutoff[:10]],
         "rai:dataCollectionMissingData": (
             "An empty cell means no value: an unanswered turn, a skipped question, a column of another game. The "
             "codebook says when each column is empty."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from exports.metadata.creators import Creator
-from exports.metadata.described import Described
+from exports.metadata.facts import DatasetFacts
 from exports.metadata.licences import LICENCES
 
 FILE = "datacite.json"
@@ -14,10 +14,10 @@ UNKNOWN = ":unav"
 """DataCite's code for a value that is unknown now and may become known."""
 
 
-def datacite(described: Described) -> dict[str, Any]:
+def datacite(facts: DatasetFacts) -> dict[str, Any]:
     """Return the document; unnamed creators and publishers are `UNKNOWN`, as DataCite requires these fields."""
-    licence = LICENCES.get(described.publication["licence"])
-    own = " ".join(described.publication["licence"].split())
+    licence = LICENCES.get(facts.publication["licence"])
+    own = " ".join(facts.publication["licence"].split())
     rights: list[dict[str, str]] = []
     if licence:
         rights = [
@@ -31,27 +31,27 @@ def datacite(described: Described) -> dict[str, Any]:
         ]
     elif own:
         rights = [{"rights": own}]
-    began = [version.launched_at.date().isoformat() for version in described.versions]
+    began = [version.launched_at.date().isoformat() for version in facts.versions]
     document: dict[str, Any] = {
         "schemaVersion": "http://datacite.org/schema/kernel-4",
-        "doi": described.doi,
-        "identifiers": [{"identifier": described.doi, "identifierType": "DOI"}] if described.doi else [],
-        "creators": [_creator(one) for one in described.creators] or [{"name": UNKNOWN}],
-        "titles": [{"title": described.title}],
+        "doi": facts.doi,
+        "identifiers": [{"identifier": facts.doi, "identifierType": "DOI"}] if facts.doi else [],
+        "creators": [_creator(one) for one in facts.creators] or [{"name": UNKNOWN}],
+        "titles": [{"title": facts.title}],
         "publisher": {"name": UNKNOWN},
-        "publicationYear": described.cutoff[:4],
+        "publicationYear": facts.cutoff[:4],
         "types": {"resourceTypeGeneral": "Dataset", "resourceType": "Matches of economic games"},
-        "subjects": [{"subject": word} for word in described.keywords],
+        "subjects": [{"subject": word} for word in facts.keywords],
         "dates": [
-            {"date": f"{began[0]}/{described.cutoff[:10]}", "dateType": "Collected"}
+            {"date": f"{began[0]}/{facts.cutoff[:10]}", "dateType": "Collected"}
             if began
-            else {"date": described.cutoff[:10], "dateType": "Collected"}
+            else {"date": facts.cutoff[:10], "dateType": "Collected"}
         ],
         "language": "en",
-        "version": described.version,
-        "formats": sorted({name.rpartition(".")[2] for name in described.files}),
+        "version": facts.version,
+        "formats": sorted({name.rpartition(".")[2] for name in facts.files}),
         "rightsList": rights,
-        "descriptions": [{"description": described.description, "descriptionType": "Abstract"}],
+        "descriptions": [{"description": facts.description, "descriptionType": "Abstract"}],
     }
     return {name: value for name, value in document.items() if value not in ("", [])}
 

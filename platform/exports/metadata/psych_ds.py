@@ -19,7 +19,7 @@ from typing import Any
 from exports.citing import citation
 from exports.csvsafe import encoded
 from exports.manifest import FileEntry
-from exports.metadata.described import Described
+from exports.metadata.facts import DatasetFacts
 from exports.metadata.licences import LICENCES
 
 TREE, LISTING = "psych-ds", "psych-ds.sha256"
@@ -40,23 +40,23 @@ def tables_in(files: Mapping[str, FileEntry]) -> list[str]:
     return measured or [_FALLBACK]
 
 
-def write_folder(folder: Path, described: Described) -> str:
+def write_folder(folder: Path, facts: DatasetFacts) -> str:
     """Create the folder within the dataset's own, and return the list of its files with their SHA-256.
 
     If the file system has no links, the tables are copied.
     """
     target = folder / TREE
     (target / "data").mkdir(parents=True)
-    document = json.dumps(_description(described), ensure_ascii=False, indent=2) + "\n"
-    readme = _README.format(title=escape(described.title), description=escape(described.description))
+    document = json.dumps(_description(facts), ensure_ascii=False, indent=2) + "\n"
+    readme = _README.format(title=escape(facts.title), description=escape(facts.description))
     hashes = {}
     for name, text in (("README.md", readme), ("dataset_description.json", document)):
         (target / name).write_bytes(encoded(text))
         hashes[f"{TREE}/{name}"] = hashlib.sha256(encoded(text)).hexdigest()
-    for table in tables_in(described.files):
+    for table in tables_in(facts.files):
         name = f"{TREE}/data/description-{_OTHERS.sub('', table)}_data.csv"
         _link(folder / f"{table}.csv", folder / name)
-        hashes[name] = described.files[f"{table}.csv"].sha256
+        hashes[name] = facts.files[f"{table}.csv"].sha256
     return "".join(f"{digest}  {name}\n" for name, digest in sorted(hashes.items()))
 
 
@@ -67,24 +67,24 @@ def _link(original: Path, name: Path) -> None:
         shutil.copyfile(original, name)
 
 
-def _description(described: Described) -> dict[str, Any]:
+def _description(facts: DatasetFacts) -> dict[str, Any]:
     """Return the document at the root: schema.org's Dataset with every column."""
-    said = described.publication
+    said = facts.publication
     licence = LICENCES.get(said["licence"])
     document: dict[str, Any] = {
         "@context": "https://schema.org/",
         "@type": "Dataset",
-        "name": described.title,
-        "description": described.description,
+        "name": facts.title,
+        "description": facts.description,
         "schemaVersion": "Psych-DS 1.0.0",
-        "author": [_person(one.name, one.given, one.family, one.orcid_url) for one in described.creators],
-        "citation": citation(said, described.cutoff),
+        "author": [_person(one.name, one.given, one.family, one.orcid_url) for one in facts.creators],
+        "citation": citation(said, facts.cutoff),
         "license": licence.url if licence else said["licence"],
-        "identifier": f"https://doi.org/{described.doi}" if described.doi else "",
-        "keywords": described.keywords,
-        "datePublished": described.cutoff[:10],
-        "version": described.version,
-        "variableMeasured": list(_variables(described)),
+        "identifier": f"https://doi.org/{facts.doi}" if facts.doi else "",
+        "keywords": facts.keywords,
+        "datePublished": facts.cutoff[:10],
+        "version": facts.version,
+        "variableMeasured": list(_variables(facts)),
     }
     return {name: value for name, value in document.items() if value not in ("", [])}
 
@@ -94,11 +94,11 @@ def _person(name: str, given: str, family: str, orcid: str) -> dict[str, str]:
     return {key: value for key, value in person.items() if value}
 
 
-def _variables(described: Described) -> Iterator[dict[str, str]]:
+def _variables(facts: DatasetFacts) -> Iterator[dict[str, str]]:
     """Yield every column once, with its meaning in each table that has it."""
-    shown = tables_in(described.files)
+    shown = tables_in(facts.files)
     found: dict[str, dict[str, list[str]]] = {}
-    for table in described.tables:
+    for table in facts.tables:
         for column in table.columns if table.name in shown else ():
             unit = f" Unit: {column.unit}." if column.unit else ""
             found.setdefault(column.name, {}).setdefault(_line(column.meaning + unit), []).append(table.name)

@@ -131,7 +131,7 @@ def complete(study: Study, *, worker: str, name: str = "Robin", messages: Sequen
     return person
 
 
-def keep_call(match: Match, **record: Any) -> None:
+def save_call(match: Match, **record: Any) -> None:
     """Save a model call as the worker does."""
     given: dict[str, Any] = {
         "provider": "openai",

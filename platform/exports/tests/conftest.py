@@ -20,7 +20,7 @@ def finished_dataset(tmp_path_factory, django_db_setup, django_db_blocker) -> It
     with django_db_blocker.unblock(), transaction.atomic():
         study = building.new_study()
         first = building.complete(study, worker="A1FIRSTWORKER", name="Maria", messages=["Half for you?", "=1+1", "-5"])
-        building.keep_call(
+        building.save_call(
             building.match_of(first),
             messages=[{"role": "user", "content": "Maria says: Half?"}],
             answer="-2",

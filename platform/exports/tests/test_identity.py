@@ -73,7 +73,7 @@ def test_no_byte_contains_names_worker_ids_or_codes(db, name, worker, assignment
         f"ask {', '.join(STRANGERS)}",
     ]
     match = building.play(person, messages=said)
-    building.keep_call(
+    building.save_call(
         match,
         messages=[{"role": "user", "content": "\n".join(said)}],
         answer=json.dumps({"message": f"Dear\n{name}", "all": "\n".join([*said, *STRANGERS])}),
@@ -100,7 +100,7 @@ def test_the_code_word_is_kept_where_no_one_wrote_it(tmp_path):
     study = building.new_study()
     person = building.complete(study, worker="A1WORKER")
     match = building.match_of(person)
-    building.keep_call(match, messages=[{"role": "system", "content": f"What is on the {person.code_word}?"}])
+    building.save_call(match, messages=[{"role": "system", "content": f"What is on the {person.code_word}?"}])
     export(study, tmp_path / "d")
     (call,) = rows(tmp_path / "d", "llm_calls")
     assert person.code_word in call["messages"]
@@ -135,7 +135,7 @@ def test_researchers_texts_are_scrubbed_and_their_hash_can_be_checked(tmp_path):
     building.answer(person, question_how=STRANGERS[0], question_scale="3")
     building.read_instructions(person)
     match = building.play(person)
-    building.keep_call(match, endpoint=f"of {STRANGERS[0]}", parameters={"user": STRANGERS[0]})
+    building.save_call(match, endpoint=f"of {STRANGERS[0]}", parameters={"user": STRANGERS[0]})
     building.answer_quiz(person)
 
     export(study, tmp_path / "d", [*DEFAULT_FORMATS, "glee", "otree"])

@@ -36,7 +36,7 @@ def dataset(db, tmp_path) -> Path:
     person = building.complete(study, worker="A1WORKER", messages=["hello"])
     match = person.seats.get().match
     for problem in ("That is more than there is.", None):
-        building.keep_call(
+        building.save_call(
             match, answer="{}", answered_by="m-2026-05-01", endpoint="lab", problem=problem, structured="json_schema"
         )
     calls = {"budget_of": f"study:{study.slug}", "endpoint": "lab", "model": "m"}

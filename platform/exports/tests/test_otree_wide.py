@@ -124,7 +124,7 @@ def test_a_demonstration_is_marked_and_shows_hypothetical_pay(tmp_path):
 ENDINGS = ("completed", "failed_code_word", "failed_quiz", "withdrew", "under way")
 
 
-def go(study, ending: str, *, worker: str, name: str) -> Enrolment:
+def reach_ending(study, ending: str, *, worker: str, name: str) -> Enrolment:
     """Return a participant's enrolment with this ending."""
     if ending == "completed":
         return building.complete(study, worker=worker, name=name, messages=[f"{name} here", f"=HYPERLINK({worker})"])
@@ -154,7 +154,7 @@ def test_rows_and_sums_match_otrees_for_every_ending(db, endings, title, demo):
     )
     workers = [f"A{next(_numbers):04d}SECRETWORKER" for _ in endings]
     for ending, worker in zip(endings, workers, strict=True):
-        go(study, ending, worker=worker, name="Rosalind")
+        reach_ending(study, ending, worker=worker, name="Rosalind")
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "d"
         written = exported(study, target)

@@ -70,7 +70,7 @@ VALUES = st.fixed_dictionaries(
 def written(folder: Path, examples: Sequence[dict[str, Any]]) -> tuple[list[list[str]], list[tuple[Any, ...]]]:
     """Return the examples as read back from CSV and from Parquet."""
     with Folder(folder, names=[], overwrite=True) as target:
-        target.open("made_up.csv", header=TABLE.header).write(TABLE.written(TABLE.values(row) for row in examples))
+        target.open("made_up.csv", header=TABLE.header).write(TABLE.csv_lines(TABLE.values(row) for row in examples))
         parquet.write_whole(target, TABLE, examples)
     with (folder / "made_up.csv").open(encoding="utf-8", newline="") as opened:
         header, *records = csv.reader(opened, strict=True)
@@ -78,7 +78,7 @@ def written(folder: Path, examples: Sequence[dict[str, Any]]) -> tuple[list[list
     return records, list(parquet.rows_in(folder / "made_up.parquet"))
 
 
-def held(words: str) -> str:
+def stored(words: str) -> str:
     """Return `words` as stored in a UTF-8 file: lone surrogates are spelled out."""
     return words.encode("utf-8", "backslashreplace").decode()
 
@@ -96,8 +96,8 @@ def test_csv_and_parquet_columns_hold_the_same_values(tmp_path_factory, given_ro
             assert (value is None) == (original is None), "no value is told from an empty text"
             if kind in WORDS:
                 # Only CSV is defused, and there only words: a number among them stays a number.
-                assert said == held(cell(original)), kind
-                assert value is None or value == held(plain(original)), kind
+                assert said == stored(cell(original)), kind
+                assert value is None or value == stored(plain(original)), kind
             elif kind == "number" and value is not None:
                 assert float(said) == value == float(original)
             else:
@@ -116,7 +116,7 @@ def test_columns_have_real_types_and_meanings():
     ("kind", "value"), [("number", "5"), ("integer", 1.5), ("integer", 2**63), ("boolean", 1), ("time", "2026")]
 )
 def test_a_value_of_another_type_is_an_error_that_names_the_column(kind, value):
-    with pytest.raises(WrongValueType, match=f"{kind} holds .* which is no {kind}"):
+    with pytest.raises(WrongValueType, match=f"{kind} holds .* which is not of kind {kind}"):
         parquet.converted(Column(kind, kind, "", lambda row: row), [None, value])
 
 

@@ -167,7 +167,7 @@ class TestExcluded:
 
     def test_calls_of_excluded_matches_are_counted(self, study, tmp_path):
         excluded_match = Match.objects.get(ending="timed_out")
-        building.keep_call(excluded_match, error="Failure: 500")
+        building.save_call(excluded_match, error="Failure: 500")
         export(study, tmp_path / "d")
         (row,) = rows(tmp_path / "d", "excluded_calls")
         assert (row["match"], row["reason"], row["calls"]) == (str(excluded_match.uid), "timed_out", "1")

@@ -52,7 +52,7 @@ def address(name: str, thing: Study | Collection, *more: object) -> str:
     return reverse(f"exports:{name}{suffix}", args=[thing.pk, *more])
 
 
-def ready(study: Study | Collection, formats: tuple[str, ...] = ("csv", "jsonl")) -> Dataset:
+def ready_dataset(study: Study | Collection, formats: tuple[str, ...] = ("csv", "jsonl")) -> Dataset:
     """Return a dataset that the worker has written."""
     asked, _new = background.request_dataset(study, formats)
     background.write(asked.pk)
@@ -87,7 +87,7 @@ def test_progress_survives_a_reload(client, study):
 
 def test_a_ready_dataset_can_be_downloaded_and_verifies(client, study, tmp_path):
     client.force_login(researcher(study))
-    dataset = ready(study)
+    dataset = ready_dataset(study)
     assert (dataset.done, dataset.expected) == (1, 1)
     response = client.post(address("download", study, dataset.uid))
     content = b"".join(response.streaming_content)
@@ -102,7 +102,7 @@ def test_a_ready_dataset_can_be_downloaded_and_verifies(client, study, tmp_path)
 
 
 def test_the_published_layout_is_in_the_archive(study, tmp_path):
-    with ready(study, ("jsonl", "glee")).file.open("rb") as pack:
+    with ready_dataset(study, ("jsonl", "glee")).file.open("rb") as pack:
         zipfile.ZipFile(pack).extractall(tmp_path)
     (folder,) = tmp_path.iterdir()
     assert len(list((folder / "glee").rglob("game.csv"))) == 1
@@ -151,7 +151,7 @@ def test_output_of_a_killed_process_is_removed(study, tmp_path, monkeypatch):
 def test_the_figure_has_a_text_description(client, study):
     client.force_login(researcher(study, Role.VIEWER))
     assert "<svg" not in re.sub(r"(?s)<header.*?</header>", "", page_of(client, study)).split("export-kept")[-1]
-    ready(study)
+    ready_dataset(study)
     page = page_of(client, study)
     assert "Arrived and were placed in a cell: 2" in page
     assert "excluded, still under way: 1" in page
@@ -172,7 +172,7 @@ async def test_the_web_server_streams_the_download(tmp_path):
 
     def prepare():
         study = building.new_study()
-        return researcher(study), address("download", study, ready(study).uid)
+        return researcher(study), address("download", study, ready_dataset(study).uid)
 
     client = AsyncClient()
     user, path = await sync_to_async(prepare)()
@@ -184,7 +184,7 @@ async def test_the_web_server_streams_the_download(tmp_path):
 
 
 def test_outsiders_get_404_and_viewers_cannot_change_anything(client, study):
-    dataset = ready(study)
+    dataset = ready_dataset(study)
     user = researcher()
     client.force_login(user)
     for name in ("page", "now"):
@@ -202,7 +202,7 @@ def test_outsiders_get_404_and_viewers_cannot_change_anything(client, study):
 def test_a_dataset_of_another_study_is_not_found(client, study):
     other = building.new_study(slug="other")
     client.force_login(researcher(study))
-    elsewhere = ready(other)
+    elsewhere = ready_dataset(other)
     assert client.post(address("download", study, elsewhere.uid)).status_code == 404
     assert client.post(address("stop", study, elsewhere.uid)).status_code == 404
 

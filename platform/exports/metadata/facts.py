@@ -16,7 +16,7 @@ from games import registry
 
 
 @dataclass(frozen=True)
-class Described:
+class DatasetFacts:
     """A dataset whose data have been written.
 
     Attributes:
