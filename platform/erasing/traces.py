@@ -12,7 +12,7 @@ from exports.scrubbing import Scrubber
 QUOTED_WORDS = 4
 """Number of consecutive words of a participant that count as a quotation."""
 SHORTEST_WORD = 4
-"""A shorter single-word text identifies nobody: "yes", "ok", "50"."""
+"""A shorter single-word text identifies no one: "yes", "ok", "50"."""
 
 
 class Traces:

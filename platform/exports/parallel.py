@@ -95,7 +95,7 @@ def _results_from_pool(
 def _results_with_caller(
     work: Callable[[T], R], chunks: Iterator[list[T]], pool: ProcessPoolExecutor, ahead: int
 ) -> Iterator[R]:
-    """Yield the results of other processes, which have `ahead` chunks queued, and of this one meanwhile."""
+    """Yield the results of this process and of others, which have `ahead` chunks queued."""
     pending: deque[tuple[list[T], Future[list[R]] | None]] = deque()
     while True:
         busy = sum(future is not None and not future.done() for _chunk, future in pending)

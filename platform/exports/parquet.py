@@ -224,7 +224,7 @@ class JoinedParquet:
 
     @cached_property
     def _writer(self) -> Any:
-        """Writer, created on first use because other processes start meanwhile."""
+        """Writer, created on first use because other processes start in the meantime."""
         import pyarrow.parquet as pq
 
         return pq.ParquetWriter(_Sink(self._file), schema_of(self._table), compression="zstd", use_dictionary=True)

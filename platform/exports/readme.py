@@ -28,7 +28,7 @@ UNDECIDED = "No licence has been chosen yet: ask the authors before you use or s
 
 
 def publication_of(parent: Any) -> Publication:
-    """Return the publication details of a study or collection; empty ones if nobody has entered any."""
+    """Return the publication details of a study or collection; empty ones if none have been entered."""
     return Publication.objects.filter(**lookup(parent)).first() or Publication(**lookup(parent))
 
 

@@ -15,7 +15,7 @@ CODE_WORD = "[code word]"
 SHORT = "▮"
 """Replaces any of these if a longer marker would make a message too long to be replayed."""
 SHORTEST_IDENTIFIER = 4
-"""Shorter identifiers could be ordinary numbers or words and identify nobody."""
+"""Shorter identifiers could be ordinary numbers or words and identify no one."""
 LONG_IDENTIFIER = 8
 """Identifiers of at least this length are removed even from the middle of a word."""
 

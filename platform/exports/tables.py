@@ -784,7 +784,7 @@ _REPEATED = [
     Column(
         "repeated_messages",
         "integer",
-        "Messages that repeat an earlier one by the same participant. A signal: it excludes nobody.",
+        "Messages that repeat an earlier one by the same participant. A signal: it excludes no one.",
         signals_of.repeated_messages,
         unit="messages",
         values="empty if none was written in a match in the dataset, or if they were erased",
@@ -792,7 +792,7 @@ _REPEATED = [
     Column(
         "repeated_answers",
         "integer",
-        "Free-text survey answers that repeat an earlier one by the same participant. A signal: it excludes nobody.",
+        "Free-text survey answers that repeat an earlier one by the same participant. A signal: it excludes no one.",
         signals_of.repeated_answers,
         unit="answers",
         values="empty if none was given, or if they were erased",
@@ -800,7 +800,7 @@ _REPEATED = [
     Column(
         "longest_line",
         "integer",
-        "Longest run of scales in one survey with the same point chosen. A signal: it excludes nobody.",
+        "Longest run of scales in one survey with the same point chosen. A signal: it excludes no one.",
         signals_of.longest_line,
         unit="questions",
         values="empty if fewer than two scales were answered",
@@ -815,7 +815,7 @@ def signals() -> Table:
     return Table(
         "signals",
         "One row per page with signals from a participant's browser, summed over its loadings. Browsers without "
-        "JavaScript send none. Signals exclude nobody and don't affect pay.",
+        "JavaScript send none. Signals exclude no one and don't affect pay.",
         [
             Column("participant", "identifier", "Pseudonym, the same in every file.", lambda s: s.enrolment.pseudonym),
             Column("position", "integer", "Position of the page on the path, from 0.", lambda s: s.position),
@@ -890,7 +890,7 @@ def behaviour() -> Table:
     return Table(
         "behaviour",
         "One row per page, and per question of a game, with counts of input events from a participant's browser, "
-        "summed over its loadings; only for people who were informed and agreed. It excludes nobody and doesn't affect "
+        "summed over its loadings; only for people who were informed and agreed. It excludes no one and doesn't affect "
         "pay.",
         [
             Column("participant", "identifier", "Pseudonym.", lambda use: use.participant.enrolment.pseudonym),
@@ -928,7 +928,7 @@ _AGENT_COLUMNS = [
     Column(
         "agent_score",
         "number",
-        "Strength of the evidence that a program used the participant's pages. A signal: it excludes nobody and "
+        "Strength of the evidence that a program used the participant's pages. A signal: it excludes no one and "
         "doesn't affect pay.",
         lambda w: found.value if (found := signals_of.agent_score(w)) else None,
         unit="from 0 to 1",
@@ -952,7 +952,7 @@ _AGENT_COLUMNS = [
         "authenticity",
         "choice",
         "Result of the recruiter's own authenticity check of the participant's free texts, as last reported or "
-        "imported. A signal: it excludes nobody and doesn't affect pay.",
+        "imported. A signal: it excludes no one and doesn't affect pay.",
         lambda w: authenticity.flag_of(w.enrolment),
         values=f"{', '.join(authenticity.FLAGS)}; empty if the recruiter reported none",
     ),
@@ -1044,7 +1044,7 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
     )
     return Table(
         "participants",
-        "One row per placed participant, in the dataset or not; empty if nobody took part.",
+        "One row per placed participant, in the dataset or not; empty if no one took part.",
         [*columns, *_REASONS],
     )
 

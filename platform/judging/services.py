@@ -192,7 +192,7 @@ def _ask(
 
 
 def key_of(rubric: Rubric, judge_name: str, one: Justification) -> str:
-    """Return the key of a judgement, made from judge, prompt and text."""
+    """Return the key of a judgement, derived from judge, prompt and text."""
     return hashlib.sha256(f"{judge_name}\n{rubric.sha256}\n{one.sha256}".encode()).hexdigest()
 
 

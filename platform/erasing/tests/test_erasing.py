@@ -345,7 +345,7 @@ def test_no_one_is_erased_while_being_paid():
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.both
-@pytest.mark.skipif(KIND != "sqlite", reason="PostgreSQL vacuums by itself")
+@pytest.mark.skipif(KIND != "sqlite", reason="PostgreSQL vacuums automatically")
 def test_erased_words_are_gone_from_sqlite_files():
     study = building.new_study()
     person = building.complete(study, worker="A1WORKER", messages=["unmistakable-confession " * 40])

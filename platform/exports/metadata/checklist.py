@@ -113,7 +113,7 @@ def _core(facts: DatasetFacts, used: Sequence[ModelUse]) -> Iterator[Item]:
     yield Item(
         "A.2",
         "Human involvement in what models did",
-        ("Models chose their moves on their own. The rules of the game checked each move; nobody edited any.",),
+        ("Models chose their moves on their own. The rules of the game checked each move; no one edited any.",),
     )
     yield Item(
         "B.1",
@@ -184,7 +184,7 @@ def _core(facts: DatasetFacts, used: Sequence[ModelUse]) -> Iterator[Item]:
             "An answer was read as a move in the requested form. If it was not a legal move, it was refused with the "
             "reason, and the model was asked again; both are kept (columns problem, fault, try_number).",
             *(
-                f"{use.model}: {use.rule_breaks:,} of {use.calls:,} calls gave no legal move, {use.failed:,} gave no answer."
+                f"{use.model}: {use.rule_breaks:,} of {use.calls:,} calls gave no legal move, {use.failed:,} no answer."
                 for use in used
             ),
             "If a model gave no move, the fallback that moved is in decisions, column by.",

@@ -78,7 +78,7 @@ class DatasetFacts:
 
     @cached_property
     def description(self) -> str:
-        """Return the researchers' description, or one made from the dataset."""
+        """Return the researchers' description, or one generated from the dataset."""
         written = " ".join(self.publication.get("description", "").split())
         matches = self.flow["matches"]
         who = "people, language models and scripted players" if self.people else "language models and scripted players"

@@ -85,7 +85,7 @@ def move(match: Match, role: str, data: Mapping[str, Any], *, by: str | None = N
 
 
 def let_agent_answer(match: Match, role: str = "bob") -> None:
-    """Let the scripted agent move as long as it is asked."""
+    """Let the scripted agent move while it is its turn."""
     match.refresh_from_db()
     script = match.seats.get(role=role).agent.removeprefix("script:")
     while role in match.play().waiting_for():

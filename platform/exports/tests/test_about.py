@@ -1,4 +1,4 @@
-"""A dataset's description of itself: codebook, figure, README."""
+"""How a dataset is described: codebook, figure, README."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses, identifiers and keys of people whom no one here knows."""
+"""Addresses, identifiers and keys of unknown people."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_csv_and_parquet_columns_hold_the_same_values(tmp_path_factory, given_ro
     for given_row, record, values in zip(given_rows, records, packed, strict=True):
         for kind, said, value in zip(KINDS, record, values, strict=True):
             original = given_row[kind]
-            assert (value is None) == (original is None), "no value is told from an empty text"
+            assert (value is None) == (original is None), "a missing value differs from an empty text"
             if kind in WORDS:
                 # Only CSV is defused, and there only words: a number among them stays a number.
                 assert said == stored(cell(original)), kind

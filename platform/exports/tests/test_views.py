@@ -1,4 +1,4 @@
-"""The datasets page: who may do what on it, and what it shows."""
+"""The page of datasets: access and contents."""
 
 from __future__ import annotations
 

@@ -251,7 +251,7 @@ def test_paused_study_admits_no_one_and_resumes_as_launched(client, owner):
     assert study.status == "launched"
     told = Record.objects.filter(of_kind="studies.study", of_key=study.pk).order_by("pk")
     assert [(one.action, one.by) for one in told] == [("paused", "boss"), ("resumed", "boss")]
-    assert study.versions.count() == 1, "what was saved meanwhile waits for a launch of its own"
+    assert study.versions.count() == 1, "changes saved in the meantime wait for the next launch"
     assert [entry.get_change_message() for entry in LogEntry.objects.order_by("pk")] == [
         "Paused: closed to new participants. Participants who have started can continue.",
         "Resumed: new participants can enter again.",

@@ -229,7 +229,7 @@ def test_the_dataset_has_a_described_row_per_page(tmp_path):
     }  # fmt: skip
     book = {(one["table"], one["column"]): one for one in csv.DictReader((tmp_path / "data" / "codebook.csv").open())}
     assert book["signals", "seconds_visible"]["unit"] == "seconds"
-    assert "excludes nobody" in book["participants", "longest_line"]["meaning"]
+    assert "excludes no one" in book["participants", "longest_line"]["meaning"]
     assert verify(tmp_path / "data") == []
 
 

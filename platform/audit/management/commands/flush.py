@@ -12,7 +12,7 @@ from audit import guard
 
 class Command(flush.Command):
     def handle(self, **options: Any) -> None:
-        """Remove the triggers meanwhile on SQLite, which deletes row by row."""
+        """Remove the triggers during the flush on SQLite, which deletes row by row."""
         connection = connections[options["database"]]
         if connection.vendor != "sqlite":
             super().handle(**options)
