@@ -5,15 +5,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('exports', '0005_plain_english'),
+        ("exports", "0005_plain_english"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='dataset',
-            name='asked_at',
-            field=models.DateTimeField(default=django.utils.timezone.now, verbose_name='requested'),
+            model_name="dataset",
+            name="asked_at",
+            field=models.DateTimeField(default=django.utils.timezone.now, verbose_name="requested"),
         ),
     ]

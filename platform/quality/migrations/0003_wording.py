@@ -5,25 +5,24 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('quality', '0002_behaviour'),
+        ("quality", "0002_behaviour"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='behaviour',
-            name='last_at',
-            field=models.DateTimeField(default=django.utils.timezone.now, verbose_name='last received'),
+            model_name="behaviour",
+            name="last_at",
+            field=models.DateTimeField(default=django.utils.timezone.now, verbose_name="last received"),
         ),
         migrations.AlterField(
-            model_name='pageview',
-            name='first_at',
-            field=models.DateTimeField(default=django.utils.timezone.now, verbose_name='first received'),
+            model_name="pageview",
+            name="first_at",
+            field=models.DateTimeField(default=django.utils.timezone.now, verbose_name="first received"),
         ),
         migrations.AlterField(
-            model_name='pageview',
-            name='last_at',
-            field=models.DateTimeField(default=django.utils.timezone.now, verbose_name='last received'),
+            model_name="pageview",
+            name="last_at",
+            field=models.DateTimeField(default=django.utils.timezone.now, verbose_name="last received"),
         ),
     ]
