@@ -245,7 +245,7 @@ def test_inconclusive_trial_leaves_the_circuit_to_the_next_call(breakers, clock)
     assert breakers.enter("x") is True
 
 
-def test_hooks_hear_changes_except_those_from_other_processes(breakers, clock):
+def test_hooks_report_changes_of_this_process_only(breakers, clock):
     told = []
     breakers.on_change(lambda name, state: told.append((name, state)))
     broken(breakers)
@@ -297,7 +297,7 @@ async def test_endpoint_that_is_down_gets_no_more_calls(place, protocol, failing
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429])
-async def test_refusals_count_as_up(place, protocol, status):
+async def test_refusal_means_that_the_endpoint_is_up(place, protocol, status):
     place(protocol, error(status))
     for _time in range(6):
         with pytest.raises(errors.ProviderError):
@@ -317,7 +317,7 @@ async def test_missing_key_and_deadline_do_not_count_as_failures(place, protocol
     assert breaker.state("place") == "closed"
 
 
-async def test_retries_stop_when_the_circuit_opens_and_the_cause_is_reported(place, protocol):
+async def test_open_circuit_stops_retries_and_reports_the_cause(place, protocol):
     wire = place(protocol, error(500, "the real cause"))
     with pytest.raises(errors.Unavailable, match="the real cause"):
         await ask(retries=9, first_wait=0.001)

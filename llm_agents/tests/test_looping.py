@@ -87,7 +87,7 @@ def test_every_period_ends_in_plain_json(monkeypatch, protocol, held):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_agent_that_never_submits_fails_after_restarts_and_keeps_its_notes(monkeypatch, protocol):
+def test_agent_that_never_submits_fails_but_keeps_its_notes(monkeypatch, protocol):
     looks, note = Calls((("get_yields", "{}"),)), Calls((("note", '{"note": "n"}'),))
     with BothStandIn([note, looks, looks, looks, looks, looks, looks]) as standin:
         record = playing(monkeypatch, standin, protocol, calls=3, restarts=1)

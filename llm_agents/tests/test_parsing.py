@@ -315,7 +315,7 @@ def test_null_omits_fields_that_cannot_be_null():
     assert read_move('{"plan": {}, "order": null, "note": null}', [PLAN]) == {"plan": {}}
 
 
-def test_object_with_free_keys_is_a_list_of_entries_in_a_strict_schema():
+def test_free_keys_become_entries_in_strict_schemas():
     plan = answer_schema([PLAN])["properties"]["plan"]
     assert plan["items"]["properties"] == {"name": {"type": "string"}, "value": {"type": "integer", "minimum": 0}}
     entries = '[{"name": "deal 1", "value": "1,000"}, {"name": "deal 2", "value": 2}]'
@@ -381,7 +381,7 @@ class Assigned(Move):
     assignment: Annotated[dict[str, str], Field(json_schema_extra={"propertyNames": {"enum": ["T1", "T2"]}})]
 
 
-def test_dictionary_with_required_keys_is_an_object_in_a_strict_schema():
+def test_required_keys_stay_an_object_in_strict_schemas():
     """A model then cannot invent keys; if any may be left out, a list of entries names the given ones."""
     some = answer_schema([Form("assign", "Assign", Assigned)])["properties"]["assignment"]
     assert some["items"]["properties"]["name"]["enum"] == ["T1", "T2"]

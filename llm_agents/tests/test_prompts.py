@@ -48,14 +48,14 @@ def texts(sent):
 
 
 @pytest.mark.parametrize(("game", "role"), [(Guessing, "player_1"), (Well, "keeper")])
-def test_plain_is_a_conversation_if_the_role_remembers_else_one_prompt(game, role):
+def test_plain_is_a_conversation_if_the_role_remembers(game, role):
     play, events = replay_moves(configure(game, {}), 1, ())
     usual = "conversation" if play.game.remembers(role) else "fresh"
     for strategy in (None, "plain"):
         assert messages(play, role, events, strategy=strategy) == messages(play, role, events, strategy=usual)
 
 
-def test_chain_of_thought_asks_for_reasoning_first_and_the_object_last():
+def test_chain_of_thought_asks_for_reasoning_first():
     play, events = bargaining(*ROUND)
     plain = messages(play, "bob", events)
     reasoned = messages(play, "bob", events, strategy=CHAIN_OF_THOUGHT)
@@ -64,7 +64,7 @@ def test_chain_of_thought_asks_for_reasoning_first_and_the_object_last():
     assert reasoned[-1]["content"].endswith("answer with exactly one JSON object.")
 
 
-def test_accepted_answers_are_carried_forward_with_their_reasoning_as_in_glee():
+def test_accepted_answers_keep_their_reasoning_as_in_glee():
     play, events = bargaining(*ROUND)
     raw = 'Half is fair. {"decision": "reject"}'
     number = next(event.number for event in events if event.data.get("role") == "bob")
@@ -180,7 +180,7 @@ def test_broken_text_is_refused_with_its_line(name, template, said):
         check_prompts(prompts)
 
 
-def test_texts_may_come_as_plain_data_and_unknown_ones_are_refused():
+def test_texts_come_as_plain_data_with_known_names():
     play, events = bargaining()
     assert messages(play, "alice", events, prompts=OWN.model_dump()) == messages(play, "alice", events, prompts=OWN)
     assert prompts_sha256(play.game, prompts={}) == prompts_sha256(play.game)
@@ -227,7 +227,7 @@ def test_no_text_can_omit_the_explanation_of_the_marks():
 # ---- preview and version -----------------------------------------------------------------------
 
 
-def test_the_version_changes_with_every_text_and_with_nothing_else():
+def test_version_changes_with_texts_only():
     game = configure(Bargaining, {})
     usual = prompts_sha256(game)
     versions = [

@@ -300,7 +300,7 @@ def test_unusable_answer_is_a_foul_and_data(monkeypatch, tmp_path):
         assert len(list(csv.DictReader(file))) == 1
 
 
-def test_unavailable_endpoint_is_no_foul(monkeypatch):
+def test_unavailable_endpoint_is_not_a_foul(monkeypatch):
     with OpenAIStandIn([Failure(500)]) as standin:
         use(monkeypatch, standin)
         drive(planned(**{**CONTEST, "settings": CONTEST["settings"].model_copy(update={"limit_seconds": 3})}))

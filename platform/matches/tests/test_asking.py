@@ -105,7 +105,7 @@ def test_a_decided_move_is_saved_when_the_database_returns(monkeypatch):
     assert [call.outcome for call in Call.objects.filter(match_uid=match.uid)] == [Call.Outcome.MOVE]
 
 
-def test_writers_retry_until_the_function_succeeds_and_pass_on_other_errors():
+def test_writers_retry_outages_and_pass_on_other_errors():
     tried = SimpleNamespace(times=0)
 
     def function() -> str:

@@ -51,7 +51,7 @@ def after(play: Play, role: Role, value: str) -> Play | None:
 
 
 @pytest.mark.parametrize("key", registry.keys())
-def test_a_button_says_that_it_ends_the_game_if_it_does(key):
+def test_buttons_that_end_the_game_say_so(key):
     looked_at = 0
     for case in cases(key):
         hidden = "cap" in {name for role in case.game.roles() for name in case.game.secrets(role)} and (

@@ -94,7 +94,7 @@ class TestWhatPagesAreSent:
         monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
         return messages
 
-    def test_a_sealed_round_sends_small_messages_and_frames_when_it_closes(
+    def test_sealed_round_sends_small_messages_then_frames(
         self, sent: list[dict], django_capture_on_commit_callbacks: Callable
     ):
         with django_capture_on_commit_callbacks(execute=True):
@@ -106,7 +106,7 @@ class TestWhatPagesAreSent:
         assert [message["type"] for message in sent] == ["match.marked", "match.marked", "match.moved"]
         assert sorted(sent[-1]["frames"]) == ["p1", "p2", "p3"]
 
-    def test_the_small_message_contains_who_has_answered_but_not_what(
+    def test_small_message_says_who_answered_but_not_what(
         self, sent: list[dict], django_capture_on_commit_callbacks: Callable
     ):
         match = opened(seats=3)
@@ -126,7 +126,7 @@ class TestWhatPagesAreSent:
         assert 'data-seat="p3" data-mark="asked"' in html
         assert "77.25" not in html
 
-    def test_those_who_have_answered_see_who_is_awaited(self):
+    def test_waiting_participants_see_who_is_awaited(self):
         match = opened(seats=3)
         answer(match, "p2")
         match.refresh_from_db()
@@ -163,7 +163,7 @@ class TestNames:
 class TestEnd:
     """`on_timeout` is "end"."""
 
-    def test_a_silent_participant_times_out_and_the_others_lose_a_partner(self):
+    def test_silent_participant_times_out_and_ends_the_match(self):
         match = opened()
         answer(match, "p1")
         answer(match, "p2")
@@ -192,7 +192,7 @@ class TestDefault:
     def match(self) -> Match:
         return opened(on_timeout="default")
 
-    def test_the_clock_moves_for_silent_participants_and_the_others_continue(self, match: Match):
+    def test_clock_moves_for_silent_participants(self, match: Match):
         finish_round(match, ["p1", "p2"])
         run_out(match)
         assert movers(match, "p3") == ["clock"]
@@ -224,7 +224,7 @@ class TestDefault:
         run_out(match)
         assert match.open_turns() and "p3" in match.open_turns()
 
-    def test_the_clock_plays_for_a_withdrawn_participant_and_the_others_finish(self, match: Match):
+    def test_clock_plays_for_a_withdrawn_participant(self, match: Match):
         people.withdraw(enrolment_id=person_in(match, "p3").pk)
         sweeps.abandon_deserted()
         sweeps.abandon_deserted()
@@ -249,7 +249,7 @@ class TestAgent:
     def match(self) -> Match:
         return opened(on_timeout="agent", standin=STANDIN)
 
-    def test_an_agent_takes_a_silent_participants_seat_under_its_own_name(self, match: Match):
+    def test_agent_takes_a_silent_participants_seat(self, match: Match):
         finish_round(match, ["p1", "p2"])
         run_out(match)
         assert person_in(match, "p3").state == State.REPLACED
@@ -293,7 +293,7 @@ def test_the_log_of_a_match_with_a_replaced_participant_replays(django_capture_o
     assert games.play.replay_events(match.configured(), match.log()).last == match.play().last
 
 
-def test_the_first_turn_of_an_auction_of_many_items_has_three_times_the_usual_time():
+def test_first_turn_of_a_large_auction_has_triple_time():
     players = {"p1": services.Player(enrolment=newcomer(), step=0), "p2": services.Player(agent="openai:m")}
     config = {"players": 2, "items": [{"name": "A", "start_price": 10}], "order": "listed", "tie_break": "first_seat"}
     match = services.open_match(

@@ -37,7 +37,7 @@ class TestDepth:
                     answers[more[0].number] = f'{{"{GAMES[key]}": {number}}}'
         return found
 
-    def test_no_prompt_has_more(self, asked, key: str, depth: int):
+    def test_no_prompt_exceeds_the_depth(self, asked, key: str, depth: int):
         play, events, answers = asked[-1]
         for name in strategies.of(play.game):
             for role in ("p1", "p2"):
@@ -46,7 +46,7 @@ class TestDepth:
                 assert "77.125" not in text, name
                 assert text.count("13.5") >= min(depth, 1), "the last run is included, unless the depth is 0"
 
-    def test_no_page_has_more(self, asked, key: str, depth: int):
+    def test_no_page_exceeds_the_depth(self, asked, key: str, depth: int):
         play = asked[-1][0]
         for role in ("p1", "p2"):
             page = render_screen(play, role)

@@ -112,7 +112,7 @@ class TestPlainForms:
         visitor.let_agent_answer()
         assert 'http-equiv="refresh"' not in visitor.see().content.decode()
 
-    def test_a_refused_move_shows_the_page_with_the_reason_and_the_entered_values(self, visitor):
+    def test_refused_move_shows_the_reason_and_entered_values(self, visitor):
         assert visitor.move(alice_gain="6000", bob_gain="6000.5", message="A <b>fair</b> split").status_code == 303
         answer = visitor.see()
         html = answer.content.decode()

@@ -33,7 +33,7 @@ class Parts(HTMLParser):
 
 
 @pytest.mark.parametrize("key", sorted(written()))
-def test_a_screen_shows_it_literally_and_changes_nothing_else(key):
+def test_screens_show_injections_literally(key):
     usual = wrote(written()[key], HARMLESS)
     assert "".join(HARMLESS.split()) in Parts(render_screen(usual.play, usual.reader)).text
     for attempt, words in INJECTIONS.items():

@@ -36,7 +36,7 @@ def sent(**fields: str) -> dict[str, str]:
     return {"answering": "1", "!form": "answer", **fields}
 
 
-def test_move_with_warning_needs_confirmation_and_is_then_taken_unchanged():
+def test_move_with_warning_needs_confirmation():
     asked = seat(people_may_foul=True)
     outcome = intake.handle_move(asked, sent(answer="150"))
     assert (outcome["type"], outcome["form"]) == ("warning", "answer") and outcome["words"]
@@ -45,7 +45,7 @@ def test_move_with_warning_needs_confirmation_and_is_then_taken_unchanged():
     assert Event.objects.get(kind="move").data["move"] == {"answer": 150.0}
 
 
-def test_a_page_never_sends_what_the_game_says_it_must_not():
+def test_page_refuses_moves_that_must_not_be_sent():
     asked = seat(people_may_foul=False)
     outcome = intake.handle_move(asked, sent(answer="150", **{forms.CONFIRMED: "yes"}))
     assert outcome["type"] == "refused" and moves() == 0
@@ -55,7 +55,7 @@ def test_move_without_warning_is_sent_at_once():
     assert intake.handle_move(seat(people_may_foul=True), sent(answer="50"))["type"] == "taken"
 
 
-def test_without_a_script_the_page_asks_and_keeps_what_was_typed():
+def test_page_without_script_asks_and_keeps_entries():
     asked = seat(people_may_foul=True)
     posted = sent(answer="150")
     outcome = intake.handle_move(asked, posted)

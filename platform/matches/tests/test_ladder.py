@@ -140,7 +140,7 @@ def test_a_model_is_shown_its_own_earlier_answers(monkeypatch):
 
 
 @pytest.mark.parametrize(("answers", "by"), [("No move.", "script:fair"), (Failure(500), "script:fair:away")])
-def test_if_scripts_count_as_data_moves_without_any_answer_do_not(monkeypatch, answers, by):
+def test_script_moves_without_an_answer_are_not_data(monkeypatch, answers, by):
     with OpenAIStandIn([answers]) as standin:
         use(monkeypatch, standin)
         match = think(waiting(script="fair", script_counts=True))
@@ -148,7 +148,7 @@ def test_if_scripts_count_as_data_moves_without_any_answer_do_not(monkeypatch, a
     assert (by in counted_movers(match.agents().values())) == (answers == "No move.")
 
 
-def test_the_clock_lets_the_fallback_script_move_if_no_worker_is_left():
+def test_clock_runs_the_fallback_script_without_workers():
     match = waiting(script="fair")
     Match.objects.filter(pk=match.pk).update(turns=_overdue(match))
     services.handle_time_outs(match_id=match.pk)

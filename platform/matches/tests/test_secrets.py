@@ -47,7 +47,7 @@ def moves_of(seed: int, config: dict) -> list[tuple[str, dict]]:
 
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10_000), first=FACTORS, second=FACTORS, role=st.sampled_from(["alice", "bob"]))
-def test_the_others_discount_factor_changes_nothing_under_incomplete_information(seed, first, second, role):
+def test_others_discount_factor_stays_hidden(seed, first, second, role):
     hidden = "delta_bob" if role == "alice" else "delta_alice"
     common = {"complete_information": False, "rounds": None}
     moves = moves_of(seed, {**common, hidden: first})
@@ -56,7 +56,7 @@ def test_the_others_discount_factor_changes_nothing_under_incomplete_information
 
 @settings(max_examples=examples(40), deadline=None)
 @given(seed=st.integers(0, 10_000), cap=st.integers(5, 200), role=st.sampled_from(["alice", "bob"]))
-def test_an_unknown_horizon_changes_nothing(seed, cap, role):
+def test_unknown_horizon_stays_hidden(seed, cap, role):
     moves = moves_of(seed, {"rounds": None})
     assert_same_screens(role, moves, seed, {"rounds": None, "cap": 99}, {"rounds": None, "cap": cap})
 

@@ -169,7 +169,7 @@ class TestClock:
         person.refresh_from_db()
         assert person.state == State.DROPPED_OUT
 
-    def test_if_the_study_says_so_a_default_move_is_played_and_flagged(self, match):
+    def test_default_move_is_played_and_flagged_if_configured(self, match):
         Match.objects.filter(pk=match.pk).update(timers={"on_timeout": "default"})
         self.run_out_twice(match)
         move = Event.objects.get(match=match, kind="move")

@@ -103,7 +103,7 @@ def test_a_cap_applies_between_two_calls_of_a_turn(monkeypatch):
     assert match.events.get(kind="move").data["by"] == "script:cautious"
 
 
-def test_an_agent_that_never_submits_is_replaced_by_rules_or_fallbacks(monkeypatch):
+def test_agent_that_never_submits_is_replaced(monkeypatch):
     with OpenAIStandIn([NOTE, LOOK, LOOK, LOOK, LOOK, LOOK]) as service:
         use(monkeypatch, service)
         match = think(opened(calls=3, restarts=1, script="cautious"))
@@ -115,7 +115,7 @@ def test_an_agent_that_never_submits_is_replaced_by_rules_or_fallbacks(monkeypat
     assert offered[2] == offered[5] == ["pump"]
 
 
-def test_a_worker_that_dies_during_a_turn_leaves_its_notes_and_calls(monkeypatch):
+def test_dead_worker_leaves_its_notes_and_calls(monkeypatch):
     """The next worker restarts the turn: there is one note, and one move."""
     with OpenAIStandIn([LOOK, NOTE, Hang(30), LOOK, PUMP]) as service:
         use(monkeypatch, service)
@@ -161,7 +161,7 @@ def test_an_endpoint_without_tools_is_asked_in_plain_json(monkeypatch):
     assert "NoTools" in Call.objects.order_by("pk").first().record["error"]
 
 
-def test_the_set_up_page_warns_of_missing_tools_and_offers_plain_json(monkeypatch):
+def test_setup_page_warns_of_missing_tools(monkeypatch):
     monkeypatch.setattr(endpoints, "PRESETS", {"openai": replace(endpoints.PRESETS["openai"], tools=False)})
     game = configure(Well, {})
     asked = Agent(spec="openai:m", settings=AgentSettings(strategy="tools"))
