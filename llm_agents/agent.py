@@ -53,8 +53,8 @@ class AgentSpec:
         structured: enforce the JSON schema of the move, where the endpoint supports it.
         short: ask a model only for the fewest values that determine its move, if the game has such a form.
         plain_tools: a model calls tools in plain JSON, whatever its endpoint supports.
-        calls: the maximum calls of a model in one conversation of a turn with tools.
-        restarts: the maximum conversations after the first, if one ends without a submission.
+        calls: the maximum number of calls of a model in one conversation of a turn with tools.
+        restarts: how often such a conversation may start again if it ends without a submission.
         left_out: purposes of the calls before the move that are skipped, although the strategy has them.
     """
 
@@ -111,8 +111,8 @@ class Ladder:
         retries: the retries of each try, after calls that failed.
         total_seconds: the time limit of the whole decision; None: no limit.
         script: the fallback script, which moves when all agents have failed; None: there is none.
-        script_counts: the script's moves are data, the value of an unusable answer. It does not move for agents
-            that gave no answer at all.
+        script_counts: the script's moves are data: the value of an unusable answer. The script then does not move for
+            agents that gave no answer at all.
     """
 
     agents: tuple[AgentSpec, ...] = ()
@@ -126,7 +126,7 @@ class Ladder:
 
 @dataclass(frozen=True)
 class Decision:
-    """A legal move, and what it took to get it.
+    """A legal move, and how it was obtained.
 
     Attributes:
         calls: every call made for the move, including calls of agents that failed.
@@ -247,7 +247,7 @@ async def _wait_for_endpoint(
 def wording(
     agent: AgentSpec, *, template: str | None = None, prompts: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the agent's wording, as the arguments of `strategies.messages` and its neighbours."""
+    """Return the agent's wording, as arguments of `strategies.messages` and similar functions."""
     return {
         "strategy": agent.strategy,
         "template": template,
@@ -337,7 +337,7 @@ def _no_legal_move(tries: int) -> str:
 
 
 class DecisionProcess:
-    """One decision, asked of one agent after another: their questions, and the calls made."""
+    """One decision: asks one agent after another and collects their calls."""
 
     def __init__(
         self,
@@ -366,7 +366,7 @@ class DecisionProcess:
         """Return the agent's move.
 
         Raises:
-            NoLegalMove, ProviderError, BadAgent: it has none.
+            NoLegalMove, ProviderError, BadAgent: it gave none.
         """
         by = str(agent) if position else None
         if agent.scripted:
@@ -432,7 +432,7 @@ class DecisionProcess:
         raise NoLegalMove(f"{_no_legal_move(number)} {problem}", self._records)
 
     async def call(self, agent: AgentSpec, request: Request, policy: Policy, keep: CallRecorder) -> Completion:
-        """Make one call, if another may be paid for, after storing the earlier ones.
+        """Make one call, after storing the earlier ones and checking that another may be paid for.
 
         Raises:
             AgentError
@@ -509,7 +509,7 @@ class _Draft:
 
     @property
     def discards(self) -> Callable[[str], None] | None:
-        """The sink for streamed text that is not shown: that of a conversation with tools."""
+        """A sink for streamed text that is never shown, as in conversations with tools."""
         return (lambda _piece: None) if self.enabled else None
 
     def add(self, piece: str) -> None:

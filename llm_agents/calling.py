@@ -70,7 +70,7 @@ async def call(
     """Return the endpoint's answer.
 
     Args:
-        request: its `timeout` yields to the policy.
+        request: the policy replaces its `timeout`.
         keep: called after each attempt.
         provider: makes the call; None: the endpoint's own.
 

@@ -12,7 +12,7 @@ from llm_agents.record import CallRecord
 
 
 class Hooks(Protocol):
-    """All called in the decision's event loop, one after the other."""
+    """All methods are called in the decision's event loop, one after the other."""
 
     async def allow(self) -> None:
         """Called before each call of a model.

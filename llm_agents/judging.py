@@ -61,7 +61,7 @@ async def inquire(
     policy: Policy | None = None,
     provider: Provider | None = None,
 ) -> Move:
-    """Return the form as the model filled it in; after a correction, it is asked again.
+    """Return the form as the model filled it in; correct the model and ask again if needed.
 
     Args:
         keep: called with every call as soon as it is made, failed ones included.

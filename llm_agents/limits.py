@@ -35,7 +35,7 @@ class Limit:
         """Hold a slot for one call.
 
         Args:
-            deadline: when waiting for it is given up, by `time.monotonic`.
+            deadline: when to stop waiting, by `time.monotonic`.
 
         Raises:
             TimedOut: there was no free slot before the deadline.

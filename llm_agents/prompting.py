@@ -26,7 +26,7 @@ REASON_FIRST = (
     "last thing you write, answer with exactly one JSON object"
 )
 WORDING = 3
-"""Raised whenever the wording changes: of `render`, `task`, `format_help`, `situation` or a layout."""
+"""Incremented whenever the wording of `render`, `task`, `format_help`, `situation` or a layout changes."""
 
 _UNSAFE = re.compile("[<>\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 

@@ -52,7 +52,7 @@ def _fit(value: Json, schema: Mapping[str, Any], definitions: Mapping[str, Any],
     if isinstance(value, int) and abs(value) > MOST_EXACT:
         raise BadAnswer(f'The value of "{where}" is too large a number.')
     if isinstance(value, str) and _LONE_SURROGATE.search(value):
-        raise BadAnswer(f'The text of "{where}" holds half of a \\u surrogate pair, which is no character.')
+        raise BadAnswer(f'The text of "{where}" holds half of a \\u surrogate pair, which is not a character.')
     for option in options:
         if option.get("type") == "object" and "properties" not in option and isinstance(value, list):
             value = _from_entries(value, where)

@@ -33,12 +33,12 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(read) < len(pairs):
         keys = [key for key, _value in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise _Ambiguous(f"the key {json.dumps(twice, ensure_ascii=False)} is in it twice")
+        raise _Ambiguous(f"the key {json.dumps(twice, ensure_ascii=False)} appears twice")
     return read
 
 
 def _refuse_constant(word: str) -> NoReturn:
-    raise _Ambiguous(f"{word} is no JSON number")
+    raise _Ambiguous(f"{word} is not a JSON number")
 
 
 _decoder = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
@@ -156,7 +156,7 @@ def _reason(error: ValueError, text: str) -> str:
     if rest.startswith(("//", "/*", "#")):
         return "JSON has no comments"
     if rest[:1] in tuple("'‘’“”„«`"):
-        return 'keys and text stand between straight double quotes (")'
+        return 'keys and text must be in straight double quotes (")'
     for word, json_word in _LITERALS.items():
         if rest.startswith(word):
             return f"write {json_word} and not {word}"
@@ -165,12 +165,12 @@ def _reason(error: ValueError, text: str) -> str:
     if rest[:1] == "%":
         return "numbers have no percent sign: give the number itself"
     if error.msg.startswith("Expecting property name"):
-        return f"a key in double quotes must stand at {_near(rest)}"
+        return f"a key in double quotes is missing at {_near(rest)}"
     if error.msg.startswith("Expecting ':'"):
         return f"a colon is missing before {_near(rest)}"
     if error.msg.startswith("Expecting ','"):
-        return f"a comma or a closing brace must stand before {_near(rest)}"
-    return f"{_near(rest)} is no number, quoted text, true, false, null, list or object"
+        return f"a comma or a closing brace is missing before {_near(rest)}"
+    return f"{_near(rest)} is not a number, quoted text, true, false, null, list or object"
 
 
 def _thousands(text: str, at: int) -> str | None:

@@ -1,6 +1,6 @@
-"""A single question, after the earlier calls that its strategy wants before it.
+"""A single question, preceded by the earlier calls that its strategy recalls.
 
-The form of AucArena: rules; the latest plan, question and answer; own answers on this item; the question.
+The form of AucArena: rules; the latest plan, question and answer; the role's own answers on this item; the question.
 """
 
 from __future__ import annotations

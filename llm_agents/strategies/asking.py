@@ -84,7 +84,9 @@ class Asking:
 
     @property
     def stands_alone(self) -> bool:
-        """Whether this is one of several questions, each preceded by what its strategy wants."""
+        """Whether this is one of several questions, each preceded by the calls and answers that its strategy
+        recalls.
+        """
         return bool(self.strategy.modules)
 
     def news(self) -> str:

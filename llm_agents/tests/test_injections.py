@@ -32,7 +32,7 @@ TELLING = 25
 CASES = 8
 """Configurations of a game to search for one in which a player can write."""
 MAX_MOVES = 12
-"""Moves within which a game with free text lets a player write."""
+"""The number of moves within which a game with free text lets a player write."""
 
 
 @dataclass(frozen=True)

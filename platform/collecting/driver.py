@@ -124,10 +124,10 @@ class _Driver:
     # ---- one item ----------------------------------------------------------------------------------
 
     async def _item(self, item: Item) -> None:
-        """Play one item as far as possible; any error stays with the item."""
+        """Play one item as far as possible; any error fails this item alone."""
         try:
             if item.attempts > leases.MAX_ATTEMPTS:
-                await self._fail(item, "Started too often without progress: its workers died.")
+                await self._fail(item, "Started too often without progress: its workers crashed.")
                 return
             match = await self._writers.retry(playing.begin, self.collection, item, self.holder)
             if match.status == Match.Status.LIVE:
@@ -170,11 +170,11 @@ class _Driver:
     async def _think(
         self, item: Item, match: Match, play: Play, role: Role, agent: Agent
     ) -> tuple[Question, Decision | None]:
-        """Return the decision of an agent or its fallback; None if its last resort must move.
+        """Return the decision of an agent or its fallback model; None if its fallback script must move.
 
         Raises:
             CapReached: this collection may make no model calls for now.
-            _Failed: no legal move was given.
+            _Failed: the agent gave no legal move.
         """
         host = Host(
             self._writers,

@@ -1,9 +1,9 @@
 """The keys of a collection's frozen content, and how older formats are read.
 
 Format 2: {format, game, rules_version, environment, configurations, cycle, roles, agents: {label: agent},
-lineups: rule, repetitions, seeds, stages, texts, edited, prices}. In the format before, content listed its line-ups as
-`assignments` of specifications with common settings (`settings`, `delay`), and every match had a seed by its
-number. Imported collections have neither.
+lineups: rule, repetitions, seeds, stages, texts, edited, prices}. In format 1, content lists its line-ups as
+`assignments` of specifications with common settings (`settings`, `delay`), and the seed of a match follows from its
+number. Imported collections have no line-ups.
 """
 
 from __future__ import annotations

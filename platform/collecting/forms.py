@@ -426,7 +426,7 @@ def conditions(game: type[Game[Any, Any]]) -> dict[str, str]:
 
 
 def _own_controls(game: type[Game[Any, Any]]) -> Parameters:
-    """Return the parameters that have controls of the game's own."""
+    """Return the parameters for which the game has its own controls."""
     return Parameters(game.Config, entries=entries.of(game.key))
 
 

@@ -1,4 +1,4 @@
-"""Leases on items: claimed, renewed, released, and expired seconds after their driver's death."""
+"""Leases on items: claimed, renewed, released; they expire within seconds if their driver dies."""
 
 from __future__ import annotations
 

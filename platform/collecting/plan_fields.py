@@ -1,6 +1,6 @@
 """The plan form's fields that a script (`plan.js`) draws: agents, line-ups, configurations.
 
-They hold JSON in a text field, so that nobody reads or writes JSON. The script keeps keys it doesn't know.
+They hold JSON in a text field, which researchers never see. The script keeps keys it doesn't know.
 """
 
 from __future__ import annotations

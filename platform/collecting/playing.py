@@ -61,7 +61,7 @@ def _open(collection: Collection, item: Item, planned: planning.PlannedMatch, ho
 
 @transaction.atomic
 def make_move(*, item: Item, question: Question, decision: Decision | None, holder: str) -> Play:
-    """Make an agent's move or, without a decision, the default move.
+    """Make an agent's move; without a decision, its fallback script moves.
 
     Returns:
         The play after that move and after the immediate moves of scripted players.

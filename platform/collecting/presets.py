@@ -61,7 +61,7 @@ FAMILIES = (
 
 
 def glee_llm(agents: Sequence[str], seed: int, by: AbstractBaseUser | None) -> list[Collection]:
-    """Create a collection per family: every configuration for each ordered pair of agents, equal ones included."""
+    """Create a collection per family: every configuration for each ordered pair of agents, self-play included."""
     return [
         make_collection(
             Plan(
@@ -148,7 +148,7 @@ def names() -> list[str]:
 def load(
     name: str, *, agents: Sequence[str] = (), seed: int = 1, by: AbstractBaseUser | None = None
 ) -> list[Collection] | list[Study]:
-    """Create the preset's studies or collections without launching or starting them; existing ones stay.
+    """Create the preset's studies or collections without launching or starting them; existing ones are unchanged.
 
     Raises:
         BadPlan: no such preset, it was loaded before, or an agent does not exist; nothing was created.
@@ -245,7 +245,7 @@ def _plan(name: str, game: str, preset: CollectionPreset, environment: Environme
 
 
 def find_loaded(name: str) -> Study | Collection | None:
-    """Return what already exists of a preset."""
+    """Return a study or collection that this preset has already created; None if there is none."""
     for model in (Study, Collection):
         for known in model.objects.filter(slug__startswith=f"{name}-"):
             longer_names = [other for other in names() if other.startswith(f"{name}-") and known.slug.startswith(other)]

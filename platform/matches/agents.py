@@ -30,7 +30,7 @@ from opponents.endpoints import current_prices, refresh_if_old
 from opponents.services import mark_played
 
 MAX_ATTEMPTS = 5
-"""How often a turn is started before its agent counts as failed (a crashed worker counts once)."""
+"""How many times a turn may be started before its agent counts as failed; each crash of a worker counts once."""
 log = logging.getLogger(__name__)
 _writers = Writers("turn-writer", 6)
 
@@ -45,11 +45,11 @@ def answer_turn(*, match_uid: uuid.UUID, role: str, answering: int) -> None:
 def begin_turn(*, match_uid: uuid.UUID, role: str, answering: int) -> Future[None] | None:
     """Answer an agent's turn, now or after thinking; do nothing if the match has moved on.
 
-    A script without delay has moved when this returns. A thinking agent holds no thread: however many wait for a
-    model that hangs, this process continues with other turns.
+    A script without delay has already moved when this returns. A thinking agent occupies no thread, so calls that
+    hang never keep this process from other turns.
 
     Returns:
-        A future that is done once the agent, or what replaces it, has moved; None if nothing has to think.
+        A future that is done once the agent or its replacement has moved; None if no thinking is needed.
     """
     refresh_if_old()
     match_id, agents = seated_agents(match_uid)
@@ -74,7 +74,7 @@ def decide_turn(match: Match, play: Play, role: str, agent: Agent) -> Decision:
     """Return an agent's decision about an open turn, without a lease; the caller makes the move.
 
     Raises:
-        AgentError, GameError: there is no decision.
+        AgentError, GameError: the agent and its fallbacks gave no move.
     """
     question = question_for(
         match, play, role, agent, Host(_writers, current_prices), template=match.texts.get("instructions")
@@ -144,7 +144,7 @@ class _Thinking:
         return asyncio.run_coroutine_threadsafe(self._think_and_move(lease, question), background_loop())
 
     def _question(self, lease: Lease) -> Question | None:
-        """Return the question to the agent, if its turn is still open."""
+        """Return the question to the agent; None if its turn is no longer open."""
         if lease.attempts > MAX_ATTEMPTS:
             raise AgentError("the turn was started too often")
         match = Match.objects.get(pk=self._match_id)
@@ -165,7 +165,7 @@ class _Thinking:
         await _writers.retry(self._finish, lease, question, outcome)
 
     def _finish(self, lease: Lease, question: Question, outcome: Decision | Exception) -> None:
-        """Make the move, or what the study wants instead; after an internal error the sweep retries the turn."""
+        """Make the move, or apply the study's fallback; after an internal error, the sweep retries the turn."""
         try:
             self._move(question, outcome)
         except OUTAGE_ERRORS:

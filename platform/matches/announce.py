@@ -24,7 +24,7 @@ from matches.turns import OpenTurn
 
 log = logging.getLogger(__name__)
 PLAY_TURN = "matches.play_turn"
-"""Name of the task that answers an agent's turn; a name, since `matches.tasks` itself imports this module."""
+"""The task that answers an agent's turn, given by name because `matches.tasks` imports this module."""
 
 
 def when_committed(
@@ -39,9 +39,9 @@ def when_committed(
     """After the commit, notify the pages and queue the agents' `turns`.
 
     Args:
-        frames_for: if no view has changed, the only pages that get a frame, because their clock has changed;
-            None: every page gets one.
-        marks_after: if no view has changed, pages are told who has answered since this event; None: nobody.
+        frames_for: if only clocks have changed, the roles whose pages get a frame; None: every page gets one.
+        marks_after: if no view has changed, the event since which pages are told who has answered; None: they are
+            not told.
         replaced: participants whose seat an agent has just taken.
     """
     if replaced:
@@ -60,7 +60,7 @@ def when_committed(
 
 
 def _some_page_needs_update(match: Match, play: Play) -> bool:
-    """Return False if nobody is watching, or the only participant has just moved: their page knows already."""
+    """Return False if no participant plays, or the only one has just moved and so has the new state already."""
     people = match.people()
     return len(people) > 1 or bool(people & set(play.waiting_for()))
 

@@ -28,13 +28,13 @@ from opponents.spending import refuse_over
 
 @dataclass(frozen=True)
 class Host:
-    """What runs the match.
+    """The code that runs the match: its database threads, prices and callbacks.
 
     Attributes:
         writers: the threads that access the database.
-        prices: the prices that calls cost.
+        prices: returns the prices of calls.
         on_calls: called with new calls in the transaction that stores them.
-        on_note: called with the number under which a turn continues after a note, in the note's transaction.
+        on_note: called in a note's transaction with the number under which the turn continues.
         still_wanted: returns False once nobody waits for an unavailable endpoint any longer.
     """
 
@@ -47,7 +47,9 @@ class Host:
 
 @dataclass
 class Question:
-    """The question to an agent at an open turn, with its calls; the hooks of its decision (`llm_agents.hooks`).
+    """A question to an agent at an open turn, with its calls.
+
+    It also implements the hooks of the agent's decision (`llm_agents.hooks`).
 
     Attributes:
         play: the current play, updated after each note of the agent.
@@ -78,10 +80,10 @@ class Question:
     async def decide(
         self, *, on_text: Callable[[str], None] | None = None, on_retract: Callable[[], None] | None = None
     ) -> Decision:
-        """Return the decision of the agent or its fallback; its calls are stored in any case.
+        """Return the decision of the agent or its fallback; calls are stored even if it fails.
 
         Raises:
-            AgentError, GameError: there is no decision.
+            AgentError, GameError: the agent and its fallbacks gave no move.
         """
         settings = self.agent.settings
         try:

@@ -1,4 +1,4 @@
-"""What results of a game pay in real money, as shown while people play.
+"""The bonus in real money for a game's outcomes, as shown during play.
 
 The paying app registers how pay rules are evaluated; a match stores its rule as plain data in `texts["pay"]`.
 """

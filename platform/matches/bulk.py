@@ -15,7 +15,7 @@ from matches.models import Event
 
 BATCH_ROWS = 2000
 MAX_INSERTED_ROWS = 20
-"""Up to this many rows, a statement is as fast as COPY."""
+"""Up to this many rows, an INSERT is as fast as COPY."""
 COLUMNS = ("match_id", "number", "kind", "role", "data", "at", "asked_at", "shown_at", "refused")
 
 
@@ -53,7 +53,7 @@ def write_logs(logs: Iterable[tuple[int, Iterable[interface.Event]]], *, at: dat
 
 
 def _write(rows: Iterable[tuple[int, Row]]) -> None:
-    """Write with COPY on PostgreSQL, which takes about a fifth of the time of statements."""
+    """Write with COPY on PostgreSQL, which takes about a fifth of the time of INSERT statements."""
     if connection.vendor == "postgresql":
         copy_rows = f"COPY {Event._meta.db_table} ({', '.join(COLUMNS)}) FROM STDIN"
         with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(copy_rows) as copy:

@@ -67,7 +67,7 @@ class Change:
         return sum(row.kind == "move" for row in self._rows)
 
     def move(self, role: Role, move: MoveData, *, by: str | None = None, shown_at: datetime | None = None) -> None:
-        """Make a move of an open turn by the rules.
+        """Make a move in an open turn under the rules.
 
         A move of a participant who was away means that they are back; an agent that took a participant's seat
         moves under its own name.
@@ -113,7 +113,7 @@ class Change:
             self._returned.add(role)
 
     def lose(self, role: Role) -> None:
-        """Record that a participant has left for good while the match goes on: the clock now answers at once."""
+        """Record that a participant has left for good while the match continues: the clock now answers at once."""
         self.absences[role] = {**self.absences.get(role, {}), "gone": True}
 
     def seat_agent(self, role: Role, agent: Agent) -> None:
@@ -147,7 +147,7 @@ class Change:
         answered: OpenTurn | None = None,
         clock_of: OpenTurn | None = None,
     ) -> None:
-        """Continue from the play after some events; `clock_of` is the turn whose clock keeps running (after a note)."""
+        """Adopt the play after some events; `clock_of` is the turn whose clock keeps running (after a note)."""
         now = timezone.now()
         self._rows += [_row(event, now, answered) for event in events]
         self.play = after

@@ -1,11 +1,18 @@
 """The socket of a participant's page.
 
-The page sends {"type": "move", "fields": {…}}, {"type": "sync", "last": n} and, after its person was away,
-{"type": "back"}; it receives frames (see `screens.frame`), {"type": "refused" | "stale" | "warning"} in response to a
-move that was not made, {"type": "synced"} in response to a sync (after a frame, if the page had missed one),
-{"type": "marks"} if somebody has answered a sealed turn and nothing else has changed (`screens.marks_message`),
-{"type": "draft", "role", "answering", "text"} while an agent that its frame waits for is writing (text null: the
-draft was retracted), and {"type": "gone"} if the token has no match, or no longer has one.
+The page sends messages of these types:
+
+    move    make a move with these "fields"
+    sync    send what was missed since the event "last"
+    back    the participant, who was away, has returned
+
+It receives frames (see `screens.frame`) and messages of these types:
+
+    refused, stale, warning    the move was not made
+    synced     a sync is complete; if the page had missed a frame, the frame came first
+    marks      somebody has answered a sealed turn, and nothing else has changed (`screens.marks_message`)
+    draft      the agent "role" is writing its answer to "answering"; "text" is null if the draft was retracted
+    gone       the token has no match, or no longer has one
 """
 
 from __future__ import annotations
@@ -33,19 +40,19 @@ from participants import services as people
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 MAX_SOCKETS = 6
-"""The most open sockets of one participant's link per process; further pages fetch their frames."""
+"""The maximum number of open sockets per participant's link and process; further pages fetch their frames."""
 BURST, PER_SECOND = 30, 5
 """How many messages a socket may send at once, and how many per second afterwards; no page sends half as many."""
 TOO_MANY_REQUESTS = 4429
 TRY_AGAIN_LATER = 1013
-"""Close code while the database is unavailable: the page fetches its frames meanwhile."""
+"""Close code while the database is unavailable; the page fetches its frames over HTTP meanwhile."""
 MAX_MESSAGE_LENGTH = 32_768
 """The longest message in characters; a move with the longest allowed text is far shorter."""
 QUICK_REPLY_SECONDS = 0.3
 """Seconds to wait for a quick opponent's reply before the page shows that it is thinking."""
 _open: Counter[str] = Counter()
 _threads = ThreadPoolExecutor(settings.PLAY_THREADS, thread_name_prefix="play")
-"""Enough for commits to wait for the disk at the same time; more would only contend for the interpreter."""
+"""Enough threads for several commits to wait for the disk; more would only compete for the interpreter's lock."""
 
 
 async def in_thread(function: Callable[..., T], *args: Any, **options: Any) -> T:
@@ -64,7 +71,7 @@ class PlayConsumer(AsyncWebsocketConsumer):
     async def dispatch(self, message: dict[str, Any]) -> None:
         """Dispatch without the library's thread switch per message, which would close old database connections.
 
-        Database work runs in our own threads, which take care of their connections.
+        Database work runs in our own threads, which manage their connections.
         """
         try:
             await getattr(self, get_handler_name(message))(message)
@@ -166,7 +173,7 @@ class PlayConsumer(AsyncWebsocketConsumer):
     async def match_draft(self, event: dict[str, Any]) -> None:
         """Handle an agent's draft (from `announce`): only the newest counts, and its frame is sent first.
 
-        Pages are not notified of each move of an agent that moves several times, so the frame may have to be read.
+        Pages are not notified of every move of an agent that moves several times, so the frame may have to be fetched.
         """
         if self.seat.role not in event["people"] or (self.draft and event["number"] <= self.draft["number"]):
             return
@@ -183,7 +190,7 @@ class PlayConsumer(AsyncWebsocketConsumer):
             await self._send({"type": "draft", **{name: draft[name] for name in ("role", "answering", "text")}})
 
     def _show_later(self, last: int) -> None:
-        """Show that others are thinking, unless it is this seat's turn again by then."""
+        """After a moment, show that others are thinking, unless it is this seat's turn again by then."""
 
         async def show() -> None:
             await asyncio.sleep(QUICK_REPLY_SECONDS)

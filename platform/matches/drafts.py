@@ -31,10 +31,10 @@ _UNREADABLE = "\ufffd"
 
 
 class AnswerParser:
-    """Parses an answer while it is written: the text so far of the fields `shows` in its last JSON object.
+    """Parses an answer while it is written; gives the text so far of the fields `shows` in its last JSON object.
 
-    Strings are read as by a strict JSON parser. Text that turns out not to be an object is abandoned where it
-    fails, without searching it for objects: that can show less, but never more.
+    Strings are read as by a strict JSON parser. Text that turns out not to be an object is skipped without
+    searching it for nested objects: this can show less than the answer contains, but never more.
     """
 
     def __init__(self, shows: Collection[str]):
@@ -303,7 +303,7 @@ class Draft:
                 self._announce_soon()
 
     def close(self) -> None:
-        """Close the draft. The last text is still sent, if it was not."""
+        """Close the draft. Text that was not sent yet is still sent."""
         with self._lock:
             self._closed = True
 

@@ -161,7 +161,7 @@ def _parts(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[F
 def _resolved(part: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
     """Return a property with references resolved and "or null" separated.
 
-    Of several types the dictionary counts: a string beside it is the same dictionary as text.
+    If a value may be a dictionary or a string, only the dictionary counts: the string is the same as JSON text.
     """
     flat = dict(part)
     if "$ref" in flat:
@@ -237,7 +237,7 @@ def _shape_of_list(part: Mapping[str, Any], definitions: Mapping[str, Any]) -> t
             _field(str(at), {"title": str(at), **entry}, definitions, required=at <= least)
             for at, entry in enumerate(items, start=1)
         )
-        # an empty slot is no entry, so "none" needs a control
+        # an empty slot is not an entry, so "none" needs a control
         return "slots", tuple(replace(slot, default="") if slot.nullable else slot for slot in slots)
     entry = _field("", part.get("items", {}), definitions)
     return ("lines", (entry,)) if entry.kind in _SCALARS else ("", ())

@@ -1,4 +1,4 @@
-"""What a page sends as a move, over whichever wire it came."""
+"""Handle moves that pages send over their socket or plain HTTP."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from matches.models import Seat
 
 
 def handle_move(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | None = None) -> dict[str, Any]:
-    """Take what a page sent as a move.
+    """Make the move that a page sent.
 
-    Returns {"type": "taken", last, over}, or {"type": "refused", errors} with a reason per field, or
-    {"type": "stale", reason} or {"type": "warning", form, words}, which asks whether to send the move anyway: then
-    nothing has changed.
+    Returns:
+        {"type": "taken", last, over} if the move was made. Otherwise nothing has changed, and it is
+        {"type": "refused", errors} with a reason per field, {"type": "stale", reason}, or
+        {"type": "warning", form, words}, which asks whether to send the move anyway.
     """
     try:
         answering = int(posted.get("answering", ""))

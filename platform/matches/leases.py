@@ -1,4 +1,4 @@
-"""Leases on turns: which worker is thinking about which.
+"""Leases on turns: which worker is answering which turn.
 
 A worker process renews all of its leases from one thread. If it crashes, they expire within `LEASE_SECONDS`,
 and the sweep gives the turns to another worker.

@@ -23,7 +23,7 @@ from opponents.agents import Agent
 STATUS = "status"
 """The block in which a game says what to do now."""
 MAX_MINUTES = 60
-"""The longest limit that a waiting participant is told in minutes."""
+"""The longest waiting limit that participants are shown, in minutes."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class AwaitedAgent:
     Attributes:
         writes: its answer may contain text, so a draft may be shown.
         limit: seconds after which the wait ends; None: not announced.
-        next: what happens then, by the minutes left until then, most first.
+        next: what happens then, as (minutes left, text), longest first.
     """
 
     role: Role
@@ -58,7 +58,7 @@ def awaited_agents(match: Match, play: Play) -> tuple[AwaitedAgent, ...]:
 
 
 def _wait_limit(match: Match, agent: Agent) -> tuple[float | None, str]:
-    """Return how many seconds to wait for the agent, and whether a "script" moves then or the match "end"s.
+    """Return the seconds to wait for the agent, and what follows: "script" (it moves) or "end" (of the match).
 
     Matches of versions before line-ups define this in their timers, for all agents.
     """
@@ -79,9 +79,9 @@ def _next_within(name: str, minutes: int, after: str | None) -> str:
     if after == "script":
         words = ngettext(
             "{name} is thinking. If there is no answer within {minutes} minute, a simple program answers instead, "
-            "and the game goes on.",
+            "and the game continues.",
             "{name} is thinking. If there is no answer within {minutes} minutes, a simple program answers instead, "
-            "and the game goes on.",
+            "and the game continues.",
             minutes,
         )
     else:
@@ -129,7 +129,7 @@ def _note(absence: Mapping[str, Any]) -> str:
 
 
 def awaited_text(play: Play) -> str:
-    """Return the names of those whose answers are awaited, for those who wait."""
+    """Return the text that names the players whose answers are awaited, for those who wait."""
     names = [play.game.role_title(role) for role in play.waiting_for()]
     if not names:
         return ""
@@ -139,7 +139,7 @@ def awaited_text(play: Play) -> str:
 
 
 def view_for(play: Play, role: Role) -> View:
-    """Return the role's view; while its answer is sealed, which views do not know, the status no longer asks for it."""
+    """Return the role's view. If the role has given a sealed answer, which views ignore, the status says so."""
     blocks = play.view(role)
     if role not in play.sealed or play.over:
         return blocks
@@ -153,7 +153,7 @@ def answered_text() -> str:
 
 
 def marks_message(match: Match, play: Play, *, after: int) -> dict[str, Any]:
-    """Return the message after somebody has answered a sealed turn: only who has and who has not.
+    """Return the message to pages after an answer to a sealed turn: who has answered, and who has not.
 
     `after` and `last` are the numbers of the newest event before and now; `seats` and `notes` are as in
     `SeatMark`, `awaited` is for those who have answered, and `awaits` lists the questions to agents.
@@ -176,7 +176,7 @@ class Common:
 
     Attributes:
         seats: who has answered.
-        awaited: whom those who have answered are waiting for.
+        awaited: the text that tells those who have answered whom they are waiting for.
     """
 
     seats: tuple[SeatMark, ...]
@@ -200,8 +200,8 @@ def render_screen(
 ) -> str:
     """Return the game as `role` sees it now, with its forms if it is asked, or else `waits_for`.
 
-    It is built from the role's view, what the instructions may contain (`variables`), the pay rule and who is waited
-    for. It contains no identifier, time or token.
+    It is built from the role's view, the instructions' `variables`, the pay rule and the awaited agents. It contains
+    no identifier, time or token.
     """
     waiting = play.waiting_for()
     common = common or Common.of(play, absences or {})

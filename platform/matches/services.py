@@ -46,7 +46,7 @@ Mover = Callable[[Play], MoveData]
 
 @dataclass(frozen=True)
 class MoveResult:
-    """A move that was made, and the play after it and what followed at once."""
+    """The result of a move: the play after it and after the moves that followed at once."""
 
     play: Play
     moves: int = 1
@@ -102,7 +102,7 @@ class Player:
 
 
 def prepare(*, game: str, config: Mapping[str, Any], seed: int) -> None:
-    """Let the rules precompute what is slow when such a match is opened; call this outside transactions.
+    """Do the slow computations for opening such a match in advance, if any; call this outside transactions.
 
     Raises:
         GameError: the configuration is not playable.
@@ -396,7 +396,7 @@ def abandon_match(*, match_id: int, reason: str, role: Role | None = None) -> No
 
 
 def _abandon(change: Change, reason: str, role: Role | None) -> None:
-    """End the match; the person who caused it gets `reason` as state, the others that of another player's failure."""
+    """End the match; `role`'s participant gets the state `reason`, the others that of another player's failure."""
     others = State.PARTNER_LEFT if role in change.match.people() else State.OPPONENT_FAILED
     change.abandon(str(reason), role)
     for seat in Seat.objects.filter(match=change.match, enrolment__isnull=False).order_by("enrolment"):

@@ -131,9 +131,9 @@ def _agents(step: Mapping[str, Any], seed: int) -> dict[str, services.Player]:
 
 
 def names_in(match: Match, role: Role, *, own: str) -> list[tuple[str, str, bool]]:
-    """Return (seat, chosen name, whether it is `role`) of all seats if no agent plays, else only one's own.
+    """Return (seat, chosen name, whether it is `role`): of all seats if no agent plays, else of the role's own.
 
-    With an agent in the match nobody else is named, since a name would reveal who is a participant. A single
+    If an agent plays, nobody else is named, since a name would reveal who is a participant. A single
     player needs no name.
     """
     names = {role: own}
@@ -141,7 +141,7 @@ def names_in(match: Match, role: Role, *, own: str) -> list[tuple[str, str, bool
         names = dict(match.seats.values_list("role", "enrolment__display_name"))
     game = match.configured()
     if len(game.roles()) == 1:
-        return []  # nobody else sees it, and the participant knows it
+        return []  # nobody else would see the name
     return [(game.role_title(one), names[one], one == role) for one in game.roles() if names.get(one)]
 
 

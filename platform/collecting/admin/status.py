@@ -55,7 +55,8 @@ class CollectionStatus:
         latest: the matches that ended last.
         playing: some of the matches in progress, newest first.
         ratings: of the agents, if their game rates them; not while matches are played.
-        cap_of_today: that today's calls have reached the installation's limit; empty if that stops nothing here.
+        cap_of_today: a message that today's calls have reached the installation's limit; empty if it has no effect
+            here.
     """
 
     now: Progress

@@ -115,7 +115,7 @@ def test_a_collection_is_made_from_a_published_table(client, administrator):
     collection = Collection.objects.get()
     assert response.status_code == 302 and response["Location"] == page_of(collection)
     assert collection.content["configurations"] == table("bargaining", "glee")
-    assert (collection.planned, collection.items.count()) == (384 * 4 * 2, 0), "rows are made as they are begun"
+    assert (collection.planned, collection.items.count()) == (384 * 4 * 2, 0), "rows are created as matches start"
     assert (collection.status, collection.seed, collection.created_by) == (Status.READY, 7, administrator)
     assert (
         "384 configurations × 4 line-ups × 2 repetitions = 3,072 matches"
@@ -528,7 +528,7 @@ def test_progress_fragment_shows_rate_and_time_left(client, administrator):
     assert "20%: 20 of 100 matches" in page and "data-alive" in page
     assert shown["Cost"] == "$1.00 of $2.00"
     assert shown["Expected further cost"] == "about $4.00"
-    assert "budget will not cover all matches" not in page, "what matters more is said: nobody plays it"
+    assert "budget will not cover all matches" not in page, "the more urgent notice is shown: nobody plays it"
     assert "Waiting for a worker" in page
     assert 38 <= float(shown["Matches per minute"]) <= 40
     assert 9 <= float(shown["Decisions per second"]) <= 10

@@ -58,7 +58,7 @@ def drive(collection: Collection) -> Collection:
         collection.refresh_from_db()
         if collection.status != Status.RUNNING:
             return collection
-        assert time.monotonic() < end, "it does not end"
+        assert time.monotonic() < end, "the collection does not end"
         time.sleep(0.1)
 
 
@@ -77,7 +77,7 @@ def in_background(collection: Collection) -> threading.Thread:
 def until(condition, seconds: float = 20) -> None:
     end = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < end, "it did not come about"
+        assert time.monotonic() < end, "the condition was not met in time"
         time.sleep(0.05)
 
 

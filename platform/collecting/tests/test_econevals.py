@@ -85,7 +85,7 @@ def test_twelve_instances_are_collected_exported_and_verified(tmp_path, key: str
     assert scores["script:optimum"] == pytest.approx([1] * 12)
     with Cost(f"{key} {level}: export"):
         export(collection, tmp_path / "d")
-    optimum._solve.cache_clear()  # anyone who verifies a dataset computes optima again
+    optimum._solve.cache_clear()  # verifying a dataset computes the optima again
     with Cost(f"{key} {level}: verify"):
         assert verify(tmp_path / "d") == []
 

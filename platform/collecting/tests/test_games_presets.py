@@ -13,7 +13,7 @@ from games import registry
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SCRIPTS = 5
-"""The agents named; presets that take fewer get as many as they take."""
+"""The agents given to presets; a preset that takes fewer gets the first ones."""
 
 
 @pytest.mark.parametrize("name", collection_presets())
@@ -39,7 +39,7 @@ def test_six_seat_collection_is_played_to_the_end():
     matches = [item.match for item in collection.items.select_related("match")]
     assert {match.status for match in matches} == {"finished"}
     seats = {seat.label for match in matches for seat in match.seats.filter(role="p1")}
-    assert seats == set(scripts), "seats move on with the sessions"
+    assert seats == set(scripts), "seats rotate with the sessions"
 
 
 def test_command_plays_one_environment_of_a_preset(capsys):

@@ -142,7 +142,7 @@ def test_agents_meet_the_same_instances():
     assert all(len(of) == 1 for of in seeds.values()), "no matter who plays"
     assert len(set.union(*seeds.values())) == len(seeds) == 2 * 3, "each instance once"
     alone = make_collection(plan(slug="alone", configurations=[{"rounds": 4}], agents=["script:random"]))
-    assert planned_match(alone, 1).seed == planned_match(collection, 2).seed, "also in another collection with its seed"
+    assert planned_match(alone, 1).seed == planned_match(collection, 2).seed, "another collection with this seed"
 
 
 def test_seeds_by_match_differ():
@@ -182,11 +182,11 @@ def test_one_model_may_have_several_labels_and_settings():
     assert (player.label, player.agent, player.settings.strategy) == ("thinks", "openai:m", "chain_of_thought")
 
 
-# ---- as it was before ----------------------------------------------------------------------------------
+# ---- the earlier format --------------------------------------------------------------------------------
 
 
 def _before(seed: int, content: dict, number: int):
-    """Return the match of a number as old collections with listed line-ups defined it."""
+    """Return the match with this number as collections in the earlier format define it."""
     rest, configuration = divmod(number - 1, len(content["configurations"]))
     agents = content["assignments"][rest % len(content["assignments"])]
     return content["configurations"][configuration], agents, Random(f"{seed}/{number}").getrandbits(48)

@@ -52,7 +52,7 @@ def page_of(client: Client, collection: Collection) -> str:
 def test_every_finished_match_of_every_agent_counts():
     ratings = {rating.label: rating for rating in ratings_of(played())}
     assert {label: rating.matches for label, rating in ratings.items()} == dict.fromkeys(BIDDERS, REPETITIONS)
-    assert all(0 < rating.deviation < 25 / 3 for rating in ratings.values()), "each match makes it surer"
+    assert all(0 < rating.deviation < 25 / 3 for rating in ratings.values()), "each match makes it more certain"
     assert min(ratings.values(), key=lambda rating: rating.mean).label == "script:greedy"
 
 

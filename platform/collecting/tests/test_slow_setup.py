@@ -37,7 +37,7 @@ def test_participants_optimum_is_computed_once_without_locks(solved):
     config = {"level": "small", "periods": 2}
     study = launched(game="procurement", roles=["agent"], agents={}, config=config)
     optimum._solve.cache_clear()
-    solved.clear()  # computed when launching checks the texts
+    solved.clear()  # computed at launch, when the texts are checked
     person = Visitor(arriving(study)).walk_to("match")
     assert solved == [False]
     person.see()

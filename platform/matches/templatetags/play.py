@@ -46,7 +46,7 @@ def seat_strip(seats: tuple[Any, ...], role: str) -> str:
 
 @lru_cache(maxsize=2048)
 def _seat_strip(seats: tuple[Any, ...], role: str, language: str) -> str:
-    """Cached: it is the same at the start of every round."""
+    """Return the rendered seats, cached because they look the same at the start of every round."""
     return get_template("play/seats.html").render({"seats": seats, "role": role})
 
 
@@ -96,7 +96,7 @@ def _rendered(template_name: str, block: _CacheKey, language: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _row(row_key: _CacheKey) -> str:
-    """Return a table row, cached: those of earlier rounds recur in every later frame.
+    """Return a table row, cached because rows of earlier rounds recur in every later frame.
 
     Each cell carries its column's name, for narrow screens, where cells are stacked.
     """

@@ -21,7 +21,7 @@ GOES_ON = re.compile(r"go on|you name a price|next round", re.IGNORECASE)
 
 
 def buttons(html: str) -> dict[str, str]:
-    """Return the labels of answers given with one press, by the value sent; none is "null"."""
+    """Return the labels of one-press answers by the value sent; "null" is none."""
     found = re.findall(
         r'<button type="submit" name="(\w+|\w+!none)" value="([^"]*)"[^>]*>(.*?)</button>', html, re.DOTALL
     )

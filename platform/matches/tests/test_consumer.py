@@ -31,7 +31,7 @@ HALF = {"answering": "1", "alice_gain": "5000", "bob_gain": "5000"}
 GREEDY = {"answering": "1", "alice_gain": "9000", "bob_gain": "1000"}
 TIMEOUT = 5
 QUIET_SECONDS = 0.3
-"""Seconds to wait for something that must not come."""
+"""Seconds without a message that count as silence."""
 
 
 @pytest.fixture(autouse=True)

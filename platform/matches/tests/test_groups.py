@@ -30,7 +30,7 @@ def newcomer() -> Enrolment:
 
 
 def opened(*, seats: int = 4, people: int = 3, runs: int = 4, **timers: object) -> Match:
-    """A contest of participants in the first seats and scripts in the others."""
+    """Open a contest with participants in the first seats and scripts in the others."""
     roles = [f"p{number}" for number in range(1, seats + 1)]
     players = {
         role: services.Player(enrolment=newcomer(), step=0)

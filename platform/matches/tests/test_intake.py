@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 def seat(**config) -> Seat:
-    """A person's seat in a contest up to 100, against an agent that no worker runs."""
+    """Return a participant's seat in a contest up to 100, against an agent that no worker runs."""
     person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60), state=State.PLAYING)
     match = services.open_match(
         game="beauty_contest",

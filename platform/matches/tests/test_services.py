@@ -1,4 +1,4 @@
-"""Matches: one path for every move, each move once, and a clock that strands nobody."""
+"""Matches: every move is made once and in the same way, and the clock leaves nobody waiting."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def test_the_limit_in_minutes_and_its_consequence_are_shown():
 
 def test_a_fallback_script_is_announced():
     html = frame_while_waiting(agent_limit_seconds=30, after_limit="script")["html"]
-    assert "within 1 minute, a simple program answers instead, and the game goes on." in html
+    assert "within 1 minute, a simple program answers instead, and the game continues." in html
     assert "minutes" not in html.replace("data-minutes", "")
 
 

@@ -1,8 +1,8 @@
-"""Make a collection and play it; show, pause or resume one.
+"""Create a collection and play it, or show, pause or resume one.
 
 collect NAME --game GAME (--table glee | --grid JSON | --config JSON…) --agents A,B,… [--lineups RULE] [--repetitions N]
 collect NAME --preset PRESET [--environment E] --agents A,B,…
-    make the collection, start it and show its progress until it stops (Ctrl-C leaves it running)
+    create the collection, start it and show its progress until it stops (Ctrl-C leaves it running)
 collect NAME
     show its progress
 collect NAME --pause | --resume [--budget X] | --retry-failed
@@ -93,7 +93,7 @@ class Command(BaseCommand):
             type=int,
             default=1,
             metavar="N",
-            help="number of stages; later ones are made from earlier results",
+            help="number of stages; later ones are created from earlier results",
         )
         plan.add_argument("--no-same", action="store_true", help="no agent plays against itself")
         plan.add_argument("--seed", type=int, metavar="N", help="random seed of the plan")
