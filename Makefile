@@ -25,7 +25,7 @@ demo-llm: setup  ## the demo with a small language model on this machine; needs 
 	@deploy/setup/llm.sh
 	@$(PYTHON) manage.py demo --llm
 
-# The targets fake-* and the variable FAKE are the earlier names; they keep working.
+# The targets fake-* and the variable FAKE are former names that still work.
 STAND_IN ?= $(FAKE)
 
 stand-in-llm: setup  ## stand-in server for OpenAI and Anthropic that plays every game (STAND_IN="--help")

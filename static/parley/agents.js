@@ -204,7 +204,7 @@ function agentCards(field, { drawn, renamed }) {
     more.append(head);
     if (more.open) more.append(fields());
 
-    // If the strategy needs tools that the endpoint lacks, say so at the strategy and suggest another.
+    // If the strategy needs tools that the endpoint lacks, warn below the strategy and suggest another.
     const warning = element("div", { className: "parley-question-row" });
     const warn = () => {
       const place = about.endpoints.find(({ name }) => name === one.agent.spec.split(":")[0]);

@@ -1,4 +1,4 @@
-// The clock on the pages beside a match: the time that runs, or the pause, until the person is back.
+// Counts down the time for an answer in the game, on pages that the player opens beside the match.
 "use strict";
 {
   const clock = document.getElementById("clock");

@@ -1,4 +1,4 @@
-// A button that copies a text, where the browser can.
+// A button that copies text, if the browser supports it.
 for (const button of document.querySelectorAll("[data-copy]")) {
   if (!navigator.clipboard) continue;
   button.hidden = false;

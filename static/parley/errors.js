@@ -1,4 +1,4 @@
-// On a page that refused an answer: an error goes once its field is changed.
+// On a page that refused an answer: removes an error once its field is changed.
 "use strict";
 {
   const summary = document.querySelector(".errors");

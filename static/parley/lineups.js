@@ -1,5 +1,5 @@
 // Shows a study's agents and line-ups as forms; the text fields underneath hold them as JSON and are submitted.
-// Data unknown to this script stay unchanged: only edited parts are rewritten.
+// Data that this script does not know stay unchanged: only edited parts are rewritten.
 const agentsField = document.querySelector("textarea[data-agents]");
 const lineupsField = document.querySelector("textarea[data-lineups]");
 if (agentsField && lineupsField) compose();

@@ -15,8 +15,8 @@ let place = Number(words.place);
 let until = Date.now() + Number(words.remaining) * 1000;
 let socket = null;
 let wait = 500;
-let heard = Date.now();
-let asked = Date.now();
+let lastMessageAt = Date.now();
+let lastRequestAt = Date.now();
 let begun = false;
 let sound = null;
 
@@ -91,30 +91,30 @@ function connect() {
   socket = made;
   made.onopen = () => { wait = 500; };
   made.onmessage = (event) => {
-    heard = Date.now();
+    lastMessageAt = Date.now();
     lost.textContent = "";
     show(JSON.parse(event.data));
   };
-  made.onclose = () => lose(made);
+  made.onclose = () => disconnect(made);
 }
 
-function lose(gone) {
-  if (gone !== socket) return;
+function disconnect(lostSocket) {
+  if (lostSocket !== socket) return;
   socket = null;
-  gone.onmessage = gone.onclose = null;
-  gone.close();
+  lostSocket.onmessage = lostSocket.onclose = null;
+  lostSocket.close();
   setTimeout(connect, wait * (0.75 + Math.random() / 2));
   wait = Math.min(wait * 2, 8000);
 }
 
 async function ask() {
-  asked = Date.now();
+  lastRequestAt = Date.now();
   if (socket?.readyState === WebSocket.OPEN) return socket.send(JSON.stringify({ type: "sync" }));
   try {
     const response = await fetch("lobby", { headers: { Accept: "application/json" }, cache: "no-store" });
     if (response.status === 404) return location.reload();
     if (!response.ok) return;
-    heard = Date.now();
+    lastMessageAt = Date.now();
     lost.textContent = "";
     show(await response.json());
   } catch {
@@ -126,9 +126,9 @@ setInterval(() => {
   tick();
   if (begun) return;
   const now = Date.now();
-  if (now - heard > HERE + LOST_AFTER) lost.textContent ||= lost.dataset.lost;
-  if (now - heard > SILENCE && socket) lose(socket);
-  if (now - asked > HERE || now > until) ask();
+  if (now - lastMessageAt > HERE + LOST_AFTER) lost.textContent ||= lost.dataset.lost;
+  if (now - lastMessageAt > SILENCE && socket) disconnect(socket);
+  if (now - lastRequestAt > HERE || now > until) ask();
 }, 1000);
 
 document.addEventListener("visibilitychange", () => { if (!document.hidden && !begun) ask(); });

@@ -6,47 +6,47 @@ const PATIENCE = 15000;    // time-out of a request
 
 const now = document.getElementById("now");
 const age = document.getElementById("age");
-let heard = performance.now();
+let lastUpdateAt = performance.now();
 let signedOut = false;
 
-async function look() {
+async function poll() {
   const began = performance.now();
-  if (!document.hidden) await renew();
-  if (!signedOut) setTimeout(look, Math.max(SOON, SHARE * (performance.now() - began)));
+  if (!document.hidden) await refresh();
+  if (!signedOut) setTimeout(poll, Math.max(SOON, SHARE * (performance.now() - began)));
 }
 
-async function renew() {
+async function refresh() {
   try {
     const answer = await fetch(now.dataset.now, { signal: AbortSignal.timeout(PATIENCE) });
     if (answer.redirected || answer.status === 403 || answer.status === 404) {
       signedOut = true;
-      return say(age.dataset.out);
+      return showNotice(age.dataset.out);
     }
     if (!answer.ok) return;
     const html = await answer.text();
     Idiomorph.morph(now, html, { morphStyle: "innerHTML", ignoreActiveValue: true });
-    heard = performance.now();
-    say("");
+    lastUpdateAt = performance.now();
+    showNotice("");
   } catch {
     // Try again next time; meanwhile the page shows how old its data are.
   }
 }
 
-function say(words) {
+function showNotice(words) {
   now.classList.toggle("stale", words !== "");
   if (age.textContent !== words) age.textContent = words;
   age.hidden = words === "";
 }
 
 setInterval(() => {
-  if (document.hidden || signedOut || performance.now() - heard < LOST) return;
-  say(age.dataset.lost.replace("%s", document.getElementById("m-head").dataset.at));
+  if (document.hidden || signedOut || performance.now() - lastUpdateAt < LOST) return;
+  showNotice(age.dataset.lost.replace("%s", document.getElementById("m-head").dataset.at));
 }, 1000);
 
 document.addEventListener("visibilitychange", () => {
   if (document.hidden || signedOut) return;
-  heard = performance.now();
-  renew();
+  lastUpdateAt = performance.now();
+  refresh();
 });
 
 const dialog = document.getElementById("end");
@@ -63,4 +63,4 @@ if (dialog) {
   document.getElementById("end-cancel").addEventListener("click", () => dialog.close());
 }
 
-setTimeout(look, SOON);
+setTimeout(poll, SOON);

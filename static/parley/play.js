@@ -18,25 +18,25 @@ let last = Number(screen.dataset.last);
 let answering = screen.dataset.answering;
 let over = screen.dataset.over === "1";
 let deadline = null;
-let left = null;          // seconds last shown
+let left = null;                      // seconds last shown
 let extended = clock.dataset.extended === "1";
-let pending = null;       // the move sent but not yet confirmed
-let submitted = null;     // the name of its form
-let after = null;         // [form, name, value of its button]: sent once the note before it is saved
-let resting = 0;          // the timer that saves a note when typing stops
-let warned = null;       // the fields of the move that needs confirmation
+let pending = null;                   // the move sent but not yet confirmed
+let submitted = null;                 // the name of its form
+let after = null;                     // [form, name, value of its button]: sent once the note before it is saved
+let saveTimer = 0;                    // the timer that saves a note when typing stops
+let warned = null;                    // the fields of the move that needs confirmation
 let socket = null;
-let wait = 500;           // before the next attempt to connect
-let heard = Date.now();
-let asked = 0;
-let unheard = null;       // when a message was sent that the socket has not answered
-let alone = Date.now();   // when the socket was lost; null while connected
-let awaits = {};          // the open turns of other seats' agents, by role
-let waiting = null;       // when that wait began
-let failed = false;       // whether the last plain HTTP request failed
-let told = "";            // the turn for which "is writing" was announced
+let wait = 500;                       // before the next attempt to connect
+let lastMessageAt = Date.now();
+let lastRequestAt = 0;
+let unansweredSince = null;           // when a message was sent that the socket has not answered
+let disconnectedAt = Date.now();      // when the socket was lost; null while connected
+let awaits = {};                      // the open turns of other seats' agents, by role
+let waiting = null;                   // when that wait began
+let failed = false;                   // whether the last plain HTTP request failed
+let announcedTurn = "";               // the turn for which "is writing" was announced
 
-const mine = () => answering !== "" && !over;
+const isOwnTurn = () => answering !== "" && !over;
 
 // ---- what is shown ----------------------------------------------------------------------------
 
@@ -51,22 +51,22 @@ function show(frame) {
   if (changed) {
     const sent = pending;
     if (sent && sent.answering !== answering) pending = null;
-    if (sent && !pending && !over && noted(submitted)) carry(sent);
+    if (sent && !pending && !over && isNote(submitted)) keepLaterText(sent);
     Idiomorph.morph(screen, frame.html, { morphStyle: "innerHTML", ignoreActiveValue: same });
     restoreDraft();
     if (pending) freeze(formNamed(submitted), true);
     else keepPending();
     if (sent && !pending) refocus();
-    if (!pending && after) goOn();
+    if (!pending && after) submitNext();
     document.dispatchEvent(new CustomEvent("parley:screen"));
-    if (!same || over) say(news());
+    if (!same || over) announce(news());
   }
   awaits = frame.awaits;
   waiting = frame.waited === null ? null : Date.now() - frame.waited * 1000;
   setClock(frame.remaining, frame.extended);
   document.getElementById("continue").hidden = !over;
-  entitle();
-  if (over && socket) lose(socket);
+  updateTitle();
+  if (over && socket) disconnect(socket);
 }
 
 // The submitted form, which had the focus, is gone: move the focus to the new screen.
@@ -82,20 +82,20 @@ function news() {
   return parts.filter(Boolean).join(" ") || announcer.dataset.turn;
 }
 
-function say(words) {
+function announce(words) {
   announcer.textContent = "";
   setTimeout(() => { announcer.textContent = words; }, 50);
 }
 
-function entitle() {
-  document.title = mine() && document.hidden ? `● ${announcer.dataset.turn} · ${title}` : title;
+function updateTitle() {
+  document.title = isOwnTurn() && document.hidden ? `● ${announcer.dataset.turn} · ${title}` : title;
 }
 
 function formNamed(name) {
   return [...screen.querySelectorAll("form[data-move]")].find((form) => form.dataset.move === name);
 }
 
-function refuse(errors) {
+function showErrors(errors) {
   const form = formNamed(submitted);
   if (!form) return;
   const line = form.querySelector("[data-error]");
@@ -114,14 +114,14 @@ function freeze(form, sent) {
   if (!form) return;
   form.classList.toggle("sent", sent);
   form.querySelector("[data-sent]").hidden = !sent;
-  if (sent) tellSending();
+  if (sent) showSendingState();
   for (const button of form.querySelectorAll("button")) button.disabled = sent;
 }
 
 // The page never claims that a move was sent before the next frame confirms it.
 const offline = () => navigator.onLine === false || (failed && socket?.readyState !== WebSocket.OPEN);
 
-function tellSending() {
+function showSendingState() {
   const line = pending && formNamed(submitted)?.querySelector("[data-sent]");
   if (!line) return;
   const words = offline() ? line.dataset.offline : line.dataset.sending;
@@ -131,21 +131,21 @@ function tellSending() {
 function setClock(remaining, extra) {
   deadline = (remaining ?? "") === "" ? null : Date.now() + remaining * 1000;
   left = null;
-  if (extra && !extended) say(announcer.dataset.extra);
+  if (extra && !extended) announce(announcer.dataset.extra);
   extended = extra;
   clock.firstElementChild.textContent = extended ? clock.dataset.extra : clock.dataset.time;
   tick();
 }
 
 function tick() {
-  clock.hidden = deadline === null || !mine();
+  clock.hidden = deadline === null || !isOwnTurn();
   if (clock.hidden) return;
   const before = left;
   left = Math.max(0, Math.round((deadline - Date.now()) / 1000));
   clock.lastElementChild.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
   clock.classList.toggle("short", extended || left <= 30);
-  for (const mark of [10, 30]) if (before > mark && left <= mark) say(`${left} ${announcer.dataset.left}`);
-  if (left === 0 && Date.now() - asked > SOON) sync();
+  for (const mark of [10, 30]) if (before > mark && left <= mark) announce(`${left} ${announcer.dataset.left}`);
+  if (left === 0 && Date.now() - lastRequestAt > SOON) sync();
 }
 
 // ---- simultaneous turns: who has answered, without a new screen ------------------------------------
@@ -162,7 +162,7 @@ function mark(news) {
     seat.querySelector("[data-notes]").textContent = words[note] ?? "";
   }
   const mark = news.seats[news.you];
-  if (mark === "answered" && mine()) waitForOthers(news);
+  if (mark === "answered" && isOwnTurn()) waitForOthers(news);
   for (const words of screen.querySelectorAll("[data-awaited]")) if (news.awaited) words.textContent = news.awaited;
 }
 
@@ -178,15 +178,15 @@ function waitForOthers(news) {
   awaits = news.awaits;
   waiting = Object.keys(awaits).length ? Date.now() : null;
   setClock(null, false);
-  entitle();
+  updateTitle();
   refocus();
-  say(`${place.dataset.answered} ${news.awaited}`);
+  announce(`${place.dataset.answered} ${news.awaited}`);
 }
 
 // ---- while an opponent thinks: its text so far, and what happens if it doesn't answer -----------------
 
 // Announce "is writing" once per answer; the text itself arrives with the frame.
-function write(message) {
+function showTypedText(message) {
   const place = screen.querySelector(`.waiting[data-role="${CSS.escape(message.role)}"]`);
   const words = place?.querySelector("[data-draft]");
   if (!words || awaits[message.role] !== message.answering) return;
@@ -195,18 +195,18 @@ function write(message) {
   words.textContent = message.text ?? "";
   words.scrollTop = words.scrollHeight;
   const question = `${message.role} ${message.answering}`;
-  if (writes && told !== question) say(place.querySelector("[data-writing]").textContent);
-  if (writes) told = question;
+  if (writes && announcedTurn !== question) announce(place.querySelector("[data-writing]").textContent);
+  if (writes) announcedTurn = question;
 }
 
-function tellWhatIsNext() {
+function showNextStep() {
   if (waiting === null || Date.now() - waiting < LONG_WAIT) return;
   for (const line of screen.querySelectorAll("[data-next]")) {
     const sentences = [...line.children];
     const minutes = Math.max(1, Math.ceil((Number(line.dataset.limit) - (Date.now() - waiting) / 1000) / 60));
     const now = sentences.find((sentence) => Number(sentence.dataset.minutes) <= minutes);
     for (const sentence of sentences) sentence.hidden = sentence !== now;
-    if (!line.classList.contains("shown")) say(now.textContent);
+    if (!line.classList.contains("shown")) announce(now.textContent);
     line.classList.add("shown");
   }
 }
@@ -222,9 +222,9 @@ document.addEventListener("submit", (event) => {
   const form = event.target.closest("form[data-move]");
   if (!form) return;
   event.preventDefault();
-  if (pending && noted(submitted)) after = [form.dataset.move, event.submitter?.name, event.submitter?.value];
+  if (pending && isNote(submitted)) after = [form.dataset.move, event.submitter?.name, event.submitter?.value];
   if (pending) return;
-  const open = form.hasAttribute("data-note") ? null : [...screen.querySelectorAll("form[data-pad]")].find(written);
+  const open = form.hasAttribute("data-note") ? null : [...screen.querySelectorAll("form[data-pad]")].find(hasText);
   if (open) {
     after = [form.dataset.move, event.submitter?.name, event.submitter?.value];
     return open.requestSubmit();
@@ -232,7 +232,7 @@ document.addEventListener("submit", (event) => {
   const sure = event.submitter?.name === "!sure" && warned?.["!form"] === form.dataset.move;
   pending = sure ? { ...warned, "!sure": "yes" } : Object.fromEntries(new FormData(form, event.submitter));
   submitted = form.dataset.move;
-  settle(form);
+  hideWarning(form);
   keepPending();
   for (const field of form.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
   const line = form.querySelector("[data-error]");
@@ -243,18 +243,18 @@ document.addEventListener("submit", (event) => {
   if (!send({ type: "move", fields: pending })) post(pending);
 });
 
-function outcome(message) {
+function showOutcome(message) {
   if (!pending || !["refused", "stale", "warning"].includes(message.type)) return;
   const sent = pending;
   pending = after = null;
   keepPending();
   freeze(formNamed(submitted), false);
   if (message.type === "warning") return showWarning(sent, message.words);
-  if (message.type === "refused") refuse(message.errors);
+  if (message.type === "refused") showErrors(message.errors);
   else note.textContent = message.reason;
 }
 
-// An unusual but legal move: the page asks before sending it, and forgets the question when the player changes anything.
+// An unusual but legal move: the page asks before sending it, and withdraws the question when the player changes anything.
 function showWarning(sent, words) {
   const place = formNamed(submitted)?.querySelector("[data-warning]");
   if (!place) return;
@@ -264,7 +264,7 @@ function showWarning(sent, words) {
   place.querySelector("button").focus();
 }
 
-function settle(form) {
+function hideWarning(form) {
   warned = null;
   form.querySelector("[data-warning]").hidden = true;
 }
@@ -278,22 +278,22 @@ async function post(fields) {
     if (!response.ok) return;
     failed = false;
     const frame = await response.json();
-    if (frame.outcome && pending === fields) outcome(frame.outcome);
+    if (frame.outcome && pending === fields) showOutcome(frame.outcome);
     show(frame);
   } catch {
     failed = true;   // the next poll sends the pending move
   }
-  tellSending();
+  showSendingState();
 }
 
 // ---- notes: saved while typing, without ending the turn -----------------------------------------------
 
 const REST = 10000;
-const noted = (name) => formNamed(name)?.hasAttribute("data-note");
-const written = (pad) => fieldsOf(pad).some((field) => field.value.trim());
+const isNote = (name) => formNamed(name)?.hasAttribute("data-note");
+const hasText = (pad) => fieldsOf(pad).some((field) => field.value.trim());
 
 // Saving a note renumbered the turn: keep the other drafts and any text added to the note since.
-function carry(sent) {
+function keepLaterText(sent) {
   const pad = formNamed(submitted);
   const rest = fieldsOf(pad).map((field) => {
     const kept = sent[field.name] ?? "";
@@ -304,7 +304,7 @@ function carry(sent) {
   stored(JSON.stringify(draft));
 }
 
-function goOn() {
+function submitNext() {
   const [name, button, value] = after;
   after = null;
   const form = formNamed(name);
@@ -313,20 +313,20 @@ function goOn() {
   form?.requestSubmit(submitter);
 }
 
-function keep(pad) {
-  clearTimeout(resting);
-  if (pad.isConnected && !pending && written(pad)) pad.requestSubmit();
+function saveNote(pad) {
+  clearTimeout(saveTimer);
+  if (pad.isConnected && !pending && hasText(pad)) pad.requestSubmit();
 }
 
 document.addEventListener("input", (event) => {
   const pad = event.target.form;
   if (!pad?.hasAttribute("data-pad")) return;
-  clearTimeout(resting);
-  resting = setTimeout(() => keep(pad), REST);
+  clearTimeout(saveTimer);
+  saveTimer = setTimeout(() => saveNote(pad), REST);
 });
 document.addEventListener("focusout", (event) => {
   const pad = event.target.form;
-  if (pad?.hasAttribute("data-pad") && !pad.contains(event.relatedTarget) && !event.relatedTarget?.form) keep(pad);
+  if (pad?.hasAttribute("data-pad") && !pad.contains(event.relatedTarget) && !event.relatedTarget?.form) saveNote(pad);
 });
 
 // ---- drafts: typed text survives new frames and reloads ---------------------------------------------
@@ -356,7 +356,7 @@ function restorePending() {
   } catch {
     return;
   }
-  if (kept?.question !== answering || !mine() || !formNamed(kept.form)) return;
+  if (kept?.question !== answering || !isOwnTurn() || !formNamed(kept.form)) return;
   pending = kept.fields;
   submitted = kept.form;
   freeze(formNamed(submitted), true);
@@ -369,7 +369,7 @@ function fieldsOf(form) {
 document.addEventListener("input", (event) => {
   const form = event.target.form;
   if (!form?.dataset.move) return;
-  settle(form);
+  hideWarning(form);
   if (draft.question !== answering) draft = { question: answering, forms: {} };
   const filled = fieldsOf(form).filter((field) => !["checkbox", "radio"].includes(field.type) || field.checked);
   draft.forms[form.dataset.move] = filled.map((field) => [field.name, field.value]);
@@ -426,31 +426,31 @@ function connect() {
   socket = made;
   made.onopen = () => {
     wait = 500;
-    alone = unheard = null;
+    disconnectedAt = unansweredSince = null;
     lost.textContent = "";
     if (pending) send({ type: "move", fields: pending });
   };
   made.onmessage = (event) => {
-    heard = Date.now();
-    unheard = null;
+    lastMessageAt = Date.now();
+    unansweredSince = null;
     const message = JSON.parse(event.data);
     if (message.type === "screen") show(message);
     else if (message.type === "marks") mark(message);
-    else if (message.type === "draft") write(message);
+    else if (message.type === "draft") showTypedText(message);
     else if (message.type === "gone") location.reload();
-    else outcome(message);
+    else showOutcome(message);
   };
-  made.onclose = () => lose(made);
+  made.onclose = () => disconnect(made);
 }
 
-// Give up a closed or silent socket and reconnect with growing delays.
-function lose(gone) {
-  if (gone !== socket) return;
+// Drop a closed or silent socket and reconnect with growing delays.
+function disconnect(lostSocket) {
+  if (lostSocket !== socket) return;
   socket = null;
-  gone.onmessage = gone.onclose = gone.onopen = null;
-  gone.close();
+  lostSocket.onmessage = lostSocket.onclose = lostSocket.onopen = null;
+  lostSocket.close();
   if (over) return;
-  alone ??= Date.now();
+  disconnectedAt ??= Date.now();
   setTimeout(connect, wait * (0.75 + Math.random() / 2));
   wait = Math.min(wait * 2, 8000);
 }
@@ -458,40 +458,40 @@ function lose(gone) {
 function send(message) {
   if (socket?.readyState !== WebSocket.OPEN) return false;
   socket.send(JSON.stringify(message));
-  unheard ??= Date.now();
+  unansweredSince ??= Date.now();
   return true;
 }
 
 function sync() {
-  asked = Date.now();
+  lastRequestAt = Date.now();
   if (!send({ type: "sync", last })) post(pending);
 }
 
 setInterval(() => {
   tick();
-  tellWhatIsNext();
-  tellSending();
+  showNextStep();
+  showSendingState();
   if (over) return;
   const now = Date.now();
   if (socket?.readyState !== WebSocket.OPEN) {
-    if (now - alone > LOST_AFTER) {
+    if (now - disconnectedAt > LOST_AFTER) {
       const words = offline() ? lost.dataset.offline : lost.dataset.lost;
       if (lost.textContent !== words) lost.textContent = words;
     }
-    if (now - asked > POLL) sync();
-  } else if (unheard !== null && now - unheard > SILENCE) {
-    lose(socket);
-  } else if (now - Math.max(asked, heard) > (!mine() || pending ? SYNC_WAITING : SYNC_OWN_TURN)) {
+    if (now - lastRequestAt > POLL) sync();
+  } else if (unansweredSince !== null && now - unansweredSince > SILENCE) {
+    disconnect(socket);
+  } else if (now - Math.max(lastRequestAt, lastMessageAt) > (!isOwnTurn() || pending ? SYNC_WAITING : SYNC_OWN_TURN)) {
     sync();
     if (pending) post(pending);   // the socket may be dead without an error
   }
 }, 1000);
 
 document.addEventListener("visibilitychange", () => {
-  entitle();
+  updateTitle();
   if (document.hidden || over) return;
   sync();
-  setTimeout(() => { if (unheard !== null && !over) post(pending); }, SOON);   // a phone may have closed the socket while asleep
+  setTimeout(() => { if (unansweredSince !== null && !over) post(pending); }, SOON);   // a phone may have closed the socket while asleep
 });
 window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
@@ -504,6 +504,6 @@ try {
 restoreDraft();
 document.dispatchEvent(new CustomEvent("parley:screen"));
 restorePending();
-for (const change of ["online", "offline"]) window.addEventListener(change, tellSending);
+for (const change of ["online", "offline"]) window.addEventListener(change, showSendingState);
 setClock(clock.dataset.remaining, extended);
 connect();

@@ -148,7 +148,7 @@ function edit(field) {
     return reasons;
   }
 
-  // The same as the server's name for a question without one (surveys.questions.key_from).
+  // The same key that the server gives a question without one (surveys.questions.key_from).
   function columnOf(prompt) {
     const plain = prompt.normalize("NFKD").replace(/[^\x00-\x7f]/g, "").toLowerCase().replace(/[^a-z0-9\s_-]/g, "");
     const found = plain.match(/[a-z0-9]+/g) ?? [];

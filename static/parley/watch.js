@@ -7,25 +7,25 @@ const PATIENCE = 15000;    // time-out of a request
 const watched = document.getElementById("watched");
 const age = document.getElementById("age");
 const shown = () => document.getElementById("w-public").dataset;
-let heard = performance.now(), out = false;
+let lastUpdateAt = performance.now(), out = false;
 
-async function look() {
+async function poll() {
   const began = performance.now();
-  if (!document.hidden) await renew();
-  if (!out && "live" in shown()) setTimeout(look, Math.max(SOON, SHARE * (performance.now() - began)));
+  if (!document.hidden) await refresh();
+  if (!out && "live" in shown()) setTimeout(poll, Math.max(SOON, SHARE * (performance.now() - began)));
 }
 
-async function renew() {
+async function refresh() {
   try {
     const answer = await fetch(`${watched.dataset.now}?seen=${shown().version}`, { signal: AbortSignal.timeout(PATIENCE) });
     if (answer.redirected || answer.status === 403 || answer.status === 404) {
       out = true;
-      return say(age.dataset.out);
+      return showNotice(age.dataset.out);
     }
     if (!answer.ok) return;
     if (answer.status === 200) show(await answer.text());
-    heard = performance.now();
-    say("");
+    lastUpdateAt = performance.now();
+    showNotice("");
   } catch {
     // Try again next time.
   }
@@ -38,13 +38,13 @@ function show(html) {
   if (open !== undefined) document.getElementById("w-seats").open = open;
 }
 
-function say(words) {
+function showNotice(words) {
   if (age.textContent !== words) age.textContent = words;
   age.hidden = words === "";
 }
 
 setInterval(() => {
-  if (!document.hidden && !out && "live" in shown() && performance.now() - heard > LOST) say(age.dataset.lost);
+  if (!document.hidden && !out && "live" in shown() && performance.now() - lastUpdateAt > LOST) showNotice(age.dataset.lost);
 }, 1000);
 
 // Make each screen as tall as its content; "load" does not bubble.
@@ -55,4 +55,4 @@ const fit = (frame) => {
 watched.addEventListener("load", (event) => event.target.tagName === "IFRAME" && fit(event.target), true);
 watched.addEventListener("toggle", () => watched.querySelectorAll("iframe").forEach(fit), true);
 addEventListener("resize", () => watched.querySelectorAll("iframe").forEach(fit));
-setTimeout(look, SOON);
+setTimeout(poll, SOON);
