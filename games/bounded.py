@@ -22,15 +22,15 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from games.words import gettext as _
 
-LONGEST = 100_000
+MAX_CHARACTERS = 100_000
 """Maximum number of characters of a finished text and of any intermediate string."""
-MOST_STEPS = 5_000
+MAX_STEPS = 5_000
 """Maximum total number of steps of all loops in one text."""
-LONGEST_RANGE = 1_000
-DEEPEST_LOOPS = 2
-LARGEST_NUMBER = 1e15
-LARGEST_POWER = 64
-SECONDS = 1.0
+MAX_RANGE = 1_000
+MAX_LOOP_DEPTH = 2
+MAX_NUMBER = 1e15
+MAX_EXPONENT = 64
+MAX_SECONDS = 1.0
 
 PLAIN_FILTERS = (
     "abs", "capitalize", "count", "d", "default", "e", "escape", "first", "float", "int", "last", "length", "lower",
@@ -55,14 +55,12 @@ class _Usage:
 
     def __init__(self) -> None:
         self.steps = 0
-        self.until = monotonic() + SECONDS
+        self.until = monotonic() + MAX_SECONDS
 
-    def spend(self) -> None:
+    def count_step(self) -> None:
         self.steps += 1
-        if self.steps > MOST_STEPS:
-            raise LimitExceeded(
-                _("The loops of a text may take at most {most} steps in total.").format(most=MOST_STEPS)
-            )
+        if self.steps > MAX_STEPS:
+            raise LimitExceeded(_("The loops of a text may take at most {most} steps in total.").format(most=MAX_STEPS))
         self.check_time()
 
     def check_time(self) -> None:
@@ -73,23 +71,23 @@ class _Usage:
 _usage: ContextVar[_Usage] = ContextVar("effort")
 
 
-def sized(value: Any) -> Any:
+def size_checked(value: Any) -> Any:
     """Return `value` if it is small enough.
 
     Raises:
         LimitExceeded
     """
-    if isinstance(value, Real | Decimal) and not -LARGEST_NUMBER <= float(value) <= LARGEST_NUMBER:
-        raise LimitExceeded(_("Numbers in a text must not exceed {most}.").format(most=f"{LARGEST_NUMBER:,.0f}"))
-    if isinstance(value, str | list | tuple) and len(value) > LONGEST:
-        raise LimitExceeded(_("A text may have at most {most} characters.").format(most=f"{LONGEST:,}"))
+    if isinstance(value, Real | Decimal) and not -MAX_NUMBER <= float(value) <= MAX_NUMBER:
+        raise LimitExceeded(_("Numbers in a text must not exceed {most}.").format(most=f"{MAX_NUMBER:,.0f}"))
+    if isinstance(value, str | list | tuple) and len(value) > MAX_CHARACTERS:
+        raise LimitExceeded(_("A text may have at most {most} characters.").format(most=f"{MAX_CHARACTERS:,}"))
     return value
 
 
 def _steps(values: Iterable[Any]) -> Iterator[Any]:
     usage = _usage.get()
     for value in values:
-        usage.spend()
+        usage.count_step()
         yield value
 
 
@@ -98,15 +96,15 @@ def _joined(parts: Iterable[Any], between: str = "") -> str:
     for part in parts:
         strings.append(str(part))
         length += len(strings[-1]) + len(between)
-        if length > LONGEST:
-            raise LimitExceeded(_("A text may have at most {most} characters.").format(most=f"{LONGEST:,}"))
+        if length > MAX_CHARACTERS:
+            raise LimitExceeded(_("A text may have at most {most} characters.").format(most=f"{MAX_CHARACTERS:,}"))
     return between.join(strings)
 
 
 def _range(*bounds: int) -> range:
     numbers = range(*bounds)
-    if len(numbers) > LONGEST_RANGE:
-        raise LimitExceeded(_("range() may have at most {most} numbers.").format(most=LONGEST_RANGE))
+    if len(numbers) > MAX_RANGE:
+        raise LimitExceeded(_("range() may have at most {most} numbers.").format(most=MAX_RANGE))
     return numbers
 
 
@@ -127,11 +125,11 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         numbers = all(isinstance(one, Real | Decimal | Undefined) for one in (left, right))
         if operator != "+" and not numbers:
             raise LimitExceeded(_("“{sign}” works only with numbers.").format(sign=operator))
-        if operator == "**" and not isinstance(right, Undefined) and abs(right) > LARGEST_POWER:
-            raise LimitExceeded(_("Exponents in a text must not exceed {most}.").format(most=LARGEST_POWER))
-        return sized(self._operators[operator](sized(left), sized(right)))
+        if operator == "**" and not isinstance(right, Undefined) and abs(right) > MAX_EXPONENT:
+            raise LimitExceeded(_("Exponents in a text must not exceed {most}.").format(most=MAX_EXPONENT))
+        return size_checked(self._operators[operator](size_checked(left), size_checked(right)))
 
-    def bounded(self, template: str) -> Any:
+    def compiled_bounded(self, template: str) -> Any:
         """Return the compiled template.
 
         Raises:
@@ -149,7 +147,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
     def _refuse(self, node: nodes.Node, *, depth: int) -> None:
         if isinstance(node, nodes.For):
             depth += 1
-            if depth > DEEPEST_LOOPS:
+            if depth > MAX_LOOP_DEPTH:
                 raise TemplateSyntaxError(_("Loops may be nested at most two deep."), node.lineno)
             if node.recursive:
                 raise TemplateSyntaxError(_("Loops may not be recursive."), node.lineno)
@@ -174,7 +172,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         if not all(isinstance(one, nodes.Const | nodes.Name | nodes.Neg) for one in arguments):
             raise TemplateSyntaxError(_("A filter's arguments must be plain values."), node.lineno)
 
-    def written(self, compiled: Any, variables: Mapping[str, Any]) -> str:
+    def rendered(self, compiled: Any, variables: Mapping[str, Any]) -> str:
         """Return the text of the compiled template with `variables` filled in.
 
         Raises:
@@ -187,8 +185,10 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
             for piece in compiled.generate(variables):
                 usage.check_time()
                 length += len(piece)
-                if length > LONGEST:
-                    raise LimitExceeded(_("A text may have at most {most} characters.").format(most=f"{LONGEST:,}"))
+                if length > MAX_CHARACTERS:
+                    raise LimitExceeded(
+                        _("A text may have at most {most} characters.").format(most=f"{MAX_CHARACTERS:,}")
+                    )
                 pieces.append(piece)
             return "".join(pieces)
         finally:

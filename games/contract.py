@@ -18,7 +18,16 @@ from typing import Any
 
 from games import registry
 from games.errors import BadConfig, GameError, Refused
-from games.examples import MOMENTS_CHECKED, Case, ContractBroken, cases, entry, play_random, require, script_answer
+from games.examples import (
+    MOMENTS_CHECKED,
+    Case,
+    ContractBroken,
+    cases,
+    config_value,
+    play_random,
+    require,
+    script_answer,
+)
 from games.interface import (
     Block,
     Chart,
@@ -38,7 +47,7 @@ from games.interface import (
 )
 from games.play import (
     Play,
-    applied,
+    applied_moves,
     check,
     configure,
     form_for,
@@ -52,7 +61,7 @@ from games.play import (
     use_tool,
 )
 
-LARGEST_SNAPSHOT = 500_000
+MAX_SNAPSHOT_BYTES = 500_000
 """Limit in bytes for a saved play: every move writes one, so it must not grow without bound."""
 
 # ---- the checks --------------------------------------------------------------------------------
@@ -98,7 +107,7 @@ def roles_are_stable(case: Case) -> None:
     require(set(game.people()) <= set(roles), "people() must be some of the roles")
     require(all(game.role_title(role) for role in roles), "every role needs a title")
     require(all(isinstance(game.kind(role), str) and game.kind(role) for role in roles), "every role needs a kind")
-    for moment in case.walk().some():
+    for moment in case.walk().selected_moments():
         turn = moment.before.turn
         require(turn is not None and turn.forms, "a turn must ask at least one role for a move")
         require(turn is not None and set(turn.forms) <= set(roles), "a turn names an unknown role")
@@ -178,9 +187,9 @@ def events_are_numbered(case: Case) -> None:
 @_in_contract
 def snapshots_change_nothing(case: Case) -> None:
     """A play saved as JSON and restored is the same play and continues the same way."""
-    for moment in case.walk().some():
+    for moment in case.walk().selected_moments():
         written = json.dumps(snapshot(moment.before), allow_nan=False)
-        require(len(written) <= LARGEST_SNAPSHOT, f"a saved play has {len(written)} bytes: keep less in the state")
+        require(len(written) <= MAX_SNAPSHOT_BYTES, f"a saved play has {len(written)} bytes: keep less in the state")
         saved = json.loads(written)
         again = restore(case.game, saved)
         require(again.state == moment.before.state, "a restored state differs (are its fields typed?)")
@@ -193,7 +202,7 @@ def snapshots_change_nothing(case: Case) -> None:
 @_in_contract
 def defaults_are_legal(case: Case) -> None:
     """`default` is always a legal move that ends the turn; so is `forfeit`, if the game has one."""
-    for moment in case.walk().some():
+    for moment in case.walk().selected_moments():
         for role in moment.before.waiting_for():
             state = moment.before.state
             for name, move in (
@@ -213,7 +222,7 @@ def defaults_are_legal(case: Case) -> None:
 @_in_contract
 def warnings_change_nothing(case: Case) -> None:
     """`warning` has a text and changes nothing, and a page never refuses the default move."""
-    for moment in case.walk().some():
+    for moment in case.walk().selected_moments():
         before = moment.before
         for role in before.waiting_for():
             own = [moment.move] if role == moment.role else []
@@ -229,12 +238,12 @@ def warnings_change_nothing(case: Case) -> None:
 @_in_contract
 def turns_do_not_stay_open(case: Case) -> None:
     """No turn stays open forever: after `open_moves` moves that leave it open, the next one is refused."""
-    most = case.game.open_moves
-    require(isinstance(most, int) and most >= 1, "open_moves must be 1 or more")
+    limit = case.game.open_moves
+    require(isinstance(limit, int) and limit >= 1, "open_moves must be 1 or more")
     for moment in case.walk().moments:
         if form_for(moment.before.forms(moment.role), moment.move).ends_turn:
             continue
-        full = replace(moment.before, kept_open={moment.role: most})
+        full = replace(moment.before, kept_open={moment.role: limit})
         _refuses(full, moment.role, moment.move)
         return
 
@@ -243,7 +252,7 @@ def turns_do_not_stay_open(case: Case) -> None:
 def refusals_change_nothing(case: Case) -> None:
     """Moves out of turn, after the end or of the wrong shape are refused and change nothing."""
     walk = case.walk()
-    for moment in walk.some():
+    for moment in walk.selected_moments():
         play = moment.before
         for role in play.waiting_for():
             legal = [case.game.default(play.state, role), *([moment.move] if role == moment.role else [])]
@@ -319,7 +328,7 @@ def views_can_be_rendered(case: Case) -> None:
     for play in case.walk().plays():
         for role in case.game.roles():
             _renderable(play.view(role), f"the view of {role}")
-    for moment in case.walk().some():
+    for moment in case.walk().selected_moments():
         for role in case.game.roles():
             _renderable(learnt(moment.before, moment.role, moment.move, moment.after, role), f"a notice to {role}")
 
@@ -358,7 +367,7 @@ def _cell(cell: Any) -> bool:
 @_in_contract
 def notices_report_others_moves(case: Case) -> None:
     """A role gets a notice when others' moves change its view; otherwise a model's conversation would miss it."""
-    for moment in case.walk().some():
+    for moment in case.walk().selected_moments():
         if moment.after.step == moment.before.step:
             continue
         movers = {*moment.before.sealed, moment.role}
@@ -473,7 +482,7 @@ def secret_parameters_stay_secret(case: Case) -> None:
             require(others, f"no other valid value of {key} found: add some to Examples.alternatives")
             for other in others:
                 shadow, _events = start(other, case.seed)
-                what, revealing = f"{key} = {entry(other, key)!r}", case.examples.reveals_secrets
+                what, revealing = f"{key} = {config_value(other, key)!r}", case.examples.reveals_secrets
                 _alike(case, role, case.walk().opening, shadow, what, revealing=revealing)
 
 
@@ -548,7 +557,7 @@ def _alike(case: Case, role: Role, true: Play, shadow: Play, what: str, *, revea
 def _reveals(case: Case, before: Play, mover: Role, move: MoveData, after: Play, role: Role) -> bool:
     if case.examples.reveals is None or after.step == before.step:
         return False
-    return case.examples.reveals(before.game, before.state, applied(before, mover, move), after.state, role)
+    return case.examples.reveals(before.game, before.state, applied_moves(before, mover, move), after.state, role)
 
 
 # ---- helpers -----------------------------------------------------------------------------------
@@ -596,14 +605,14 @@ PARTS = {
 }
 
 
-def missing(key: str) -> list[str]:
+def missing_parts(key: str) -> list[str]:
     """Return the parts that the game's folder lacks."""
     folder = FOLDER / key
     wanted = {pattern.format(key=key): what for pattern, what in PARTS.items()}
     return [f"{pattern} ({what})" for pattern, what in wanted.items() if not list(folder.glob(pattern))]
 
 
-def broken(key: str) -> list[str]:
+def failed_checks(key: str) -> list[str]:
     """Return the checks that the game fails, each with its reason."""
     problems = []
     try:
@@ -626,7 +635,7 @@ def main(keys: Sequence[str] = ()) -> int:
         started = time.monotonic()
         try:
             registry.get(key)
-            problems = [f"missing: {part}" for part in missing(key)] + broken(key)
+            problems = [f"missing: {part}" for part in missing_parts(key)] + failed_checks(key)
         except GameError as error:
             problems = [str(error)]
         failed = failed or bool(problems)

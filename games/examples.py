@@ -21,7 +21,7 @@ from games.errors import BadConfig, Refused
 from games.interface import Event, Game, Json, MoveData, Role
 from games.play import Play, configure, start, submit
 
-MOST_MOVES = 20_000
+MAX_MOVES = 20_000
 """A longer match of scripts counts as one that never ends."""
 MOMENTS_CHECKED = 20
 """Moments of a match, spread over its length, that the costlier checks examine."""
@@ -93,14 +93,14 @@ class Walk:
     def end(self) -> Play:
         return self.moments[-1].after if self.moments else self.opening
 
-    def some(self) -> tuple[Moment, ...]:
+    def selected_moments(self) -> tuple[Moment, ...]:
         """Return moments from first to last, about `MOMENTS_CHECKED` of them."""
         step = max(1, math.ceil(len(self.moments) / MOMENTS_CHECKED))
         return (*self.moments[::step], *self.moments[-1:])
 
     def plays(self) -> tuple[Play, ...]:
         """Return the play at the start, at those moments, and at the end."""
-        return (self.opening, *(moment.before for moment in self.some()), self.end)
+        return (self.opening, *(moment.before for moment in self.selected_moments()), self.end)
 
 
 class Case:
@@ -129,12 +129,12 @@ class Case:
         known = self.game.config.model_dump(mode="json")
         name, at = split_key(key)
         require(name in known, f"secrets() names “{key}”, which is not a config key")
-        present = known[name]
+        current = known[name]
         require(
-            at is None or (isinstance(present, list) and at < len(present)), f"secrets() names “{key}”; {name} has none"
+            at is None or (isinstance(current, list) and at < len(current)), f"secrets() names “{key}”; {name} has none"
         )
         games: list[Game[Any, Any]] = []
-        for value in self._others(key, name, at, present):
+        for value in self._variants(key, name, at, current):
             try:
                 other = configure(type(self.game), {**known, name: value})
             except BadConfig:
@@ -144,15 +144,15 @@ class Case:
         Random(f"{self.seed}/{key}").shuffle(games)
         return games[:most]
 
-    def _others(self, key: str, name: str, at: int | None, present: Json) -> list[Json]:
+    def _variants(self, key: str, name: str, at: int | None, current: Json) -> list[Json]:
         """Return values of the key to try; for an entry of a list, lists that differ only in that entry."""
         given = self.examples.alternatives.get(key)
         if at is None:
-            return list(given or candidates(type(self.game), name, present))
+            return list(given or candidates(type(self.game), name, current))
         if given:
-            return [[*present[:at], value, *present[at + 1 :]] for value in given]
-        guessed = [value for value in candidates(type(self.game), name, present) if isinstance(value, list)]
-        return [v for v in guessed if len(v) == len(present) and v == [*present[:at], v[at], *present[at + 1 :]]]
+            return [[*current[:at], value, *current[at + 1 :]] for value in given]
+        guessed = [value for value in candidates(type(self.game), name, current) if isinstance(value, list)]
+        return [v for v in guessed if len(v) == len(current) and v == [*current[:at], v[at], *current[at + 1 :]]]
 
 
 def split_key(key: str) -> tuple[str, int | None]:
@@ -161,7 +161,7 @@ def split_key(key: str) -> tuple[str, int | None]:
     return (name, int(index.removesuffix("]"))) if bracket else (key, None)
 
 
-def entry(game: Game[Any, Any], key: str) -> Json:
+def config_value(game: Game[Any, Any], key: str) -> Json:
     """Return the configuration's value for a key as named by `secrets`."""
     name, at = split_key(key)
     value = getattr(game.config, name)
@@ -174,7 +174,7 @@ def play_random(game: Game[Any, Any], seed: int, scripts: Sequence[str]) -> Walk
     log, moments, rng = list(events), list[Moment](), Random(f"contract/{seed}")
     play = opening
     while not play.over:
-        require(len(moments) < MOST_MOVES, f"a match of scripts has not ended after {MOST_MOVES} moves")
+        require(len(moments) < MAX_MOVES, f"a match of scripts has not ended after {MAX_MOVES} moves")
         role = rng.choice(play.waiting_for())
         script = rng.choice(scripts)
         move = script_answer(play, role, script, rng.random())
@@ -226,12 +226,12 @@ def _candidates(schema: Mapping[str, Any], definitions: Mapping[str, Any], value
 def _numbers(schema: Mapping[str, Any], value: Json, kind: Callable[[float], float]) -> Iterator[Json]:
     low, high = schema.get("minimum", schema.get("exclusiveMinimum")), schema.get("maximum")
     high = schema.get("exclusiveMaximum") if high is None else high
-    around = [limit for limit in (low, high) if limit is not None]
+    found = [limit for limit in (low, high) if limit is not None]
     if low is not None and high is not None:
-        around += [low + (high - low) * share for share in (0.25, 0.5, 0.75)]
+        found += [low + (high - low) * share for share in (0.25, 0.5, 0.75)]
     at = value if isinstance(value, int | float) and not isinstance(value, bool) else 5
-    around += [at * 0.5, at * 0.8, at * 1.2, at * 2, at + 1, at - 1]
-    yield from dict.fromkeys(kind(number) for number in around)
+    found += [at * 0.5, at * 0.8, at * 1.2, at * 2, at + 1, at - 1]
+    yield from dict.fromkeys(kind(number) for number in found)
 
 
 def _lists(items: Mapping[str, Any], definitions: Mapping[str, Any], value: list[Json]) -> Iterator[Json]:

@@ -42,9 +42,9 @@ from games.words import gettext as _
 from games.words import number, quoted
 
 AGENT: Role = "agent"
-NOTES_A_PERIOD = 20
-LONGEST_NOTE = 5000
-LONGEST_SUBMISSION = 200_000
+MAX_NOTES_PER_PERIOD = 20
+MAX_NOTE_LENGTH = 5000
+MAX_SUBMISSION_LENGTH = 200_000
 """Maximum characters of a submission in text form."""
 PERIODS_PLAYED: Mapping[str, str] = {"periods_played": "Periods played."}
 """The metric that all these environments share."""
@@ -104,7 +104,7 @@ class Periods:
 class NoteMove(Move):
     """A private note."""
 
-    note: Annotated[Words, Field(min_length=1, max_length=LONGEST_NOTE)] = Field(
+    note: Annotated[Words, Field(min_length=1, max_length=MAX_NOTE_LENGTH)] = Field(
         title="Note", description="Only you can read it, in this and all later periods."
     )
 
@@ -129,7 +129,7 @@ def as_object(value: Any) -> Any:
 
 
 def _read(text: str) -> Any:
-    if len(text) > LONGEST_SUBMISSION:
+    if len(text) > MAX_SUBMISSION_LENGTH:
         raise PydanticCustomError("no_object", "is too long")
     try:
         return json.loads(text)
@@ -147,7 +147,7 @@ Submitted = Annotated[Any, BeforeValidator(as_object)]
 """A submission's object; its entries are checked against the instance one by one."""
 
 
-def for_instance(
+def form_for_instance(
     form: Form, names: Sequence[str], choices: Sequence[str] = (), *, every: bool = True, last: MoveData | None = None
 ) -> Form:
     """Return a submission's form with a control for each name on pages; a menu if there are choices.
@@ -304,8 +304,8 @@ class PeriodGame(Game[C, S], Generic[C, S]):
             return self.refuse_submission(state, role, move)
         now = self.period(state)
         written = sum(note.period == now and note.role == role for note in state.notes)
-        if written >= NOTES_A_PERIOD:
-            return _("You can write at most {most} notes per period.").format(most=NOTES_A_PERIOD)
+        if written >= MAX_NOTES_PER_PERIOD:
+            return _("You can write at most {most} notes per period.").format(most=MAX_NOTES_PER_PERIOD)
         return None
 
     def apply(self, state: S, moves: Mapping[Role, Any], chance: Chance) -> S:
@@ -463,15 +463,15 @@ def refuse_matching(
     """
     if problem := refuse_names(given, lines, what):
         return problem
-    held: dict[str, str] = {}
+    assigned: dict[str, str] = {}
     for line, option in given.items():
         if not isinstance(option, str) or option not in options:
             words = _("{line} needs one {of_what}, such as {option}; {found} is not one.")
             return words.format(line=line, of_what=of_what, option=options[0], found=quoted(str(option)))
-        if option in held:
+        if option in assigned:
             words = _("The {of_what} {option} is assigned twice: to {one} and to {other}.")
-            return words.format(of_what=of_what, option=option, one=held[option], other=line)
-        held[option] = line
+            return words.format(of_what=of_what, option=option, one=assigned[option], other=line)
+        assigned[option] = line
     return None
 
 

@@ -133,7 +133,7 @@ def configure(
         raise BadConfig(_("Configuration of {game}: {problems}").format(game=game.key, problems=error)) from None
 
 
-MOST_EXACT = 2**53
+MAX_EXACT = 2**53
 """Larger integers are not exact in a browser."""
 
 
@@ -146,7 +146,7 @@ def _as_json(data: Any) -> str:
 
 def _exact(data: Any) -> bool:
     if isinstance(data, int):
-        return abs(data) <= MOST_EXACT
+        return abs(data) <= MAX_EXACT
     if isinstance(data, Mapping):
         return all(map(_exact, data.values()))
     return not isinstance(data, list) or all(map(_exact, data))
@@ -253,7 +253,7 @@ def start(game: Game[Any, Any], seed: int, *, redraw_unknown_to: Role | None = N
     chance = SeededChance(seed, 0, redraw_unknown_to)
     state = game.setup(chance)
     before = Play(game=game, seed=seed, state=None, turn=None, redraw_unknown_to=redraw_unknown_to)
-    return _advance(before, state, 0, opening, chance)
+    return _close_turn(before, state, 0, opening, chance)
 
 
 def submit(play: Play, role: Role, move: MoveData, *, by: str | None = None) -> tuple[Play, tuple[Event, ...]]:
@@ -275,7 +275,7 @@ def submit(play: Play, role: Role, move: MoveData, *, by: str | None = None) -> 
     if form.ends_turn:
         sealed = {**play.sealed, role: data}
         if turn.closes == "all" and len(sealed) < len(turn.forms):
-            events = _number(play.last, logged)
+            events = _numbered_events(play.last, logged)
             return replace(play, sealed=sealed, last=events[-1].number), events
         moves: dict[Role, Move] = {r: filled_in(form_for(turn.forms[r], m), m) for r, m in sealed.items() if r != role}
         moves[role] = checked
@@ -285,8 +285,8 @@ def submit(play: Play, role: Role, move: MoveData, *, by: str | None = None) -> 
     chance = SeededChance(play.seed, step, play.redraw_unknown_to)
     state = play.game.apply(play.state, moves, chance)
     if not form.ends_turn:
-        return _stay(play, role, state, step, logged, chance)
-    return _advance(play, state, step, logged, chance)
+        return _keep_turn_open(play, role, state, step, logged, chance)
+    return _close_turn(play, state, step, logged, chance)
 
 
 def ends_turn(play: Play, role: Role, move: MoveData) -> bool:
@@ -294,12 +294,12 @@ def ends_turn(play: Play, role: Role, move: MoveData) -> bool:
     return form_for(play.forms(role), move).ends_turn
 
 
-def _stay(
+def _keep_turn_open(
     play: Play, role: Role, state: Any, step: int, logged: list[Any], chance: SeededChance
 ) -> tuple[Play, tuple[Event, ...]]:
     """Return the play after a move that leaves the turn open: only the mover's own turn gets a new number."""
     logged += [("draw", draw) for draw in chance.draws]
-    events = _number(play.last, logged)
+    events = _numbered_events(play.last, logged)
     last = events[-1].number
     turn = play.game.turn(state)
     kept_open = {**play.kept_open, role: play.kept_open.get(role, 0) + 1}
@@ -307,7 +307,7 @@ def _stay(
     return replace(play, state=state, turn=turn, step=step, opened=opened, kept_open=kept_open, last=last), events
 
 
-def _advance(
+def _close_turn(
     play: Play, state: Any, step: int, logged: list[Any], chance: SeededChance
 ) -> tuple[Play, tuple[Event, ...]]:
     """Return the play after a closed turn: every role that may move next gets a new turn."""
@@ -319,18 +319,18 @@ def _advance(
     if turn is None:
         logged = [*logged, ("end", {"payoffs": after.payoffs(), "metrics": after.metrics()})]
         after = replace(after, last=opens_at + 1)
-    return after, _number(play.last, logged)
+    return after, _numbered_events(play.last, logged)
 
 
 def abandon(play: Play, reason: str, role: Role | None = None) -> tuple[Play, tuple[Event, ...]]:
     """End a match without a result; `role` caused it, if any did."""
     if play.over:
         raise Refused(_("The game is over."))
-    events = _number(play.last, [("abandoned", {"reason": reason, **({"role": role} if role else {})})])
+    events = _numbered_events(play.last, [("abandoned", {"reason": reason, **({"role": role} if role else {})})])
     return replace(play, abandoned=reason, opened={}, last=events[-1].number), events
 
 
-def _number(last: int, logged: Iterable[tuple[str, Mapping[str, Json]]]) -> tuple[Event, ...]:
+def _numbered_events(last: int, logged: Iterable[tuple[str, Mapping[str, Json]]]) -> tuple[Event, ...]:
     return tuple(Event(last + i, kind, data) for i, (kind, data) in enumerate(logged, start=1))
 
 
@@ -529,7 +529,7 @@ def _submit_beyond_limits(play: Play, role: Role, move: MoveData) -> tuple[Play,
     step = play.step + 1
     chance = SeededChance(play.seed, step, play.redraw_unknown_to)
     state = play.game.apply(play.state, {role: checked}, chance)
-    return _advance(play, state, step, [("move", {"role": role, "move": plain_move(checked)})], chance)
+    return _close_turn(play, state, step, [("move", {"role": role, "move": plain_move(checked)})], chance)
 
 
 def replay_events(game: Game[Any, Any], events: Sequence[Event]) -> Play:
@@ -589,7 +589,7 @@ def stages(
 
 
 @dataclass(frozen=True)
-class Own:
+class OwnMove:
     """A role's own move in its story: its event number, the forms that were open, the move, and the play before."""
 
     number: int
@@ -598,18 +598,18 @@ class Own:
     before: Play
 
 
-def story(play: Play, events: Sequence[Event], role: Role) -> list[View | Own]:
-    """Return what `role` has learnt and done so far, in order: views are notices, `Own` are its own moves.
+def story(play: Play, events: Sequence[Event], role: Role) -> list[View | OwnMove]:
+    """Return what `role` has learnt and done so far, in order: views are notices, `OwnMove` are its own moves.
 
     Needs one replay; meant for prompts and transcripts, not for making moves.
     """
-    entries: list[View | Own] = []
+    entries: list[View | OwnMove] = []
     current, _events = start(play.game, play.seed)
     for event in events:
         if event.kind != "move":
             continue
         if event.data["role"] == role:
-            entries.append(Own(event.number, current.forms(role), event.data["move"], current))
+            entries.append(OwnMove(event.number, current.forms(role), event.data["move"], current))
         before = current
         current, _made = submit(current, event.data["role"], event.data["move"], by=event.data.get("by"))
         if notices := learnt(before, event.data["role"], event.data["move"], current, role):
@@ -621,10 +621,10 @@ def learnt(before: Play, mover: Role, move: MoveData, after: Play, role: Role) -
     """Return the notices to `role` from the step that `move` led to; empty while moves stay sealed."""
     if after.step == before.step:
         return ()
-    return before.game.notices(before.state, applied(before, mover, move), after.state, role)
+    return before.game.notices(before.state, applied_moves(before, mover, move), after.state, role)
 
 
-def applied(before: Play, mover: Role, move: MoveData) -> dict[Role, Move]:
+def applied_moves(before: Play, mover: Role, move: MoveData) -> dict[Role, Move]:
     """Return the parsed moves of the step that a legal `move` of `mover` leads to."""
     assert before.turn is not None
     forms = before.turn.forms

@@ -69,7 +69,7 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
         """Return the state of the practice period, even when it is over; None if there is none."""
         return None if state.rehearsal is None else _adapter(self.State).validate_python(state.rehearsal)
 
-    def practice_now(self, state: S) -> S | None:
+    def active_practice_state(self, state: S) -> S | None:
         """Return the state of the practice period while it lasts; None otherwise."""
         now = self.practice_state(state)
         return None if now is None or self.practice_game.over(now) else now
@@ -88,21 +88,21 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
         )
 
     def turn(self, state: S) -> Turn | None:
-        now = self.practice_now(state)
+        now = self.active_practice_state(state)
         return super().turn(state) if now is None else self.practice_game.turn(now)
 
     def refuse(self, state: S, role: Role, move: Any) -> str | None:
-        now = self.practice_now(state)
+        now = self.active_practice_state(state)
         return super().refuse(state, role, move) if now is None else self.practice_game.refuse(now, role, move)
 
     def apply(self, state: S, moves: Mapping[Role, Any], chance: Chance) -> S:
-        now = self.practice_now(state)
+        now = self.active_practice_state(state)
         if now is None:
             return super().apply(state, moves, chance)
         return self._with_practice_state(state, self.practice_game.apply(now, moves, _PracticeChance(chance)))
 
     def default(self, state: S, role: Role) -> MoveData:
-        now = self.practice_now(state)
+        now = self.active_practice_state(state)
         return super().default(state, role) if now is None else self.practice_game.default(now, role)
 
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
@@ -115,7 +115,7 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
     # ---- looking -----------------------------------------------------------------------------------
 
     def tools(self, state: S, role: Role) -> tuple[Tool, ...]:
-        now = self.practice_now(state)
+        now = self.active_practice_state(state)
         return super().tools(state, role) if now is None else self.practice_game.tools(now, role)
 
     def template_variables(self, role: Role) -> Mapping[str, Json]:
@@ -129,15 +129,15 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
             announcement = _("The practice period is over and does not count. From now on, every period counts.")
             first, *others = super().view(state, role)
             return (
-                _after(announcement, first),
+                _with_text_before(announcement, first),
                 *self.practice_game.screen.outcome(self.practice_game, now, role),
                 *others,
             )
         first, *others = self.practice_game.view(now, role)
-        return (_after(_("This is a practice period: it does not count."), first), *others)
+        return (_with_text_before(_("This is a practice period: it does not count."), first), *others)
 
     def notices(self, before: S, moves: Mapping[Role, Any], after: S, role: Role) -> View:
-        now, finished = self.practice_now(before), self.practice_state(after)
+        now, finished = self.active_practice_state(before), self.practice_state(after)
         if now is None or finished is None:
             return super().notices(before, moves, after, role)
         blocks = self.practice_game.notices(now, moves, finished, role)
@@ -165,14 +165,14 @@ class Benchmark(WithPractice[C, S], Generic[C, S]):
         )
 
 
-def _after(words: str, status: Block) -> Text:
+def _with_text_before(words: str, status: Block) -> Text:
     assert isinstance(status, Text)
     return Text(status.key, f"{words} {status.body}", tone="notice")
 
 
 def closes_a_period(game: Any, before: Any, moves: Mapping[Role, Any], after: Any, role: Role) -> bool:
     """Return whether a step closed a period, practice or not: the feedback then depends on hidden information."""
-    closed = game.practice_now(before) is not None and game.practice_now(after) is None
+    closed = game.active_practice_state(before) is not None and game.active_practice_state(after) is None
     return closed or game.period(after) > game.period(before)
 
 
@@ -181,7 +181,7 @@ def also_in_practice(scripts: Mapping[str, Script]) -> dict[str, Script]:
 
     def playing(script: Script) -> Script:
         def play(game: Any, state: Any, role: Role, rng: Random) -> MoveData:
-            now = game.practice_now(state)
+            now = game.active_practice_state(state)
             return script(game, state, role, rng) if now is None else script(game.practice_game, now, role, rng)
 
         return play

@@ -26,7 +26,7 @@ def number_of(role: Role) -> int:
     return int(role.removeprefix("p"))
 
 
-class TellsOfOthers(Config):
+class AboutOthersConfig(Config):
     """What players are told about how the others think (Economics Arena's environments)."""
 
     told_of_others: Literal["nothing", "rational", "similar"] = Field(

@@ -28,7 +28,7 @@ from games.interface import (
     Turn,
     View,
 )
-from games.seats import EqualSeats, TellsOfOthers
+from games.seats import AboutOthersConfig, EqualSeats
 from games.words import exact, rounded
 from games.words import gettext as _
 
@@ -36,7 +36,7 @@ Number = Annotated[float | None, WithJsonSchema({"type": "number"})]
 """A number that a seat chooses. No number is legal but always a foul, so no form or schema offers it."""
 
 
-class RunsConfig(TellsOfOthers):
+class RunsConfig(AboutOthersConfig):
     """The number of runs, how many earlier ones are shown, and what happens to a number outside the limits."""
 
     runs: int = Field(1, ge=1, le=50, title="Runs", description="How many times the same seats play the game.")
@@ -175,18 +175,18 @@ class SealedNumbers(EqualSeats[C, Session]):
         held = len(state.runs)
         return range(0 if self.over(state) else max(0, held - self.config.history_depth), held)
 
-    def own(self, state: Session, role: Role) -> tuple[float | None, ...]:
+    def own_numbers(self, state: Session, role: Role) -> tuple[float | None, ...]:
         """Return one seat's numbers, run by run."""
         at = self.roles().index(role)
         return tuple(numbers[at] for numbers in state.runs)
 
     def valid_numbers(self, state: Session, role: Role) -> list[float]:
         """Return one seat's valid numbers, in order of the runs."""
-        return [number for number in self.own(state, role) if number is not None and self.valid(number)]
+        return [number for number in self.own_numbers(state, role) if number is not None and self.valid(number)]
 
     def fouls(self, state: Session, role: Role) -> int:
         """Return how many of a seat's numbers were fouls."""
-        return sum(not self.valid(number) for number in self.own(state, role))
+        return sum(not self.valid(number) for number in self.own_numbers(state, role))
 
     # ---- what is seen ------------------------------------------------------------------------------
 
@@ -207,7 +207,7 @@ class SealedNumbers(EqualSeats[C, Session]):
             return ""
         return (_("One run is over.") if held == 1 else _("{held} runs are over.").format(held=held)) + " "
 
-    def said(self, number: float | None) -> str:
+    def shown_number(self, number: float | None) -> str:
         """Return a seat's number for the history; any foul is shown as "not valid"."""
         return exact(number) if number is not None and self.valid(number) else _("not valid")
 
@@ -240,7 +240,7 @@ class SealedNumbers(EqualSeats[C, Session]):
             "history",
             _("Runs so far"),
             (_("Run"), *titles, *columns),
-            tuple((at + 1, *map(self.said, state.runs[at]), *cells(at)) for at in self.visible(state)),
+            tuple((at + 1, *map(self.shown_number, state.runs[at]), *cells(at)) for at in self.visible(state)),
         )
 
     def view(self, state: Session, role: Role) -> View:

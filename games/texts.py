@@ -39,7 +39,7 @@ def read(game: str, name: str) -> str:
 
 @lru_cache(maxsize=256)
 def _compile(template: str) -> Any:
-    return _environment.bounded(template)
+    return _environment.compiled_bounded(template)
 
 
 def render(template: str, variables: Mapping[str, Any]) -> str:
@@ -49,7 +49,7 @@ def render(template: str, variables: Mapping[str, Any]) -> str:
         BadText: it does not parse or uses an unknown variable.
     """
     try:
-        text = _environment.written(_compile(template), variables)
+        text = _environment.rendered(_compile(template), variables)
     except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
         raise BadText(_("This text cannot be shown: {reason}").format(reason=error)) from None
     return text.strip() + "\n"
@@ -93,7 +93,7 @@ def check(template: str, sample: Mapping[str, Any], *, verbatim: Collection[str]
                         line=name.lineno, name=name.name
                     )
                 )
-        _environment.written(compiled, sample)
+        _environment.rendered(compiled, sample)
     except TemplateSyntaxError as error:
         raise BadText(_("Line {line}: {reason}").format(line=error.lineno, reason=error.message)) from None
     except (TemplateError, TypeError, ValueError, ArithmeticError) as error:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 UNKNOWN_HORIZON = 12
 """Rounds in the chart when players do not know how many there are."""
-MOST_POINTS = 30
+MAX_POINTS = 30
 
 
 def view(game: Bargaining, state: Rounds, role: Role) -> View:
@@ -195,8 +195,8 @@ def _chart(game: Bargaining, number: int, role: Role) -> Chart:
         first = max(1, number - UNKNOWN_HORIZON // 2)
         rounds = range(first, first + UNKNOWN_HORIZON)
     else:
-        first = max(1, min(number - MOST_POINTS // 2, game.config.rounds - MOST_POINTS + 1))
-        rounds = range(first, min(game.config.rounds, first + MOST_POINTS - 1) + 1)
+        first = max(1, min(number - MAX_POINTS // 2, game.config.rounds - MAX_POINTS + 1))
+        rounds = range(first, min(game.config.rounds, first + MAX_POINTS - 1) + 1)
 
     def series(name: str, whose: Role) -> Series:
         return Series(name, tuple((float(r), game.config.money * game.worth(whose, r)) for r in rounds))

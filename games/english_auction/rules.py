@@ -31,7 +31,7 @@ from games.interface import (
     Turn,
     View,
 )
-from games.seats import EqualSeats, TellsOfOthers
+from games.seats import AboutOthersConfig, EqualSeats
 from games.words import exact
 from games.words import gettext as _
 
@@ -39,7 +39,7 @@ ROUNDING = 1e-9
 """A bid may be below the minimum by this share of the assets, so that 0.3 is accepted if the minimum is 0.1 + 0.2."""
 
 
-class EnglishAuctionConfig(TellsOfOthers, auctions.AuctionConfig):
+class EnglishAuctionConfig(AboutOthersConfig, auctions.AuctionConfig):
     """One treatment. Defaults: five bidders, from 0 in steps of 10."""
 
     start_price: float = Field(

@@ -8,7 +8,7 @@ from statistics import fmean
 from games.interface import Role
 from games.item_auction.state import Lot
 
-FEWEST_RANKED = 3
+MIN_RANKED = 3
 """The fewest pairs for which a rank correlation is computed."""
 
 
@@ -42,7 +42,7 @@ def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float | None:
     >>> round(rank_correlation((3, 1, 2, 2), (5, 0, 1, 3)), 6)
     0.948683
     """
-    if len(x) < FEWEST_RANKED or len(set(x)) == 1 or len(set(y)) == 1:
+    if len(x) < MIN_RANKED or len(set(x)) == 1 or len(set(y)) == 1:
         return None
     a, b = _ranks(x), _ranks(y)
     mean_rank = (len(x) + 1) / 2

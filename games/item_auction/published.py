@@ -52,15 +52,15 @@ def _standard(agents: Sequence[str], seed: int) -> Iterator[Environment]:
 def _modules(agents: Sequence[str], seed: int) -> Iterator[Environment]:
     """Return a collection for each model, which bids against itself with and without planning."""
     for number, model in enumerate(agents, start=1):
-        labelled = {
+        agents_by_label = {
             f"{model} {strategy}": PresetAgent(model, {"strategy": strategy})
             for strategy in ("adaptive", "static", "none")
         }
         yield Environment(
             f"model-{number}",
             [{"budget": budget} for budget in BUDGETS],
-            Lineups(rule="together", agents=tuple(labelled), rotate=True),
-            agents=labelled,
+            Lineups(rule="together", agents=tuple(agents_by_label), rotate=True),
+            agents=agents_by_label,
             repetitions=REPETITIONS,
             title=f"AucArena, modules: {model}",
         )

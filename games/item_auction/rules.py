@@ -46,7 +46,7 @@ PRIORITIES = "By item name: 3 most important, 2 important, 1 least important."
 Percent = Annotated[int, Field(ge=-90, le=200)]
 Budget = Annotated[int, Field(ge=1)]
 Objective = Literal["profit", "items"]
-MOST_DISCOUNTS = 3
+MAX_DISCOUNTS = 3
 """How often the start price of an item without bids is halved."""
 
 
@@ -422,7 +422,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         lot = replace(lot, rounds=(*lot.rounds, self._round(lot, moves, chance)))
         if self.bidders(lot):
             return replace(state, lot=lot)
-        if lot.leader is None and self.config.discount_unsold and lot.discounts < MOST_DISCOUNTS:
+        if lot.leader is None and self.config.discount_unsold and lot.discounts < MAX_DISCOUNTS:
             return replace(state, lot=self._discounted(lot))
         return self._call_next(replace(state, over=(*state.over, lot)))
 

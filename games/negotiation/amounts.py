@@ -5,7 +5,7 @@ from __future__ import annotations
 from games.words import Amounts, money, points
 from games.words import gettext as _
 
-MOST_IN_FULL = 1e15
+MAX_IN_FULL = 1e15
 """Larger amounts are written with a power of ten, since any finite price may be named."""
 
 
@@ -16,7 +16,7 @@ def dollars(amount: float) -> str:
     ('$12,000', '$0.004', '$2e+20')
     """
     sign = "-" if amount < 0 else ""
-    if abs(amount) >= MOST_IN_FULL:
+    if abs(amount) >= MAX_IN_FULL:
         return f"{sign}${abs(amount):.4g}"
     if abs(amount) < 1 and abs(round(amount, 2) - amount) > 1e-9:
         return f"{sign}${abs(amount):.4g}"

@@ -153,7 +153,7 @@ class Rounds:
         return self._last_proposal_if("accept")
 
     @property
-    def left(self) -> Proposal | None:
+    def walked_away_at(self) -> Proposal | None:
         """The price at which a player walked away, or None."""
         return self._last_proposal_if("walk_away")
 
@@ -271,7 +271,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         if offer := state.on_table:
             return Turn({other(offer.by): (self._answer_form,)})
         played = len(state.proposals)
-        if state.traded or state.left or played >= self.last_round:
+        if state.traded or state.walked_away_at or played >= self.last_round:
             return None
         return Turn({SELLER if played % 2 == 0 else BUYER: (self._offer_form,)})
 

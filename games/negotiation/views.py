@@ -14,9 +14,9 @@ from games.words import gettext as _
 if TYPE_CHECKING:
     from games.negotiation.rules import Negotiation, Proposal, Rounds
 
-MOST_MARKS = 8
+MAX_MARKS = 8
 """Earlier prices shown on the ladder; the table has all of them."""
-LADDER_TOP, HIGHEST_LADDER_TOP = 1.6, 8.0
+LADDER_TOP, MAX_LADDER_TOP = 1.6, 8.0
 """The ladder ends at the first multiple of the largest known value, or at the highest price up to the second."""
 
 
@@ -158,9 +158,9 @@ def _result(game: Negotiation, state: Rounds, role: Role) -> Facts:
 
 
 def _failure_reason(game: Negotiation, state: Rounds, role: Role) -> str:
-    if state.left is None:
+    if state.walked_away_at is None:
         return _("none: the last price was rejected")
-    if state.left.by != role:
+    if state.walked_away_at.by != role:
         return _("none: you walked away")
     return _("none: {name} walked away").format(name=game.role_title(other(role)))
 
@@ -182,11 +182,11 @@ def _ladder(game: Negotiation, state: Rounds, role: Role) -> Facts:
     if theirs is not None:
         label = _("Worth to {name}").format(name=game.role_title(other(role)))
         marks.append(_Mark(theirs, "other_value", label, game.money(theirs)))
-    for number, proposal in list(enumerate(state.proposals, start=1))[-MOST_MARKS:]:
+    for number, proposal in list(enumerate(state.proposals, start=1))[-MAX_MARKS:]:
         marks += _marks_of_round(game, proposal, number, role)
     marks.sort(key=lambda mark: -mark.price)
     known = max(own, theirs or 0.0)
-    top = min(max(known * LADDER_TOP, marks[0].price), known * HIGHEST_LADDER_TOP)
+    top = min(max(known * LADDER_TOP, marks[0].price), known * MAX_LADDER_TOP)
     facts = (Fact(r.key, r.label, round(100 * (1 - min(r.price / top, 1)), 4), r.shown) for r in marks)
     return Facts("ladder", _("Prices, from high to low"), tuple(facts))
 

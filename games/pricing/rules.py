@@ -38,7 +38,7 @@ from games.periods import (
     Periods,
     Screen,
     Submitted,
-    for_instance,
+    form_for_instance,
     instance_of,
     lookup,
     plain,
@@ -183,7 +183,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
         return len(state.sales)
 
     def submission(self, state: Sales, role: Role) -> Form:
-        return for_instance(FORM, state.instance.names, last=plain(self.last_submission(state, role)))
+        return form_for_instance(FORM, state.instance.names, last=plain(self.last_submission(state, role)))
 
     def refuse_submission(self, state: Sales, role: Role, move: Any) -> str | None:
         if problem := refuse_names(move.prices, state.instance.names, _("product")):

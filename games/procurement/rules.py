@@ -36,7 +36,7 @@ from games.periods import (
     Periods,
     Screen,
     Submitted,
-    for_instance,
+    form_for_instance,
     instance_of,
     lookup,
     plain,
@@ -184,7 +184,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         return len(state.purchases)
 
     def submission(self, state: Purchases, role: Role) -> Form:
-        return for_instance(FORM, list(state.instance.by_id), every=False, last=self.last_submission(state, role))
+        return form_for_instance(FORM, list(state.instance.by_id), every=False, last=self.last_submission(state, role))
 
     def refuse_submission(self, state: Purchases, role: Role, move: Any) -> str | None:
         if unknown := refuse_names(move.plan, list(state.instance.by_id), _("offer"), every=False):

@@ -36,7 +36,7 @@ from games.periods import (
     Periods,
     Screen,
     Submitted,
-    for_instance,
+    form_for_instance,
     instance_of,
     lookup,
     refuse_matching,
@@ -151,7 +151,9 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         return len(state.attempts)
 
     def submission(self, state: Attempts, role: Role) -> Form:
-        return for_instance(FORM, state.instance.workers, state.instance.tasks, last=self.last_submission(state, role))
+        return form_for_instance(
+            FORM, state.instance.workers, state.instance.tasks, last=self.last_submission(state, role)
+        )
 
     def over(self, state: Attempts) -> bool:
         """Return whether the last period is over or a matching was stable."""

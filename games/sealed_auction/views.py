@@ -45,7 +45,7 @@ def _situation(game: SealedAuction, state: Session, role: Role) -> Facts:
 
 def _outcome(game: SealedAuction, state: Session, at: int, role: Role) -> str:
     """Return how run `at` ended for this seat, as text."""
-    sale, own = game.sale(state, at), game.own(state, role)[at]
+    sale, own = game.sale(state, at), game.own_numbers(state, role)[at]
     sentences = [_("Run {run}:").format(run=at + 1)] if game.config.runs > 1 else []
     if not game.valid(own):
         sentences.append(_("You did not make a valid bid."))

@@ -23,7 +23,7 @@ from games.words import gettext as _
 from games.words import number, percent
 
 Array = NDArray[np.float64]
-MOST_SEATS = 4
+MAX_SEATS = 4
 """Maximum number of seats for which a meta-game is computed: its tensor has one dimension per seat."""
 
 
@@ -34,7 +34,7 @@ class Tournament:
     Attributes:
         mean_payoff, cooperation: by type, over its seats; cooperation is None if the game has no cooperative action.
         meta: points of a type (first dimension) against its co-players' types (the others); None if some types have
-            never met, in reputation games, and above `MOST_SEATS` seats.
+            never met, in reputation games, and above `MAX_SEATS` seats.
         path: each type's share of the population at each step of the replicator dynamics; the first row is the start.
         score: the population-weighted payoff after the dynamics, normalised if the game has reference payoffs.
     """
@@ -71,7 +71,7 @@ def tournament(game: Any, matches: Sequence[Mapping[str, Any]]) -> Tournament:
                 cooperations[match["agents"][row["role"]]].append(row["cooperated"])
     types = tuple(sorted(points))
     meta = path = score = None
-    if not game.in_population and len(roles) <= MOST_SEATS:
+    if not game.in_population and len(roles) <= MAX_SEATS:
         seated = [[match["agents"][role] for role in roles] for match in matches]
         paid = [[match["payoffs"][role] for role in roles] for match in matches]
         meta = meta_game(zip(seated, paid, strict=True), types)

@@ -16,9 +16,9 @@ from games.words import quoted
 
 Profile = tuple[int, ...]
 """One action number per seat of the base game."""
-MOST_PROFILES = 10_000
-MOST_POINTS = 1_000_000
-Points = Annotated[float, Field(ge=-MOST_POINTS, le=MOST_POINTS)]
+MAX_PROFILES = 10_000
+MAX_POINTS = 1_000_000
+Points = Annotated[float, Field(ge=-MAX_POINTS, le=MAX_POINTS)]
 TOLERANCE = 1e-9
 
 
@@ -126,11 +126,11 @@ class CustomGame(BaseModel):
 
     @model_validator(mode="after")
     def _complete(self) -> CustomGame:
-        if prod(self.actions) > MOST_PROFILES:
+        if prod(self.actions) > MAX_PROFILES:
             raise PydanticCustomError(
                 "too_large",
                 "The custom game has {profiles} combinations of actions; the maximum is {most}.",
-                {"profiles": prod(self.actions), "most": MOST_PROFILES},
+                {"profiles": prod(self.actions), "most": MAX_PROFILES},
             )
         wanted = {profile_key(profile) for profile in product(*map(range, self.actions))}
         if missing := sorted(wanted - self.payoffs.keys()):

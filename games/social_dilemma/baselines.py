@@ -52,13 +52,13 @@ def grim(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveDa
     if not game.repeated:
         return always_cooperate(game, state, role, rng)
     depth = game.config.history_depth
-    meetings = [(number, _of(played.group(role), role)) for number, played in enumerate(state.rounds)]
+    meetings = [(number, _other_members(played.group(role), role)) for number, played in enumerate(state.rounds)]
     meetings.append((len(state.rounds), _others(state, role)))
     windows = [(state.rounds[max(0, number - depth) : number], co_players) for number, co_players in meetings]
     if depth:
-        windows += [((played,), _of(played.group(role), role)) for played in state.rounds]
-    kind = all(_all_cooperated(game, played, co_players) for shown, co_players in windows for played in shown)
-    return _cooperate_if(game, role, kind)
+        windows += [((played,), _other_members(played.group(role), role)) for played in state.rounds]
+    all_cooperated = all(_all_cooperated(game, played, co_players) for shown, co_players in windows for played in shown)
+    return _cooperate_if(game, role, all_cooperated)
 
 
 def nash(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveData:
@@ -158,13 +158,13 @@ def _named_contract(game: SocialDilemma, contract: Contract) -> dict[str, int]:
     return {name: int(contract[number]) for number, name in enumerate(game.all_actions)}
 
 
-def _of(group: tuple[Role, ...], role: Role) -> tuple[Role, ...]:
+def _other_members(group: tuple[Role, ...], role: Role) -> tuple[Role, ...]:
     return tuple(other for other in group if other != role)
 
 
 def _others(state: Dilemma, role: Role) -> tuple[Role, ...]:
     """Return the role's current co-players."""
-    return _of(state.group(role), role)
+    return _other_members(state.group(role), role)
 
 
 def _all_cooperated(game: SocialDilemma, played: Round, roles: tuple[Role, ...]) -> bool:

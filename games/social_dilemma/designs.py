@@ -40,7 +40,7 @@ def with_payments(base: BaseGame, contract: Contract, profile: Profile) -> tuple
     return tuple(own + received - (total - received) / others for own, received in zip(points, paid, strict=True))
 
 
-def resolved(base: BaseGame, mediator: Mediator, choices: Profile) -> Profile:
+def played_profile(base: BaseGame, mediator: Mediator, choices: Profile) -> Profile:
     """Return the actions played if some seats delegate; each seat's last choice is to delegate."""
     delegators = sum(choice == base.actions[seat] for seat, choice in enumerate(choices))
     return tuple(
@@ -82,14 +82,14 @@ def _contract_quality(key: tuple[object, ...], chosen: Profile, contract: tuple[
 def _mediator_quality(key: tuple[object, ...], chosen: Profile, mediator: tuple[tuple[int, int], ...]) -> Quality:
     base, rule = _GAMES[key], dict(mediator)
     choices = tuple(actions + 1 for actions in base.actions)
-    return _quality(choices, chosen, lambda profile: base.payoffs[resolved(base, rule, profile)])
+    return _quality(choices, chosen, lambda profile: base.payoffs[played_profile(base, rule, profile)])
 
 
 def _quality(actions: Profile, chosen: Profile, utility: Utility) -> Quality:
     """Return whether the profile `chosen` is a Nash equilibrium, and each of its actions weakly dominant."""
     current = utility(chosen)
     nash = all(
-        utility(_with(chosen, seat, action))[seat] <= current[seat] + TOLERANCE
+        utility(_with_action(chosen, seat, action))[seat] <= current[seat] + TOLERANCE
         for seat, action in _deviations(actions, chosen)
     )
     dominant = nash and all(
@@ -108,13 +108,13 @@ def _deviations(actions: Profile, chosen: Profile) -> Iterator[tuple[int, int]]:
 def _dominates(actions: Profile, seat: int, better: int, worse: int, utility: Utility) -> bool:
     """Return whether `better` weakly dominates `worse` for the seat: never worse, and better at least once."""
     gains = [
-        utility(_with(profile, seat, better))[seat] - utility(_with(profile, seat, worse))[seat]
+        utility(_with_action(profile, seat, better))[seat] - utility(_with_action(profile, seat, worse))[seat]
         for profile in product(*(range(most) if other != seat else (0,) for other, most in enumerate(actions)))
     ]
     return min(gains) >= -TOLERANCE and max(gains) > TOLERANCE
 
 
-def _with(profile: Profile, seat: int, action: int) -> Profile:
+def _with_action(profile: Profile, seat: int, action: int) -> Profile:
     return (*profile[:seat], action, *profile[seat + 1 :])
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from games.entries import BadEntry, Entry, Typed
 from games.interface import Json
-from games.social_dilemma.base_games import MOST_POINTS, TOLERANCE, BaseGame, CustomGame, Profile, profile_key
+from games.social_dilemma.base_games import MAX_POINTS, TOLERANCE, BaseGame, CustomGame, Profile, profile_key
 from games.words import gettext as _
 from games.words import number
 
@@ -19,7 +19,7 @@ SEATS = (2, 3)
 SIZES = range(2, 11)
 """Maximum numbers of players and of actions per player in the grid; larger games come from files and are kept."""
 KEPT = "kept"
-MOST_LISTED = 4
+MAX_LISTED = 4
 
 
 @dataclass
@@ -120,21 +120,21 @@ def _number(text: str) -> float | None:
         points = float(text.replace("−", "-"))
     except ValueError:
         return None
-    if not isfinite(points) or abs(points) > MOST_POINTS:
+    if not isfinite(points) or abs(points) > MAX_POINTS:
         return None
     return int(points) if points.is_integer() else points
 
 
-def control(profile: Sequence[int], seat: int) -> str:
+def control_name(profile: Sequence[int], seat: int) -> str:
     """Return the name of the control for a seat's points (seat from 1) in a combination of actions."""
     return f"{profile_key(profile)}/{seat}"
 
 
 def _points(found: TypedGame, profile: Profile, seat: int, typed: Typed) -> float | None:
-    name = control(profile, seat)
+    name = control_name(profile, seat)
     text = typed.get(name, "").strip()
     points = _number(text)
-    where = {"profile": found.shown(profile), "seat": seat, "text": text, "most": f"{MOST_POINTS:,}"}
+    where = {"profile": found.shown(profile), "seat": seat, "text": text, "most": f"{MAX_POINTS:,}"}
     if not text:
         found.missing[name] = _("{profile}: the points of player {seat} are missing.").format(**where)
     elif points is None:
@@ -179,14 +179,14 @@ def filled(value: Json) -> Typed:
     for seat, most in enumerate(actions, start=1):
         typed[f"actions{seat}"] = str(most)
     for key, row in value["payoffs"].items():
-        typed |= {f"{key}/{seat}": _written(points) for seat, points in enumerate(row, start=1)}
+        typed |= {f"{key}/{seat}": _as_text(points) for seat, points in enumerate(row, start=1)}
     for name in ("cooperate", "other"):
         typed |= {f"{name}{seat}": str(action) for seat, action in enumerate(value.get(name) or (), start=1)}
-    typed |= {key: _written(points) for key, points in (value.get("reference") or {}).items()}
+    typed |= {key: _as_text(points) for key, points in (value.get("reference") or {}).items()}
     return typed
 
 
-def _written(points: float) -> str:
+def _as_text(points: float) -> str:
     return str(int(points)) if float(points).is_integer() else repr(points)
 
 
@@ -210,7 +210,7 @@ def shows(typed: Typed) -> Mapping[str, Any]:
         "seat_options": [str(size) for size in SEATS],
         "sizes": [(seat, str(most)) for seat, most in enumerate(found.actions, start=1)],
         "columns": [found.label(action) for action in range(found.actions[1])],
-        "layers": list(_layers(found, typed)),
+        "layers": list(_tables(found, typed)),
         "measures": [
             {
                 "control": f"{name}{seat}",
@@ -231,7 +231,7 @@ def shows(typed: Typed) -> Mapping[str, Any]:
     }
 
 
-def _layers(found: TypedGame, typed: Typed) -> Iterator[dict[str, Any]]:
+def _tables(found: TypedGame, typed: Typed) -> Iterator[dict[str, Any]]:
     """Return one table per action of player 3, with player 1 in rows and player 2 in columns."""
     rows, columns, *third = found.actions
     for third_action in product(*map(range, third)):
@@ -254,7 +254,7 @@ def _layers(found: TypedGame, typed: Typed) -> Iterator[dict[str, Any]]:
 
 
 def _field(found: TypedGame, profile: Profile, seat: int, typed: Typed) -> dict[str, Any]:
-    name = control(profile, seat)
+    name = control_name(profile, seat)
     plays = ", ".join(
         _("player {seat} plays {action}").format(seat=at, action=found.label(action))
         for at, action in enumerate(profile, start=1)
@@ -274,13 +274,13 @@ def _analysis(found: TypedGame) -> Iterator[str]:
     if game is None:
         return
     at_rest = game.equilibria()
-    shown = [_outcome(found, game, profile) for profile in at_rest[:MOST_LISTED]]
+    shown = [_outcome(found, game, profile) for profile in at_rest[:MAX_LISTED]]
     if not at_rest:
         yield _("No equilibrium in pure strategies: in every combination some player gains by deviating.")
     elif len(at_rest) == 1:
         yield _("The only equilibrium in pure strategies: {outcome}.").format(outcome=shown[0])
     else:
-        more = _(", and {number} more").format(number=len(at_rest) - MOST_LISTED) if at_rest[MOST_LISTED:] else ""
+        more = _(", and {number} more").format(number=len(at_rest) - MAX_LISTED) if at_rest[MAX_LISTED:] else ""
         words = _("{number} equilibria in pure strategies: {outcomes}{more}.")
         yield words.format(number=len(at_rest), outcomes="; ".join(shown), more=more)
     if game.cooperate is None:
@@ -299,9 +299,9 @@ def _analysis(found: TypedGame) -> Iterator[str]:
         yield _("Not everybody gets more there than in the other equilibria.")
 
 
-def _temptation(found: TypedGame, game: BaseGame, cooperate: Profile) -> str:
+def _temptation(found: TypedGame, game: BaseGame, cooperative: Profile) -> str:
     """Return a sentence on who gains most by not cooperating, and how much."""
-    gains = [(gain, seat, action) for seat, action, gain in game.deviations(cooperate)]
+    gains = [(gain, seat, action) for seat, action, gain in game.deviations(cooperative)]
     gain, seat, action = max(gains, key=lambda one: one[0])
     if gain <= TOLERANCE:
         return _("Nobody gains by deviating from cooperation alone: it is an equilibrium.")

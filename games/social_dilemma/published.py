@@ -12,7 +12,7 @@ from games.social_dilemma.config import REPUTATION, Mechanism
 BASE_GAMES = ("prisoners_dilemma", "public_goods", "travelers_dilemma", "trust")
 REPETITIONS = 3
 """Complete tournaments, as published."""
-MOST_IN_POPULATION = 12
+MAX_POPULATION = 12
 SOURCE = "CoopEval: social dilemmas among language models under mechanisms that may make cooperation hold."
 
 SUMMARIES: Mapping[Mechanism, str] = {
@@ -47,7 +47,7 @@ def _preset(mechanism: Mechanism) -> CollectionPreset:
         source=SOURCE,
         environments=partial(_tournament, mechanism),
         agents=2 if in_population else 1,
-        most_agents=MOST_IN_POPULATION if in_population else None,
+        most_agents=MAX_POPULATION if in_population else None,
         settings={"strategy": "chain_of_thought", "temperature": 1.0},
     )
 

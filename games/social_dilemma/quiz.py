@@ -11,7 +11,7 @@ from games.words import number
 if TYPE_CHECKING:
     from games.social_dilemma.rules import SocialDilemma
 
-MOST_OPTIONS = 4
+MAX_OPTIONS = 4
 
 
 def questions(game: SocialDilemma, role: Role) -> tuple[Question, ...]:
@@ -27,7 +27,7 @@ def _outcome(game: SocialDilemma, role: Role) -> tuple[Question, ...]:
         return ()
     own = base.payoffs[profile][position]
     others = dict.fromkeys(points[position] for points in base.payoffs.values())
-    options = sorted([own, *[points for points in others if points != own][: MOST_OPTIONS - 1]])
+    options = sorted([own, *[points for points in others if points != own][: MAX_OPTIONS - 1]])
     if len(options) < 2:
         return ()
     mine = game.label(base.names(position)[profile[position]])

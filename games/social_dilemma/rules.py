@@ -40,9 +40,9 @@ from games.social_dilemma.designs import (
     Contract,
     Mediator,
     Quality,
+    played_profile,
     quality_of_contract,
     quality_of_mediator,
-    resolved,
     with_payments,
 )
 from games.social_dilemma.state import Design, Dilemma, Groups, Round, Stage
@@ -269,7 +269,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
             profile = tuple(self.choices(role).index(chosen[role]) for role in group)
             if self.mechanism == "mediation":
                 delegated += [role for role in group if chosen[role] == moves.DELEGATE]
-                profile = resolved(self.base, self.mediator(state), profile)
+                profile = played_profile(self.base, self.mediator(state), profile)
             actions |= dict(zip(group, profile, strict=True))
             points |= dict(zip(group, self._points(state, profile), strict=True))
         played = Round(state.groups, actions, points, tuple(delegated))

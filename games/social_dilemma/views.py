@@ -21,7 +21,7 @@ from games.words import number, percent
 if TYPE_CHECKING:
     from games.social_dilemma.rules import SocialDilemma
 
-MOST_COLUMNS, MOST_SHORT = 4, 100
+MAX_COLUMNS, MAX_OUTCOMES = 4, 100
 """Maximum columns, and outcomes, of a table of points that stays in view."""
 DEPTH = 3
 """The maximum depth of a co-player's history in higher-order reputation (CoopEval, section 3)."""
@@ -200,10 +200,10 @@ def _by_others(
     """
     base = game.base
     others = [seat for seat in range(base.seats) if seat != position]
-    if len({base.actions[seat] for seat in others}) > 1 or prod(base.actions) > MOST_SHORT:
+    if len({base.actions[seat] for seat in others}) > 1 or prod(base.actions) > MAX_OUTCOMES:
         return None
     played = list(combinations_with_replacement(range(base.actions[others[0]]), len(others)))
-    if len(played) > MOST_COLUMNS:
+    if len(played) > MAX_COLUMNS:
         return None
 
     def gained(own: int, theirs: Sequence[int]) -> tuple[float, tuple[tuple[int, float], ...]]:
@@ -218,8 +218,8 @@ def _by_others(
         for theirs in played:
             mine, each = gained(own, theirs)
             for order in permutations(theirs):
-                again, each_again = gained(own, order)
-                if again != mine or sorted(each_again) != sorted(each):
+                own_again, points_again = gained(own, order)
+                if own_again != mine or sorted(points_again) != sorted(each):
                     return None
             shown = ", ".join(number(one) for _action_of, one in each)
             cells.append(_("you {own}, others {theirs}").format(own=number(mine), theirs=shown))
@@ -367,11 +367,11 @@ def _history(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
         own = member == role
         title = _("Your earlier rounds") if own else _("Earlier rounds of {name}").format(name=game.role_title(member))
         columns = (_("Round"), _("Who"), _("Played"), _("Points"), _("Part"))
-        blocks.append(Table(f"history_{member}", title, columns, tuple(_rows(game, meetings, role, title))))
+        blocks.append(Table(f"history_{member}", title, columns, tuple(_match_rows(game, meetings, role, title))))
     return blocks
 
 
-def _rows(game: SocialDilemma, meetings: Sequence[Meeting], role: Role, title: str) -> list[tuple[Cell, ...]]:
+def _match_rows(game: SocialDilemma, meetings: Sequence[Meeting], role: Role, title: str) -> list[tuple[Cell, ...]]:
     """Return a row per player of each match, in parts: a seat's matches, then its co-players' earlier matches.
 
     A player's earlier matches are shown only once, where they are first reached and thus go deepest.
@@ -379,8 +379,8 @@ def _rows(game: SocialDilemma, meetings: Sequence[Meeting], role: Role, title: s
     rows: list[tuple[Cell, ...]] = []
     shown: set[tuple[Role, int]] = set()
     parts = [(title, meetings)]
-    for part, of_part in parts:
-        for meeting in of_part:
+    for part, part_meetings in parts:
+        for meeting in part_meetings:
             rows += [
                 (meeting.round, _who(game, seat, role), action, number(points), part)
                 for seat, action, points in meeting.players

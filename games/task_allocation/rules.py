@@ -39,7 +39,7 @@ from games.periods import (
     Periods,
     Screen,
     Submitted,
-    for_instance,
+    form_for_instance,
     instance_of,
     lookup,
     plain,
@@ -169,7 +169,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
 
     def submission(self, state: Allocation, role: Role) -> Form:
         tasks = state.instance.task_ids(self.period(state))
-        return for_instance(FORM, tasks, state.instance.workers)
+        return form_for_instance(FORM, tasks, state.instance.workers)
 
     def refuse_submission(self, state: Allocation, role: Role, move: Any) -> str | None:
         tasks = state.instance.task_ids(self.period(state))

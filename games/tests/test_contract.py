@@ -194,7 +194,7 @@ def test_missing_parts_of_a_folder_are_named(tmp_path, monkeypatch) -> None:
     (tmp_path / "go" / "texts").mkdir(parents=True)
     (tmp_path / "go" / "rules.py").touch()
     (tmp_path / "go" / "texts" / "instructions.md").touch()
-    lacking = "\n".join(contract.missing("go"))
+    lacking = "\n".join(contract.missing_parts("go"))
     assert "rules.py" not in lacking and "instructions.md" not in lacking
     assert "tests/test_*.py" in lacking
 

@@ -17,7 +17,7 @@ from games.errors import Refused
 from games.examples import Case, examples_of, script_answer
 from games.grids import table
 from games.interface import Json, Role
-from games.play import Play, applied, configure, learnt, start, submit
+from games.play import Play, applied_moves, configure, learnt, start, submit
 
 FAMILIES = ("bargaining", "negotiation", "persuasion")
 PARTS = [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 7))]
@@ -85,7 +85,7 @@ def test_no_buyer_sees_an_unrevealed_quality(part):
             before, (true, _made) = true, submit(true, mover, move)
             shadow_before, (shadow, _made) = shadow, submit(shadow, mover, move)
             if before.state != shadow_before.state and reveals(
-                game, before.state, applied(before, mover, move), true.state, "bob"
+                game, before.state, applied_moves(before, mover, move), true.state, "bob"
             ):
                 break
 

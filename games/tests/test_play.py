@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from games.errors import BadConfig, LogMismatch, Refused, UnknownGame
 from games.interface import Config, Event, Facts, Form, Message, Move, NoMessage, Turn
 from games.play import (
-    Own,
+    OwnMove,
     Play,
     abandon,
     check,
@@ -493,11 +493,11 @@ def test_story_lists_own_moves_and_notices_in_order():
         ("player_1", {"answer": 7}),
     )
     own, notices, second = story(play, events, "player_1")
-    assert isinstance(own, Own) and (own.number, own.move) == (3, {"answer": 10.0})
+    assert isinstance(own, OwnMove) and (own.number, own.move) == (3, {"answer": 10.0})
     assert [form.name for form in own.forms] == ["guess"]
     assert isinstance(notices, tuple) and isinstance(notices[0], Facts)
-    assert isinstance(second, Own) and second.move == {"answer": 7.0}
-    assert [type(entry) for entry in story(play, events, "player_2")] == [Own, tuple]
+    assert isinstance(second, OwnMove) and second.move == {"answer": 7.0}
+    assert [type(entry) for entry in story(play, events, "player_2")] == [OwnMove, tuple]
 
 
 def test_sealed_move_gives_no_notice():
@@ -507,7 +507,7 @@ def test_sealed_move_gives_no_notice():
 
 def test_note_is_part_of_the_story():
     play, events = played(well(), 1, ("keeper", {"note": "hm"}), ("keeper", {"amount": 1}))
-    assert [entry.move for entry in story(play, events, "keeper") if isinstance(entry, Own)] == [
+    assert [entry.move for entry in story(play, events, "keeper") if isinstance(entry, OwnMove)] == [
         {"note": "hm"},
         {"amount": 1},
     ]

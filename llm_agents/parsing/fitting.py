@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from games.interface import Json, Move
-from games.play import MOST_EXACT
+from games.play import MAX_EXACT
 from games.words import quoted
 from llm_agents.errors import BadAnswer
 from llm_agents.parsing.schema import ENTRY_NAME, ENTRY_VALUE, options_of
@@ -49,7 +49,7 @@ def _fit(value: Json, schema: Mapping[str, Any], definitions: Mapping[str, Any],
     options = options_of(schema, definitions)
     if isinstance(value, str) and not any(_allows_text(option) for option in options):
         value = _parsed(value, {option.get("type") for option in options}, where)
-    if isinstance(value, int) and abs(value) > MOST_EXACT:
+    if isinstance(value, int) and abs(value) > MAX_EXACT:
         raise BadAnswer(f'The value of "{where}" is too large a number.')
     if isinstance(value, str) and _LONE_SURROGATE.search(value):
         raise BadAnswer(f'The text of "{where}" holds half of a \\u surrogate pair, which is not a character.')

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from games.interface import Event
-from games.play import Own, form_for, story
+from games.play import OwnMove, form_for, story
 from llm_agents.providers.base import ChatMessage
 from llm_agents.strategies.asking import Asking
 
@@ -37,14 +37,14 @@ def messages(
     return sent
 
 
-def _kept_answers(asking: Asking, events: Sequence[Event]) -> list[Own]:
+def _kept_answers(asking: Asking, events: Sequence[Event]) -> list[OwnMove]:
     keeps, play, role = asking.asked.keeps, asking.play, asking.role
     if keeps is None:
         return []
     return [
         entry
         for entry in story(play, events, role)
-        if isinstance(entry, Own)
+        if isinstance(entry, OwnMove)
         and form_for(entry.forms, entry.move) in asking.forms(entry.forms)
         and keeps(play.game, entry.before.state, play.state, role)
     ]

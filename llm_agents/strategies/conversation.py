@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from games.interface import Event, Role, View
-from games.play import Own, Play, start, story
+from games.play import OwnMove, Play, start, story
 from llm_agents.prompting import render, situation
 from llm_agents.providers.base import ChatMessage
 from llm_agents.strategies.asking import Asking
@@ -27,7 +27,7 @@ def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]
     opening, _events = start(play.game, play.seed)
     news = [render(_at_the_start(opening, role))]
     for entry in story(play, events, role):
-        if isinstance(entry, Own):
+        if isinstance(entry, OwnMove):
             question = asking.question(entry.before, entry.forms, _joined(news))
             sent.append({"role": "user", "content": question})
             move = json.dumps(entry.move, ensure_ascii=False)

@@ -219,7 +219,7 @@ MOMENTS = [
     Asked(moment.before.forms(moment.role), moment.move)
     for key in registry.keys()
     for case in examples.cases(key)
-    for moment in case.walk().some()
+    for moment in case.walk().selected_moments()
 ]
 
 

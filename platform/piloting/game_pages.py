@@ -33,7 +33,7 @@ def problems(case: Case) -> list[str]:
 
 
 def _problems(walk: Walk, seed: int) -> Iterator[str]:
-    own = {(moment.before.last, moment.role): moment.move for moment in walk.some()}
+    own = {(moment.before.last, moment.role): moment.move for moment in walk.selected_moments()}
     for play in walk.plays():
         rng = Random(f"{seed}/{play.last}")
         for role in play.game.roles():

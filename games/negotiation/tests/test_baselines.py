@@ -152,7 +152,7 @@ class TestEquilibriumElsewhere:
 
     def test_uninformed_players_give_up_without_a_surplus(self):
         play = match("equilibrium", "equilibrium", seller_factor=1.2, complete_information=False, rounds=None)
-        assert play.state.left
+        assert play.state.walked_away_at
         assert play.metrics()["rounds_played"] < 20
 
 

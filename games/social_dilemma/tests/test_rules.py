@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from games.errors import BadConfig, Refused
 from games.play import configure, start, submit
 from games.social_dilemma.base_games import PUBLISHED
-from games.social_dilemma.designs import quality_of_contract, resolved, standard_contract, with_payments
+from games.social_dilemma.designs import played_profile, quality_of_contract, standard_contract, with_payments
 from games.social_dilemma.rules import SocialDilemma
 
 
@@ -206,7 +206,7 @@ def test_payments_sum_to_zero(name, payments):
 @given(st.integers(0, 1), st.integers(0, 1), st.integers(0, 1), st.lists(st.integers(0, 2), min_size=3, max_size=3))
 def test_mediator_acts_by_number_of_delegators(one, two, three, choices):
     base, mediator = PUBLISHED["public_goods"], {1: one, 2: two, 3: three}
-    actions = resolved(base, mediator, tuple(choices))
+    actions = played_profile(base, mediator, tuple(choices))
     delegators = choices.count(2)
     for choice, action in zip(choices, actions, strict=True):
         assert action == (mediator[delegators] if choice == 2 else choice)

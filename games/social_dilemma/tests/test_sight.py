@@ -90,13 +90,13 @@ def test_first_order_hides_matches_of_strangers(schedule, rounds, changed, depth
     config = {"population": 3, "schedule": schedule, "history_depth": depth}
     first, higher = "reputation_first_order", "reputation_higher_order"
     one, two = (after_rounds(played, mechanism=first, **config) for played in (rounds, other))
-    deep_one, deep_two = (after_rounds(played, mechanism=higher, **config) for played in (rounds, other))
+    higher_one, higher_two = (after_rounds(played, mechanism=higher, **config) for played in (rounds, other))
     there = next(group for group in schedule[number] if f"p{seat + 1}" in group)
     if not set(there) & set(one.state.group(role)):
         assert seen(one, role) == seen(two, role)
     # Higher order also shows everything that first order shows.
     if seen(one, role) != seen(two, role):
-        assert seen(deep_one, role) != seen(deep_two, role)
+        assert seen(higher_one, role) != seen(higher_two, role)
 
 
 @settings(max_examples=30)

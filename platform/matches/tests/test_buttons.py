@@ -57,7 +57,7 @@ def test_buttons_that_end_the_game_say_so(key):
         hidden = "cap" in {name for role in case.game.roles() for name in case.game.secrets(role)} and (
             getattr(case.game.config, "rounds", 0) is None
         )
-        for moment in case.walk().some():
+        for moment in case.walk().selected_moments():
             play, role = moment.before, moment.role
             for value, words in buttons(render_screen(play, role)).items():
                 then = after(play, role, value)
