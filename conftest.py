@@ -60,21 +60,21 @@ settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 settings.WHITENOISE_AUTOREFRESH = True
 
 
-unhurried = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
-hypothesis.settings.register_profile("every time the same", unhurried, derandomize=True, max_examples=30)
-hypothesis.settings.register_profile("searching", unhurried)
-hypothesis.settings.load_profile("every time the same")
+without_deadline = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.register_profile("repeatable", without_deadline, derandomize=True, max_examples=30)
+hypothesis.settings.register_profile("searching", without_deadline)
+hypothesis.settings.load_profile("repeatable")
 
 
-def examples(usual: int) -> int:
+def examples(number: int) -> int:
     """Return how many examples a slow property test tries: `usual` when searching, otherwise fewer."""
-    return max(5, usual * hypothesis.settings.default.max_examples // 100)
+    return max(5, number * hypothesis.settings.default.max_examples // 100)
 
 
-def by_day(cases: Iterable[Any], daily: Container[Any]) -> list[Any]:
+def slow_except(cases: Iterable[Any], quick: Container[Any]) -> list[Any]:
     """Return cases for `pytest.mark.parametrize`: those in `daily` run every time, the others with the slow tests."""
     return [
-        case if case in daily else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.slow)
+        case if case in quick else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.slow)
         for case in cases
     ]
 

@@ -18,7 +18,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests import researching, walking
-from tests.conftest import CHROMIUM, LiveStack
+from tests.conftest import CHROMIUM_ARGUMENTS, LiveStack
 from tests.examples import blocks
 from tests.photographs import DESKTOP, PHONE
 
@@ -73,7 +73,7 @@ def take_all(folder: Path) -> None:
         LiveStack(Path(data), environment={"SECRET_KEY": "pictures"}) as stack,
         sync_playwright() as playwright,
     ):
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=CHROMIUM)
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=CHROMIUM_ARGUMENTS)
         camera = Camera(browser, folder)
         _participant(camera, stack)
         _new_game(camera, stack)
@@ -81,7 +81,7 @@ def take_all(folder: Path) -> None:
         researching.sign_in(stack, desk)
         _study(camera, desk, stack)
         _endpoint(camera, desk, stack)
-        desk.goto(f"{stack.url}{stack.call('tests.actions.pay_page_of', 'pictures')}")
+        desk.goto(f"{stack.url}{stack.call('tests.actions.pay_page_path', 'pictures')}")
         camera.photograph(desk, "pay")
         browser.close()
 
@@ -113,7 +113,7 @@ def _participant(camera: Camera, stack: LiveStack) -> None:
         }
     )
     page = camera.page(PHONE)
-    page.goto(stack.url + stack.sit_down(slug))
+    page.goto(stack.url + stack.reach_first_turn(slug))
     _refused_offer(page, "8000", "2000", MESSAGE)
     camera.photograph(page, "play-offer")
     walking.answer(page, "reject")
@@ -124,7 +124,7 @@ def _participant(camera: Camera, stack: LiveStack) -> None:
     walking.answer(page, "accept")
     walking.expect_over(page)
     camera.photograph(page, "play-result", whole=True)
-    walking.go_on(page)
+    walking.press_continue(page)
     walking.answer_quiz(page, option="10%")
     page.locator(".earnings").wait_for()
     camera.photograph(page, "play-last-page", whole=True)
@@ -141,7 +141,7 @@ def _new_game(camera: Camera, stack: LiveStack) -> None:
     about: dict[str, Any] = {"slug": "pictures-goods", "title": "Public goods", "game": "public_goods", "roles": ["p1"]}
     agents = {"script:full": {"spec": "script:full"}}
     page = camera.page(PHONE)
-    page.goto(stack.url + stack.sit_down(stack.launch_study({**about, "entry": "codes", "agents": agents})))
+    page.goto(stack.url + stack.reach_first_turn(stack.launch_study({**about, "entry": "codes", "agents": agents})))
     page.locator('input[name="amount"]').fill("12")
     page.locator("form.move button[type=submit]:visible").click()
     expect(page.get_by_role("heading", name="Paid into the pot")).to_be_visible(timeout=SLOW_MS)
@@ -153,10 +153,10 @@ def _study(camera: Camera, desk: Page, stack: LiveStack) -> None:
     desk.goto(f"{stack.url}/admin/studies/study/add/")
     desk.get_by_role("heading", name="Bargaining").click()
     desk.get_by_label("Title").fill("My first study")
-    researching.several(desk, "Rounds", "1, 12")
+    researching.vary(desk, "Rounds", "1, 12")
     researching.expect_size(desk, cells=2, matches=40)
     camera.photograph(desk, "study-form")
-    researching.step(desk, "Entry")
+    researching.go_to_step(desk, "Entry")
     desk.locator("select[name=entry]").select_option("open", force=True)
     desk.get_by_role("button", name="Save").first.click()
     desk.get_by_role("button", name="pilot").wait_for()
@@ -172,7 +172,7 @@ def _study(camera: Camera, desk: Page, stack: LiveStack) -> None:
     desk.get_by_role("button", name="Launch").click()
     expect(desk.get_by_text("Version 1 is launched")).to_be_visible(timeout=SLOW_MS)
     camera.photograph(desk, "study-launched")
-    desk.goto(f"{stack.url}{stack.call('tests.actions.monitor_of', 'pictures')}")
+    desk.goto(f"{stack.url}{stack.call('tests.actions.monitor_path', 'pictures')}")
     desk.locator("#m-counts").wait_for()
     camera.photograph(desk, "monitor")
 

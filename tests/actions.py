@@ -1,4 +1,4 @@
-"""Actions of the end-to-end tests on a live stack's data; run inside it by `Stack.call`."""
+"""Actions of the end-to-end tests on a live stack's data, which `Stack.call` runs inside the stack."""
 
 from __future__ import annotations
 
@@ -66,56 +66,56 @@ def launch_again(slug: str, values: dict[str, Any]) -> None:
 
 
 def create_superuser(name: str, password: str) -> int:
-    """Create a superuser; return their key."""
+    """Create a superuser; return the primary key."""
     return User.objects.create_superuser(name, password=password).pk
 
 
-def pay_page_of(slug: str) -> str:
+def pay_page_path(slug: str) -> str:
     """Return the path of the study's pay page."""
     return reverse("paydesk:page", args=[Study.objects.get(slug=slug).pk])
 
 
-def recruit_at_silent_mturk(slug: str) -> None:
-    """Let the study pay through an account at a Mechanical Turk server that does not answer."""
-    account = Account(title=f"Silent for {slug}", kind="mturk", address="http://127.0.0.1:9")
+def recruit_on_unreachable_mturk(slug: str) -> None:
+    """Recruit for the study through an account on a Mechanical Turk server that does not answer."""
+    account = Account(title=f"Unreachable for {slug}", kind="mturk", address="http://127.0.0.1:9")
     account.keep_credentials({"access_key_id": "rehearsal", "secret_access_key": "rehearsal"})
     account.save()
     Recruitment.objects.create(study=Study.objects.get(slug=slug), account=account)
 
 
 def finish_enrolment(slug: str, recruiter: str, worker: str) -> str:
-    """Let someone from this recruiter finish with base pay and bonus due; return the path of their last page."""
+    """End a new worker's enrolment with base pay and bonus due; return the path of the last page."""
     person = enrol(Study.objects.get(slug=slug), Arrival(recruiter, worker=worker, proof=f"{worker}-proof"))
-    end(person.get_absolute_url(), State.OPPONENT_FAILED)
+    end_enrolment(person.get_absolute_url(), State.OPPONENT_FAILED)
     return person.get_absolute_url()
 
 
-def monitor_of(slug: str) -> str:
+def monitor_path(slug: str) -> str:
     """Return the path of the study's monitor."""
     return reverse("monitoring:page", args=[Study.objects.get(slug=slug).pk])
 
 
 def lab_code(slug: str) -> str:
-    """Create a personal code for the study."""
+    """Create a personal code for the study; return it."""
     return LabCode.objects.create(study=slug).code
 
 
 def api_token(slug: str, scopes: list[str]) -> str:
-    """Return the header value of a new API token of the study."""
-    maker, _new = User.objects.get_or_create(username="maker", is_staff=True, is_superuser=True)
-    ends = timezone.now() + timedelta(hours=1)
+    """Create an API token for the study; return it as sent in the header."""
+    creator, _created = User.objects.get_or_create(username="maker", is_staff=True, is_superuser=True)
+    expires_at = timezone.now() + timedelta(hours=1)
     study = Study.objects.get(slug=slug)
-    return tokens.issue(study=study, name="examples", scopes=scopes, expires_at=ends, by=maker)[1]
+    return tokens.issue(study=study, name="examples", scopes=scopes, expires_at=expires_at, by=creator)[1]
 
 
 def moves(slug: str) -> list[str]:
-    """Return the moves of the study's latest match, each as the name of its form or, for an answer, the decision."""
-    made = Event.objects.filter(match__seats__enrolment__placement__cell__version__study__slug=slug, kind="move")
-    return [event.data["move"].get("decision", "offer") for event in made.order_by("number")]
+    """Return the moves of the study's match: "offer", or the decision of an answer."""
+    events = Event.objects.filter(match__seats__enrolment__placement__cell__version__study__slug=slug, kind="move")
+    return [event.data["move"].get("decision", "offer") for event in events.order_by("number")]
 
 
 def completion_code(slug: str) -> str:
-    """Return the code that the study's only participant was shown at the end."""
+    """Return the completion code of the study's only participant."""
     return Enrolment.objects.get(placement__cell__version__study__slug=slug).completion_code
 
 
@@ -124,10 +124,10 @@ def arrive(slug: str, *, role: str | None = None) -> str:
     return enrol(Study.objects.get(slug=slug), Arrival("open", worker="", proof=""), role=role).get_absolute_url()
 
 
-def sit_down(slug: str, *, role: str | None = None) -> str:
-    """Let a participant arrive and go on to the first turn of the match; return the path of their page."""
+def reach_first_turn(slug: str, *, role: str | None = None) -> str:
+    """Let a participant arrive and continue to the first turn of the match; return the path of their page."""
     path = arrive(slug, role=role)
-    person = _by(path)
+    person = _enrolment_of(path)
     answers = ({"agree": "yes"}, {"name": "Robin"}, {"code_word": person.code_word})
     for position, answer in enumerate(answers):
         people.answer_step(enrolment_id=person.pk, position=position, data=answer)
@@ -136,8 +136,8 @@ def sit_down(slug: str, *, role: str | None = None) -> str:
 
 
 def move(path: str, script: str, *, patience: float = 10) -> bool:
-    """Move for this page's participant as a scripted player would; return False if the match is over."""
-    seat = Seat.objects.get(enrolment=_by(path))
+    """Make the participant's next move as a scripted player would; return False if the match is over."""
+    seat = Seat.objects.get(enrolment=_enrolment_of(path))
     until = time.monotonic() + patience
     while time.monotonic() < until:
         play = Match.objects.get(pk=seat.match_id).play()
@@ -155,29 +155,29 @@ def move(path: str, script: str, *, patience: float = 10) -> bool:
     raise TimeoutError("the opponent did not move")
 
 
-def end(path: str, state: str) -> None:
-    """End the participant's enrolment in this state, wherever they are."""
+def end_enrolment(path: str, state: str) -> None:
+    """End the participant's enrolment in this state, whatever the current step."""
     with transaction.atomic():
-        people.end(people.locked(_by(path).pk), State(state))
+        people.end(people.locked(_enrolment_of(path).pk), State(state))
 
 
-def _by(path: str) -> Enrolment:
-    """Return the enrolment of this page."""
+def _enrolment_of(path: str) -> Enrolment:
+    """Return the enrolment whose page has this path."""
     return Enrolment.objects.get(token=path.split("/")[2])
 
 
 def page_views(path: str) -> list[dict[str, Any]]:
     """Return the reports of this participant's pages, in order."""
     return list(
-        _by(path)
+        _enrolment_of(path)
         .page_views.order_by("position", "pk")
         .values("kind", "open_ms", "visible_ms", "hidden", "blurred", "pastes", "pasted")
     )
 
 
 def agent_score(path: str) -> tuple[float, tuple[str, ...], dict[str, int]]:
-    """Return the agent score of this participant's pages: score, reasons, and the totals of all pages."""
-    rows = list(_by(path).behaviour.all())
+    """Return the agent score of this participant's pages, its reasons, and the totals of all pages."""
+    rows = list(_enrolment_of(path).behaviour.all())
     found = score([(row.kind, row.figures) for row in rows])
     total: Counter[str] = Counter()
     for row in rows:
@@ -185,9 +185,9 @@ def agent_score(path: str) -> tuple[float, tuple[str, ...], dict[str, int]]:
     return found.value, found.reasons, dict(total)
 
 
-def pages_reported(path: str) -> list[str]:
-    """Return the kinds of pages that have reported how they were used, in order."""
-    return [row.kind for row in _by(path).behaviour.order_by("position", "pk")]
+def reported_pages(path: str) -> list[str]:
+    """Return the kinds of pages that have reported behaviour, in order."""
+    return [row.kind for row in _enrolment_of(path).behaviour.order_by("position", "pk")]
 
 
 def held_places(slug: str) -> dict[str, int]:
@@ -198,13 +198,13 @@ def held_places(slug: str) -> dict[str, int]:
 
 
 def begin_pilot(slug: str, people: int) -> int:
-    """Start a pilot as the admin does; return its key."""
+    """Start a pilot as the admin does; return its primary key."""
     pilot = pilots.begin(Study.objects.get(slug=slug), people=people)
     queue(pilot.pk)
     return pilot.pk
 
 
-def pilot_now(pilot_id: int) -> dict[str, Any]:
+def pilot_progress(pilot_id: int) -> dict[str, Any]:
     """Return the progress of a pilot."""
     pilot = Pilot.objects.get(pk=pilot_id)
     found = report(pilot)
@@ -218,13 +218,13 @@ def pilot_now(pilot_id: int) -> dict[str, Any]:
     }
 
 
-def progress(slug: str) -> dict[str, Any]:
+def collection_progress(slug: str) -> dict[str, Any]:
     """Return the progress of a collection."""
     return collecting_progress(Collection.objects.get(slug=slug)).as_dict()
 
 
-def examine_collection(slug: str) -> dict[str, int]:
-    """Return how many matches a collection has, and how many of them are complete."""
+def count_complete_matches(slug: str) -> dict[str, int]:
+    """Return how many matches a collection has, how many of them are complete, and the number of decisions."""
     found = {"matches": 0, "replayed": 0, "numbered_without_gaps": 0, "decisions": 0}
     for item in Item.objects.filter(collection__slug=slug).select_related("match"):
         log = item.match.log()
@@ -236,13 +236,13 @@ def examine_collection(slug: str) -> dict[str, int]:
 
 
 def add_endpoint(name: str, address: str, protocol: str = "openai") -> None:
-    """Add an endpoint of this name at the address, without a key."""
+    """Add an endpoint with this name and address, without a key."""
     Endpoint.objects.create(name=name, protocol=protocol, base_url=address, structured="json_schema")
     MEMORY.expire()
 
 
-def administrator() -> tuple[str, str]:
-    """Return the name and password of a superuser."""
+def superuser_login() -> tuple[str, str]:
+    """Return the name and password of a superuser, created if missing."""
     name, password = "boss", "long enough 123"
     users = User.objects
     if not users.filter(username=name).exists():
@@ -250,13 +250,13 @@ def administrator() -> tuple[str, str]:
     return name, password
 
 
-def frozen(slug: str) -> dict[str, Any]:
+def latest_content(slug: str) -> dict[str, Any]:
     """Return the content of the study's latest version."""
     return Study.objects.get(slug=slug).versions.order_by("-number")[0].content
 
 
-def await_attempt(number: int, *, patience: float = 120) -> None:
-    """Wait until sending the latest result to oTree has failed this often."""
+def await_failed_attempts(number: int, *, patience: float = 120) -> None:
+    """Wait until at least this many attempts to send the latest result to oTree have failed."""
     _await_delivery(lambda owed: owed.attempts >= number and owed.problem != "", patience)
 
 
@@ -265,18 +265,18 @@ def await_delivery(*, patience: float = 120) -> int:
     return _await_delivery(lambda owed: owed.state == Delivery.State.DELIVERED, patience).attempts
 
 
-def _await_delivery(is_so: Callable[[Delivery], bool], patience: float) -> Delivery:
+def _await_delivery(condition: Callable[[Delivery], bool], patience: float) -> Delivery:
     until = time.monotonic() + patience
     while time.monotonic() < until:
         owed = Delivery.objects.first()
-        if owed is not None and is_so(owed):
+        if owed is not None and condition(owed):
             return owed
         time.sleep(0.2)
-    raise TimeoutError(f"the latest result: {Delivery.objects.values().first()}")
+    raise TimeoutError(f"the latest delivery: {Delivery.objects.values().first()}")
 
 
-def sent_to_otree(slug: str, code: str) -> dict[str, Any]:
-    """Return the values that an oTree server is sent for one of its participants."""
+def otree_vars(slug: str, code: str) -> dict[str, Any]:
+    """Return the variables that Parley sends to oTree for one of its participants."""
     person = Identity.objects.select_related("enrolment").get(study=slug, proof__startswith=f"{code}/")
     outcome = outcome_of(Study.objects.get(slug=slug), person.enrolment)
     return {person.proof.partition("/")[2]: outcome.model_dump(mode="json")}
@@ -288,7 +288,7 @@ def ledger(slug: str) -> list[list[str]]:
     return [[row.enrolment.pseudonym, row.reason, str(row.amount), row.state] for row in rows]
 
 
-def enrolments(slug: str) -> int:
+def count_enrolments(slug: str) -> int:
     """Return the number of enrolments in the study."""
     return Placement.objects.filter(cell__version__study__slug=slug).count()
 
@@ -300,16 +300,16 @@ def export_dataset(slug: str, folder: str, formats: list[str]) -> str:
 
 
 def lineups_of(slug: str) -> dict[str, dict[str, Any]]:
-    """Return who sits where in the study as it would be launched, by line-up."""
+    """Return the agent or person in each seat, by line-up, as the study would be launched."""
     return {cell.lineup: dict(cell.seats) for cell in plan_cells(Study.objects.get(slug=slug))}
 
 
-def content_of_collection(slug: str) -> dict[str, Any]:
+def collection_content(slug: str) -> dict[str, Any]:
     """Return a collection's frozen content."""
     return dict(Collection.objects.get(slug=slug).content)
 
 
-def own_pages(slug: str, names: list[str]) -> dict[str, str]:
+def study_pages(slug: str, names: list[str]) -> dict[str, str]:
     """Return the paths of pages about a study, by URL name, and of its newest version's page."""
     study = Study.objects.get(slug=slug)
     version = "admin:studies_version_change"
@@ -318,28 +318,28 @@ def own_pages(slug: str, names: list[str]) -> dict[str, str]:
 
 
 def open_tool_match(agent: str, periods: int) -> str:
-    """Open a match of a model with tools and no other player; the workers play it."""
+    """Open a match for a model with tools and no other player, which the workers play; return its identifier."""
     settings = AgentSettings(strategy="tools", limit_seconds=600)
     players = {"agent": services.Player(agent=agent, settings=settings)}
     return str(services.open_match(game="pricing", config={"periods": periods}, players=players, seed=1).uid)
 
 
-def collect_tool_match(slug: str, agent: str, periods: int) -> str:
-    """Start a collection of one such match; return its short name."""
+def start_tool_collection(slug: str, agent: str, periods: int) -> str:
+    """Start a collection of one match of a model with tools; return its short name."""
     settings = AgentSettings(strategy="tools", limit_seconds=600)
-    asked = {"game": "pricing", "configurations": [{"periods": periods}], "agents": [agent], "settings": settings}
-    collecting.start(make_collection(Plan(title=slug, slug=slug, seed=1, **asked)))
+    fields = {"game": "pricing", "configurations": [{"periods": periods}], "agents": [agent], "settings": settings}
+    collecting.start(make_collection(Plan(title=slug, slug=slug, seed=1, **fields)))
     return slug
 
 
 def tool_match_of(slug: str) -> str:
-    """Return the match of a collection of one match; empty before it is opened."""
+    """Return the identifier of a collection's only match; empty before the match is opened."""
     match = Item.objects.get(collection__slug=slug).match
     return str(match.uid) if match else ""
 
 
-def examine_tools(match_uid: str) -> dict[str, Any]:
-    """Return the contents of a match whose turns use tools, and whether it is complete."""
+def summarise_tool_match(match_uid: str) -> dict[str, Any]:
+    """Count the moves and calls of a match whose turns use tools; return them with its status and the replay."""
     match = Match.objects.get(uid=match_uid)
     log, calls = match.log(), Call.objects.filter(match_uid=match.uid)
     moves = [event for event in log if event.kind == "move"]

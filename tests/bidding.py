@@ -1,4 +1,4 @@
-"""Actions of the bidders' end-to-end tests inside a live stack; run by `Stack.call`."""
+"""Actions of the end-to-end tests of auctions, which `Stack.call` runs inside a live stack."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def launch_auction(slug: str, *, seats: dict[str, str], settings: dict[str, Any]
     return slug
 
 
-def record_of(slug: str) -> dict[str, Any]:
-    """Return how the study's only match ended, and who moved for whom."""
+def match_record(slug: str) -> dict[str, Any]:
+    """Return the study's only match: its key, status, metrics, and moves with who made them."""
     match = Match.objects.filter(seats__enrolment__placement__cell__version__study__slug=slug).distinct().get()
     moves = Event.objects.filter(match=match, kind="move").order_by("number")
     return {
@@ -45,6 +45,6 @@ def record_of(slug: str) -> dict[str, Any]:
     }
 
 
-def demonstrations() -> None:
-    """Create the studies of `make demo`, once."""
+def create_demo_studies() -> None:
+    """Create the studies of `make demo` unless they exist."""
     create_demo()

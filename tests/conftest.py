@@ -1,4 +1,4 @@
-"""A complete live Parley and a browser, for the end-to-end tests."""
+"""Fixtures of the end-to-end tests: a complete live stack and a browser."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from config.postgres import PrivatePostgres
 from config.supervisor import Stack
 from conftest import DATABASES, KIND
 
-CHROMIUM = [
+CHROMIUM_ARGUMENTS = [
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
@@ -28,33 +28,33 @@ CHROMIUM = [
 PATIENCE = 15_000
 """Milliseconds that a browser waits for an element to appear."""
 expect.set_options(timeout=PATIENCE)
-LAST = 2000
-"""Characters of each service's log that are shown for a failed test."""
+LOG_TAIL = 2000
+"""How many characters of each service's log are shown when a test fails."""
 
 
 class LiveStack(Stack):
-    """A running stack, with the tests' actions on its data (tests/actions.py)."""
+    """A running stack with the most frequent actions of tests/actions.py as methods."""
 
     launch_study = partialmethod(Stack.call, "tests.actions.launch_study")
     lab_code = partialmethod(Stack.call, "tests.actions.lab_code")
     moves = partialmethod(Stack.call, "tests.actions.moves")
     completion_code = partialmethod(Stack.call, "tests.actions.completion_code")
     arrive = partialmethod(Stack.call, "tests.actions.arrive")
-    sit_down = partialmethod(Stack.call, "tests.actions.sit_down")
+    reach_first_turn = partialmethod(Stack.call, "tests.actions.reach_first_turn")
     move = partialmethod(Stack.call, "tests.actions.move")
-    end = partialmethod(Stack.call, "tests.actions.end")
+    end_enrolment = partialmethod(Stack.call, "tests.actions.end_enrolment")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run browser tests on a stack with each kind of database, or the module's STACKS; others on TEST_DATABASE's.
+    """Run browser tests on a stack with each database, or with the module's STACKS; other tests on TEST_DATABASE.
 
-    Quick runs use SQLite for browsers and PostgreSQL for other tests with a stack; the rest is slow.
+    Quick runs use SQLite for browser tests and PostgreSQL for other tests with a stack; other combinations are slow.
     """
     if "stack" in metafunc.fixturenames:
-        browsing = metafunc.definition.get_closest_marker("browser")
-        kinds = getattr(metafunc.module, "STACKS", DATABASES if browsing else (KIND,))
-        daily = "sqlite" if browsing else "postgres"
-        params = [pytest.param(kind, marks=[] if kind == daily else [pytest.mark.slow]) for kind in kinds]
+        browser_test = metafunc.definition.get_closest_marker("browser")
+        kinds = getattr(metafunc.module, "STACKS", DATABASES if browser_test else (KIND,))
+        quick_kind = "sqlite" if browser_test else "postgres"
+        params = [pytest.param(kind, marks=[] if kind == quick_kind else [pytest.mark.slow]) for kind in kinds]
         metafunc.parametrize("stack", params, indirect=True, scope="session")
 
 
@@ -81,20 +81,20 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     report = yield
     live = getattr(item, "funcargs", {}).get("stack")
     if report.failed and live is not None:
-        report.sections += [(f"{name} log", live.log(name)[-LAST:]) for name in live.services]
+        report.sections += [(f"{name} log", live.log(name)[-LOG_TAIL:]) for name in live.services]
     return report
 
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    """Use Debian's chromium, without its background activity."""
+    """Use Debian's Chromium, without its background activity."""
     chromium = shutil.which("chromium")
     assert chromium and Path(chromium).exists(), "missing: apt-get install chromium"
-    return {**browser_type_launch_args, "executable_path": chromium, "args": CHROMIUM}
+    return {**browser_type_launch_args, "executable_path": chromium, "args": CHROMIUM_ARGUMENTS}
 
 
 @pytest.fixture
 def context(context: BrowserContext) -> BrowserContext:
-    """Shorten the browser's timeout of half a minute."""
+    """Shorten the browser's default timeout of half a minute."""
     context.set_default_timeout(PATIENCE)
     return context

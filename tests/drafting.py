@@ -1,4 +1,4 @@
-"""Actions of the tests of drafts inside a live stack; run by `Stack.call`."""
+"""Actions of the end-to-end tests of drafts, which `Stack.call` runs inside a live stack."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _drafts: dict[str, Draft] = {}
 
 
 def begin(path: str) -> None:
-    """Let the agent that this page's participant waits for start to write."""
+    """Let the agent for whom this participant is waiting start writing."""
     seat, role, answering = _awaited(path)
     _drafts[path] = Draft(seat.match_id, role, answering, people=[seat.role])
 
@@ -26,13 +26,13 @@ def retract(path: str) -> None:
 
 
 def commit(path: str, move: dict[str, Any]) -> None:
-    """Let the agent make its move."""
+    """Submit the agent's move."""
     seat, role, answering = _awaited(path)
     services.submit_move(match_id=seat.match_id, role=role, answering=answering, move=move)
 
 
 def set_timers(path: str, timers: dict[str, Any]) -> None:
-    """Give the match these time limits."""
+    """Set the time limits of the match."""
     Match.objects.filter(pk=_seat(path).match_id).update(timers=timers)
 
 

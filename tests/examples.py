@@ -1,4 +1,4 @@
-"""The code blocks in README, ARCHITECTURE.md and the documentation, and which of them no test runs."""
+"""Read the code blocks of README, ARCHITECTURE.md and the documentation, and list those that no test runs."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ PAGES = sorted(
 _BLOCK = re.compile(r"^(?P<indent> *)```(?P<language>[^\n]*)\n(?P<code>.*?)^ *```$", re.DOTALL | re.MULTILINE)
 _SAVED_AS = re.compile(r"Save (?:this|it) as `([^`]+)`:\s*$")
 
-RUN = frozenset({"sh", "bash", "python", "r"})
+EXECUTED_LANGUAGES = frozenset({"sh", "bash", "python", "r"})
 """Languages that are executed; all other blocks are only read."""
-READ = frozenset({"text", "markdown", "{toctree}"})
+UNEXECUTED_LANGUAGES = frozenset({"text", "markdown", "{toctree}"})
 
-FOLLOWED_ELSEWHERE = {
-    "docs/operating.md": "tests/test_handbook.py: on PostgreSQL, in a folder that stands for the machine",
+TESTED_ELSEWHERE = {
+    "docs/operating.md": "tests/test_handbook.py: on PostgreSQL, in a folder that represents the machine",
     "docs/api.md": "tests/test_api.py: against a live stack",
 }
-"""Pages whose blocks another test runs, each page as a whole."""
+"""Pages whose blocks another test runs, by page."""
 
 NOT_RUN = {
     ("README.md", "make demo"): "docs/tutorials/first-study.md runs it.",
-    ("README.md", "make test"): "It runs this very test.",
-    ("CONTRIBUTING.md", "make demo     # try it"): "docs/tutorials/first-study.md runs it; the others run this test.",
+    ("README.md", "make test"): "It would run this test again.",
+    ("CONTRIBUTING.md", "make demo     # try it"): "docs/tutorials/first-study.md runs the demo.",
     ("docs/operating.md", "cp deploy/parley.env.example deploy/parley.env"): "It needs a container engine.",
-    ("docs/otree.md", "make otree-demo"): "It installs oTree; tests/test_otree.py plays through the demo.",
+    ("docs/otree.md", "make otree-demo"): "It installs oTree; tests/test_otree.py plays the demo.",
     ("docs/otree.md", "export PARLEY_URL=…"): "Parley shows the values; tests/test_otree.py sets them.",
-    ("docs/otree.md", "import parley  # the copied folder"): "It runs inside oTree; deploy/otree/after has it.",
+    ("docs/otree.md", "import parley  # the copied folder"): "It runs inside oTree, as part of deploy/otree/after.",
     ("docs/collections.md", ".venv/bin/python manage.py collect mine --game negotiation --table glee "
-     "--agents script:haggler,openai:MODEL --budget 20"): "It needs the queue's worker; tests/test_collecting.py "
+     "--agents script:haggler,openai:MODEL --budget 20"): "It needs a worker; tests/test_collecting.py "
     "plays such collections.",
-    ("docs/collections.md", ".venv/bin/python manage.py collect mine --pause"): "The same.",
+    ("docs/collections.md", ".venv/bin/python manage.py collect mine --pause"): "It needs a worker as well.",
 }  # fmt: skip
-"""Reasons why no test runs a block, by (page, first line of the block)."""
+"""The reason why no test runs a block, by (page, first line of the block)."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """One block of code.
+    """A code block of a page.
 
     Attributes:
         page: its path in the repository.
         line: its line on the page, from 1.
-        saved_as: the file in which the preceding text tells readers to save it; empty: none.
+        saved_as: the file in which the text before the block tells readers to save it, or empty.
     """
 
     page: str
@@ -62,7 +62,7 @@ class Block:
 
     @property
     def reason(self) -> str | None:
-        """The reason why no test runs it; None if a test does."""
+        """Return the reason why no test runs the block, or None if a test does."""
         return NOT_RUN.get((self.page, self.first_line))
 
     def __str__(self) -> str:
@@ -82,6 +82,10 @@ def blocks(page: Path, *languages: str) -> list[Block]:
     return [block for block in found if not languages or block.language in languages]
 
 
-def executed(page: Path) -> list[Block]:
-    """Return the blocks of a page that its test uses: code, and files that readers save."""
-    return [b for b in blocks(page) if (b.language in RUN or b.saved_as) and b.reason is None]
+def executed_blocks(page: Path) -> list[Block]:
+    """Return the blocks that the page's test uses: code that it runs, and files that readers save."""
+    return [
+        block
+        for block in blocks(page)
+        if (block.language in EXECUTED_LANGUAGES or block.saved_as) and block.reason is None
+    ]

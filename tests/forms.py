@@ -1,4 +1,4 @@
-"""The data that a browser would post from an admin page's form."""
+"""Build the data that a browser would post from an admin page's form."""
 
 from __future__ import annotations
 
@@ -7,34 +7,36 @@ from typing import Any
 
 from django.test import Client
 
-_empty: dict[str, dict[str, Any]] = {}
+_empty_forms: dict[str, dict[str, Any]] = {}
 
 
-def filled_in(response: Any, **changes: Any) -> dict[str, Any]:
+def form_data(response: Any, **changes: Any) -> dict[str, Any]:
     """Return the data of the form on a page, with some fields changed; None removes a field."""
-    return _typed(_values(response.context["adminform"].form), changes)
+    return _changed(_values(response.context["adminform"].form), changes)
 
 
-def made_from(client: Client, address: str, **changes: Any) -> dict[str, Any]:
+def new_form_data(client: Client, address: str, **changes: Any) -> dict[str, Any]:
     """Return the data of the form for a new object at `address`, with some fields changed.
 
     The page is fetched once for all tests, as an empty form is the same for every user.
     """
-    if address not in _empty:
-        _empty[address] = _values(client.get(address).context["adminform"].form)
-    return _typed(_empty[address], changes)
+    if address not in _empty_forms:
+        _empty_forms[address] = _values(client.get(address).context["adminform"].form)
+    return _changed(_empty_forms[address], changes)
 
 
 def _values(form: Iterable[Any]) -> dict[str, Any]:
-    """Return the form's values as browsers send them: an unticked box is not sent."""
-    shown: dict[str, Any] = {}
-    for bound in form:
-        value = bound.value()
-        own = isinstance(value, dict)  # a game's own controls, each named after the field
-        shown |= {f"{bound.html_name}:{key}": one for key, one in value.items()} if own else {bound.html_name: value}
-    sent = {name: value for name, value in shown.items() if value is not None and value is not False}
+    """Return the form's values as browsers send them: an unticked checkbox is not sent."""
+    values: dict[str, Any] = {}
+    for field in form:
+        value = field.value()
+        composite = isinstance(value, dict)  # a game's own controls, named FIELD:KEY
+        values |= (
+            {f"{field.html_name}:{key}": part for key, part in value.items()} if composite else {field.html_name: value}
+        )
+    sent = {name: value for name, value in values.items() if value is not None and value is not False}
     return {name: "on" if value is True else value for name, value in sent.items()}
 
 
-def _typed(values: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+def _changed(values: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in {**values, **changes}.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Actions of the tests with several people inside a live stack; run by `Stack.call`."""
+"""Actions of the end-to-end tests with several people, which `Stack.call` runs inside a live stack."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from studies.freezing import launch
 from studies.models import Study
 from tests.actions import arrive
 
-ROUND = {"players": 5, "runs": 3}
+SIZE = {"players": 5, "runs": 3}
 
 
-def launch_contest(slug: str, *, of_people: int = 4, agent: str = "script:rational", **fields: Any) -> str:
-    """Launch a contest of five seats, this many of them for people; return the study's short name."""
-    config = {**ROUND, **fields.pop("config", {})}
+def launch_contest(slug: str, *, human_seats: int = 4, agent: str = "script:rational", **fields: Any) -> str:
+    """Launch a contest with five seats, of which `human_seats` are for people; return the study's short name."""
+    config = {**SIZE, **fields.pop("config", {})}
     players = config["players"]
     if fields.get("game", "beauty_contest") != "beauty_contest":
-        config = {key: value for key, value in config.items() if key not in ROUND}
-    seats = {f"p{number}": "person" if number <= of_people else agent for number in range(1, players + 1)}
+        config = {key: value for key, value in config.items() if key not in SIZE}
+    seats = {f"p{number}": "person" if number <= human_seats else agent for number in range(1, players + 1)}
     study = Study.objects.create(
         **{
             "slug": slug,
@@ -47,50 +47,50 @@ def launch_contest(slug: str, *, of_people: int = 4, agent: str = "script:ration
     return slug
 
 
-def to_the_lobby(slug: str) -> str:
-    """Let a participant arrive and go on to the lobby; return the path of their page, which has not been opened yet."""
-    return _read(slug, ("lobby", "match"))
+def reach_lobby(slug: str) -> str:
+    """Let a participant arrive and continue to the lobby; return the path of the page, which is not opened yet."""
+    return _advance(slug, ("lobby", "match"))
 
 
-def before_the_lobby(slug: str, people: int) -> list[str]:
+def reach_instructions(slug: str, people: int) -> list[str]:
     """Let this many people arrive and stop at the instructions; return the paths of their pages."""
-    return [_read(slug, ("instructions",)) for _one in range(people)]
+    return [_advance(slug, ("instructions",)) for _number in range(people)]
 
 
-def _read(slug: str, until: Sequence[str]) -> str:
+def _advance(slug: str, until: Sequence[str]) -> str:
     path = arrive(slug)
-    enrolment = _by(path)
+    enrolment = _enrolment_of(path)
     while enrolment.step is not None and enrolment.step["kind"] not in until:
-        said = {"agree": "yes", "name": "Robin", "code_word": enrolment.code_word}
-        people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data=said)
+        answers = {"agree": "yes", "name": "Robin", "code_word": enrolment.code_word}
+        people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data=answers)
         enrolment.refresh_from_db()
     return path
 
 
 def role_of(path: str) -> str:
-    """Return the seat of this page's participant in their match."""
-    return Seat.objects.filter(enrolment=_by(path)).order_by("step").last().role
+    """Return the role of this page's participant in their latest match."""
+    return Seat.objects.filter(enrolment=_enrolment_of(path)).order_by("step").last().role
 
 
 def state_of(path: str) -> str:
-    return _by(path).state
+    return _enrolment_of(path).state
 
 
 def pay_of(path: str) -> dict[str, str]:
     """Return what this page's participant has earned, by reason."""
-    return {row.reason: str(row.amount) for row in LedgerRow.objects.filter(enrolment=_by(path))}
+    return {row.reason: str(row.amount) for row in LedgerRow.objects.filter(enrolment=_enrolment_of(path))}
 
 
 def movers(path: str, role: str) -> list[str | None]:
-    """Return who made the moves of this seat in this page's match."""
-    match = Seat.objects.filter(enrolment=_by(path)).order_by("step").last().match_id
+    """Return who made each move of this role in the match on this page; None: its own player."""
+    match = Seat.objects.filter(enrolment=_enrolment_of(path)).order_by("step").last().match_id
     moves = Event.objects.filter(match=match, kind="move", role=role).order_by("number")
     return [event.data.get("by") for event in moves]
 
 
 def answer(path: str, number: float) -> bool:
-    """Answer the open question for this page's participant; return False if there is none now."""
-    seat = Seat.objects.filter(enrolment=_by(path)).order_by("step").last()
+    """Answer the open turn for this page's participant; return False if there is none."""
+    seat = Seat.objects.filter(enrolment=_enrolment_of(path)).order_by("step").last()
     if seat is None:
         return False
     turn = Match.objects.get(pk=seat.match_id).open_turns().get(seat.role)
@@ -101,11 +101,11 @@ def answer(path: str, number: float) -> bool:
     return True
 
 
-def books_of(slug: str) -> dict[str, Any]:
-    """Return what must hold whichever services were killed: all endings, and what is duplicated or missing."""
+def outcome_summary(slug: str) -> dict[str, Any]:
+    """Count endings, matches, seats, moves and payments, and find duplicates; none may appear when services die."""
     enrolments = Enrolment.objects.filter(placement__cell__version__study__slug=slug)
     matches = Match.objects.filter(seats__enrolment__in=enrolments).distinct()
-    twice = (
+    groups_per_enrolment = (
         Place.objects.filter(enrolment__in=enrolments)
         .values("enrolment")
         .annotate(groups=Count("group", distinct=True))
@@ -116,12 +116,12 @@ def books_of(slug: str) -> dict[str, Any]:
         "states": dict(Counter(enrolments.values_list("state", flat=True))),
         "matches": dict(Counter(matches.values_list("status", flat=True))),
         "seats": Seat.objects.filter(enrolment__in=enrolments).count(),
-        "in_two_groups": twice.filter(groups__gt=1).count(),
+        "in_two_groups": groups_per_enrolment.filter(groups__gt=1).count(),
         "moves": dict(Counter(moves.values_list("number", flat=True))),
         "paid": dict(Counter(paid.values_list("reason", flat=True))),
         "paid_twice": paid.values("enrolment", "reason").annotate(rows=Count("pk")).filter(rows__gt=1).count(),
     }
 
 
-def _by(path: str) -> Enrolment:
+def _enrolment_of(path: str) -> Enrolment:
     return Enrolment.objects.get(token=path.split("/")[2])

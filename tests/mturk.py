@@ -1,4 +1,4 @@
-"""Actions of the tests of Mechanical Turk's stand-in on a live stack's data; run inside it by `Stack.call`."""
+"""Actions of the end-to-end tests of Mechanical Turk, which `Stack.call` runs inside a live stack."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from studies.models import Study
 PATIENCE = 240.0
 
 
-def key_of(slug: str) -> int:
-    """Return the study's key."""
+def study_key(slug: str) -> int:
+    """Return the study's primary key."""
     return Study.objects.get(slug=slug).pk
 
 
 def backdate_activity(worker: str, minutes: int) -> None:
-    """Backdate the worker's last activity by this long, and their arrival to before it."""
+    """Backdate the worker's arrival and last activity by this many minutes."""
     then = timezone.now() - timedelta(minutes=minutes)
     Enrolment.objects.filter(identity__worker=worker).update(last_seen_at=then, arrived_at=then)
 
@@ -48,7 +48,7 @@ def await_drop_out(slug: str) -> dict[str, int]:
 
 
 def ledger(slug: str) -> list[dict[str, Any]]:
-    """Return the study's ledger rows: worker, reason, amount, state."""
+    """Return the study's ledger rows: worker, reason, amount, state, problem."""
     rows = LedgerRow.objects.filter(study=slug).select_related("enrolment__identity")
     return [
         {
@@ -63,7 +63,7 @@ def ledger(slug: str) -> list[dict[str, Any]]:
 
 
 def await_pay(slug: str) -> None:
-    """Wait until no row of the study is in transit."""
+    """Wait until no ledger row of the study is approved or in transit."""
     until = time.monotonic() + PATIENCE
     open_rows = LedgerRow.objects.filter(study=slug, state__in=["approved", "sent"])
     while open_rows.exists():
@@ -72,6 +72,6 @@ def await_pay(slug: str) -> None:
         time.sleep(0.2)
 
 
-def books_agree() -> list[str]:
-    """Return the errors in the books; none are expected."""
-    return [str(one) for one in books.check()]
+def book_errors() -> list[str]:
+    """Return the errors in the ledger's books."""
+    return [str(error) for error in books.check()]

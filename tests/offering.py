@@ -1,4 +1,4 @@
-"""Actions of the tests of Prolific inside a live stack; run by `Stack.call`."""
+"""Actions of the end-to-end tests of Prolific, which `Stack.call` runs inside a live stack."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def approve_all(slug: str) -> int:
 
 
 def ledger(slug: str) -> dict[str, Any]:
-    """Return the study's ledger: rows by state, cents by reason, and whether the books agree."""
+    """Return the study's ledger: rows by state, cents by reason, and the errors in the books."""
     rows = list(LedgerRow.objects.filter(study=slug))
     cents: Counter[str] = Counter()
     for row in rows:
@@ -37,5 +37,5 @@ def ledger(slug: str) -> dict[str, Any]:
     return {
         "states": dict(Counter(row.state for row in rows)),
         "cents": dict(cents),
-        "wrong": [str(one) for one in books.check(slug)],
+        "wrong": [str(error) for error in books.check(slug)],
     }

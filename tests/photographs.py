@@ -1,4 +1,4 @@
-"""Screenshots of the pages that browser tests visit: `PHOTOGRAPHS=FOLDER pytest -m browser tests/test_pages.py`."""
+"""Save screenshots of the pages that tests visit: `PHOTOGRAPHS=FOLDER pytest -m browser tests/test_pages.py`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def photograph(page: Page, name: str, *, sizes: Sequence[dict[str, int]] = (PHON
         page.set_viewport_size(size)  # type: ignore[arg-type]
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
-            if "/admin/" in page.url:  # the admin follows the colour scheme only when it loads
+            if "/admin/" in page.url:  # the admin reads the colour scheme only when it loads
                 page.evaluate("dark => document.documentElement.classList.toggle('dark', dark)", scheme == "dark")
             page.screenshot(path=Path(folder) / f"{file}-{size['width']}-{scheme}.png", full_page=True)
     page.emulate_media(color_scheme="light")

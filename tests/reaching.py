@@ -1,4 +1,4 @@
-"""Bring participants into each state by the actions of people, clock and researchers; run by `Stack.call`.
+"""Bring participants into each state by actions of people, clock and researchers; `Stack.call` runs them.
 
 Screen-outs and waiting need the study's second version (`launch_second_version`), which asks a question
 before the game and has a slow opponent.
@@ -25,12 +25,12 @@ from studies.models import Study
 from tests import actions
 
 PATIENCE = 240.0
-THINKING = 600.0
-"""Seconds that the second version's opponent takes; longer than any test watches."""
-OF_GROUPS = (State.PARTNER_LEFT, State.NO_PARTNER, State.REPLACED)
-"""States that exist only in studies with several people; here they are set directly."""
+OPPONENT_DELAY = 600.0
+"""Seconds that the second version's opponent takes for a move; longer than any test."""
+GROUP_STATES = (State.PARTNER_LEFT, State.NO_PARTNER, State.REPLACED)
+"""States that exist only in studies with several people; these tests set them directly."""
 SECOND_VERSION = (State.SCREENED_OUT, State.WAITING)
-"""States that are reached in the second version."""
+"""States that participants reach only in the second version."""
 _QUESTION = {
     "key": "known", "kind": "choice", "prompt": "Have you played this before?", "options": ["No", "Yes"],
     "ends": ["Yes"],
@@ -38,29 +38,29 @@ _QUESTION = {
 
 
 def launch_second_version(slug: str) -> None:
-    """Change the launched study as its researcher and launch it again, for participants who arrive from now on."""
+    """Change the launched study and launch its second version, for participants who arrive from now on."""
     study = Study.objects.get(slug=slug)
-    study.survey_before, study.agents = [_QUESTION], agents_from_specs("script:fair", delay=THINKING)
+    study.survey_before, study.agents = [_QUESTION], agents_from_specs("script:fair", delay=OPPONENT_DELAY)
     study.save()
     launch(study)
 
 
-def walk(path: str, until: str) -> str:
-    """Let this page's participant go on until they are in this state; return their actual state.
+def reach_state(path: str, until: str) -> str:
+    """Let this page's participant continue until they reach this state; return their actual state.
 
-    To withdraw or return a place, go on to the first turn only: the rest happens on the pages and at the recruiter.
+    For a withdrawal or a returned place, stop at the first turn: the rest happens on the pages and at the recruiter.
     """
     person = Enrolment.objects.get(token=path.split("/")[2])
-    _walk(person, State(until))
+    _advance(person, State(until))
     return Enrolment.objects.values_list("state", flat=True).get(pk=person.pk)
 
 
-def _walk(person: Enrolment, until: State) -> None:
+def _advance(person: Enrolment, until: State) -> None:
     people.show_step(enrolment_id=person.pk)
     if until == State.ARRIVED:
         return
     if until == State.DROPPED_OUT:
-        _stay_away(person)
+        _let_enrolment_expire(person)
         return
     building.answer(person, agree="yes")
     if until == State.CONSENTED:
@@ -80,12 +80,12 @@ def _walk(person: Enrolment, until: State) -> None:
 
 
 def _play(person: Enrolment, until: State) -> None:
-    if until in OF_GROUPS:
-        actions.end(person.get_absolute_url(), until)
+    if until in GROUP_STATES:
+        actions.end_enrolment(person.get_absolute_url(), until)
         return
     match = Seat.objects.select_related("match").get(enrolment=person).match
     if until == State.TIMED_OUT:
-        _let_the_turn_run_out(person, match)
+        _let_turn_time_out(person, match)
     elif until == State.OPPONENT_FAILED:
         with transaction.atomic():
             monitor.end_match(match=match, who=User.objects.filter(is_superuser=True).first(), reason="It hangs.")
@@ -102,19 +102,19 @@ def _play(person: Enrolment, until: State) -> None:
             building.answer_quiz(person, rightly=until == State.COMPLETED)
 
 
-def _stay_away(person: Enrolment) -> None:
-    """Let the study's time limit pass while they do nothing."""
+def _let_enrolment_expire(person: Enrolment) -> None:
+    """Let the study's time limit pass without any activity of the participant."""
     Enrolment.objects.filter(pk=person.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
     people.end_expired()
 
 
-def _let_the_turn_run_out(person: Enrolment, match: Match) -> None:
-    """Let the participant stay on their turn's page until its time and the extra time are over."""
+def _let_turn_time_out(person: Enrolment, match: Match) -> None:
+    """Keep the participant on the page of their turn until its time and the extra time are over."""
     while not Enrolment.objects.get(pk=person.pk).ended:
         people.touch(person.pk)
         with transaction.atomic():
-            now = Match.objects.select_for_update().get(pk=match.pk)
-            past = timezone.now() - timedelta(seconds=1)
-            turns = {role: {**turn, "deadline": past.isoformat()} for role, turn in now.turns.items()}
-            Match.objects.filter(pk=match.pk, status=Match.Status.LIVE).update(turns=turns, deadline=past)
+            locked = Match.objects.select_for_update().get(pk=match.pk)
+            deadline = timezone.now() - timedelta(seconds=1)
+            turns = {role: {**turn, "deadline": deadline.isoformat()} for role, turn in locked.turns.items()}
+            Match.objects.filter(pk=match.pk, status=Match.Status.LIVE).update(turns=turns, deadline=deadline)
         matches.handle_time_outs(match_id=match.pk)

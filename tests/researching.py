@@ -1,4 +1,4 @@
-"""Steps of setting up studies in the admin with a browser, for the end-to-end tests."""
+"""Set up studies in the admin with a browser, for the end-to-end tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 PATIENCE = 20_000
 """Milliseconds that a busy machine may need to count cells or open a page."""
-COUNTED = """
+COUNT_CLICKS = """
     window.addEventListener("click", (event) => {
       if (event.isTrusted && event.detail) sessionStorage.clicks = Number(sessionStorage.clicks || 0) + 1;
     }, true)
@@ -17,9 +17,9 @@ COUNTED = """
 
 def sign_in(stack: Any, page: Page) -> None:
     """Open the admin's first page as an administrator, counting every click from then on."""
-    name, password = stack.call("tests.actions.administrator")
+    name, password = stack.call("tests.actions.superuser_login")
     page.set_default_timeout(PATIENCE)
-    page.add_init_script(COUNTED)
+    page.add_init_script(COUNT_CLICKS)
     page.goto(f"{stack.url}/admin/")
     page.get_by_label("Username").fill(name)
     page.locator("input[type=password]").fill(password)
@@ -32,13 +32,13 @@ def clicks(page: Page) -> int:
     return int(page.evaluate("sessionStorage.clicks || 0"))
 
 
-def step(page: Page, title: str) -> None:
-    """Go to a step of the setup."""
+def go_to_step(page: Page, title: str) -> None:
+    """Go to a step of the set-up form."""
     page.get_by_role("navigation", name="Steps").get_by_role("button", name=title).click()
 
 
-def several(page: Page, parameter: str, values: str) -> None:
-    """Vary a parameter in the study."""
+def vary(page: Page, parameter: str, values: str) -> None:
+    """Enter several values for a parameter."""
     page.get_by_role("button", name=f"Several values: {parameter}").click()
     page.get_by_label(f"{parameter}: several values").fill(values)
 

@@ -1,4 +1,4 @@
-"""A researcher in the admin: sets a study up, launches it, monitors it and exports its data."""
+"""In the admin, a researcher sets up a study, launches it, monitors it and exports its data."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from recruiters.models import LabCode, OtreeServer
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
-from tests.forms import filled_in, made_from
-from tests.visitors import trail_of
+from tests.forms import form_data, new_form_data
+from tests.visitors import breadcrumb_urls
 
 pytestmark = pytest.mark.django_db
 
@@ -44,14 +44,14 @@ READ_ONLY = [
 
 
 @pytest.fixture
-def boss(client: Client) -> User:
+def superuser(client: Client) -> User:
     user = User.objects.create_superuser("boss", password="long enough 123")
     client.force_login(user)
     return user
 
 
 def staff(client: Client, role: Role | None = None) -> User:
-    """Create a staff user with this role in every existing study."""
+    """Sign in as a new staff user with this role in every existing study; return the user."""
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
     for study in Study.objects.all() if role else ():
         give(study, user=user, role=role, by=None)
@@ -59,13 +59,13 @@ def staff(client: Client, role: Role | None = None) -> User:
     return user
 
 
-def add(client: Client, **changes):
-    given = {"title": "Splitting money", "slug": "splitting", "agents": agents("script:fair"), **changes}
+def post_new_study(client: Client, **changes):
+    given = {"title": "Splitting money", "slug": "splitting", "agents": agents_value("script:fair"), **changes}
     address = f"{ADD}?game=bargaining"
-    return client.post(address, made_from(client, address, **given))
+    return client.post(address, new_form_data(client, address, **given))
 
 
-def agents(*specs: str, **settings: object) -> str:
+def agents_value(*specs: str, **settings: object) -> str:
     """Return agents as the form sends them."""
     return json.dumps(agents_from_specs(*specs, settings=settings))
 
@@ -77,8 +77,8 @@ def page_of(study: Study) -> str:
 # ---- setup -----------------------------------------------------------------------------------------------
 
 
-def test_study_is_set_up_from_one_form(client, boss):
-    response = add(
+def test_study_is_set_up_from_one_form(client, superuser):
+    response = post_new_study(
         client,
         parameter_money="1000",
         parameter_delta_bob="0.8",
@@ -86,7 +86,7 @@ def test_study_is_set_up_from_one_form(client, boss):
         parameter_rounds_none="on",
         parameter_messages_allowed=None,
         roles=["bob"],
-        agents=agents("openai:gpt-test"),
+        agents=agents_value("openai:gpt-test"),
         quota="7",
     )
     study = Study.objects.get(slug="splitting")
@@ -96,8 +96,8 @@ def test_study_is_set_up_from_one_form(client, boss):
     assert study.config["delta_bob"] == 0.8
     assert study.config["rounds"] is None
     assert study.config["messages_allowed"] is False
-    assert study.instructions == "", "a text left as the game has it goes on following the game"
-    assert (study.status, study.created_by) == ("draft", boss)
+    assert study.instructions == "", "a text that was not edited is not stored, so it follows the game"
+    assert (study.status, study.created_by) == ("draft", superuser)
 
 
 @pytest.mark.parametrize(
@@ -125,22 +125,22 @@ def test_study_is_set_up_from_one_form(client, boss):
         ({"quota": "0"}, "quota"),
     ],
 )
-def test_invalid_values_are_refused_at_their_field(client, boss, changes, field):
-    response = add(client, **changes)
+def test_invalid_values_are_refused_at_their_field(client, superuser, changes, field):
+    response = post_new_study(client, **changes)
     assert response.status_code == 200
     assert list(response.context["adminform"].form.errors) == [field]
     assert response.context["adminform"].form.errors[field][0] in response.content.decode().replace("&#x27;", "'")
     assert not Study.objects.exists()
 
 
-def test_all_errors_are_shown_at_once(client, boss):
-    response = add(client, parameter_delta_alice="3", parameter_rounds="", agents="{", roles=[])
+def test_all_errors_are_shown_at_once(client, superuser):
+    response = post_new_study(client, parameter_delta_alice="3", parameter_rounds="", agents="{", roles=[])
     assert set(response.context["adminform"].form.errors) == {
         "parameter_delta_alice", "parameter_rounds", "agents", "roles",
     }  # fmt: skip
 
 
-def test_every_parameter_of_every_game_has_a_field_with_its_default(client, boss):
+def test_every_parameter_of_every_game_has_a_field_with_its_default(client, superuser):
     for key in registry.keys():
         game = registry.get(key)
         form = client.get(ADD, {"game": key}).context["adminform"].form
@@ -148,7 +148,7 @@ def test_every_parameter_of_every_game_has_a_field_with_its_default(client, boss
             assert f"parameter_{name}" in form.fields, (key, name)
 
 
-def test_game_is_chosen_first_if_there_are_several(client, boss, monkeypatch):
+def test_game_is_chosen_first_if_there_are_several(client, superuser, monkeypatch):
     monkeypatch.setattr(registry, "keys", lambda: ("bargaining", "bargaining "))
     monkeypatch.setattr(registry, "get", lambda key, get=registry.get: get(key.strip()))
     response = client.get(ADD)
@@ -157,25 +157,25 @@ def test_game_is_chosen_first_if_there_are_several(client, boss, monkeypatch):
     assert "parameter_money" in client.get(ADD, {"game": "bargaining"}).content.decode()
 
 
-def test_saved_values_are_shown_again(client, boss):
-    add(
+def test_saved_values_are_shown_again(client, superuser):
+    post_new_study(
         client,
         parameter_rounds="",
         parameter_rounds_none="on",
         parameter_complete_information=None,
-        agents=agents("script:random"),
+        agents=agents_value("script:random"),
     )
     study = Study.objects.get()
     form = client.get(page_of(study)).context["adminform"].form
     assert json.loads(form["agents"].value()) == agents_from_specs("script:random")
     assert form["parameter_rounds_none"].value() is True
     assert form["parameter_complete_information"].value() is False
-    assert client.post(page_of(study), filled_in(client.get(page_of(study)), title="Renamed")).status_code == 302
+    assert client.post(page_of(study), form_data(client.get(page_of(study)), title="Renamed")).status_code == 302
     again = Study.objects.get()
     assert (again.title, again.config, again.agents) == ("Renamed", study.config, study.agents)
 
 
-def test_opening_and_saving_changes_nothing_for_any_agent(client, boss):
+def test_saving_an_unchanged_form_keeps_every_agent(client, superuser):
     Endpoint.objects.create(name="lab", title="Lab", protocol="openai", base_url="http://127.0.0.1:9/v1")
     MEMORY.read()
     study = Study(
@@ -195,51 +195,51 @@ def test_opening_and_saving_changes_nothing_for_any_agent(client, boss):
     study.full_clean()
     study.save()
     before = Study.objects.values().get()
-    assert client.post(page_of(study), filled_in(client.get(page_of(study)))).status_code == 302
+    assert client.post(page_of(study), form_data(client.get(page_of(study)))).status_code == 302
     after = Study.objects.values().get()
-    told = ("agents", "lineups", "roles", "quota", "design")
-    assert {name: after[name] for name in told} == {name: before[name] for name in told}
+    fields = ("agents", "lineups", "roles", "quota", "design")
+    assert {name: after[name] for name in fields} == {name: before[name] for name in fields}
     Endpoint.objects.all().delete()
     MEMORY.read()
-    kept = client.post(page_of(study), filled_in(client.get(page_of(study))))
-    assert "lab:stand-in" in kept.context["adminform"].form.errors["agents"][0], "refused, not replaced"
+    rejected = client.post(page_of(study), form_data(client.get(page_of(study))))
+    assert "lab:stand-in" in rejected.context["adminform"].form.errors["agents"][0], "refused, not replaced"
     assert Study.objects.values().get() == after
 
 
-def test_scripts_that_see_hidden_values_are_not_offered_against_people(client, boss, monkeypatch):
+def test_oracles_are_not_offered_against_people(client, superuser, monkeypatch):
     game = registry.get("beauty_contest")
     monkeypatch.setattr(game, "oracles", frozenset({"level_4"}))
-    told = client.get(ADD, {"game": "beauty_contest"}).context["adminform"].form.fields["agents"].widget.data
-    assert "level_4" not in told["scripts"] and "level_1" in told["scripts"]
+    shown = client.get(ADD, {"game": "beauty_contest"}).context["adminform"].form.fields["agents"].widget.data
+    assert "level_4" not in shown["scripts"] and "level_1" in shown["scripts"]
 
 
 # ---- spending caps ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("script", "follows"), [("", "participants are paid"), ("fair", "The scripted player “fair” moves instead")]
+    ("script", "consequence"), [("", "participants are paid"), ("fair", "The scripted player “fair” moves instead")]
 )
 @pytest.mark.parametrize("cap", ["study", "day"])
-def test_study_warns_when_a_cap_stops_its_models(client, boss, settings, cap, script, follows):
+def test_study_warns_when_a_cap_stops_its_models(client, superuser, settings, cap, script, consequence):
     study = building.new_study(
         agents=agents_from_specs(
             "openai:m", settings={"script": script, **({"cap_study": 1.0} if cap == "study" else {})}
         )
     )
     page = client.get(page_of(study))
-    assert page.context["status"].spent_up == ""
+    assert page.context["status"].cap_reached == ""
     settings.SPEND_CAP_PER_DAY = "1" if cap == "day" else ""
     Call.objects.create(
         match_uid=uuid.uuid4(), answering=1, role="bob", record={}, cost="1.25", budget_of=f"study:{study.slug}"
     )
-    said = html.unescape(client.get(page_of(study)).content.decode())
-    assert "have cost $1.2500" in said or "has cost $1.2500" in said
-    assert "Model calls have stopped" in said and follows in said
+    text = html.unescape(client.get(page_of(study)).content.decode())
+    assert "have cost $1.2500" in text or "has cost $1.2500" in text
+    assert "Model calls have stopped" in text and consequence in text
 
 
-def test_match_shows_that_its_cap_was_reached(client, boss):
-    asked = services.Player(agent="openai:m", settings=AgentSettings(cap_match=1.0))
-    match = services.open_match(game="bargaining", config={}, players={"alice": asked, "bob": asked}, seed=1)
+def test_match_shows_that_its_cap_was_reached(client, superuser):
+    player = services.Player(agent="openai:m", settings=AgentSettings(cap_match=1.0))
+    match = services.open_match(game="bargaining", config={}, players={"alice": player, "bob": player}, seed=1)
     address = reverse("admin:matches_match_change", args=[match.pk])
     assert "its limit is" not in client.get(address).content.decode()
     Call.objects.create(match_uid=match.uid, answering=1, role="alice", record={}, cost="1.25")
@@ -252,7 +252,7 @@ JUDGE = "You are a retired judge called {{ role }}."
 
 
 @pytest.mark.parametrize(
-    ("field", "text", "says"),
+    ("field", "text", "reason"),
     [
         ("persona", "{{ rules }}", "there is no variable “rules”"),
         ("prompt_system", "Hello {{ nobody }}", "there is no variable “nobody”"),
@@ -260,25 +260,25 @@ JUDGE = "You are a retired judge called {{ role }}."
         ("prompt_correction", "One\n{% if %}", "Line 2"),
     ],
 )
-def test_invalid_template_is_refused_at_its_field(client, boss, field, text, says):
-    response = add(client, agents=agents("openai:m", **{field: text}))
+def test_invalid_template_is_refused_at_its_field(client, superuser, field, text, reason):
+    response = post_new_study(client, agents=agents_value("openai:m", **{field: text}))
     assert list(response.context["adminform"].form.errors) == ["agents"]
     (problem,) = response.context["adminform"].form.errors["agents"]
-    assert problem.startswith("Agent “openai:m”: ") and says in problem
+    assert problem.startswith("Agent “openai:m”: ") and reason in problem
     assert not Study.objects.exists()
 
 
-def test_every_text_shows_its_variables_and_default(client, boss):
+def test_prompt_settings_show_variables_and_default_text(client, superuser):
     form = client.get(ADD, {"game": "bargaining"}).context["adminform"].form
-    told = {one["name"]: one["help"] for one in form.fields["agents"].widget.data["settings"]}
-    question = told["prompt_question"]
+    shown = {setting["name"]: setting["help"] for setting in form.fields["agents"].widget.data["settings"]}
+    question = shown["prompt_question"]
     assert "{{ news }}" in question and "What happened since the last question" in question
     assert "{{ format_help }}" in question and "Default text" in question and "Alice, Bob" in question
-    assert "{{ rules }}" not in told["persona"]
+    assert "{{ rules }}" not in shown["persona"]
 
 
-def test_preview_of_a_saved_study_shows_prompt_page_and_difference(client, boss):
-    add(client, roles=["bob"], agents=agents("openai:gpt-test", persona=JUDGE))
+def test_preview_of_a_saved_study_shows_prompt_page_and_difference(client, superuser):
+    post_new_study(client, roles=["bob"], agents=agents_value("openai:gpt-test", persona=JUDGE))
     study = Study.objects.get()
     address = reverse("admin:studies_study_prompts", args=[study.pk])
     assert address in client.get(page_of(study)).content.decode()
@@ -288,20 +288,20 @@ def test_preview_of_a_saved_study_shows_prompt_page_and_difference(client, boss)
     assert ("+", "You are a retired judge called Alice.") in shown.sent.difference
     text = page.content.decode()
     assert shown.sent.sha256 in text and "Bob has made you an offer" in text and "response_format" in text
-    (framed,) = re.findall(r'<iframe [^>]*sandbox title="[^"]*" srcdoc="([^"]*)"></iframe>', text)
-    assert "Bob has made you an offer" in html.unescape(framed)
+    (frame,) = re.findall(r'<iframe [^>]*sandbox title="[^"]*" srcdoc="([^"]*)"></iframe>', text)
+    assert "Bob has made you an offer" in html.unescape(frame)
 
 
 @pytest.mark.parametrize("saved", [False, True])
-def test_preview_of_unsaved_values_saves_nothing(client, boss, saved):
+def test_preview_of_unsaved_values_saves_nothing(client, superuser, saved):
     if saved:
-        add(client)
+        post_new_study(client)
         study = Study.objects.get()
         form, address = page_of(study), reverse("admin:studies_study_prompts", args=[study.pk])
     else:
         form, address = f"{ADD}?game=bargaining", reverse("admin:studies_study_add_prompts")
     before = list(Study.objects.values())
-    typed = filled_in(client.get(form), agents=agents("anthropic:n", persona=f"{JUDGE}<script>"))
+    typed = form_data(client.get(form), agents=agents_value("anthropic:n", persona=f"{JUDGE}<script>"))
     page = client.post(address, {**typed, "preview_agent": "anthropic:n"})
     sent = page.context["shown"].sent
     assert sent.body["system"].startswith("# Who you are\n\nYou are a retired judge called")
@@ -312,9 +312,9 @@ def test_preview_of_unsaved_values_saves_nothing(client, boss, saved):
     assert list(Study.objects.values()) == before
 
 
-def test_preview_shows_why_it_is_impossible(client, boss):
-    typed = filled_in(
-        client.get(ADD, {"game": "bargaining"}), agents=agents("openai:m", prompt_system="{{ nobody }}"), slug=""
+def test_preview_explains_why_it_is_unavailable(client, superuser):
+    typed = form_data(
+        client.get(ADD, {"game": "bargaining"}), agents=agents_value("openai:m", prompt_system="{{ nobody }}"), slug=""
     )
     page = client.post(reverse("admin:studies_study_add_prompts"), typed).content.decode()
     assert "No preview yet:" in page and "there is no variable “nobody”" in page
@@ -327,9 +327,9 @@ def test_preview_shows_why_it_is_impossible(client, boss):
 def test_prompts_are_shown_only_to_members(client):
     study = building.new_study()
     address = reverse("admin:studies_study_prompts", args=[study.pk])
-    reader = staff(client)
+    member = staff(client)
     assert client.get(address).status_code == 404
-    give(study, user=reader, role=Role.VIEWER, by=None)
+    give(study, user=member, role=Role.VIEWER, by=None)
     assert client.get(address).status_code == 200
     assert client.get(reverse("admin:studies_study_add_prompts")).status_code == 403
 
@@ -337,28 +337,28 @@ def test_prompts_are_shown_only_to_members(client):
 # ---- running ---------------------------------------------------------------------------------------------
 
 
-def test_launch_and_try_the_link(client, boss):
-    add(client, entry="open")
+def test_launch_and_try_the_link(client, superuser):
+    post_new_study(client, entry="open")
     study = Study.objects.get()
     page = client.get(page_of(study)).content.decode()
     assert "This is a draft." in page and "Launch" in page
     client.post(reverse("admin:studies_study_launch", args=[study.pk]))
     page = client.get(page_of(study)).content.decode()
     link = re.search(r'value="(http://testserver/join/[^"]+)"', page)
-    assert link, "the link that people follow is on the page"
+    assert link, "the page shows the link for participants"
     assert study.versions.get().sha256 in page
     visitor = Client()
-    began = visitor.post(link[1].removeprefix("http://testserver"))
-    assert began.status_code == 302
+    started = visitor.post(link[1].removeprefix("http://testserver"))
+    assert started.status_code == 302
     assert Enrolment.objects.count() == 1
     status = client.get(page_of(study)).context["status"]
     assert (status.arrived, status.live, status.completed) == (1, 1, 0)
     assert [(fill.held, fill.cell.quota) for fill in status.cells] == [(1, 20)]
 
 
-def test_edits_reach_participants_only_when_launched(client, boss):
+def test_edits_reach_participants_only_when_launched(client, superuser):
     study = building.new_study()
-    client.post(page_of(study), filled_in(client.get(page_of(study)), parameter_money="500"))
+    client.post(page_of(study), form_data(client.get(page_of(study)), parameter_money="500"))
     page = client.get(page_of(study))
     assert page.context["status"].unlaunched
     assert "New participants get version" in page.content.decode()
@@ -368,31 +368,31 @@ def test_edits_reach_participants_only_when_launched(client, boss):
     assert [version.number for version in study.versions.all()] == [2, 1]
 
 
-def test_short_name_is_fixed_once_links_were_given_out(client, boss):
+def test_short_name_is_fixed_once_links_exist(client, superuser):
     study = building.new_study()
-    client.post(page_of(study), filled_in(client.get(page_of(study)), slug="another"))
+    client.post(page_of(study), form_data(client.get(page_of(study)), slug="another"))
     study.refresh_from_db()
     assert study.slug == "splitting"
     draft = Study.objects.create(title="Draft", slug="draft", game="bargaining")
-    client.post(page_of(draft), filled_in(client.get(page_of(draft)), slug="another"))
+    client.post(page_of(draft), form_data(client.get(page_of(draft)), slug="another"))
     draft.refresh_from_db()
     assert draft.slug == "another"
 
 
-@pytest.mark.parametrize("named", [LabCode, OtreeServer])
-def test_draft_that_is_referred_to_keeps_its_name(client, boss, named):
+@pytest.mark.parametrize("reference", [LabCode, OtreeServer])
+def test_referenced_draft_keeps_its_short_name(client, superuser, reference):
     draft = Study.objects.create(title="Draft", slug="draft", game="bargaining")
-    named.objects.create(study="draft")
-    client.post(page_of(draft), filled_in(client.get(page_of(draft)), slug="another"))
+    reference.objects.create(study="draft")
+    client.post(page_of(draft), form_data(client.get(page_of(draft)), slug="another"))
     draft.refresh_from_db()
     assert draft.slug == "draft"
-    other = named.objects.create(study="another")
+    other = reference.objects.create(study="another")
     client.post(reverse("admin:studies_study_delete", args=[draft.pk]), {"post": "yes"})
     assert not Study.objects.filter(slug="draft").exists()
-    assert list(named.objects.all()) == [other], "a later study of the same name is not opened by it"
+    assert list(reference.objects.all()) == [other], "the reference must not apply to a later study of the same name"
 
 
-def test_pausing_closing_and_reopening(client, boss):
+def test_pausing_closing_and_reopening(client, superuser):
     study = building.new_study()
     for action, status in [("pause", "paused"), ("launch", "launched"), ("close", "closed"), ("launch", "launched")]:
         client.post(reverse(f"admin:studies_study_{action}", args=[study.pk]))
@@ -402,12 +402,12 @@ def test_pausing_closing_and_reopening(client, boss):
 
 
 @pytest.mark.parametrize("action", ["launch", "pause", "close", "codes"])
-def test_get_requests_change_nothing(client, boss, action):
+def test_get_requests_change_nothing(client, superuser, action):
     study = building.new_study()
     assert client.get(reverse(f"admin:studies_study_{action}", args=[study.pk])).status_code == 405
 
 
-def test_invalid_study_is_not_launched(client, boss):
+def test_invalid_study_is_not_launched(client, superuser):
     study = Study.objects.create(title="Broken", slug="broken", game="bargaining", config={"delta_alice": 7})
     assert "This study can't be launched yet" in client.get(page_of(study)).content.decode()
     client.post(reverse("admin:studies_study_launch", args=[study.pk]))
@@ -415,10 +415,10 @@ def test_invalid_study_is_not_launched(client, boss):
     assert study.status == "draft" and not study.versions.exists()
 
 
-def test_lab_codes_are_created_in_bulk_and_shown_as_links(client, boss):
+def test_lab_codes_are_created_in_bulk_and_shown_as_links(client, superuser):
     study = building.new_study()
-    make = reverse("admin:studies_study_codes", args=[study.pk])
-    client.post(make, {"number": "3"})
+    codes_url = reverse("admin:studies_study_codes", args=[study.pk])
+    client.post(codes_url, {"number": "3"})
     codes = set(LabCode.objects.filter(study="splitting").values_list("code", flat=True))
     assert len(codes) == 3
     page = client.get(page_of(study)).content.decode()
@@ -426,24 +426,24 @@ def test_lab_codes_are_created_in_bulk_and_shown_as_links(client, boss):
     listed = client.get(reverse("admin:studies_study_codes_file", args=[study.pk])).content.decode().splitlines()
     assert listed[0] == "code,link,used,state,kind,expires"
     assert {line.split(",")[0] for line in listed[1:]} == codes
-    for nonsense in ["", "0", "-1", "10001", "9" * 5000, "ten", "٣"]:
-        client.post(make, {"number": nonsense})
+    for invalid in ["", "0", "-1", "10001", "9" * 5000, "ten", "٣"]:
+        client.post(codes_url, {"number": invalid})
     assert LabCode.objects.count() == 3
 
 
-def test_lab_codes_have_a_kind_and_an_expiry(client, boss):
+def test_lab_codes_have_a_kind_and_an_expiry(client, superuser):
     study = building.new_study()
-    make = reverse("admin:studies_study_codes", args=[study.pk])
-    client.post(make, {"number": "2", "kind": "once", "expires": "2099-01-31T12:30"})
+    codes_url = reverse("admin:studies_study_codes", args=[study.pk])
+    client.post(codes_url, {"number": "2", "kind": "once", "expires": "2099-01-31T12:30"})
     code = LabCode.objects.first()
     assert (code.kind, code.expires_at.isoformat()) == ("once", "2099-01-31T12:30:00+00:00")
-    for nonsense in [{"kind": "twice"}, {"expires": "2001-01-01T00:00"}, {"expires": "soon"}]:
-        answer = client.post(make, {"number": "2", **nonsense}, follow=True)
+    for invalid in [{"kind": "twice"}, {"expires": "2001-01-01T00:00"}, {"expires": "soon"}]:
+        answer = client.post(codes_url, {"number": "2", **invalid}, follow=True)
         assert re.search("Choose whether|The expiry is in the past|Enter the expiry", answer.content.decode())
     assert LabCode.objects.count() == 2
 
 
-def test_own_codes_are_uploaded_searched_and_deleted_unless_in_use(client, boss):
+def test_uploaded_codes_can_be_deleted_unless_in_use(client, superuser):
     study = building.new_study()
     upload = reverse("admin:studies_study_upload_codes", args=[study.pk])
     file = SimpleUploadedFile("codes.csv", "code;label\nANTON-01;<b>Zoë</b>\nBERTA-02;\n".encode("utf-8-sig"))
@@ -454,12 +454,12 @@ def test_own_codes_are_uploaded_searched_and_deleted_unless_in_use(client, boss)
     page = client.post(delete, {"code": ["ANTON-01", "BERTA-02"]}, follow=True).content.decode()
     assert "One code deleted. Codes already in use were kept." in page
     assert LabCode.objects.get().code == "ANTON-01"
-    told = [record.details for record in Record.objects.filter(action="codes_made")]
-    assert told == [{"number": 2, "kind": "resumable", "expires": None, "uploaded": True}]
+    details = [record.details for record in Record.objects.filter(action="codes_made")]
+    assert details == [{"number": 2, "kind": "resumable", "expires": None, "uploaded": True}]
     assert "Zoë" not in client.get(reverse("admin:studies_study_codes_file", args=[study.pk])).content.decode()
 
 
-def test_invalid_file_is_refused_line_by_line_and_changes_nothing(client, boss):
+def test_invalid_code_file_is_explained_and_changes_nothing(client, superuser):
     study = building.new_study()
     upload = reverse("admin:studies_study_upload_codes", args=[study.pk])
     lines = "\n".join(f"=HYPERLINK{i}" for i in range(150))
@@ -471,18 +471,20 @@ def test_invalid_file_is_refused_line_by_line_and_changes_nothing(client, boss):
     assert not LabCode.objects.exists() and not Record.objects.filter(action="codes_made").exists()
 
 
-def test_only_drafts_without_participants_can_be_deleted(client, boss):
+def test_only_drafts_without_participants_can_be_deleted(client, superuser):
     draft = Study.objects.create(title="Draft", slug="draft", game="bargaining")
-    launched = building.new_study()
-    assert client.post(reverse("admin:studies_study_delete", args=[launched.pk]), {"post": "yes"}).status_code == 403
+    launched_study = building.new_study()
+    assert (
+        client.post(reverse("admin:studies_study_delete", args=[launched_study.pk]), {"post": "yes"}).status_code == 403
+    )
     assert client.post(reverse("admin:studies_study_delete", args=[draft.pk]), {"post": "yes"}).status_code == 302
-    assert list(Study.objects.all()) == [launched]
+    assert list(Study.objects.all()) == [launched_study]
 
 
 # ---- monitoring ------------------------------------------------------------------------------------------
 
 
-def test_transcript_escapes_text_and_shows_calls_beside_it(client, boss):
+def test_transcript_escapes_text_and_shows_calls(client, superuser):
     study = building.new_study()
     person = building.complete(study, worker="A1WORKER", messages=["<script>alert(1)</script>"])
     match = building.match_of(person)
@@ -498,7 +500,7 @@ def test_transcript_escapes_text_and_shows_calls_beside_it(client, boss):
     assert "Started" in page and "Ended" in page
 
 
-def test_matches_are_listed_live_ones_first(client, boss):
+def test_live_matches_are_listed_first(client, superuser):
     study = building.new_study()
     live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
     finished = building.match_of(building.complete(study, worker="A2"))
@@ -509,12 +511,12 @@ def test_matches_are_listed_live_ones_first(client, boss):
 
 
 @pytest.mark.parametrize("model", [*READ_ONLY, "recruiters_identity"])
-def test_records_are_read_only(client, boss, model):
+def test_records_are_read_only(client, superuser, model):
     study = building.new_study()
     person = building.complete(study, worker="A1WORKER", messages=["hello"])
     building.save_call(building.match_of(person), input_tokens=3, output_tokens=4)
     ProblemReport.objects.create(enrolment=person, text="the page hung")
-    Enrolment.objects.filter(pk=person.pk).update(code_word="zzyzx")  # not a word of the page's own, like "table"
+    Enrolment.objects.filter(pk=person.pk).update(code_word="zzyzx")  # a word that the page itself does not contain
     page = client.get(reverse(f"admin:{model}_changelist"))
     assert page.status_code == 200
     row = page.context["cl"].result_list[0]
@@ -526,7 +528,7 @@ def test_records_are_read_only(client, boss, model):
         assert secret not in page.content.decode()
 
 
-def test_the_first_page_and_every_list_open(client, boss):
+def test_first_page_and_every_list_open(client, superuser):
     building.new_study()
     for name in ["index", "studies_study_changelist", "auth_user_changelist", "auth_user_add"]:
         assert client.get(reverse(f"admin:{name}")).status_code == 200
@@ -540,24 +542,26 @@ OWN_PAGES = [
 
 
 @pytest.mark.parametrize("name", OWN_PAGES)
-def test_breadcrumbs_lead_from_every_study_page_to_the_study_and_the_list(client, boss, name):
+def test_study_pages_have_breadcrumbs_to_study_and_list(client, superuser, name):
     study = building.new_study()
-    assert trail_of(client.get(reverse(name, args=[study.pk]))) == [ADD.removesuffix("add/"), page_of(study)]
+    assert breadcrumb_urls(client.get(reverse(name, args=[study.pk]))) == [ADD.removesuffix("add/"), page_of(study)]
 
 
 # ---- export ----------------------------------------------------------------------------------------------
 
 
-def test_dataset_is_exported_and_downloaded_from_the_studys_page(client, boss, tmp_path):
+def test_dataset_is_created_and_downloaded_from_study_page(client, superuser, tmp_path):
     study = building.new_study()
     building.complete(study, worker="A1WORKER", messages=["=1+1"])
-    leads = re.search(r'href="(/admin/exports/[^"]+)"', client.get(page_of(study)).content.decode())
-    assert leads
-    client.post(f"{leads[1]}write/", {"formats": ["csv", "jsonl"]})
+    datasets_link = re.search(r'href="(/admin/exports/[^"]+)"', client.get(page_of(study)).content.decode())
+    assert datasets_link
+    client.post(f"{datasets_link[1]}write/", {"formats": ["csv", "jsonl"]})
     background.write(Dataset.objects.get().pk)
-    taken = re.search(r'action="(/admin/exports/[^"]+dataset.zip)"', client.get(leads[1]).content.decode())
-    assert taken
-    response = client.post(taken[1])
+    download_link = re.search(
+        r'action="(/admin/exports/[^"]+dataset.zip)"', client.get(datasets_link[1]).content.decode()
+    )
+    assert download_link
+    response = client.post(download_link[1])
     zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content))).extractall(tmp_path)
     (folder,) = tmp_path.iterdir()
     assert verify(folder) == []

@@ -1,4 +1,4 @@
-"""Unexpected queries and keys in the admin's URLs: they reveal nothing and cause no server error."""
+"""Unexpected queries and keys in the admin's URLs reveal nothing and cause no server error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.db.models import Field
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from tests.test_rights import House, addresses
+from tests.test_rights import SampleData, admin_urls
 
 pytestmark = pytest.mark.django_db
 
@@ -24,8 +24,8 @@ DATE_PARTS = ("year", "month", "day")
 
 
 @pytest.fixture
-def house() -> House:
-    return House()
+def sample() -> SampleData:
+    return SampleData()
 
 
 def _client(user: Any) -> Client:
@@ -34,18 +34,18 @@ def _client(user: Any) -> Client:
     return client
 
 
-def _list_of(page: ModelAdmin[Any]) -> str:
+def _list_url(page: ModelAdmin[Any]) -> str:
     return reverse(f"admin:{page.opts.app_label}_{page.opts.model_name}_changelist")
 
 
-def _declared(page: ModelAdmin[Any]) -> set[str]:
-    """Return the parameters that the list's own filters send."""
+def _declared_parameters(page: ModelAdmin[Any]) -> set[str]:
+    """Return the query parameters of the list's own filters."""
     names = set()
-    for one in page.list_filter:
-        if isinstance(one, type) and issubclass(one, SimpleListFilter):
-            names.add(one.parameter_name)
+    for list_filter in page.list_filter:
+        if isinstance(list_filter, type) and issubclass(list_filter, SimpleListFilter):
+            names.add(list_filter.parameter_name)
         else:
-            field = one if isinstance(one, str) else one[0]
+            field = list_filter if isinstance(list_filter, str) else list_filter[0]
             names |= {field, f"{field}__exact", f"{field}__isnull"}
     if page.date_hierarchy:
         names |= {f"{page.date_hierarchy}__{part}" for part in DATE_PARTS}
@@ -53,9 +53,9 @@ def _declared(page: ModelAdmin[Any]) -> set[str]:
 
 
 def _lookups(page: ModelAdmin[Any]) -> Iterator[str]:
-    """Yield every field of the list's rows, and of rows these refer to, with every lookup that could reveal it."""
+    """Yield every lookup that could reveal a field of the list's rows or of the rows to which they refer."""
     for field in page.model._meta.get_fields():
-        yield from (f"{field.name}__{guess}" for guess in GUESSES)
+        yield from (f"{field.name}__{lookup}" for lookup in GUESSES)
         yield field.name
         if field.is_relation and field.related_model:
             for other in field.related_model._meta.get_fields():
@@ -63,65 +63,65 @@ def _lookups(page: ModelAdmin[Any]) -> Iterator[str]:
                     yield f"{field.name}__{other.name}__regex"
 
 
-def test_lists_filter_only_by_what_they_declare(house: House) -> None:
-    client, told = _client(house.user["superuser"]), []
+def test_lists_accept_only_declared_filters(sample: SampleData) -> None:
+    client, allowed = _client(sample.user["superuser"]), []
     for page in admin.site._registry.values():
-        hidden = sorted(set(_lookups(page)) - _declared(page))
+        hidden = sorted(set(_lookups(page)) - _declared_parameters(page))
         request = RequestFactory().get("/")
-        told += [f"{page.opts.label}: {name}" for name in hidden if page.lookup_allowed(name, "1", request)]
-        assert client.get(_list_of(page), {hidden[0]: "1"}).status_code == 400, page.opts.label
-    assert told == []
+        allowed += [f"{page.opts.label}: {name}" for name in hidden if page.lookup_allowed(name, "1", request)]
+        assert client.get(_list_url(page), {hidden[0]: "1"}).status_code == 400, page.opts.label
+    assert allowed == []
 
 
-def test_a_viewer_cannot_guess_a_participants_link(house: House) -> None:
-    """Guess letter by letter whether the list has a matching row."""
-    client = _client(house.user["viewer"])
-    token = house.study.versions.get().cells.get().placements.get().enrolment.token
-    for list_of, lookup in (
+def test_viewer_cannot_guess_a_participants_link(sample: SampleData) -> None:
+    """A lookup on the token must be refused: it would reveal the token letter by letter."""
+    client = _client(sample.user["viewer"])
+    token = sample.study.versions.get().cells.get().placements.get().enrolment.token
+    for model, lookup in (
         ("participants_enrolment", "token__regex"),
         ("participants_enrolment", "return_to__startswith"),
         ("studies_placement", "enrolment__token__startswith"),
         ("participants_problemreport", "enrolment__token__regex"),
     ):
-        right = client.get(reverse(f"admin:{list_of}_changelist"), {lookup: f"{token[:3]}"})
-        wrong = client.get(reverse(f"admin:{list_of}_changelist"), {lookup: "###"})
-        assert (right.status_code, wrong.status_code) == (400, 400), lookup
+        matching = client.get(reverse(f"admin:{model}_changelist"), {lookup: f"{token[:3]}"})
+        other = client.get(reverse(f"admin:{model}_changelist"), {lookup: "###"})
+        assert (matching.status_code, other.status_code) == (400, 400), lookup
 
 
-def test_offered_filters_work(house: House) -> None:
-    client = _client(house.user["superuser"])
+def test_offered_filters_work(sample: SampleData) -> None:
+    client = _client(sample.user["superuser"])
     for page in admin.site._registry.values():
-        shown = client.get(_list_of(page)).context["cl"]
-        for one in shown.filter_specs:
-            for choice in one.choices(shown):
+        shown = client.get(_list_url(page)).context["cl"]
+        for list_filter in shown.filter_specs:
+            for choice in list_filter.choices(shown):
                 if "query_string" in choice:
-                    assert client.get(_list_of(page) + choice["query_string"]).status_code == 200, choice
+                    assert client.get(_list_url(page) + choice["query_string"]).status_code == 200, choice
         if page.date_hierarchy:
-            dated = {f"{page.date_hierarchy}__{part}": 12 for part in DATE_PARTS}
-            assert client.get(_list_of(page), dated).status_code == 200
+            date_lookups = {f"{page.date_hierarchy}__{part}": 12 for part in DATE_PARTS}
+            assert client.get(_list_url(page), date_lookups).status_code == 200
 
 
 @pytest.mark.slow
-def test_odd_list_queries_cause_no_server_error(house: House) -> None:
-    client, failed = _client(house.user["superuser"]), []
+def test_odd_list_queries_cause_no_server_error(sample: SampleData) -> None:
+    client, failed = _client(sample.user["superuser"]), []
     for page in admin.site._registry.values():
-        for name in sorted({*_declared(page), "q", "p", "o", "_to_field"}):
+        for name in sorted({*_declared_parameters(page), "q", "p", "o", "_to_field"}):
             for value in ODD_VALUES:
-                if client.get(_list_of(page), {name: value}).status_code >= 500:
+                if client.get(_list_url(page), {name: value}).status_code >= 500:
                     failed.append(f"{page.opts.label}: {name}={value!r}")
     assert failed == []
 
 
 @pytest.mark.slow
-def test_odd_keys_in_urls_cause_no_server_error(house: House) -> None:
-    client, failed = _client(house.user["superuser"]), []
-    for address in addresses():
-        for key in ODD_KEYS if address.about else ():
-            path = "/" + re.sub(r"<[^>]+>", key, address.route).replace("~", "")
+def test_odd_keys_in_urls_cause_no_server_error(sample: SampleData) -> None:
+    client, failed = _client(sample.user["superuser"]), []
+    for url in admin_urls():
+        for key in ODD_KEYS if url.names_object else ():
+            path = "/" + re.sub(r"<[^>]+>", key, url.route).replace("~", "")
             for method in (client.get, client.post):
                 if method(path).status_code >= 500:
                     failed.append(f"{method.__name__} {path}")
-        odd = {"study": "9" * 30, "game": "\x00"}
-        if address.name.endswith("_add") and client.get(f"/{address.route}", odd).status_code >= 500:
-            failed.append(address.route)
+        odd_query = {"study": "9" * 30, "game": "\x00"}
+        if url.name.endswith("_add") and client.get(f"/{url.route}", odd_query).status_code >= 500:
+            failed.append(url.route)
     assert failed == []

@@ -1,4 +1,4 @@
-"""The examples of docs/api.md, run verbatim against a live stack; its worker writes the dataset."""
+"""The examples of docs/api.md run verbatim against a live stack, whose worker writes the dataset."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pytest
 from config.supervisor import ROOT
 from exports.verify import verify
 from opponents.agents import agents_from_specs
-from tests.examples import executed
+from tests.examples import executed_blocks
 
 pytestmark = pytest.mark.services
 
-EXAMPLES = [block.code for block in executed(ROOT / "docs" / "api.md")]
+EXAMPLES = [block.code for block in executed_blocks(ROOT / "docs" / "api.md")]
 STUDY = {
     "title": "Examples",
     "slug": "api-examples",
@@ -28,7 +28,7 @@ STUDY = {
 
 
 def run(example: str, environment: dict[str, str], folder: Path) -> str:
-    """Return an example's output; it must succeed."""
+    """Run an example, which must succeed; return its output."""
     ran = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", example],
         env={**os.environ, **environment},
@@ -41,9 +41,9 @@ def run(example: str, environment: dict[str, str], folder: Path) -> str:
     return ran.stdout
 
 
-def test_examples_work(stack, tmp_path):
+def test_api_examples_work(stack, tmp_path):
     slug = stack.launch_study(STUDY)
-    stack.sit_down(slug)
+    stack.reach_first_turn(slug)
     token = stack.call("tests.actions.api_token", slug, ["read", "export", "manage"])
     environment = {"PARLEY": stack.url, "TOKEN": token, "STUDY": slug}
     printed = [run(example, environment, tmp_path) for example in EXAMPLES]

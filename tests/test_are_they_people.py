@@ -1,4 +1,4 @@
-"""Known programs and known kinds of people play one of our games in a browser: the agent score of each.
+"""The agent score of known programs and of simulated people who play bargaining in a browser.
 
 docs/data-quality.md reports the results. Simulated people read 1,400 words a minute, far faster than real ones
 and just below the limit, so that the test does not take as long as a study.
@@ -19,19 +19,19 @@ from llm_agents.standins.__main__ import StandInModel, serve
 from opponents.agents import agents_from_specs
 from quality.score import THRESHOLD
 from tests import walking
-from tests.test_counting import told
+from tests.test_counting import await_page_views
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 STACKS = ("sqlite",)
 MESSAGE = "I think that an equal split is fair for both of us, so let us take it and be done."
-SET = "(field, text) => { field.value = text; field.dispatchEvent(new Event('input', { bubbles: true })); }"
-PER_MINUTE = 1400
+SET_VALUE = "(field, text) => { field.value = text; field.dispatchEvent(new Event('input', { bubbles: true })); }"
+WORDS_PER_MINUTE = 1400
 SEEDS = (1, 2)
 
 
 class Participant:
-    """Goes through the study; each kind fills in, clicks and reads differently."""
+    """A participant who goes through the study; each subclass fills in, clicks and reads differently."""
 
     options: dict[str, Any] = {}
 
@@ -45,7 +45,7 @@ class Participant:
         raise NotImplementedError
 
     def write(self, field: Locator, text: str) -> None:
-        """Write a long text; by default like any other field."""
+        """Write a long text; by default, fill it in like any other field."""
         self.fill(field, text)
 
     def read(self) -> None:
@@ -54,9 +54,9 @@ class Participant:
     def message(self) -> str:
         return MESSAGE
 
-    def walk(self, join: str) -> None:
+    def walk(self, join_url: str) -> None:
         page = self.page
-        page.goto(join)
+        page.goto(join_url)
         page.get_by_role("button", name="Begin").click()
         page.get_by_role("checkbox").wait_for()
         self.press(page.get_by_role("checkbox"))
@@ -81,8 +81,8 @@ class Participant:
 # ---- programs --------------------------------------------------------------------------------------------
 
 
-class FillsAndClicks(Participant):
-    """Like most browser agents: sets fields and clicks the centre; the stand-in model writes the message."""
+class FormFillingAgent(Participant):
+    """An agent that sets fields and clicks centres, like most browser agents; the stand-in model writes the message."""
 
     def fill(self, field: Locator, text: str) -> None:
         field.fill(text)
@@ -91,19 +91,19 @@ class FillsAndClicks(Participant):
         target.click()
 
     def message(self) -> str:
-        """Ask the stand-in model, which is shown the page and its fields."""
+        """Return the message that the stand-in model writes when it is shown the page and its fields."""
         with serve(StandInModel(seed=self.rng.randrange(100), delay=0, prose=False, misbehaves=()), 0) as standin:
             client = openai.OpenAI(base_url=standin.environment["OPENAI_BASE_URL"], api_key="none")
-            asked = [{"role": "user", "content": self.page.locator("body").inner_text()}]
+            prompt = [{"role": "user", "content": self.page.locator("body").inner_text()}]
             schema = {"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}
             form = {"type": "json_schema", "json_schema": {"name": "fields", "schema": schema}}
-            told = client.chat.completions.create(model="gpt-4o-mini", messages=asked, response_format=form)
-        said = re.search(r'"message":\s*"([^"]+)"', told.choices[0].message.content or "")
-        return said[1] if said else MESSAGE
+            completion = client.chat.completions.create(model="gpt-4o-mini", messages=prompt, response_format=form)
+        written = re.search(r'"message":\s*"([^"]+)"', completion.choices[0].message.content or "")
+        return written[1] if written else MESSAGE
 
 
-class TypesEvenly(FillsAndClicks):
-    """Sends keystrokes at equal intervals."""
+class EvenTypingAgent(FormFillingAgent):
+    """An agent that sends keystrokes at equal intervals."""
 
     def fill(self, field: Locator, text: str) -> None:
         field.click()
@@ -114,11 +114,11 @@ class TypesEvenly(FillsAndClicks):
         return MESSAGE
 
 
-class RunsScripts(FillsAndClicks):
-    """Works on the document, not on the screen."""
+class ScriptingAgent(FormFillingAgent):
+    """An agent that changes the document by scripts instead of using the screen."""
 
     def fill(self, field: Locator, text: str) -> None:
-        field.evaluate(SET, text)
+        field.evaluate(SET_VALUE, text)
 
     def press(self, target: Locator) -> None:
         target.evaluate("(target) => target.click()")
@@ -127,16 +127,16 @@ class RunsScripts(FillsAndClicks):
         return MESSAGE
 
 
-class FillsEverything(RunsScripts):
-    """Fills in every field in the document."""
+class TrapFillingAgent(ScriptingAgent):
+    """An agent that fills in every field of the document, including the trap."""
 
     def read(self) -> None:
         for trap in self.page.locator("#helper").all():
-            trap.evaluate(SET, "assistant")
+            trap.evaluate(SET_VALUE, "assistant")
 
 
-class ActsLikeAPerson(Participant):
-    """Moves, types and reads like a person: made to be missed."""
+class HumanImitator(Participant):
+    """A program that moves, types and reads like a person, so that it is not detected."""
 
     def fill(self, field: Locator, text: str) -> None:
         self.press(field)
@@ -157,17 +157,17 @@ class ActsLikeAPerson(Participant):
 
     def read(self) -> None:
         words = len(self.page.locator("main").inner_text().split())
-        self.page.wait_for_timeout(words / PER_MINUTE * 60_000)
+        self.page.wait_for_timeout(words / WORDS_PER_MINUTE * 60_000)
 
 
 # ---- people ----------------------------------------------------------------------------------------------
 
 
-class Typist(ActsLikeAPerson):
+class TypingPerson(HumanImitator):
     """A person with a mouse who types."""
 
 
-class Paster(ActsLikeAPerson):
+class PastingPerson(HumanImitator):
     """A person who writes elsewhere and pastes."""
 
     options = {"permissions": ["clipboard-read", "clipboard-write"]}
@@ -178,15 +178,15 @@ class Paster(ActsLikeAPerson):
         self.page.keyboard.press("ControlOrMeta+v")
 
 
-class FastReader(ActsLikeAPerson):
-    """A person who skims the instructions at twice the speed that gives a reason: one, and no flag."""
+class SkimmingPerson(HumanImitator):
+    """A person who skims at twice the speed that counts as fast reading: one reason, but no flag."""
 
     def read(self) -> None:
         words = len(self.page.locator("main").inner_text().split())
         self.page.wait_for_timeout(words / (2 * 1500) * 60_000)
 
 
-class Dictates(ActsLikeAPerson):
+class DictatingPerson(HumanImitator):
     """A person who dictates: words appear without keystrokes."""
 
     def write(self, field: Locator, text: str) -> None:
@@ -196,8 +196,8 @@ class Dictates(ActsLikeAPerson):
             self.page.wait_for_timeout(20)
 
 
-class ScreenReader(Typist):
-    """A person without a mouse: uses the keyboard, in focus order, and never reaches hidden fields."""
+class ScreenReaderUser(TypingPerson):
+    """A person who uses only the keyboard, in focus order, and never reaches hidden fields."""
 
     def press(self, target: Locator) -> None:
         self.tab_to(target)
@@ -217,19 +217,19 @@ class ScreenReader(Typist):
                 return
             self.page.keyboard.press("Tab")
             assert not self.page.evaluate("() => !!document.activeElement?.closest('[aria-hidden=true]')")
-        raise AssertionError("the keyboard does not reach it")
+        raise AssertionError("the keyboard does not reach the target")
 
 
-class DictatesByKeyboard(ScreenReader):
-    """A person who uses both aids at once."""
+class DictatingScreenReaderUser(ScreenReaderUser):
+    """A person who uses a screen reader and dictation."""
 
     def write(self, field: Locator, text: str) -> None:
         self.tab_to(field)
         self.page.keyboard.insert_text(text)
 
 
-class OnAPhone(Participant):
-    """A person on a touch screen; the phone's keyboard completes words."""
+class PhoneUser(Participant):
+    """A person on a phone, whose keyboard completes words."""
 
     options = {"has_touch": True, "is_mobile": True, "viewport": {"width": 360, "height": 740}}
 
@@ -244,15 +244,23 @@ class OnAPhone(Participant):
             self.page.keyboard.insert_text(word[2:])
             self.page.wait_for_timeout(self.rng.uniform(20, 90))
 
-    read = ActsLikeAPerson.read
+    read = HumanImitator.read
 
 
-PROGRAMS = (FillsAndClicks, TypesEvenly, RunsScripts, FillsEverything)
-PEOPLE = (Typist, Paster, FastReader, Dictates, ScreenReader, DictatesByKeyboard, OnAPhone)
+PROGRAMS = (FormFillingAgent, EvenTypingAgent, ScriptingAgent, TrapFillingAgent)
+PEOPLE = (
+    TypingPerson,
+    PastingPerson,
+    SkimmingPerson,
+    DictatingPerson,
+    ScreenReaderUser,
+    DictatingScreenReaderUser,
+    PhoneUser,
+)
 
 
 @pytest.fixture(scope="module")
-def join(stack) -> str:
+def join_url(stack) -> str:
     values = {"title": "Who", "slug": "who", "game": "bargaining", "roles": ["alice"], "entry": "open"}
     return (
         f"{stack.url}/join/{stack.launch_study({**values, 'agents': agents_from_specs('script:fair'), 'quota': 1000})}"
@@ -260,15 +268,17 @@ def join(stack) -> str:
 
 
 @pytest.fixture
-def seen(stack, browser: Browser, join: str) -> Callable[[type[Participant], int], tuple[float, tuple[str, ...]]]:
-    """Send a participant through the study to the quiz; return the score and its reasons."""
+def score_of(
+    stack, browser: Browser, join_url: str
+) -> Callable[[type[Participant], int], tuple[float, tuple[str, ...]]]:
+    """Return a function that sends a participant to the quiz and returns their score with its reasons."""
 
     def walk(kind: type[Participant], seed: int) -> tuple[float, tuple[str, ...]]:
         context = browser.new_context(**kind.options)
         page = context.new_page()
-        kind(page, seed).walk(join)
+        kind(page, seed).walk(join_url)
         path = page.url.removeprefix(stack.url)
-        told(stack, path, lambda _views: "match" in stack.call("tests.actions.pages_reported", path))
+        await_page_views(stack, path, lambda _views: "match" in stack.call("tests.actions.reported_pages", path))
         value, reasons, figures = stack.call("tests.actions.agent_score", path)
         context.close()
         print(f"\n{kind.__name__} {seed}: {value} {', '.join(reasons)} {figures}")
@@ -279,16 +289,16 @@ def seen(stack, browser: Browser, join: str) -> Callable[[type[Participant], int
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("kind", PROGRAMS)
-def test_known_program_is_flagged(seen, kind, seed):
-    assert seen(kind, seed)[0] >= THRESHOLD
+def test_known_program_is_flagged(score_of, kind, seed):
+    assert score_of(kind, seed)[0] >= THRESHOLD
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("kind", PEOPLE)
-def test_no_known_person_is_flagged(seen, kind, seed):
-    assert seen(kind, seed)[0] < THRESHOLD
+def test_no_known_person_is_flagged(score_of, kind, seed):
+    assert score_of(kind, seed)[0] < THRESHOLD
 
 
-def test_a_program_that_acts_like_a_person_is_missed(seen):
-    """Documented limit: a careful imitator is not detected by how pages are used."""
-    assert seen(ActsLikeAPerson, 4)[0] < THRESHOLD
+def test_human_imitator_is_not_flagged(score_of):
+    """This is a documented limit: behaviour on pages does not reveal a careful imitator."""
+    assert score_of(HumanImitator, 4)[0] < THRESHOLD

@@ -1,4 +1,4 @@
-"""A rush of arrivals at a study, over HTTP, and the reassignment of places that participants leave."""
+"""Many participants arrive at once over HTTP, and places that participants leave are given to others."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ pytestmark = pytest.mark.services
 
 ARRIVALS, QUOTA, LATE = 120, 20, 30
 PATIENCE = 240.0
-"""Seconds that a response may take on a machine that is busy with others."""
+"""Seconds that a response may take on a busy machine."""
 
 
-def test_quotas_hold_and_no_place_is_lost(stack):
+def test_quotas_hold_and_released_places_are_refilled(stack):
     study = {
         "slug": "rush",
         "title": "Rush",
@@ -30,35 +30,35 @@ def test_quotas_hold_and_no_place_is_lost(stack):
     stack.launch_study(study)
     places = 4 * QUOTA
 
-    first = asyncio.run(all_at_once(stack.url, range(ARRIVALS)))
+    first = asyncio.run(open_all_links(stack.url, range(ARRIVALS)))
     pages = [answer.headers["location"] for answer in first]
     assert len(set(pages)) == ARRIVALS
-    full = {f"{rounds}/{role}": QUOTA for rounds in (0, 1) for role in ("alice", "bob")}
-    let_in = asyncio.run(all_agree(stack.url, pages))
-    assert len(let_in) == places
-    assert held(stack) == full
+    full_cells = {f"{rounds}/{role}": QUOTA for rounds in (0, 1) for role in ("alice", "bob")}
+    admitted = asyncio.run(consent_all(stack.url, pages))
+    assert len(admitted) == places
+    assert places_held(stack) == full_cells
 
-    late = asyncio.run(all_at_once(stack.url, range(ARRIVALS, ARRIVALS + LATE)))
+    late = asyncio.run(open_all_links(stack.url, range(ARRIVALS, ARRIVALS + LATE)))
     assert {answer.status_code for answer in late} == {403}
     assert all("All places are taken" in answer.text and "try again later" in answer.text for answer in late)
 
-    leaving = let_in[::4]
-    asyncio.run(all_leave(stack.url, leaving))
-    open_again = held(stack)
-    assert sum(open_again.values()) == places - len(leaving)
+    withdrawn = admitted[::4]
+    asyncio.run(withdraw_all(stack.url, withdrawn))
+    after_withdrawals = places_held(stack)
+    assert sum(after_withdrawals.values()) == places - len(withdrawn)
 
-    second = asyncio.run(all_at_once(stack.url, range(ARRIVALS + LATE, ARRIVALS + 3 * LATE)))
-    taken = asyncio.run(all_agree(stack.url, [answer.headers["location"] for answer in second]))
-    assert len(taken) == len(leaving)
-    assert held(stack) == full
+    second = asyncio.run(open_all_links(stack.url, range(ARRIVALS + LATE, ARRIVALS + 3 * LATE)))
+    readmitted = asyncio.run(consent_all(stack.url, [answer.headers["location"] for answer in second]))
+    assert len(readmitted) == len(withdrawn)
+    assert places_held(stack) == full_cells
 
 
-def held(stack) -> dict[str, int]:
+def places_held(stack) -> dict[str, int]:
     """Return how many participants hold a place, by configuration and role."""
     return stack.call("tests.actions.held_places", "rush")
 
 
-async def all_at_once(url: str, people: range) -> list[httpx.Response]:
+async def open_all_links(url: str, people: range) -> list[httpx.Response]:
     """Open all assignment links at the same moment."""
     async with client(url) as session:
 
@@ -69,16 +69,16 @@ async def all_at_once(url: str, people: range) -> list[httpx.Response]:
         return await asyncio.gather(*map(arrive, people))
 
 
-async def all_agree(url: str, pages: list[str]) -> list[str]:
-    """Consent for everyone at the same moment; return the pages of those who got a place."""
+async def consent_all(url: str, pages: list[str]) -> list[str]:
+    """Consent on all pages at the same moment; return the pages of participants who got a place."""
     async with client(url) as session:
         await asyncio.gather(*(session.post(page, data={"position": "0", "agree": "yes"}) for page in pages))
         shown = await asyncio.gather(*(session.get(page) for page in pages))
     return [page for page, answer in zip(pages, shown, strict=True) if 'name="position" value="1"' in answer.text]
 
 
-async def all_leave(url: str, pages: list[str]) -> None:
-    """Withdraw all participants of these pages."""
+async def withdraw_all(url: str, pages: list[str]) -> None:
+    """Withdraw the participants of all these pages."""
     async with client(url) as session:
         answers = await asyncio.gather(*(session.post(f"{page}leave/") for page in pages))
     assert {answer.status_code for answer in answers} == {302}

@@ -1,4 +1,4 @@
-"""People bid for many items in browsers, on phones: against models and each other, with a researcher watching."""
+"""People on phones bid on several items, against models and each other, while a researcher watches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from llm_agents.standins import AnthropicStandIn, OpenAIStandIn
 from tests.photographs import photograph
 from tests.researching import sign_in
-from tests.test_meeting import PHONE, Open, check, come, phone
+from tests.test_meeting import PHONE, OpenPage, bring_to_lobby, check_page, phone
 from tests.walking import consent_and_name, read_instructions
 
 __all__ = ["phone"]
@@ -29,33 +29,40 @@ def bids(page: Page):
 
 
 def check_first_screen(page: Page, where: str) -> None:
-    """Check that a phone shows the item, the highest bid, the own budget and the buttons without scrolling."""
+    """Check that a phone shows the item, the highest bid, the player's budget and the buttons without scrolling."""
     page.evaluate("scrollTo(0, 0)")
-    for what in (".lot h2", ".lot .fact-standing", ".purse .fact-budget_left", ".lowest", "[name=bid]", ".withdraw"):
-        box = page.locator(what).first.bounding_box()
-        assert box is not None and box["y"] + box["height"] <= PHONE["height"], (where, what, box)
+    for selector in (
+        ".lot h2",
+        ".lot .fact-standing",
+        ".purse .fact-budget_left",
+        ".lowest",
+        "[name=bid]",
+        ".withdraw",
+    ):
+        box = page.locator(selector).first.bounding_box()
+        assert box is not None and box["y"] + box["height"] <= PHONE["height"], (where, selector, box)
 
 
-def bidder(request: Mapping[str, Any]) -> str:
+def bidder_answer(request: Mapping[str, Any]) -> str:
     """Answer as a model that plans, reports its beliefs, and bids only for items without a bid."""
-    asked = request["messages"][-1]["content"]
-    asked = asked if isinstance(asked, str) else " ".join(part.get("text", "") for part in asked)
-    if "Plan ahead" in asked or "Plan again" in asked:
+    question = request["messages"][-1]["content"]
+    question = question if isinstance(question, str) else " ".join(part.get("text", "") for part in question)
+    if "Plan ahead" in question or "Plan again" in question:
         move: dict[str, Any] = {"priorities": {"Gadget B": 3}}
-    elif "Update your record" in asked:
+    elif "Update your record" in question:
         move = {"remaining_budget": 20000, "total_profits": {}, "winning_bids": {}}
     else:
-        first = re.search(r"nobody has bid\. The lowest bid is \$?([\d,]+)", asked)
+        first = re.search(r"nobody has bid\. The lowest bid is \$?([\d,]+)", question)
         move = {"bid": int(first[1].replace(",", "")) if first else None}
     return f"I think about it first.\n\n{json.dumps(move)}"
 
 
 @pytest.mark.slow
-def test_person_bids_against_models_of_both_protocols_for_ten_items(stack, phone: Open, tmp_path: Path):
-    """The whole auction on a phone: each item's first round has three equal bids, then two of them withdraw."""
-    with OpenAIStandIn(bidder) as one, AnthropicStandIn(bidder) as other:
-        stack.call("tests.actions.add_endpoint", "bidder-one", f"http://127.0.0.1:{one.port}/v1")
-        stack.call("tests.actions.add_endpoint", "bidder-other", f"http://127.0.0.1:{other.port}", "anthropic")
+def test_person_bids_on_ten_items_against_both_protocols(stack, phone: OpenPage, tmp_path: Path):
+    """In each item's first round, all three bidders bid the same; then two of them withdraw."""
+    with OpenAIStandIn(bidder_answer) as openai, AnthropicStandIn(bidder_answer) as anthropic:
+        stack.call("tests.actions.add_endpoint", "bidder-one", f"http://127.0.0.1:{openai.port}/v1")
+        stack.call("tests.actions.add_endpoint", "bidder-other", f"http://127.0.0.1:{anthropic.port}", "anthropic")
         stack.call(
             "tests.bidding.launch_auction",
             "models",
@@ -63,12 +70,12 @@ def test_person_bids_against_models_of_both_protocols_for_ten_items(stack, phone
             settings={"strategy": "adaptive", "cap_study": 5.0, "script": "withdraw", "script_counts": True},
             turn_seconds=120,
         )
-        page = phone(stack.call("tests.meeting.to_the_lobby", "models"))
+        page = phone(stack.call("tests.meeting.reach_lobby", "models"))
         for number in range(1, 11):
             expect(page.locator(".lot .place")).to_contain_text(f"Item {number} of 10 · round 1", timeout=60_000)
             check_first_screen(page, f"item {number}")
             if number in (1, 2):
-                check(page, f"item {number}")
+                check_page(page, f"item {number}")
                 photograph(page, f"item-{number}")
             bids(page).locator(".lowest").click()
             expect(page.locator(".lot .place", has_text=f"Item {number} of 10 · round 1")).to_have_count(
@@ -78,35 +85,42 @@ def test_person_bids_against_models_of_both_protocols_for_ten_items(stack, phone
                 bids(page).locator(".withdraw").click()
         expect(page.get_by_role("button", name="Continue")).to_be_visible(timeout=60_000)
         expect(page.locator(".lots li.sold")).to_have_count(10)
-        check(page, "over")
+        check_page(page, "over")
         photograph(page, "over")
         page.get_by_role("button", name="Continue").click()
         expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
-    record = stack.call("tests.bidding.record_of", "models")
+    record = stack.call("tests.bidding.match_record", "models")
     assert (record["status"], record["metrics"]["items_sold"], record["metrics"]["items_unsold"]) == ("finished", 10, 0)
-    noted = {role: {key for of, move, _by in record["moves"] if of == role for key in move} for role in ("p2", "p3")}
-    assert noted["p2"] >= {"bid", "priorities", "remaining_budget"} and noted["p3"] == noted["p2"]
+    fields_by_role = {
+        role: {key for mover, move, _by in record["moves"] if mover == role for key in move} for role in ("p2", "p3")
+    }
+    assert (
+        fields_by_role["p2"] >= {"bid", "priorities", "remaining_budget"}
+        and fields_by_role["p3"] == fields_by_role["p2"]
+    )
     assert {by for _role, _move, by in record["moves"]} == {None}, "no answer was unreadable"
     stack.manage("export_dataset", "models", "--to", str(tmp_path / "models"))
     stack.manage("verify_dataset", str(tmp_path / "models"))
 
 
-def test_auction_continues_when_one_of_three_people_leaves(stack, phone: Open, browser: Browser):
-    lots = [{"name": f"Lot {number}", "start_price": 1000} for number in (1, 2)]
+def test_auction_continues_when_one_of_three_people_leaves(stack, phone: OpenPage, browser: Browser):
+    items = [{"name": f"Lot {number}", "start_price": 1000} for number in (1, 2)]
     stack.call(
         "tests.bidding.launch_auction",
         "leaver",
         seats={"p1": "person", "p2": "person", "p3": "person", "p4": "script:rule"},
         settings={},
-        config={"players": 4, "items": lots, "order": "listed", "tie_break": "first_seat", "rule_limit": 1},
+        config={"players": 4, "items": items, "order": "listed", "tie_break": "first_seat", "rule_limit": 1},
         turn_seconds=8,
         extension_seconds=0,
         on_timeout="default",
     )
-    watching = browser.new_context(viewport={"width": 1280, "height": 800})
-    researcher = watching.new_page()
+    researcher_context = browser.new_context(viewport={"width": 1280, "height": 800})
+    researcher = researcher_context.new_page()
     sign_in(stack, researcher)
-    pages = {stack.call("tests.meeting.role_of", path): page for path, page in come(stack, phone, "leaver", 3)}
+    pages = {
+        stack.call("tests.meeting.role_of", path): page for path, page in bring_to_lobby(stack, phone, "leaver", 3)
+    }
     for page in pages.values():
         expect(bids(page)).to_be_visible()
     bids(pages["p3"]).locator(".lowest").click()
@@ -117,8 +131,10 @@ def test_auction_continues_when_one_of_three_people_leaves(stack, phone: Open, b
     expect(pages["p2"].locator('[data-seat="p1"]')).to_have_attribute("data-mark", "answered")
     check_first_screen(pages["p2"], "the first round")
     bids(pages["p2"]).locator(".lowest").click()
-    researcher.goto(f"{stack.url}/admin/matches/match/{stack.call('tests.bidding.record_of', 'leaver')['pk']}/watch/")
-    # The clock withdraws for the participant who left; p2 is asked again, p1 leads.
+    researcher.goto(
+        f"{stack.url}/admin/matches/match/{stack.call('tests.bidding.match_record', 'leaver')['pk']}/watch/"
+    )
+    # The clock withdraws the participant who left; p1 leads, and p2 is asked again.
     expect(pages["p2"].locator(".lot .fact-standing")).to_contain_text("Bidder 1", timeout=15_000)
     expect(pages["p1"].locator(".game > div .status, .game .status").first).to_contain_text("You are leading")
     expect(researcher.locator(".lot .fact-standing")).to_contain_text("Bidder 1")
@@ -127,32 +143,32 @@ def test_auction_continues_when_one_of_three_people_leaves(stack, phone: Open, b
     bids(pages["p2"]).locator(".withdraw").click()
     expect(pages["p1"].locator(".hammer")).to_contain_text("Sold to you", timeout=15_000)
     expect(researcher.locator(".hammer")).to_contain_text("Sold to Bidder 1")
-    check(pages["p1"], "bought")
+    check_page(pages["p1"], "bought")
     photograph(pages["p1"], "bought")
     for role in ("p1", "p2"):
         bids(pages[role]).locator(".withdraw").click()
     for role in ("p1", "p2"):
         expect(pages[role].get_by_role("button", name="Continue")).to_be_visible(timeout=20_000)
     expect(researcher.locator(".watch-status")).to_have_text("Finished.")
-    check_watched(researcher)
-    watching.close()
-    record = stack.call("tests.bidding.record_of", "leaver")
+    check_spectator_page(researcher)
+    researcher_context.close()
+    record = stack.call("tests.bidding.match_record", "leaver")
     assert record["status"] == "finished"
     assert ["p3", {"bid": None}, "clock"] in record["moves"]
 
 
-def check_watched(page: Page) -> None:
-    """Check the spectator's page: readable on a phone too, and without anything to send."""
+def check_spectator_page(page: Page) -> None:
+    """Check that the spectator's page has no form and is readable on a phone."""
     assert page.locator("form").count() == 0
     page.locator("#w-seats summary").click()
     page.set_viewport_size(PHONE)
     expect(page.frame_locator("#w-screen-p2").locator(".hammer")).to_be_attached()
-    check(page, "watching")
+    check_page(page, "watching")
     photograph(page, "watched-seats")
 
 
-def join_demonstration(page: Page, address: str, role: int) -> None:
-    """Go from a game's demonstration to the lobby of the version for several players."""
+def join_demo_lobby(page: Page, address: str, role: int) -> None:
+    """Go from a game's demo to the lobby of its version for several people."""
     page.goto(address)
     page.get_by_role("link", name="Play with another person").click()
     page.locator("main form button").nth(role).click()
@@ -162,13 +178,13 @@ def join_demonstration(page: Page, address: str, role: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("game", ["beauty-contest", "sealed-auction", "english-auction", "item-auction"])
-def test_second_browser_joins_a_demonstrations_lobby(stack, phone: Open, game: str):
-    stack.call("tests.bidding.demonstrations")
-    pages = [phone("/") for _one in range(2)]
-    join_demonstration(pages[0], f"{stack.url}/join/demo-{game}/", 0)
+def test_second_browser_joins_a_demo_lobby(stack, phone: OpenPage, game: str):
+    stack.call("tests.bidding.create_demo_studies")
+    pages = [phone("/") for _number in range(2)]
+    join_demo_lobby(pages[0], f"{stack.url}/join/demo-{game}/", 0)
     expect(pages[0].locator("#missing")).to_have_text("One more player is needed.")
-    check(pages[0], "lobby")
-    join_demonstration(pages[1], f"{stack.url}/join/demo-{game}/", 1)
+    check_page(pages[0], "lobby")
+    join_demo_lobby(pages[1], f"{stack.url}/join/demo-{game}/", 1)
     for page in pages:
         expect(page.locator("[data-seat]").first).to_be_visible()
     if game == "english-auction":

@@ -1,4 +1,4 @@
-"""A hung model delays only those who play against it."""
+"""A hung model delays only its own opponents."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from opponents.agents import agents_from_specs
 
 pytestmark = pytest.mark.services
 THREADS = 16
-"""Threads of the stack's worker: more people than that wait for the hung model."""
-SOON = 10_000
-"""Milliseconds; a reply that waited for a thread would take as long as the model hangs."""
+"""Threads of the stack's worker; more people than this wait for the hung model."""
+MAX_REPLY_MS = 10_000
+"""Maximum time of a reply in milliseconds; one that waited for a thread would take as long as the model hangs."""
 
 
 @pytest.fixture
-def hung(stack) -> Iterator[str]:
-    """Run a study against a model that gives no answer for a minute, in which 20 people have just moved."""
+def hung_study(stack) -> Iterator[str]:
+    """Launch a study in which 20 people have just moved against a model that gives no answer for a minute."""
     with OpenAIStandIn([Hang(60)]) as standin:
         stack.call("tests.actions.add_endpoint", "never", f"http://127.0.0.1:{standin.port}/v1")
         stack.launch_study(
@@ -35,11 +35,11 @@ def hung(stack) -> Iterator[str]:
             }
         )
         for _person in range(THREADS + 4):
-            stack.move(stack.sit_down("beside-hung"), "random")
+            stack.move(stack.reach_first_turn("beside-hung"), "random")
         yield "beside-hung"
 
 
-def test_more_hung_models_than_worker_threads_delay_nobody_else(stack, hung):
+def test_hung_models_do_not_delay_other_matches(stack, hung_study):
     stack.call("deploy.bench.study.launch", "beside-others")
     address = stack.url.removeprefix("http://")
     measured = asyncio.run(
@@ -47,5 +47,5 @@ def test_more_hung_models_than_worker_threads_delay_nobody_else(stack, hung):
     )
     assert measured.errors == []
     assert len(measured.replies) >= 4
-    assert max(measured.replies) * 1000 < SOON
-    assert stack.moves(hung) == ["offer"] * (THREADS + 4)
+    assert max(measured.replies) * 1000 < MAX_REPLY_MS
+    assert stack.moves(hung_study) == ["offer"] * (THREADS + 4)

@@ -1,4 +1,4 @@
-"""A collection on the live stack: started, paused and resumed from the shell, and killed again and again."""
+"""On a live stack, a collection is started, paused and resumed from the shell, and killed repeatedly."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from django.core.management import CommandError, call_command
 pytestmark = pytest.mark.services
 
 KILLS = 5
-EVERY_SECONDS = 4.0
+SECONDS_BETWEEN_KILLS = 4.0
 
 
 def collect(stack, name: str, *arguments: str) -> dict:
-    """Return the last status of `manage.py collect`."""
+    """Run `manage.py collect`; return the last status that it prints."""
     return json.loads(stack.manage("collect", name, "--json", *arguments).splitlines()[-1])
 
 
-def until_done(stack, name: str, seconds: float) -> dict:
+def wait_until_done(stack, name: str, seconds: float) -> dict:
     end = time.monotonic() + seconds
-    while (now := stack.call("tests.actions.progress", name))["status"] == "running":
+    while (now := stack.call("tests.actions.collection_progress", name))["status"] == "running":
         assert time.monotonic() < end, now
         time.sleep(0.5)
     return now
@@ -33,18 +33,18 @@ def test_collection_completes_despite_repeated_kills(stack):
     agents = "script:haggler,script:fair"
     plan = ["--game", "bargaining", "--config", config, "--agents", agents, "--repetitions", "125", "--seed", "1"]
     collect(stack, "killed", *plan, "--delay", "0.2", "--concurrency", "60", "--no-wait")
-    for _kill in range(KILLS):
-        time.sleep(EVERY_SECONDS)
+    for _number in range(KILLS):
+        time.sleep(SECONDS_BETWEEN_KILLS)
         stack.kill("collector")
-    now = until_done(stack, "killed", seconds=150)
+    now = wait_until_done(stack, "killed", seconds=150)
     assert (now["status"], now["finished"], now["failed"]) == ("done", 500, 0)
-    whole = stack.call("tests.actions.examine_collection", "killed")
-    assert whole == {"matches": 500, "replayed": 500, "numbered_without_gaps": 500, "decisions": now["decisions"]}
+    summary = stack.call("tests.actions.count_complete_matches", "killed")
+    assert summary == {"matches": 500, "replayed": 500, "numbered_without_gaps": 500, "decisions": now["decisions"]}
 
 
 def test_collection_is_started_paused_and_resumed_from_the_shell(stack):
-    short = json.dumps({"rounds": 2})
-    plan = ["--game", "bargaining", "--config", short, "--agents", "script:haggler", "--repetitions", "8"]
+    config = json.dumps({"rounds": 2})
+    plan = ["--game", "bargaining", "--config", config, "--agents", "script:haggler", "--repetitions", "8"]
     collect(stack, "paused", *plan, "--delay", "2", "--concurrency", "2", "--no-wait")
     assert collect(stack, "paused", "--pause")["status"] == "paused"
     status = collect(stack, "paused")
@@ -54,7 +54,7 @@ def test_collection_is_started_paused_and_resumed_from_the_shell(stack):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "reason"),
     [
         (["--game", "bargaining", "--agents", "script:fair", "--grid", '{"colour": [1]}'], "no parameter “colour”"),
         (["--game", "bargaining", "--agents", "script:fair", "--grid", '{"rounds": [0]}'], "“rounds” cannot be 0"),
@@ -64,8 +64,8 @@ def test_collection_is_started_paused_and_resumed_from_the_shell(stack):
     ],
 )
 @pytest.mark.django_db
-def test_invalid_collections_are_explained_in_one_line(arguments, says):
+def test_invalid_collections_are_explained_in_one_line(arguments, reason):
     with pytest.raises(CommandError) as refused:
         call_command("collect", "nothing", *arguments)
     assert refused.value.returncode == 2
-    assert says in str(refused.value) and "\n" not in str(refused.value)
+    assert reason in str(refused.value) and "\n" not in str(refused.value)

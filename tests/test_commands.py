@@ -1,4 +1,4 @@
-"""simulate, replay and show from outside: in their own process, without database, broker or migrations."""
+"""The commands simulate, replay and show run in their own process, without database, broker or migrations."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ MOVES = [
 
 @pytest.fixture
 def manage(tmp_path):
-    """Run a command that can reach neither database nor broker; return the finished process."""
+    """Return a function that runs a command without database or broker and returns the finished process."""
 
-    def run(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         environment = {
             "PATH": "/usr/bin:/bin",
             "PARLEY_DATA": str(tmp_path / "data"),
             "DATABASE_URL": "postgres://nobody:none@127.0.0.1:1/none",
             "REDIS_URL": "redis://127.0.0.1:1/0",
-            **more,
+            **variables,
         }
-        command = [sys.executable, str(MANAGE), *words]
+        command = [sys.executable, str(MANAGE), *arguments]
         return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=60)
 
     return run
@@ -45,22 +45,22 @@ def manage(tmp_path):
 
 @pytest.fixture
 def manage_here(capsys):
-    """Run a command in this process, in a tenth of the time, with the same result as `manage`."""
+    """Return a function that does the same as `manage` in this process, in a tenth of the time."""
 
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         try:
-            execute_from_command_line([str(MANAGE), *words])
+            execute_from_command_line([str(MANAGE), *arguments])
             code: Any = 0
         except SystemExit as leaving:
             code = leaving.code
         printed = capsys.readouterr()
-        return subprocess.CompletedProcess(words, code, printed.out, printed.err)
+        return subprocess.CompletedProcess(arguments, code, printed.out, printed.err)
 
     return run
 
 
 @pytest.fixture
-def file(tmp_path):
+def write_file(tmp_path):
     def write(content: Any, name: str = "file.json") -> str:
         text = content if isinstance(content, str) else json.dumps(content)
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -69,28 +69,28 @@ def file(tmp_path):
     return write
 
 
-def lines(process: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+def parsed_lines(process: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in process.stdout.splitlines()]
 
 
-def assert_wrong(process: subprocess.CompletedProcess[str], *words: str) -> None:
-    """Check for exit code 2 and a one-line reason, without a traceback."""
+def assert_refused(process: subprocess.CompletedProcess[str], *reasons: str) -> None:
+    """Check for exit code 2 and one line that contains the reasons, without a traceback."""
     assert process.returncode == 2, process.stderr
     assert process.stdout == ""
     assert "Traceback" not in process.stderr
     assert len(process.stderr.strip().splitlines()) == 1, process.stderr
-    for word in words:
-        assert word in process.stderr
+    for reason in reasons:
+        assert reason in process.stderr
 
 
 # ---- simulate ----------------------------------------------------------------------------------
 
 
-def test_each_line_is_a_whole_match(manage):
+def test_each_json_line_is_a_complete_match(manage):
     config = json.dumps({"money": 100, "rounds": None})
     done = manage("simulate", "bargaining", "--config", config, "--seat", "bob=script:fair", "--seed", "7", "--json")
     assert (done.returncode, done.stderr) == (0, "")
-    (line,) = lines(done)
+    (line,) = parsed_lines(done)
     assert list(line) == ["game", "config", "seed", "agents", "events", "payoffs", "metrics"]
     assert (line["game"], line["seed"]) == ("bargaining", 7)
     assert line["agents"] == {"alice": "script:random", "bob": "script:fair"}
@@ -111,11 +111,11 @@ def test_each_line_is_a_whole_match(manage):
     assert line["metrics"]["agreement"] in (True, False)
 
 
-def test_matches_have_consecutive_seeds_and_equal_seeds_equal_bytes(manage):
-    three = manage("simulate", "bargaining", "--matches", "3", "--seed", "5", "--json")
-    again = manage("simulate", "bargaining", "--matches", "2", "--seed", "6", "--json")
-    assert [line["seed"] for line in lines(three)] == [5, 6, 7]
-    assert three.stdout.splitlines()[1:] == again.stdout.splitlines()
+def test_seeds_are_consecutive_and_determine_the_output(manage):
+    first_run = manage("simulate", "bargaining", "--matches", "3", "--seed", "5", "--json")
+    repeated = manage("simulate", "bargaining", "--matches", "2", "--seed", "6", "--json")
+    assert [line["seed"] for line in parsed_lines(first_run)] == [5, 6, 7]
+    assert first_run.stdout.splitlines()[1:] == repeated.stdout.splitlines()
 
 
 def test_output_without_json_is_readable(manage):
@@ -125,40 +125,40 @@ def test_output_without_json_is_readable(manage):
 
 
 @pytest.mark.parametrize(("kind", "standin"), [("openai", OpenAIStandIn), ("anthropic", AnthropicStandIn)])
-def test_model_plays_through_the_sdks_own_variables(manage, kind, standin):
+def test_model_plays_with_the_sdk_environment_variables(manage, kind, standin):
     def answer(request: dict[str, Any]) -> str:
         question = request["messages"][-1]["content"]
         return '{"alice_gain": "5,000", "bob_gain": 5000}' if "alice_gain" in question else '{"decision": "accept"}'
 
-    with standin(answer) as serving:
+    with standin(answer) as server:
         done = manage("simulate", "bargaining", "--seat", f"alice={kind}:m", "--seat", "bob=script:fair", "--json",
-                      **serving.environment)  # fmt: skip
-    (line,) = lines(done)
+                      **server.environment)  # fmt: skip
+    (line,) = parsed_lines(done)
     assert done.returncode == 0 and "failed" not in line
     assert line["events"][1]["move"] == {"alice_gain": 5000, "bob_gain": 5000}
 
 
-def test_model_without_a_legal_move_fails_the_match_and_the_command(manage):
-    with OpenAIStandIn(["I would rather not."]) as serving:
-        done = manage("simulate", "bargaining", "--seat", "alice=openai:m", "--json", **serving.environment)
-    (line,) = lines(done)
+def test_match_and_command_fail_without_a_legal_move(manage):
+    with OpenAIStandIn(["I would rather not."]) as server:
+        done = manage("simulate", "bargaining", "--seat", "alice=openai:m", "--json", **server.environment)
+    (line,) = parsed_lines(done)
     assert done.returncode == 1
     assert "No legal move in 4 tries" in line["failed"]
     assert line["payoffs"] == {"alice": None, "bob": None}
-    assert len(serving.requests) == 4
+    assert len(server.requests) == 4
     assert "Traceback" not in done.stderr
 
 
-def test_a_failing_provider_fails_the_match_and_shows_no_key(manage):
-    with AnthropicStandIn([Failure(401, f"invalid key {KEY}")]) as serving:
-        done = manage("simulate", "bargaining", "--seat", "bob=anthropic:m", "--json", **serving.environment)
+def test_provider_failure_fails_the_match_and_hides_the_key(manage):
+    with AnthropicStandIn([Failure(401, f"invalid key {KEY}")]) as server:
+        done = manage("simulate", "bargaining", "--seat", "bob=anthropic:m", "--json", **server.environment)
     assert done.returncode == 1
     assert KEY not in done.stdout + done.stderr
-    assert "did not accept the key" in lines(done)[0]["failed"]
+    assert "did not accept the key" in parsed_lines(done)[0]["failed"]
 
 
 @pytest.mark.parametrize(
-    ("words", "reasons"),
+    ("arguments", "reasons"),
     [
         (["nope"], ["no game “nope”"]),
         (["bargaining", "--config", "{"], ["--config is not valid JSON"]),
@@ -176,40 +176,42 @@ def test_a_failing_provider_fails_the_match_and_shows_no_key(manage):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
-def test_invalid_simulations_are_explained(manage_here, words, reasons):
-    assert_wrong(manage_here("simulate", *words, "--json"), *reasons)
+def test_invalid_simulations_are_explained(manage_here, arguments, reasons):
+    assert_refused(manage_here("simulate", *arguments, "--json"), *reasons)
 
 
-def test_error_is_one_line_in_a_separate_process_too(manage):
-    assert_wrong(manage("simulate", "bargaining", "--config", '{"money": NaN}', "--json"), "NaN is not JSON")
+def test_error_is_one_line_in_a_separate_process(manage):
+    assert_refused(manage("simulate", "bargaining", "--config", '{"money": NaN}', "--json"), "NaN is not JSON")
 
 
 # ---- replay ------------------------------------------------------------------------------------
 
 
-def test_replay_reports_how_a_match_ended(manage_here, file):
-    done = manage_here("replay", file({"game": "bargaining", "config": {}, "seed": 1, "moves": MOVES}), "--json")
+def test_replay_reports_how_a_match_ended(manage_here, write_file):
+    done = manage_here("replay", write_file({"game": "bargaining", "config": {}, "seed": 1, "moves": MOVES}), "--json")
     assert (done.returncode, done.stderr) == (0, "")
-    (line,) = lines(done)
+    (line,) = parsed_lines(done)
     assert list(line) == ["over", "waiting_for", "payoffs", "metrics"]
     assert (line["over"], line["waiting_for"]) == (True, [])
     assert line["payoffs"] == {"alice": 4500, "bob": 4500}
     assert line["metrics"]["rounds_played"] == 2
 
 
-def test_replay_reports_whose_move_it_is(manage_here, file):
-    done = manage_here("replay", file({"game": "bargaining", "config": {}, "seed": 1, "moves": MOVES[:1]}), "--json")
-    assert lines(done) == [
+def test_replay_reports_whose_move_it_is(manage_here, write_file):
+    done = manage_here(
+        "replay", write_file({"game": "bargaining", "config": {}, "seed": 1, "moves": MOVES[:1]}), "--json"
+    )
+    assert parsed_lines(done) == [
         {"over": False, "waiting_for": ["bob"], "payoffs": {"alice": None, "bob": None}, "metrics": {}}
     ]
 
 
-def test_the_moves_of_a_simulation_replay_to_its_result(manage, file):
-    (line,) = lines(manage("simulate", "bargaining", "--seed", "11", "--json"))
+def test_simulated_moves_replay_to_the_same_result(manage, write_file):
+    (line,) = parsed_lines(manage("simulate", "bargaining", "--seed", "11", "--json"))
     moves = [{"role": e["role"], "move": e["move"]} for e in line["events"] if e["kind"] == "move"]
-    played = file({"game": line["game"], "config": line["config"], "seed": line["seed"], "moves": moves})
-    (again,) = lines(manage("replay", played, "--json"))
-    assert (again["payoffs"], again["metrics"]) == (line["payoffs"], line["metrics"])
+    played = write_file({"game": line["game"], "config": line["config"], "seed": line["seed"], "moves": moves})
+    (repeated,) = parsed_lines(manage("replay", played, "--json"))
+    assert (repeated["payoffs"], repeated["metrics"]) == (line["payoffs"], line["metrics"])
 
 
 def _replay(**changes: Any) -> dict[str, Any]:
@@ -238,19 +240,19 @@ def _replay(**changes: Any) -> dict[str, Any]:
     ],
     ids=lambda value: value[0] if isinstance(value, list) and value and isinstance(value[0], str) else "",
 )
-def test_invalid_replays_are_explained(manage_here, file, content, reasons):
-    assert_wrong(manage_here("replay", file(content), "--json"), *reasons)
+def test_invalid_replays_are_explained(manage_here, write_file, content, reasons):
+    assert_refused(manage_here("replay", write_file(content), "--json"), *reasons)
 
 
 def test_missing_file_is_named(manage_here, tmp_path):
-    assert_wrong(manage_here("replay", str(tmp_path / "none.json"), "--json"), "none.json", "No such file")
+    assert_refused(manage_here("replay", str(tmp_path / "none.json"), "--json"), "none.json", "No such file")
 
 
 # ---- show --------------------------------------------------------------------------------------
 
 
-def test_prompt_is_what_a_model_is_sent_at_that_point(manage, file):
-    moves = file(MOVES[:1])
+def test_prompt_shows_what_a_model_would_be_sent(manage, write_file):
+    moves = write_file(MOVES[:1])
     done = manage("show", "bargaining", "--role", "bob", "--moves", moves, "--as", "prompt")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("[system]\n# ")
@@ -259,41 +261,43 @@ def test_prompt_is_what_a_model_is_sent_at_that_point(manage, file):
     assert manage("show", "bargaining", "--role", "bob", "--moves", moves, "--as", "prompt").stdout == done.stdout
 
 
-def test_everything_known_is_shown_out_of_turn(manage_here, file):
-    done = manage_here("show", "bargaining", "--role", "alice", "--moves", file(MOVES[:1]), "--as", "prompt")
+def test_prompt_out_of_turn_shows_what_the_role_knows(manage_here, write_file):
+    done = manage_here("show", "bargaining", "--role", "alice", "--moves", write_file(MOVES[:1]), "--as", "prompt")
     assert done.returncode == 0
     assert "It is not your turn now. This is what you know:" in done.stdout
 
 
-def test_replay_files_configuration_is_used_unless_another_is_given(manage_here, file):
-    played = file(_replay(config={"money": 777_000}, moves=[]))
-    of_file = manage_here("show", "bargaining", "--role", "bob", "--moves", played, "--as", "prompt")
-    given = manage_here("show", "bargaining", "--role", "bob", "--moves", played, "--config", "{}", "--as", "prompt")
-    assert "$777,000" in of_file.stdout
-    assert "$777,000" not in given.stdout and "$10,000" in given.stdout
+def test_config_option_overrides_the_replay_file(manage_here, write_file):
+    played = write_file(_replay(config={"money": 777_000}, moves=[]))
+    from_file = manage_here("show", "bargaining", "--role", "bob", "--moves", played, "--as", "prompt")
+    overridden = manage_here(
+        "show", "bargaining", "--role", "bob", "--moves", played, "--config", "{}", "--as", "prompt"
+    )
+    assert "$777,000" in from_file.stdout
+    assert "$777,000" not in overridden.stdout and "$10,000" in overridden.stdout
 
 
 @pytest.mark.parametrize("form", ["html", "prompt"])
-def test_hidden_values_do_not_change_a_byte(manage_here, file, form):
-    def shown(hidden: float) -> str:
+def test_hidden_values_do_not_change_the_output(manage_here, write_file, form):
+    def printed_view(hidden: float) -> str:
         config = {"complete_information": False, "delta_alice": hidden}
-        moves = file(_replay(config=config, moves=MOVES[:1]))
+        moves = write_file(_replay(config=config, moves=MOVES[:1]))
         done = manage_here("show", "bargaining", "--role", "bob", "--moves", moves, "--as", form)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    assert shown(0.95) == shown(0.8)
+    assert printed_view(0.95) == printed_view(0.8)
 
 
-def test_page_shows_what_the_prompt_says(manage_here, file):
-    done = manage_here("show", "bargaining", "--role", "bob", "--moves", file(MOVES[:1]), "--as", "html")
+def test_page_contains_what_the_prompt_contains(manage_here, write_file):
+    done = manage_here("show", "bargaining", "--role", "bob", "--moves", write_file(MOVES[:1]), "--as", "html")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Take it." in done.stdout and "4,000" in done.stdout
     assert "csrf" not in done.stdout and "nonce" not in done.stdout
 
 
 @pytest.mark.parametrize(
-    ("words", "content", "reasons"),
+    ("arguments", "content", "reasons"),
     [
         (["--role", "carol"], [], ["no role “carol”"]),
         (["--role", "bob"], [{"role": "bob", "move": OFFER}], ["Move 1 by bob", "not your turn"]),
@@ -302,19 +306,21 @@ def test_page_shows_what_the_prompt_says(manage_here, file):
     ],
     ids=lambda value: "",
 )
-def test_invalid_show_commands_are_explained(manage_here, file, words, content, reasons):
-    assert_wrong(manage_here("show", "bargaining", *words, "--moves", file(content), "--as", "prompt"), *reasons)
+def test_invalid_show_commands_are_explained(manage_here, write_file, arguments, content, reasons):
+    assert_refused(
+        manage_here("show", "bargaining", *arguments, "--moves", write_file(content), "--as", "prompt"), *reasons
+    )
 
 
-def test_many_seats_are_named_by_ranges(manage_here):
+def test_seat_option_accepts_ranges_and_lists(manage_here):
     played = manage_here(
         "simulate", "beauty_contest", "--seat", "p2..p4=script:rational", "--seat", "p1,p5=script:level_1", "--json"
     )
     assert json.loads(played.stdout)["agents"] == {
         "p1": "script:level_1", **{f"p{seat}": "script:rational" for seat in (2, 3, 4)}, "p5": "script:level_1"
     }  # fmt: skip
-    for wrong in ("p2..p9", "p4..p2", "p2,p2"):
-        assert manage_here("simulate", "beauty_contest", "--seat", f"{wrong}=script:rational").returncode == 2
+    for invalid in ("p2..p9", "p4..p2", "p2,p2"):
+        assert manage_here("simulate", "beauty_contest", "--seat", f"{invalid}=script:rational").returncode == 2
 
 
 @pytest.mark.parametrize(
@@ -326,7 +332,7 @@ def test_many_seats_are_named_by_ranges(manage_here):
         ("prolific", "marketplaces.prolific.standin"),
     ],
 )
-def test_earlier_make_targets_start_the_stand_in_servers(service: str, module: str):
+def test_old_make_targets_start_the_stand_in_servers(service: str, module: str):
     def commands(target: str, variable: str) -> list[str]:
         """Return the commands that the target would run."""
         make = ["make", "--dry-run", "--no-print-directory", target, f"{variable}=--help"]

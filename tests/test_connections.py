@@ -1,4 +1,4 @@
-"""130 concurrent people on two web servers and two workers, with an unconfigured PostgreSQL."""
+"""130 people play at once on two web servers and two workers, with PostgreSQL in its default configuration."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.services]
 
 PEOPLE, STUDY = 130, "crowd"
 SECONDS = 20
-WEB_PROCESSES = 4  # two servers with a process for each of two cores
+WEB_PROCESSES = 4  # two servers, each with a process for each of two cores
 
 
-def test_nobody_gets_too_many_clients(tmp_path: Path):
+def test_postgresql_never_runs_out_of_connections(tmp_path: Path):
     postgres = PrivatePostgres()
     try:
         with LiveStack(
@@ -37,15 +37,15 @@ def test_nobody_gets_too_many_clients(tmp_path: Path):
         ) as stack:
             stack.call("deploy.bench.study.launch", STUDY)
             with second_worker(stack, tmp_path):
-                most, errors, replies = asyncio.run(rush(stack.url, postgres))
+                peak, errors, replies = asyncio.run(play_all(stack.url, postgres))
         refused = postgres.log.read_text().count("too many clients")
     finally:
         postgres.stop()
-    print(f"{PEOPLE} people: at most {most} connections, {replies} replies of the agent")
+    print(f"{PEOPLE} people: at most {peak} connections, {replies} replies of the agent")
     assert not errors, errors[:5]
     assert refused == 0
     assert replies >= PEOPLE
-    assert most <= 97  # three are the superuser's
+    assert peak <= 97  # three are reserved for the superuser
 
 
 @contextmanager
@@ -59,23 +59,23 @@ def second_worker(stack: LiveStack, folder: Path) -> Iterator[None]:
         children.stop(process, how=signal.SIGTERM, patience=15)
 
 
-async def rush(url: str, postgres: PrivatePostgres) -> tuple[int, list[str], int]:
-    """Let everyone enter and play at once; return the peak of connections, the errors and the agent's replies."""
-    most, errors, measured = 0, [], workers.Measurements()
-    over = asyncio.Event()
+async def play_all(url: str, postgres: PrivatePostgres) -> tuple[int, list[str], int]:
+    """Let everyone enter and play at once; return the peak of connections, the errors and the number of replies."""
+    peak, errors, measured = 0, [], workers.Measurements()
+    finished = asyncio.Event()
 
-    async def watch() -> None:
-        nonlocal most
-        counts = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
+    async def watch_connections() -> None:
+        nonlocal peak
+        count_query = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
         async with await psycopg.AsyncConnection.connect(
             host=str(postgres.folder), user="postgres", dbname="parley", autocommit=True
-        ) as watching:
-            while not over.is_set():
-                (open_now,) = await (await watching.execute(counts)).fetchone()
-                most = max(most, open_now - 1)
+        ) as connection:
+            while not finished.is_set():
+                (connections,) = await (await connection.execute(count_query)).fetchone()
+                peak = max(peak, connections - 1)
                 await asyncio.sleep(0.1)
 
-    async def one() -> None:
+    async def play_one() -> None:
         try:
             async with httpx.AsyncClient(base_url=url, timeout=120, verify=False) as client:
                 path = await workers.enter(client, f"/join/{STUDY}/")
@@ -86,8 +86,8 @@ async def rush(url: str, postgres: PrivatePostgres) -> tuple[int, list[str], int
         except Exception as error:  # noqa: BLE001  (the test reports every error)
             errors.append(f"{type(error).__name__}: {error}"[:200])
 
-    watching = asyncio.create_task(watch())
-    await asyncio.gather(*(one() for _person in range(PEOPLE)))
-    over.set()
-    await watching
-    return most, [*errors, *measured.errors], len(measured.replies)
+    watcher = asyncio.create_task(watch_connections())
+    await asyncio.gather(*(play_one() for _person in range(PEOPLE)))
+    finished.set()
+    await watcher
+    return peak, [*errors, *measured.errors], len(measured.replies)

@@ -1,4 +1,4 @@
-"""What pages count in a real browser and report, even if the tab closes or another site frames the page."""
+"""Pages in a real browser report how they are used, even if the tab closes or another site frames the page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserType, Page, expect
 
 from opponents.agents import agents_from_specs
 from tests import walking
-from tests.researching import PATIENCE, expect_size, sign_in, step
+from tests.researching import PATIENCE, expect_size, go_to_step, sign_in
 
 pytestmark = pytest.mark.browser
 
@@ -33,8 +33,8 @@ def study(stack) -> str:
     return stack.launch_study({**values, "agents": agents_from_specs("script:fair"), "quota": 1000})
 
 
-def begin(stack, page: Page, study: str) -> str:
-    """Open the first page, which starts counting once loaded; return its path."""
+def open_first_page(stack, page: Page, study: str) -> str:
+    """Open the first page, which starts counting when it has loaded; return its path."""
     page.goto(f"{stack.url}/join/{study}")
     page.get_by_role("button", name="Begin").click()
     page.get_by_role("checkbox").wait_for()
@@ -42,10 +42,10 @@ def begin(stack, page: Page, study: str) -> str:
     return page.url.removeprefix(stack.url)
 
 
-def told(stack, path: str, enough: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
-    """Return the server's data once there is enough of it."""
+def await_page_views(stack, path: str, condition: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
+    """Return the page views on the server as soon as they meet the condition."""
     until = time.monotonic() + PATIENCE / 1000
-    while not enough(found := stack.call("tests.actions.page_views", path)):
+    while not condition(found := stack.call("tests.actions.page_views", path)):
         assert time.monotonic() < until, found
         time.sleep(0.2)
     return found
@@ -58,7 +58,7 @@ def test_every_page_reports_its_use_but_not_pasted_text(stack, page: Page, study
     )
     refused: list[str] = []
     page.on("console", lambda message: refused.append(message.text) if message.type == "error" else None)
-    path = begin(stack, page, study)
+    path = open_first_page(stack, page, study)
     page.evaluate(HIDE, True)
     page.wait_for_timeout(300)
     page.evaluate(HIDE, False)
@@ -69,53 +69,53 @@ def test_every_page_reports_its_use_but_not_pasted_text(stack, page: Page, study
     page.locator('textarea[name="message"]').evaluate(PASTE)
     walking.offer(page, "5000", "5000", role="alice")
     walking.expect_over(page)
-    walking.go_on(page)
+    walking.press_continue(page)
     page.get_by_role("radio").first.wait_for()
-    found = told(stack, path, lambda views: [view["kind"] for view in views][-1:] == ["match"])
+    found = await_page_views(stack, path, lambda views: [view["kind"] for view in views][-1:] == ["match"])
     assert [view["kind"] for view in found] == ["consent", "name", "instructions", "match"]
     consent, *_others, match = found
     assert consent["hidden"] >= 1 and consent["open_ms"] - consent["visible_ms"] >= 250
     assert (match["pastes"], match["pasted"]) == (1, 37)
     assert match["visible_ms"] > 0
     assert sent and not any("xxx" in body for body in sent)
-    assert not refused, "the page's policy allows it"
+    assert not refused, "the page's policy blocked something"
 
 
 def test_closing_a_tab_sends_its_counts(stack, browser: Browser, study: str):
     context = browser.new_context()
     page = context.new_page()
-    path = begin(stack, page, study)
+    path = open_first_page(stack, page, study)
     page.wait_for_timeout(400)
     page.close(run_before_unload=True)
-    (view,) = told(stack, path, lambda views: len(views) == 1)
+    (view,) = await_page_views(stack, path, lambda views: len(views) == 1)
     assert view["kind"] == "consent" and view["open_ms"] >= 400
     context.close()
 
 
 @pytest.fixture
-def lenient(browser_type: BrowserType, browser_type_launch_args: dict[str, Any]) -> Iterator[Browser]:
-    """Run a browser in which an internet page, simulated by the test, can frame a page of this machine."""
+def lenient_browser(browser_type: BrowserType, browser_type_launch_args: dict[str, Any]) -> Iterator[Browser]:
+    """Run a browser in which a simulated internet page may frame a page of this machine."""
     arguments = [*browser_type_launch_args["args"], "--disable-features=LocalNetworkAccessChecks"]
     browser = browser_type.launch(**{**browser_type_launch_args, "args": arguments})
     yield browser
     browser.close()
 
 
-def test_counting_works_in_a_third_party_frame_without_cookies(stack, lenient: Browser, study: str):
-    context = lenient.new_context()
+def test_counting_works_in_a_third_party_frame_without_cookies(stack, lenient_browser: Browser, study: str):
+    context = lenient_browser.new_context()
     page = context.new_page()
-    path = begin(stack, page, study)
+    path = open_first_page(stack, page, study)
     context.clear_cookies()
-    outside = "https://worker.mturk.com/task"
-    page.route(outside, lambda route: route.fulfill(content_type="text/html", body=f"<iframe src={stack.url}{path}>"))
-    page.goto(outside)
-    inside = page.frame_locator("iframe")
-    inside.get_by_role("checkbox").wait_for()
-    before = len(told(stack, path, bool))
-    inside.get_by_role("checkbox").check()
-    inside.get_by_role("button", name="Begin").click()
-    inside.locator("input[name=name]").wait_for()
-    told(stack, path, lambda views: len(views) > before)
+    outer_url = "https://worker.mturk.com/task"
+    page.route(outer_url, lambda route: route.fulfill(content_type="text/html", body=f"<iframe src={stack.url}{path}>"))
+    page.goto(outer_url)
+    frame = page.frame_locator("iframe")
+    frame.get_by_role("checkbox").wait_for()
+    before = len(await_page_views(stack, path, bool))
+    frame.get_by_role("checkbox").check()
+    frame.get_by_role("button", name="Begin").click()
+    frame.locator("input[name=name]").wait_for()
+    await_page_views(stack, path, lambda views: len(views) > before)
     context.close()
 
 
@@ -125,16 +125,16 @@ def test_researcher_chooses_which_answers_end_the_study(stack, page: Page):
     page.get_by_role("heading", name="Bargaining").click()
     expect_size(page, cells=1, matches=20)
     page.get_by_label("Title").fill("Adults only")
-    step(page, "Consent and surveys")
+    go_to_step(page, "Consent and surveys")
     before = page.locator(".field-survey_before")
     before.get_by_role("button", name="Add a question").click()
     before.get_by_label("Question text").fill("How old are you?")
     before.get_by_label("Answer type").select_option("choice")
     before.get_by_label("Options, one per line").fill("18 or more\nless than 18")
     before.get_by_role("checkbox", name="less than 18").check()
-    step(page, "Pay")
+    go_to_step(page, "Pay")
     page.get_by_label("Screened out by an answer").select_option("base")
-    step(page, "Entry")
+    go_to_step(page, "Entry")
     page.get_by_label("Who may enter").select_option("open")
     page.get_by_role("button", name="Save").click()
     page.on("dialog", lambda dialog: dialog.accept())

@@ -1,4 +1,4 @@
-"""A worker on a phone with a bad connection, who mistypes, and who uses a screen reader."""
+"""Participants use a phone with a bad connection, make typing errors, or use a screen reader."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def phone(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-def sit_down(stack, page: Page, slug: str, game: str, role: str, agent: str, **fields: object) -> str:
+def open_first_turn(stack, page: Page, slug: str, game: str, role: str, agent: str, **fields: object) -> str:
     """Open a participant's first turn in a new study; return the path of their page."""
     study = {
         "slug": slug,
@@ -34,43 +34,43 @@ def sit_down(stack, page: Page, slug: str, game: str, role: str, agent: str, **f
         "entry": "codes",
     }
     stack.launch_study({**study, **fields})
-    path = stack.sit_down(slug)
+    path = stack.reach_first_turn(slug)
     page.goto(stack.url + path)
     return path
 
 
-def test_offline_answer_is_not_marked_sent_and_survives_leaving_the_page(stack, phone: Page):
-    cut = True
+def test_offline_answer_is_kept_when_leaving_the_page(stack, phone: Page):
+    offline = True
 
     def socket(route: WebSocketRoute) -> None:
-        if cut:
+        if offline:
             route.close()
         else:
             route.connect_to_server()
 
     def move(route: Route) -> None:
-        if cut:
+        if offline:
             route.abort()
         else:
             route.continue_()
 
     phone.route_web_socket("**/ws/**", socket)
     phone.route("**/match", move)
-    path = sit_down(stack, phone, "difficult-offline", "bargaining", "alice", "script:fair")
+    path = open_first_turn(stack, phone, "difficult-offline", "bargaining", "alice", "script:fair")
     walking.offer(phone, "5000", "5000", role="alice")
     expect(phone.locator("[data-sent]")).to_contain_text("You are offline, so this has not been sent")
     expect(phone.locator("[data-sent]")).to_contain_text("Your time is still running")
     phone.get_by_role("link", name="Report a problem").click()
     expect(phone.locator("#clock")).to_be_visible()
     assert stack.moves("difficult-offline") == []
-    cut = False
+    offline = False
     phone.goto(stack.url + path)
     walking.expect_over(phone)
     assert stack.moves("difficult-offline") == ["offer", "accept"]
 
 
 def test_error_names_the_field_and_disappears_when_corrected(stack, phone: Page):
-    sit_down(stack, phone, "difficult-error", "bargaining", "alice", "script:fair")
+    open_first_turn(stack, phone, "difficult-error", "bargaining", "alice", "script:fair")
     own, error = phone.get_by_label("You get", exact=True), phone.locator("form.move [data-error]")
     own.fill("half of it")
     phone.get_by_role("button", name="Send the offer").click()
@@ -82,28 +82,26 @@ def test_error_names_the_field_and_disappears_when_corrected(stack, phone: Page)
     expect(own).not_to_have_attribute("aria-invalid", "true")
 
 
-def test_what_happened_is_announced_with_its_amounts_and_the_offer_and_its_answers_are_on_the_first_screen(
-    stack, phone: Page
-):
-    sit_down(stack, phone, "difficult-heard", "bargaining", "alice", "script:fair")
+def test_rejection_is_announced_with_the_amount(stack, phone: Page):
+    open_first_turn(stack, phone, "difficult-heard", "bargaining", "alice", "script:fair")
     walking.offer(phone, "9900", "100", role="alice", message="A fair split.")
     walking.expect_turn(phone, "answer")
-    heard = phone.locator("#announcer")
-    expect(heard).to_contain_text("Bob rejected your offer. It was 9,900")
-    expect(heard).to_contain_text("Bob's offer in round 2")
-    expect_on_the_first_screen(phone)
+    announcement = phone.locator("#announcer")
+    expect(announcement).to_contain_text("Bob rejected your offer. It was 9,900")
+    expect(announcement).to_contain_text("Bob's offer in round 2")
+    expect_on_first_screen(phone)
 
 
 @pytest.mark.parametrize(("game", "role"), [("negotiation", "bob"), ("persuasion", "bob")])
 def test_offer_and_answers_are_on_the_first_screen(stack, phone: Page, game: str, role: str):
     agent = {"negotiation": "script:haggler", "persuasion": "script:random"}[game]
-    sit_down(stack, phone, f"difficult-{game}", game, role, agent)
+    open_first_turn(stack, phone, f"difficult-{game}", game, role, agent)
     expect(phone.locator("form.move button").first).to_be_visible(timeout=walking.TURN)
-    expect_on_the_first_screen(phone)
+    expect_on_first_screen(phone)
 
 
-def expect_on_the_first_screen(page: Page) -> None:
-    """Check that every fact and every answer is visible without scrolling, and answers are large enough for a thumb."""
+def expect_on_first_screen(page: Page) -> None:
+    """Check that facts and answers are visible without scrolling, and that answers are large enough for a thumb."""
     for part in page.locator(".facts-line, .offer h2, .offer dl, form.move button:visible").all():
         box = part.bounding_box()
         assert box is not None and box["y"] >= 0, part

@@ -1,7 +1,7 @@
 """Run the commands and examples of README, ARCHITECTURE.md and the documentation as printed.
 
-Usual runs check that options exist and labels match the pages, and execute what needs no database. Slow tests follow
-each page from top to bottom in a folder that represents the reader's.
+Quick runs check that options exist and labels match the pages, and run examples that need no database. Slow tests
+run each page from top to bottom in a folder that represents the reader's.
 """
 
 from __future__ import annotations
@@ -19,16 +19,25 @@ import pytest
 from django.core.management import execute_from_command_line, get_commands, load_command_class
 
 from deploy.docs.reference.commands import targets
-from tests.examples import FOLLOWED_ELSEWHERE, NOT_RUN, PAGES, READ, ROOT, RUN, blocks, executed
+from tests.examples import (
+    EXECUTED_LANGUAGES,
+    NOT_RUN,
+    PAGES,
+    ROOT,
+    TESTED_ELSEWHERE,
+    UNEXECUTED_LANGUAGES,
+    blocks,
+    executed_blocks,
+)
 
 MANAGE = re.compile(r"(?:\.venv/bin/python manage\.py|sudo -u parley parley) +(?P<command>[a-z_]+)(?P<rest>[^`\n|;)]*)")
 MAKE = re.compile(r"(?:^|`)make ([a-z-]+)", re.MULTILINE)
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 LABEL = re.compile(r"(?<![*\w])\*(\w[^*\n]{2,60}?)\*(?![*\w])")
-SERVING = ("demo", "stand-in-llm", "stand-in-mturk", "stand-in-panel", "stand-in-prolific")
-"""Targets that run until they are stopped; each prints a line when it is ready."""
+SERVER_TARGETS = ("demo", "stand-in-llm", "stand-in-mturk", "stand-in-panel", "stand-in-prolific")
+"""Make targets that run until they are stopped; each prints a line when it is ready."""
 DATABASE = "practice-data"
-"""The dataset that tests/reading-data.md creates; other pages receive it too."""
+"""The dataset that docs/tutorials/reading-data.md creates; other pages use it too."""
 
 PLACEHOLDERS: Mapping[str, Mapping[str, str]] = {
     "docs/analysis.md": {"DATASET": DATABASE, "--to DIR": "--to report --only general.outcomes --draws 50"},
@@ -43,43 +52,47 @@ PLACEHOLDERS: Mapping[str, Mapping[str, str]] = {
     "docs/tutorials/own-model.md": {"openai:MODEL": "openai:stand-in", "http://127.0.0.1:11434/v1": "$STAND_IN"},
 }
 """Placeholders that readers replace, and the values that the tests use."""
-BEFORE = {
+PREAMBLES = {
     "docs/recruiting.md": 'secret = "a secret of at least 16 characters"\n',
 }
-"""Python code that runs before a page's own, for names that the page presupposes."""
-ELSEWHERE = ("Report a vulnerability", "active (running)")
-"""Output of other programs."""
+"""Python code that runs before a page's own code and defines the names that it assumes."""
+EXTERNAL_LABELS = ("Report a vulnerability", "active (running)")
+"""Labels that other programs show."""
 QUICK = ("simulate", "show")
 """Commands that need neither database nor broker."""
 
 
-def test_every_block_is_run_or_listed_with_a_reason():
+def test_every_code_block_is_run_or_has_a_reason():
     found = [block for page in PAGES for block in blocks(page)]
-    assert [str(b) for b in found if b.language not in RUN | READ] == [], "say the language: sh, python, r or text"
+    assert [str(b) for b in found if b.language not in EXECUTED_LANGUAGES | UNEXECUTED_LANGUAGES] == [], (
+        "name the block's language: sh, python, r or text"
+    )
     known = {(block.page, block.first_line) for block in found}
-    assert NOT_RUN.keys() <= known, "these are no longer there"
-    assert FOLLOWED_ELSEWHERE.keys() <= {block.page for block in found}
+    assert NOT_RUN.keys() <= known, "NOT_RUN lists blocks that no longer exist"
+    assert TESTED_ELSEWHERE.keys() <= {block.page for block in found}
 
 
 def test_every_command_and_option_exists():
-    ours = get_commands()
-    known = {name for name, _does in targets()}
-    wrong = []
+    commands = get_commands()
+    known = {name for name, _help in targets()}
+    mistakes = []
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        wrong += [f"{page.name}: make {name}" for name in MAKE.findall(text) if name not in known]
+        mistakes += [f"{page.name}: make {name}" for name in MAKE.findall(text) if name not in known]
         for found in MANAGE.finditer(text):
-            if found["command"] not in ours:
-                wrong.append(f"{page.name}: {found[0]}")
+            if found["command"] not in commands:
+                mistakes.append(f"{page.name}: {found[0]}")
                 continue
-            command = load_command_class(ours[found["command"]], found["command"])
+            command = load_command_class(commands[found["command"]], found["command"])
             parser = command.create_parser("manage.py", found["command"])
             options = {option for action in parser._actions for option in action.option_strings}
-            wrong += [f"{page.name}: {found[0]}" for option in OPTION.findall(found["rest"]) if option not in options]
-    assert wrong == []
+            mistakes += [
+                f"{page.name}: {found[0]}" for option in OPTION.findall(found["rest"]) if option not in options
+            ]
+    assert mistakes == []
 
 
-def test_what_needs_no_database_runs(capsys, monkeypatch):
+def test_examples_without_a_database_run(capsys, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "")
     ran = 0
     for page in PAGES:
@@ -87,31 +100,33 @@ def test_what_needs_no_database_runs(capsys, monkeypatch):
             for line in block.code.replace("\\\n", " ").splitlines():
                 if not line.startswith(".venv/bin/python manage.py"):
                     continue
-                words = shlex.split(line, comments=True)
-                if words[2] not in QUICK or "MODEL" in line or "public_goods" in line:
+                arguments = shlex.split(line, comments=True)
+                if arguments[2] not in QUICK or "MODEL" in line or "public_goods" in line:
                     continue
-                execute_from_command_line(words[1:])
+                execute_from_command_line(arguments[1:])
                 assert capsys.readouterr().out
                 ran += 1
     assert ran >= 3
 
 
-def test_labels_in_the_documentation_are_those_of_the_pages():
-    """Words in italics are labels that a page shows."""
+def test_documented_labels_exist_on_pages():
+    """Every label in italics must appear on a page."""
     folders = [
         ROOT / name for name in ("platform", "templates", "games", "llm_agents", "static/parley", "deploy/otree")
     ]
     kinds = {".py", ".html", ".js"}
     files = (p for folder in folders for p in folder.rglob("*") if p.suffix in kinds and "migrations" not in p.parts)
     shown = "\n".join(path.read_text(encoding="utf-8") for path in files if "tests" not in path.parts)
-    plain = re.sub(r"\s+", " ", shown).lower()
+    visible_text = re.sub(r"\s+", " ", shown).lower()
     missing = []
     for page in PAGES:
         text = re.sub(r"^ *```.*?^ *```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
         for label in LABEL.findall(text):
             parts = [part.strip(" …,.:;?") for part in re.split(r" › |: ", label)]
             missing += [
-                f"{page.name}: {label}" for part in parts if part.lower() not in plain and label not in ELSEWHERE
+                f"{page.name}: {label}"
+                for part in parts
+                if part.lower() not in visible_text and label not in EXTERNAL_LABELS
             ]
     assert missing == [], "no page shows these any more:\n" + "\n".join(missing)
 
@@ -120,30 +135,30 @@ def test_labels_in_the_documentation_are_those_of_the_pages():
 
 
 @pytest.fixture(scope="session")
-def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder like Parley's own, with a database, a launched study and a dataset; it shares nothing."""
+def reader_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of Parley's folder with its own database, a launched study and a dataset."""
     folder = tmp_path_factory.mktemp("workshop")
     for path in ROOT.iterdir():
         if path.name not in ("games", "manage.py", "var", ".git"):
             (folder / path.name).symlink_to(path)
     shutil.copytree(ROOT / "games", folder / "games", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "manage.py", folder)
-    for made in ("bin", "var"):
-        (folder / made).mkdir()
+    for subfolder in ("bin", "var"):
+        (folder / subfolder).mkdir()
     make = folder / "bin" / "make"
-    make.write_text(_MAKE.format(serving="|".join(SERVING), make=shutil.which("make")))
+    make.write_text(_MAKE.format(serving="|".join(SERVER_TARGETS), make=shutil.which("make")))
     make.chmod(0o755)
     study = {"title": "My first study", "slug": "my-first-study", "game": "bargaining", "roles": ["alice"]}
     study |= {"agents": {"script:fair": {"spec": "script:fair"}}, "entry": "open"}
     manage = ".venv/bin/python manage.py"
     launch = f"from tests.actions import launch_study; launch_study({study!r})"
-    (practice,) = (b for b in executed(ROOT / "docs/tutorials/reading-data.md") if "collect practice" in b.code)
+    (practice,) = (b for b in executed_blocks(ROOT / "docs/tutorials/reading-data.md") if "collect practice" in b.code)
     run(
         folder,
         f"{manage} migrate --verbosity 0\n{manage} shell --no-imports -c {shlex.quote(launch)}\n{practice.code}\n"
         f"{manage} export_dataset practice --to published-whole --formats csv,jsonl,glee\n"
         f"{manage} simulate bargaining --json > simulated.json\n"
-        f".venv/bin/python -c {shlex.quote(_PLAYED)}",
+        f".venv/bin/python -c {shlex.quote(_WRITE_REPLAY_FILE)}",
     )
     return folder
 
@@ -154,15 +169,15 @@ trap "kill $!" EXIT
 until grep -q Ctrl stand-in.log; do sleep 0.2; done
 STAND_IN=$(sed -n 's/.*OPENAI_BASE_URL=//p' stand-in.log)
 """
-"""A reader's own model."""
-_PLAYED = """
+"""Starts the stand-in server, which serves as the reader's own model."""
+_WRITE_REPLAY_FILE = """
 import json
 match = json.load(open("simulated.json"))
 moves = [{"role": e["role"], "move": e["move"]} for e in match.pop("events") if e["kind"] == "move"]
 json.dump({name: match[name] for name in ("game", "config", "seed")} | {"moves": moves}, open("played.json", "w"))
 """
 _MAKE = """#!/bin/bash
-# Parley's make, without setting anything up; what serves is stopped once it serves.
+# Parley's make without set-up; servers are stopped as soon as they are ready.
 case $1 in
 {serving})
     setsid {make} --no-print-directory -o setup "$@" > served.log 2>&1 &
@@ -182,12 +197,12 @@ esac
 """
 
 
-def run(folder: Path, script: str, **more: str) -> str:
-    """Return a shell script's output in this folder; it must succeed."""
+def run(folder: Path, script: str, **variables: str) -> str:
+    """Run a shell script in this folder, which must succeed; return its output."""
     environment = {
         "PATH": f"{folder}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(folder), "LANG": "C.UTF-8", "PARLEY_DATA": str(folder / "var"), "PYTHONPATH": "platform:.",
-        "SECRET_KEY": "examples", "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1", **more,
+        "SECRET_KEY": "examples", "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1", **variables,
     }  # fmt: skip
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
@@ -198,11 +213,11 @@ def run(folder: Path, script: str, **more: str) -> str:
 
 
 def script_of(page: Path, folder: Path) -> str:
-    """Return one shell script that does what a page says: its commands in order, Python and R as one program each."""
+    """Return a page's commands in order as one shell script, which runs its Python and R code as one program each."""
     name = page.relative_to(ROOT).as_posix()
     parts: list[str] = []
-    programs: dict[str, str] = {"python": BEFORE.get(name, ""), "r": ""}
-    listed = executed(page)
+    programs: dict[str, str] = {"python": PREAMBLES.get(name, ""), "r": ""}
+    listed = executed_blocks(page)
     last = {block.language: block for block in listed}
     for block in listed:
         code = block.code
@@ -221,14 +236,14 @@ def script_of(page: Path, folder: Path) -> str:
     return "\n".join(parts)
 
 
-FOLLOWED = [p for p in PAGES if executed(p) and p.relative_to(ROOT).as_posix() not in FOLLOWED_ELSEWHERE]
+TESTED_PAGES = [p for p in PAGES if executed_blocks(p) and p.relative_to(ROOT).as_posix() not in TESTED_ELSEWHERE]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("document", FOLLOWED, ids=lambda path: path.stem)
-def test_a_reader_follows_it(document: Path, workshop: Path, tmp_path: Path):
+@pytest.mark.parametrize("document", TESTED_PAGES, ids=lambda path: path.stem)
+def test_page_works_from_top_to_bottom(document: Path, reader_folder: Path, tmp_path: Path):
     folder = tmp_path / "parley"
-    shutil.copytree(workshop, folder, symlinks=True)
+    shutil.copytree(reader_folder, folder, symlinks=True)
     script = script_of(document, folder)
     if "Rscript" in script and not shutil.which("Rscript"):
         pytest.skip("Rscript is not installed")
@@ -240,13 +255,13 @@ def test_a_reader_follows_it(document: Path, workshop: Path, tmp_path: Path):
     if document.stem == "own-model":
         script = f"{_STAND_IN}\n{script}"
     printed = run(folder, script)
-    for wanted in PRINTED.get(document.stem, ()):
-        assert wanted in printed
+    for expected in EXPECTED_OUTPUT.get(document.stem, ()):
+        assert expected in printed
 
 
-PRINTED = {
+EXPECTED_OUTPUT = {
     "first-study": ("Ctrl", "everything agrees"),
     "reading-data": ("80 matches and 640 decisions checked: everything agrees", "config_rounds"),
     "first-game": ('"game": "public_goods"', "[system]"),
 }
-"""Return what the page says its reader will see."""
+"""What readers of a page should see, by page."""

@@ -1,4 +1,4 @@
-"""The documentation site: links, the reference generated from code, and (slow) the whole build."""
+"""The documentation site: its links, the reference generated from code, and (slow) the whole build."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def test_site_builds_without_warnings_and_its_links_work(tmp_path: Path):
 
 @pytest.mark.slow
 @pytest.mark.browser
-def test_the_screenshots_can_be_taken_again(tmp_path: Path):
+def test_screenshots_can_be_retaken(tmp_path: Path):
     """The script stops if a tutorial page has changed or a picture is too large."""
-    taken = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "deploy.screenshots", "--to", str(tmp_path)],
         cwd=ROOT, env={**os.environ, "PYTHONPATH": "platform:."}, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
-    assert taken.returncode == 0, taken.stderr[-3000:]
+    assert process.returncode == 0, process.stderr[-3000:]
     charts = {path.name for path in (ROOT / "docs" / "images").glob("analysis-*.png")}
     assert {path.name for path in tmp_path.iterdir()} | charts == {p.name for p in (ROOT / "docs" / "images").iterdir()}
 
@@ -47,8 +47,10 @@ def test_every_command_and_option_is_in_the_reference():
     common = {action.dest for action in BaseCommand().create_parser("manage.py", "")._actions}
     for name, command in commands.own_commands():
         assert f"### {name}\n" in page
-        own = [action for action in command.create_parser("manage.py", name)._actions if action.dest not in common]
-        assert [option for action in own for option in action.option_strings if f"`{option}" not in page] == []
+        own_actions = [
+            action for action in command.create_parser("manage.py", name)._actions if action.dest not in common
+        ]
+        assert [option for action in own_actions for option in action.option_strings if f"`{option}" not in page] == []
     assert {"demo", "test", "docs"} <= {name for name, _does in commands.targets()}
 
 
@@ -60,7 +62,7 @@ def test_every_setting_is_explained():
 
 
 @pytest.mark.parametrize("key", ["bargaining", "social_dilemma"])
-def test_a_game_page_has_its_parameters_scripts_and_columns(key: str):
+def test_game_page_lists_parameters_scripts_and_columns(key: str):
     game = registry.get(key)
     page = games.page(key, games.play.configure(game, {}))
     for name in (*game.Config.model_fields, *game.scripts):
@@ -68,37 +70,37 @@ def test_a_game_page_has_its_parameters_scripts_and_columns(key: str):
     assert "### decisions.csv" in page and "## Instructions" in page
 
 
-def test_links_follow_their_pages():
+def test_links_are_adapted_to_the_site():
     text = "[a](docs/api.md#polling) [l](LICENSE) [w](https://example.org) [h](#here)\n```\n[c](docs/api.md)\n```\n"
-    linked = "[a](api.md#polling) l (`LICENSE`) [w](https://example.org) [h](#here)\n```\n[c](docs/api.md)\n```\n"
-    assert relink(text, "architecture.md", "ARCHITECTURE.md", ROOT) == linked
+    expected = "[a](api.md#polling) l (`LICENSE`) [w](https://example.org) [h](#here)\n```\n[c](docs/api.md)\n```\n"
+    assert relink(text, "architecture.md", "ARCHITECTURE.md", ROOT) == expected
     assert relink("[a](../ARCHITECTURE.md)", "api.md", "docs/api.md", ROOT) == "[a](architecture.md)"
 
 
-def test_a_wrong_link_and_a_load_from_the_network_are_reported(tmp_path: Path):
+def test_broken_links_and_network_loads_are_reported(tmp_path: Path):
     (tmp_path / "a.html").write_text(
         '<p id="here"><a href="#here">a</a><a href="b.html#there">b</a><a href="c.html">c</a>'
         '<a href="https://example.org/">d</a><script src="https://example.org/x.js"></script>'
     )
     (tmp_path / "b.html").write_text("<p>")
-    found = links.check(tmp_path)
-    assert (found.pages, found.internal) == (2, 3)
-    assert found.external == {"https://example.org/", "https://example.org/x.js"}
-    assert [problem.split(" ", 1)[1] for problem in found.problems] == [
+    report = links.check(tmp_path)
+    assert (report.pages, report.internal) == (2, 3)
+    assert report.external == {"https://example.org/", "https://example.org/x.js"}
+    assert [problem.split(" ", 1)[1] for problem in report.problems] == [
         "links to b.html#there, but that page has no such anchor.",
         "links to c.html, which does not exist.",
         "loads https://example.org/x.js from the network.",
     ]
 
 
-def test_the_files_that_architecture_names_exist():
-    """Paths start at the root or in platform/; bare file names are in the folder named before."""
+def test_files_named_in_architecture_exist():
+    """Paths start at the root or in platform/; a bare file name is in the folder named before it."""
     listed = [
         p.relative_to(ROOT).as_posix() for f in FOLDERS for p in (ROOT / f).rglob("*") if "__pycache__" not in p.parts
     ]
     known = {f"/{path}" for path in listed} | {f"/{path}/" for path in listed} | {f"/{folder}/" for folder in FOLDERS}
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"`([\w./-]+(?:/|\.(?:py|js|html|md|yaml|conf)))`", page))
-    assert len(named) > 100
-    missing = {name for name in named if not any(path.endswith(f"/{name}") for path in known)}
+    paths = set(re.findall(r"`([\w./-]+(?:/|\.(?:py|js|html|md|yaml|conf)))`", page))
+    assert len(paths) > 100
+    missing = {name for name in paths if not any(path.endswith(f"/{name}") for path in known)}
     assert missing == set()

@@ -1,4 +1,4 @@
-"""A participant watches in a browser while an answer is written."""
+"""A participant sees in a browser how an answer is being written."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ PITCH = "I <b>promise</b>: this one is good. " * 12
 
 
 @pytest.fixture
-def path(stack: Any) -> Iterator[str]:
-    """The page of a participant who waits for a seller that no worker runs."""
+def waiting_path(stack: Any) -> Iterator[str]:
+    """Yield the path of a participant's page who waits for a seller while no worker runs."""
     stack.halt("worker")
     slug = stack.launch_study(
         {
@@ -32,7 +32,7 @@ def path(stack: Any) -> Iterator[str]:
             "entry": "open",
         }
     )
-    yield stack.sit_down(slug, role="bob")
+    yield stack.reach_first_turn(slug, role="bob")
     stack.restart("worker")
 
 
@@ -40,52 +40,52 @@ def call(stack: Any, name: str, *arguments: Any) -> None:
     stack.call(f"tests.drafting.{name}", *arguments)
 
 
-def test_draft_grows_is_retracted_and_gives_way_to_the_frame(stack: Any, page: Page, path: str) -> None:
+def test_draft_grows_is_retracted_and_replaced_by_the_move(stack: Any, page: Page, waiting_path: str) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
-    call(stack, "set_timers", path, {"agent_limit_seconds": 120, "after_limit": "end"})
+    call(stack, "set_timers", waiting_path, {"agent_limit_seconds": 120, "after_limit": "end"})
     with page.expect_event("websocket") as connecting:
-        page.goto(stack.url + path)
+        page.goto(stack.url + waiting_path)
     connecting.value.wait_for_event("framereceived", timeout=15_000)
-    words, writing = page.locator("[data-draft]"), page.locator("[data-writing]")
-    expect(words).to_have_text("")
+    draft, writing = page.locator("[data-draft]"), page.locator("[data-writing]")
+    expect(draft).to_have_text("")
     expect(writing).to_be_hidden()
     height = page.locator("#screen").bounding_box()["height"]
     photograph(page, "1-waiting")
 
-    call(stack, "begin", path)
-    call(stack, "add", path, '{"reasoning": "he trusts 1234", "price": 77, "message": "')
+    call(stack, "begin", waiting_path)
+    call(stack, "add", waiting_path, '{"reasoning": "he trusts 1234", "price": 77, "message": "')
     expect(writing).to_be_visible()
     expect(writing).to_contain_text("is writing")
-    call(stack, "add", path, PITCH[:20])
-    expect(words).to_have_text(PITCH[:20].strip())
+    call(stack, "add", waiting_path, PITCH[:20])
+    expect(draft).to_have_text(PITCH[:20].strip())
     photograph(page, "2-begun")
-    call(stack, "add", path, PITCH[20:])
-    expect(words).to_have_text(PITCH.strip())
-    assert words.locator("b").count() == 0
+    call(stack, "add", waiting_path, PITCH[20:])
+    expect(draft).to_have_text(PITCH.strip())
+    assert draft.locator("b").count() == 0
     assert "1234" not in page.content()
-    assert words.evaluate("e => e.scrollTop + e.clientHeight >= e.scrollHeight - 1")
+    assert draft.evaluate("e => e.scrollTop + e.clientHeight >= e.scrollHeight - 1")
     assert page.locator("#announcer").inner_text().count("promise") == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.locator("#screen").bounding_box()["height"] == height
     photograph(page, "3-grown")
 
-    call(stack, "retract", path)
+    call(stack, "retract", waiting_path)
     expect(writing).to_be_hidden()
-    expect(words).to_have_text("")
+    expect(draft).to_have_text("")
     assert page.locator("#screen").bounding_box()["height"] == height
 
-    call(stack, "add", path, '{"message": "Another')
-    expect(words).to_have_text("Another")
-    following = page.locator("[data-next]")
-    expect(following).to_contain_text("If there is no answer within 2 minutes, the game ends and you are paid.")
-    expect(following).to_be_visible(timeout=15_000)
+    call(stack, "add", waiting_path, '{"message": "Another')
+    expect(draft).to_have_text("Another")
+    notice = page.locator("[data-next]")
+    expect(notice).to_contain_text("If there is no answer within 2 minutes, the game ends and you are paid.")
+    expect(notice).to_be_visible(timeout=15_000)
     assert page.locator("#screen").bounding_box()["height"] == height
     photograph(page, "4-long-wait")
 
-    call(stack, "commit", path, {"message": "Another <i>pitch</i>"})
+    call(stack, "commit", waiting_path, {"message": "Another <i>pitch</i>"})
     expect(page.locator(".persuasion-pitch")).to_contain_text("Another <i>pitch</i>")
     expect(page.locator(".waiting")).to_have_count(0)
-    call(stack, "add", path, " late")
+    call(stack, "add", waiting_path, " late")
     page.wait_for_timeout(500)
     assert "late" not in page.locator("#screen").inner_text()
     photograph(page, "5-committed")

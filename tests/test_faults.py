@@ -1,4 +1,4 @@
-"""Whichever service is killed, the match continues within 15 seconds and has exactly one reply per turn."""
+"""When a service is killed, the match continues within 15 seconds and has exactly one reply per turn."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tests import walking
 
 pytestmark = pytest.mark.browser
 
-WITHIN = 15.0
+RECOVERY_SECONDS = 15.0
 """Seconds within which the match must continue."""
 AGENT_DELAY = 2
-"""Seconds the agent thinks about each of its moves."""
+"""Seconds that the agent takes for each move."""
 
 
 @pytest.fixture
-def thinking(stack, page: Page, request) -> str:
-    """Run a match in which alice has just made an offer and the agent thinks about it for two seconds."""
+def thinking_match(stack, page: Page, request) -> str:
+    """Start a match in which alice has just made an offer and the agent is thinking; return the study's short name."""
     slug = stack.launch_study(
         {
             "slug": f"faults-{request.node.name.split('[')[0].replace('_', '-')}"[:50],
@@ -42,13 +42,13 @@ def thinking(stack, page: Page, request) -> str:
 
 
 def replies_after(stack, slug: str) -> list[str]:
-    """Return the moves once the agent has rejected, which it must do in time, and made its own offer."""
-    moves_until(stack, slug, 2, WITHIN)
-    return moves_until(stack, slug, 3, WITHIN)
+    """Return the moves after the agent has rejected the offer in time and made its own."""
+    moves_until(stack, slug, 2, RECOVERY_SECONDS)
+    return moves_until(stack, slug, 3, RECOVERY_SECONDS)
 
 
 def moves_until(stack, slug: str, number: int, seconds: float) -> list[str]:
-    """Return the moves as soon as there are this many, or after this many seconds."""
+    """Return the moves as soon as there are this many; fail after this many seconds."""
     until = time.monotonic() + seconds
     while len(moves := stack.moves(slug)) < number and time.monotonic() < until:
         time.sleep(0.2)
@@ -56,29 +56,29 @@ def moves_until(stack, slug: str, number: int, seconds: float) -> list[str]:
     return moves
 
 
-def test_the_worker_is_killed_while_the_agent_thinks(stack, page: Page, thinking: str):
+def test_match_continues_after_worker_is_killed(stack, page: Page, thinking_match: str):
     stack.kill("worker")
-    assert replies_after(stack, thinking) == ["offer", "reject", "offer"]
+    assert replies_after(stack, thinking_match) == ["offer", "reject", "offer"]
     walking.expect_turn(page, "answer")
     time.sleep(5)
-    assert stack.moves(thinking) == ["offer", "reject", "offer"]
+    assert stack.moves(thinking_match) == ["offer", "reject", "offer"]
 
 
-def test_redis_is_killed_while_the_agent_thinks(stack, page: Page, thinking: str):
+def test_match_continues_after_redis_is_killed(stack, page: Page, thinking_match: str):
     stack.kill("redis")
-    assert replies_after(stack, thinking) == ["offer", "reject", "offer"]
+    assert replies_after(stack, thinking_match) == ["offer", "reject", "offer"]
     walking.expect_turn(page, "answer")
     walking.answer(page, "reject")
     walking.expect_turn(page, "offer")
     walking.offer(page, "9900", "100", role="alice")
     walking.expect_turn(page, "answer")
-    assert stack.moves(thinking) == ["offer", "reject", "offer", "reject", "offer", "reject", "offer"]
+    assert stack.moves(thinking_match) == ["offer", "reject", "offer", "reject", "offer", "reject", "offer"]
 
 
-def test_the_web_server_is_killed_while_the_agent_thinks(stack, page: Page, thinking: str):
+def test_match_continues_after_web_server_is_killed(stack, page: Page, thinking_match: str):
     stack.kill("web")
-    assert replies_after(stack, thinking) == ["offer", "reject", "offer"]
+    assert replies_after(stack, thinking_match) == ["offer", "reject", "offer"]
     walking.expect_turn(page, "answer")
     walking.answer(page, "reject")
     walking.expect_turn(page, "offer")
-    assert stack.moves(thinking) == ["offer", "reject", "offer", "reject"]
+    assert stack.moves(thinking_match) == ["offer", "reject", "offer", "reject"]

@@ -1,4 +1,4 @@
-"""The repository uses the words of docs/glossary.md and none of those in its "Not this" table."""
+"""No phrase from the "Not this" table of docs/glossary.md appears in the repository."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEFT_OUT = ("vendor", "migrations", "__pycache__", "format_1", "format_2", "form
 
 
 def patterns() -> dict[str, str]:
-    """Return each pattern of the last table with its replacement."""
+    """Return the patterns of the glossary's last table with their replacements."""
     table = GLOSSARY.read_text().split("## Not this")[1]
     return dict(re.findall(r"^\| `(.+)` \| (.+) \|$", table, re.MULTILINE))
 
@@ -32,21 +32,21 @@ def files() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def texts() -> dict[str, str]:
-    own = (GLOSSARY, Path(__file__))
-    return {str(path.relative_to(ROOT)): path.read_text().lower() for path in files() if path not in own}
+    excluded = (GLOSSARY, Path(__file__))
+    return {str(path.relative_to(ROOT)): path.read_text().lower() for path in files() if path not in excluded}
 
 
-def test_the_table_is_read():
+def test_patterns_are_read_from_the_table():
     assert len(patterns()) > 20
     assert patterns()["parted by comma"] == "comma-separated"
 
 
-@pytest.mark.parametrize(("pattern", "instead"), patterns().items())
-def test_phrase_appears_nowhere(texts: dict[str, str], pattern: str, instead: str):
-    found = [f"{name}:{text[: match.start()].count(chr(10)) + 1}" for name, text in texts.items()
+@pytest.mark.parametrize(("pattern", "replacement"), patterns().items())
+def test_phrase_appears_nowhere(texts: dict[str, str], pattern: str, replacement: str):
+    places = [f"{name}:{text[: match.start()].count(chr(10)) + 1}" for name, text in texts.items()
              for match in re.finditer(pattern, text)]  # fmt: skip
-    assert not found, f"say “{instead}”: {', '.join(found)}"
+    assert not places, f"say “{replacement}”: {', '.join(places)}"
 
 
-def test_words_between_quotes_of_a_pattern_are_found(texts: dict[str, str]):
-    assert any(re.search(r"\bstandins?\b", text) for text in texts.values()), "the files are really read"
+def test_files_are_searched(texts: dict[str, str]):
+    assert any(re.search(r"\bstandins?\b", text) for text in texts.values()), "no file was read"

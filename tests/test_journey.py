@@ -32,7 +32,7 @@ def bargaining_study(stack, role: str, **settings) -> str:
     return stack.launch_study({**defaults, **settings})
 
 
-def only(folder: Path, table: str) -> dict[str, str]:
+def only_row(folder: Path, table: str) -> dict[str, str]:
     """Return the one row of an exported table."""
     with (folder / f"{table}.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -55,7 +55,7 @@ def test_alice_plays_from_the_link_to_the_dataset(stack, page: Page, tmp_path: P
     walking.expect_turn(page, "offer")
     walking.offer(page, "500", "500", role="alice", message="=1+1")
     walking.expect_over(page)
-    walking.go_on(page)
+    walking.press_continue(page)
     walking.answer_quiz(page, option="10%")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
     assert page.locator("body").inner_text().count(stack.completion_code(slug)) == 1
@@ -63,7 +63,7 @@ def test_alice_plays_from_the_link_to_the_dataset(stack, page: Page, tmp_path: P
     dataset = tmp_path / "dataset"
     stack.manage("export_dataset", slug, "--to", str(dataset))
     stack.manage("verify_dataset", str(dataset))
-    match = only(dataset, "matches")
+    match = only_row(dataset, "matches")
     rounds = 3
     assert float(match["payoffs_alice"]) == pytest.approx(MONEY * FACTORS["alice"] ** (rounds - 1) * 0.5)
     assert float(match["payoffs_bob"]) == pytest.approx(MONEY * FACTORS["bob"] ** (rounds - 1) * 0.5)
@@ -72,9 +72,9 @@ def test_alice_plays_from_the_link_to_the_dataset(stack, page: Page, tmp_path: P
     payments = {row["reason"]: row["amount"] for row in csv.DictReader((dataset / "payments.csv").open(newline=""))}
     assert payments == {"base": "1.00", "bonus": f"{2 * 1.00 * 0.5 * 0.81:.2f}"}
 
-    everything = b"".join(file.read_bytes() for file in dataset.rglob("*") if file.is_file())
-    assert b"Robin" not in everything
-    assert code.encode() not in everything
+    contents = b"".join(file.read_bytes() for file in dataset.rglob("*") if file.is_file())
+    assert b"Robin" not in contents
+    assert code.encode() not in contents
     transcript = json.loads((dataset / "transcripts.jsonl").read_text())
     messages = [event["move"].get("message") for event in transcript["events"] if event["kind"] == "move"]
     assert any(message and "<b>take it</b>" in message for message in messages)
@@ -89,16 +89,16 @@ def test_bob_accepts_the_agents_offer(stack, page: Page, tmp_path: Path):
     walking.expect_turn(page, "answer")
     walking.answer(page, "accept")
     walking.expect_over(page)
-    walking.go_on(page)
+    walking.press_continue(page)
     walking.answer_quiz(page, option="20%")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
     dataset = tmp_path / "dataset"
     stack.manage("export_dataset", slug, "--to", str(dataset))
-    match = only(dataset, "matches")
+    match = only_row(dataset, "matches")
     assert (float(match["payoffs_alice"]), float(match["payoffs_bob"])) == (500, 500)
 
 
-def test_reload_back_and_a_second_tab_lose_and_duplicate_nothing(stack, page: Page):
+def test_reload_back_and_second_tab_keep_every_move_once(stack, page: Page):
     slug = bargaining_study(stack, "alice", slug="journey-tabs")
     walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
     walking.consent_and_name(page)
@@ -121,7 +121,7 @@ def test_reload_back_and_a_second_tab_lose_and_duplicate_nothing(stack, page: Pa
     assert stack.moves(slug) == ["offer", "reject", "offer", "reject"]
 
 
-def test_lost_socket_falls_back_to_polling_and_shows_it(stack, page: Page):
+def test_lost_socket_falls_back_to_polling(stack, page: Page):
     slug = bargaining_study(stack, "alice", slug="journey-polling")
     page.route_web_socket("**/ws/**", lambda socket: socket.close())
     walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
@@ -136,7 +136,7 @@ def test_lost_socket_falls_back_to_polling_and_shows_it(stack, page: Page):
     assert stack.moves(slug) == ["offer", "reject", "offer", "accept"]
 
 
-def test_the_game_can_be_played_without_javascript(stack, browser):
+def test_game_can_be_played_without_javascript(stack, browser):
     slug = bargaining_study(stack, "alice", slug="journey-plain")
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

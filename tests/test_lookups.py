@@ -77,7 +77,7 @@ def moves() -> list[dict[str, Any]]:
     return [event.data["move"] for event in match.events.filter(kind="move").order_by("number")]
 
 
-def test_note_is_saved_before_the_answer_and_tables_are_sortable(pump_page: Page) -> None:
+def test_note_is_saved_with_the_answer_and_tables_sort(pump_page: Page) -> None:
     page = pump_page
     amount = page.get_by_label("amount", exact=False).first
     for period, pumped in enumerate(("2", "1", "3"), start=2):
@@ -107,7 +107,7 @@ def test_note_is_saved_before_the_answer_and_tables_are_sortable(pump_page: Page
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 360
 
 
-def test_other_input_survives_saving_a_note(pump_page: Page) -> None:
+def test_saving_a_note_keeps_other_input(pump_page: Page) -> None:
     page = pump_page
     page.get_by_label("amount", exact=False).first.fill("7")
     page.locator("form[data-pad] [name=note]").fill("seven, perhaps")

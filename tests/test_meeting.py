@@ -12,64 +12,64 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from conftest import by_day
+from conftest import slow_except
 from llm_agents.standins import AnthropicStandIn, OpenAIStandIn
-from tests.accessibility import described, violations
+from tests.accessibility import violation_lines, violations
 from tests.photographs import PHONE
 
 pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
 """The pages' content does not depend on the database; surviving kills does (test_meeting_faults.py)."""
-Open = Callable[[str], Page]
+OpenPage = Callable[[str], Page]
 
 
 @pytest.fixture
-def phone(stack, browser: Browser) -> Iterator[Open]:
+def phone(stack, browser: Browser) -> Iterator[OpenPage]:
     """Open pages, each on its own phone."""
     with ExitStack() as contexts:
 
-        def opened(path: str) -> Page:
+        def open_page(path: str) -> Page:
             context = contexts.enter_context(browser.new_context(viewport=PHONE, has_touch=True))
             page = context.new_page()
             page.goto(stack.url + path)
             return page
 
-        yield opened
+        yield open_page
 
 
 def launch(stack, slug: str, **fields: object) -> str:
     return stack.call("tests.meeting.launch_contest", slug, **fields)
 
 
-def come(stack, phone: Open, slug: str, number: int = 1) -> list[tuple[str, Page]]:
+def bring_to_lobby(stack, phone: OpenPage, slug: str, number: int = 1) -> list[tuple[str, Page]]:
     """Bring this many people to the lobby, each with a phone."""
-    paths = [stack.call("tests.meeting.to_the_lobby", slug) for _one in range(number)]
+    paths = [stack.call("tests.meeting.reach_lobby", slug) for _number in range(number)]
     return [(path, phone(path)) for path in paths]
 
 
-def answer(page: Page, number: int) -> None:
+def submit_number(page: Page, number: int) -> None:
     page.locator('form.move input[name="answer"]').fill(str(number))
     page.locator("form.move button.primary").click()
 
 
-def expect_asked(page: Page) -> None:
+def expect_turn(page: Page) -> None:
     expect(page.locator('form.move input[name="answer"]')).to_be_visible()
 
 
-def check(page: Page, where: str) -> None:
+def check_page(page: Page, where: str) -> None:
     """Check that the page is readable on a phone and accessible."""
-    wrong = described(violations(page), where)
-    assert not wrong, wrong
+    problems = violation_lines(violations(page), where)
+    assert not problems, problems
     assert page.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"], where
-    small = page.evaluate(
-        "[...document.querySelectorAll('main button')].filter((one) => one.offsetParent"
-        " && one.getBoundingClientRect().height < 44).map((one) => one.textContent)"
+    small_buttons = page.evaluate(
+        "[...document.querySelectorAll('main button')].filter((button) => button.offsetParent"
+        " && button.getBoundingClientRect().height < 44).map((button) => button.textContent)"
     )
-    assert not small, (where, small)
+    assert not small_buttons, (where, small_buttons)
 
 
-LISTENED = """
+RECORD_CHIME = """
     window.AudioContext = class {
       currentTime = 0;
       createOscillator() {
@@ -89,20 +89,20 @@ LISTENED = """
 """Records, across reloads, a tab's titles and the number of tones played."""
 
 
-def test_chime_rings_if_allowed_and_the_tab_title_announces_the_start(stack, browser: Browser):
-    slug = launch(stack, "chime", of_people=2, config={"players": 2, "runs": 1})
+def test_chime_and_tab_title_announce_the_start(stack, browser: Browser):
+    slug = launch(stack, "chime", human_seats=2, config={"players": 2, "runs": 1})
     pages = []
     for allowed in (True, False):
         page = browser.new_context(viewport=PHONE).new_page()
-        page.add_init_script(LISTENED)
-        page.goto(stack.url + stack.call("tests.meeting.to_the_lobby", slug))
+        page.add_init_script(RECORD_CHIME)
+        page.goto(stack.url + stack.call("tests.meeting.reach_lobby", slug))
         pages.append(page)
         if allowed:
             page.locator("#chime").click()
             expect(page.locator("#chime")).to_have_attribute("aria-pressed", "true")
             assert page.evaluate("sessionStorage.tones") == "2", "the chime has played"
     for page, tones in zip(pages, ("4", None), strict=True):
-        expect_asked(page)
+        expect_turn(page)
         if tones:
             starting = "● The game is starting! · Waiting for other players · Parley"
             assert starting in page.evaluate("sessionStorage.titles")
@@ -110,99 +110,103 @@ def test_chime_rings_if_allowed_and_the_tab_title_announces_the_start(stack, bro
         page.context.close()
 
 
-def test_four_people_and_a_model_play_to_the_end(stack, phone: Open):
+def test_four_people_and_a_model_play_to_the_end(stack, phone: OpenPage):
     with OpenAIStandIn(['{"answer": 20}'] * 10) as standin:
         stack.call("tests.actions.add_endpoint", "table-model", f"http://127.0.0.1:{standin.port}/v1")
         launch(stack, "table", agent="table-model:m", config={"runs": 2})
-        waiting = come(stack, phone, "table", 3)
-        first = waiting[0][1]
+        arrivals = bring_to_lobby(stack, phone, "table", 3)
+        first = arrivals[0][1]
         expect(first.locator("#missing")).to_have_text("One more player is needed.")
         expect(first.locator("#seats .here")).to_have_count(3)
         expect(first).to_have_title("(3/4) waiting · Waiting for other players · Parley")
-        check(first, "lobby")
-        together = waiting + come(stack, phone, "table")
-        pages = {stack.call("tests.meeting.role_of", path): page for path, page in together}
+        check_page(first, "lobby")
+        arrivals = arrivals + bring_to_lobby(stack, phone, "table")
+        pages = {stack.call("tests.meeting.role_of", path): page for path, page in arrivals}
         assert sorted(pages) == ["p1", "p2", "p3", "p4"]
         for number in (1, 2):
             for page in pages.values():
-                expect_asked(page)
-            check(pages["p1"], "asked")
-            answer(pages["p1"], 10)
+                expect_turn(page)
+            check_page(pages["p1"], "asked")
+            submit_number(pages["p1"], 10)
             expect(pages["p1"].locator("form.move")).to_have_count(0)
             expect(pages["p1"].locator("[data-awaited]").first).to_contain_text("Player 2")
             expect(pages["p2"].locator('[data-seat="p1"]')).to_have_attribute("data-mark", "answered")
             expect(pages["p2"].locator('[data-seat="p3"]')).to_have_attribute("data-mark", "asked")
-            check(pages["p1"], "waiting")
+            check_page(pages["p1"], "waiting")
             for role in ("p2", "p3", "p4"):
-                answer(pages[role], 10 * number)
+                submit_number(pages[role], 10 * number)
         for page in pages.values():
             expect(page.get_by_role("button", name="Continue")).to_be_visible()
             page.get_by_role("button", name="Continue").click()
             expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
 
 
-def test_two_people_repeat_a_dilemma_and_see_both_actions(stack, phone: Open):
+def test_two_people_repeat_a_dilemma_and_see_both_actions(stack, phone: OpenPage):
     seats = [{"name": "", "seats": {"*": "person"}}]
     config = {"players": 2, "mechanism": "repetition", "rounds": 2}
     launch(stack, "dilemma", game="social_dilemma", lineups=seats, agents={}, config=config)
-    together = come(stack, phone, "dilemma", 2)
+    arrivals = bring_to_lobby(stack, phone, "dilemma", 2)
     for round_number in (1, 2):
-        for page in (page for _path, page in together):
+        for page in (page for _path, page in arrivals):
             expect(page.locator(".facts-line .fact-round")).to_contain_text(f"{round_number} of 2")
-            check(page, "dilemma")
+            check_page(page, "dilemma")
             page.locator("form[data-move=act] button", has_text="A0").click()
-    for _path, page in together:
+    for _path, page in arrivals:
         expect(page.locator(".history .rounds > li")).to_have_count(2)
         expect(page.locator("#screen")).to_contain_text("2 points")
         page.get_by_role("button", name="Continue").click()
         expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
 
 
-ANSWERS = {
+CONTRACT_ANSWERS = {
     "approve": {"approve": {"C1": True, "C2": False, "C3": False}},
     "sign": {"sign": True},
     "contract": {"contract": {"A0": 0, "A1": 0}},
 }
 
 
-def signing(request: dict[str, Any]) -> str:
+def sign_contract(request: dict[str, Any]) -> str:
     """Answer each step of a contract as the model in the match, identified by its key."""
     words = request["messages"][-1]["content"]
-    return json.dumps(next((answer for key, answer in ANSWERS.items() if f'"{key}"' in words), {"action": "A0"}))
+    return json.dumps(
+        next((answer for key, answer in CONTRACT_ANSWERS.items() if f'"{key}"' in words), {"action": "A0"})
+    )
 
 
-@pytest.mark.parametrize("signed", by_day([True, False], [True]))
-def test_contract_of_two_people_and_a_model_counts_only_if_all_sign(stack, phone: Open, signed: bool):
+@pytest.mark.parametrize("signed", slow_except([True, False], [True]))
+def test_contract_takes_effect_only_if_all_sign(stack, phone: OpenPage, signed: bool):
     name = "contract" if signed else "contract-void"
-    with OpenAIStandIn(signing) as standin:
+    with OpenAIStandIn(sign_contract) as standin:
         stack.call("tests.actions.add_endpoint", f"{name}-model", f"http://127.0.0.1:{standin.port}/v1")
         agent = f"{name}-model:m"
         seats = [{"name": "", "seats": {"p1": "person", "p2": "person", "p3": agent}}]
         config = {"mechanism": "contract", "base_game": "public_goods"}
         launch(stack, name, agent=agent, game="social_dilemma", lineups=seats, config=config)
-        pages = {stack.call("tests.meeting.role_of", path): page for path, page in come(stack, phone, name, 2)}
+        pages = {
+            stack.call("tests.meeting.role_of", path): page for path, page in bring_to_lobby(stack, phone, name, 2)
+        }
         for page in pages.values():
             page.locator("#propose-A0").fill("1")
             page.locator("#propose-A1").fill("0")
             expect(page.locator("form[data-move=propose] [data-meaning] li")).to_have_count(6)
-        check(pages["p1"], "propose")
+        check_page(pages["p1"], "propose")
         for page in pages.values():
             page.get_by_role("button", name="Propose this").click()
         for page in pages.values():
             for number, approved in ((1, "true"), (2, "false"), (3, "false")):
                 page.locator(f'[name="approve:C{number}"][value={approved}]').check()
-        check(pages["p2"], "approve")
+        check_page(pages["p2"], "approve")
         for page in pages.values():
             page.get_by_role("button", name="Send the votes").click()
         for role, page in pages.items():
             expect(page.locator("[data-move=sign]")).to_be_visible()
-            yes = signed or role == "p1"
-            page.locator(f"[data-move=sign] button[value={'true' if yes else 'false'}]").click()
+            signs = signed or role == "p1"
+            page.locator(f"[data-move=sign] button[value={'true' if signs else 'false'}]").click()
         for page in pages.values():
-            said = "the contract is in effect" if signed else "the contract has no effect"
-            expect(page.locator("#screen")).to_contain_text(said)
+            effect = "the contract is in effect" if signed else "the contract has no effect"
+            expect(page.locator("#screen")).to_contain_text(effect)
             expect(page.locator("#payoffs-title")).to_have_text("Points with the contract" if signed else "Points")
-        check(pages["p1"], "act")
+        check_page(pages["p1"], "act")
         for role, page in pages.items():
             page.locator("form[data-move=act] button", has_text="A0" if role == "p1" else "A1").click()
         # Contributions of p1 and the model: 1 for everyone, and 1 more for p2, who pays ½ to each if all signed.
@@ -210,11 +214,11 @@ def test_contract_of_two_people_and_a_model_counts_only_if_all_sign(stack, phone
         expect(pages["p2"].locator("#screen")).to_contain_text("1 points" if signed else "2 points")
 
 
-def test_people_in_a_population_see_their_partners_past_actions(stack, phone: Open):
+def test_people_see_their_partners_past_actions(stack, phone: OpenPage):
     seats = [{"name": "", "seats": {"p1": "person", "p2": "person", "*": "script:tit_for_tat"}}]
     config = {"mechanism": "reputation_first_order", "population": 3, "rounds": 2}
     launch(stack, "population", agent="script:tit_for_tat", game="social_dilemma", lineups=seats, config=config)
-    pages = [page for _path, page in come(stack, phone, "population", 2)]
+    pages = [page for _path, page in bring_to_lobby(stack, phone, "population", 2)]
     for page in pages:
         expect(page.locator(".facts-line .fact-round")).to_contain_text("1 of 2")
         expect(page.locator(".history")).to_have_count(0)
@@ -223,28 +227,28 @@ def test_people_in_a_population_see_their_partners_past_actions(stack, phone: Op
         expect(page.locator(".facts-line .fact-round")).to_contain_text("2 of 2")
         expect(page.locator(".history h2")).to_have_count(2)
         expect(page.locator(".history").last).to_contain_text("Earlier rounds of Agent")
-        check(page, "reputation")
+        check_page(page, "reputation")
         page.locator("form[data-move=act] button", has_text="A0").click()
     for page in pages:
         page.get_by_role("button", name="Continue").click()
         expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
 
 
-def test_participant_who_closes_the_page_keeps_a_place_but_is_not_waited_for(stack, phone: Open):
-    launch(stack, "closing", of_people=3)
-    (path, page), (_other, other) = come(stack, phone, "closing", 2)
+def test_participant_who_closes_the_lobby_keeps_the_place(stack, phone: OpenPage):
+    launch(stack, "closing", human_seats=3)
+    (path, page), (_other, other) = bring_to_lobby(stack, phone, "closing", 2)
     expect(other.locator("#missing")).to_have_text("One more player is needed.")
     page.close()
     expect(other.locator("#missing")).to_have_text("2 more players are needed.")
-    come(stack, phone, "closing")
+    bring_to_lobby(stack, phone, "closing")
     expect(other.locator("#missing")).to_have_text("One more player is needed.")
-    expect_asked(phone(path))
-    expect_asked(other)
+    expect_turn(phone(path))
+    expect_turn(other)
 
 
-def test_withdrawing_leaves_the_lobby_at_once(stack, phone: Open):
-    launch(stack, "withdrawing", of_people=3)
-    (_path, page), (_other, other) = come(stack, phone, "withdrawing", 2)
+def test_withdrawing_leaves_the_lobby_at_once(stack, phone: OpenPage):
+    launch(stack, "withdrawing", human_seats=3)
+    (_path, page), (_other, other) = bring_to_lobby(stack, phone, "withdrawing", 2)
     expect(other.locator("#missing")).to_have_text("One more player is needed.")
     page.get_by_role("link", name="Leave the study").click()
     page.locator("main button").first.click()
@@ -253,24 +257,24 @@ def test_withdrawing_leaves_the_lobby_at_once(stack, phone: Open):
 
 class TestIncompleteGroup:
     @pytest.mark.slow
-    def test_waiting_is_paid(self, stack, phone: Open):
+    def test_waiting_is_paid(self, stack, phone: OpenPage):
         launch(stack, "in-vain", lobby_seconds=10, waiting_rate="36.00")
-        ((path, page),) = come(stack, phone, "in-vain")
+        ((path, page),) = bring_to_lobby(stack, phone, "in-vain")
         expect(page.get_by_role("heading", level=1)).to_have_text("Not enough players", timeout=30_000)
         expect(page.locator(".earnings")).to_contain_text("For waiting")
-        check(page, "nobody came")
+        check_page(page, "nobody came")
         assert stack.call("tests.meeting.pay_of", path) == {"base": "1.00", "bonus": "0.10"}
 
-    def test_agents_take_the_free_seats(self, stack, phone: Open):
+    def test_agents_take_the_free_seats(self, stack, phone: OpenPage):
         launch(stack, "filled", lobby_seconds=10, lobby_after="agents", fills_in="script:rational")
-        ((_path, page),) = come(stack, phone, "filled")
+        ((_path, page),) = bring_to_lobby(stack, phone, "filled")
         expect(page.locator('form.move input[name="answer"]')).to_be_visible(timeout=30_000)
         expect(page.locator("[data-seat]")).to_have_count(5)
 
     @pytest.mark.slow
-    def test_fewer_seats_are_played(self, stack, phone: Open):
+    def test_fewer_seats_are_played(self, stack, phone: OpenPage):
         launch(stack, "fewer", lobby_seconds=10, lobby_after="fewer")
-        (_one, page), (_other, other) = come(stack, phone, "fewer", 2)
+        (_number, page), (_other, other) = bring_to_lobby(stack, phone, "fewer", 2)
         expect(page.locator('form.move input[name="answer"]')).to_be_visible(timeout=30_000)
         expect(other.locator("[data-seat]")).to_have_count(3)
 
@@ -279,27 +283,27 @@ class TestUnresponsivePlayer:
     """Three people and a script; one person stops answering. The clock gives three seconds and no extra time."""
 
     @pytest.fixture
-    def sitting(self, stack, phone: Open) -> Callable[..., dict[str, tuple[str, Page]]]:
-        def begin(slug: str, **fields: object) -> dict[str, tuple[str, Page]]:
+    def seated(self, stack, phone: OpenPage) -> Callable[..., dict[str, tuple[str, Page]]]:
+        def launch_and_seat(slug: str, **fields: object) -> dict[str, tuple[str, Page]]:
             clock = {"turn_seconds": 6, "extension_seconds": 0}
-            launch(stack, slug, of_people=3, config={"players": 4, "runs": 4}, **clock, **fields)
-            together = come(stack, phone, slug, 3)
-            for _path, page in together:
-                expect_asked(page)
-            return {stack.call("tests.meeting.role_of", path): (path, page) for path, page in together}
+            launch(stack, slug, human_seats=3, config={"players": 4, "runs": 4}, **clock, **fields)
+            arrivals = bring_to_lobby(stack, phone, slug, 3)
+            for _path, page in arrivals:
+                expect_turn(page)
+            return {stack.call("tests.meeting.role_of", path): (path, page) for path, page in arrivals}
 
-        return begin
+        return launch_and_seat
 
     @staticmethod
-    def play_round(sitting: dict[str, tuple[str, Page]], number: int) -> None:
+    def play_round(seated: dict[str, tuple[str, Page]], number: int) -> None:
         """Let the first two answer; then the next round begins, or the game is over."""
         for role in ("p1", "p2"):
-            expect_asked(sitting[role][1])
-            answer(sitting[role][1], number)
+            expect_turn(seated[role][1])
+            submit_number(seated[role][1], number)
 
     @pytest.mark.slow
-    def test_the_game_ends_and_the_others_are_paid(self, stack, sitting):
-        table = sitting("policy-end", on_timeout="end", announced_average="2.00")
+    def test_game_ends_and_the_others_are_paid(self, stack, seated):
+        table = seated("policy-end", on_timeout="end", announced_average="2.00")
         self.play_round(table, 10)
         for role in ("p1", "p2"):
             path, page = table[role]
@@ -307,26 +311,26 @@ class TestUnresponsivePlayer:
             page.get_by_role("button", name="Continue").click()
             expect(page.get_by_role("heading", level=1)).to_have_text("Another player left")
             assert stack.call("tests.meeting.pay_of", path) == {"base": "1.00", "bonus": "2.00"}
-        check(table["p1"][1], "another player left")
+        check_page(table["p1"][1], "another player left")
 
-    def test_default_moves_until_the_person_is_back(self, stack, sitting):
-        table = sitting("policy-default", on_timeout="default")
+    def test_default_moves_until_the_person_is_back(self, stack, seated):
+        table = seated("policy-default", on_timeout="default")
         silent = table["p3"][1]
         for number in (1, 2):
             self.play_round(table, number)
         expect(silent.get_by_text("Are you there?")).to_be_visible(timeout=30_000)
-        check(silent, "are you there")
+        check_page(silent, "are you there")
         expect(table["p1"][1].locator('[data-seat="p3"]')).to_have_attribute("data-note", "away")
         silent.get_by_role("button", name="I'm back").click()
         self.play_round(table, 3)
-        expect_asked(silent)
-        answer(silent, 33)
-        expect_asked(table["p1"][1])
+        expect_turn(silent)
+        submit_number(silent, 33)
+        expect_turn(table["p1"][1])
         assert stack.call("tests.meeting.movers", table["p3"][0], "p3")[-1] in (None, "clock")
 
     @pytest.mark.slow
-    def test_agent_takes_the_seat_and_a_returning_person_is_told(self, stack, phone: Open, sitting):
-        table = sitting("policy-agent", on_timeout="agent", fills_in="script:rational")
+    def test_agent_takes_the_seat_of_an_absent_person(self, stack, phone: OpenPage, seated):
+        table = seated("policy-agent", on_timeout="agent", fills_in="script:rational")
         path, silent = table["p3"]
         silent.close()
         for number in (1, 2, 3, 4):
@@ -335,18 +339,21 @@ class TestUnresponsivePlayer:
         assert stack.call("tests.meeting.movers", path, "p3") == ["script:rational"] * 4
         returned = phone(path)
         expect(returned.get_by_role("heading", level=1)).to_have_text("A program is now playing for you")
-        check(returned, "replaced")
+        check_page(returned, "replaced")
 
 
-REMARKED = '{"understanding": "low wins", "popular_answer": 30, "reason": "a guess", "answer": 20}'
-RECALLED = '{"goal": "to be closest", "previous_answer": 20, "reason": "lower", "answer": 12}'
+FIRST_RUN_ANSWER = '{"understanding": "low wins", "popular_answer": 30, "reason": "a guess", "answer": 20}'
+LATER_RUN_ANSWER = '{"goal": "to be closest", "previous_answer": 20, "reason": "lower", "answer": 12}'
 
 
-def test_a_contest_of_people_models_of_both_protocols_and_a_script(stack, phone: Open, tmp_path: Path):
+def test_people_models_and_a_script_play_a_contest(stack, phone: OpenPage, tmp_path: Path):
     """Five seats over six runs; one person fouls once, as the study allows."""
-    with OpenAIStandIn([REMARKED, *[RECALLED] * 5]) as one, AnthropicStandIn([REMARKED, *[RECALLED] * 5]) as other:
-        stack.call("tests.actions.add_endpoint", "arena-one", f"http://127.0.0.1:{one.port}/v1")
-        stack.call("tests.actions.add_endpoint", "arena-other", f"http://127.0.0.1:{other.port}", "anthropic")
+    with (
+        OpenAIStandIn([FIRST_RUN_ANSWER, *[LATER_RUN_ANSWER] * 5]) as openai,
+        AnthropicStandIn([FIRST_RUN_ANSWER, *[LATER_RUN_ANSWER] * 5]) as anthropic,
+    ):
+        stack.call("tests.actions.add_endpoint", "arena-one", f"http://127.0.0.1:{openai.port}/v1")
+        stack.call("tests.actions.add_endpoint", "arena-other", f"http://127.0.0.1:{anthropic.port}", "anthropic")
         published = {"settings": {"strategy": "published", "cap_study": 1.0}}
         agents = {
             "one": {"spec": "arena-one:m", **published},
@@ -357,25 +364,25 @@ def test_a_contest_of_people_models_of_both_protocols_and_a_script(stack, phone:
         config = {"runs": 6, "history_depth": 3, "people_may_foul": True}
         fields = {"agents": agents, "lineups": [{"name": "", "seats": seats}], "config": config}
         launch(stack, "arena", **fields)
-        together = come(stack, phone, "arena", 2)
-        pages = {stack.call("tests.meeting.role_of", path): page for path, page in together}
+        arrivals = bring_to_lobby(stack, phone, "arena", 2)
+        pages = {stack.call("tests.meeting.role_of", path): page for path, page in arrivals}
         for run in range(1, 7):
             for page in pages.values():
                 expect(page.locator(".facts-line .fact-run strong")).to_have_text(f"{run} of 6")
-                expect_asked(page)
+                expect_turn(page)
             if run <= 2:  # without and with a history
-                check(pages["p1"], f"run {run}")
+                check_page(pages["p1"], f"run {run}")
             expect(pages["p1"].locator(".table-history tbody tr")).to_have_count(min(run - 1, 3))
-            answer(pages["p1"], 101 if run == 2 else 15)
+            submit_number(pages["p1"], 101 if run == 2 else 15)
             if run == 2:
                 expect(pages["p1"].locator("[data-warning]")).to_contain_text("from 0 to 100")
-                check(pages["p1"], "warning")
+                check_page(pages["p1"], "warning")
                 pages["p1"].get_by_role("button", name="Send anyway").click()
-            answer(pages["p2"], 10)
+            submit_number(pages["p2"], 10)
         for page in pages.values():
             expect(page.locator(".number-line li")).to_have_count(5)
             expect(page.locator(".table-history tbody tr")).to_have_count(6)
-            check(page, "over")
+            check_page(page, "over")
         assert "not valid" in pages["p2"].locator(".table-history").inner_text()
         for page in pages.values():
             page.get_by_role("button", name="Continue").click()
@@ -388,7 +395,7 @@ def test_a_contest_of_people_models_of_both_protocols_and_a_script(stack, phone:
 
 
 @pytest.mark.slow
-def test_english_auction_of_three_people_when_one_leaves(stack, phone: Open):
+def test_english_auction_continues_when_a_bidder_leaves(stack, phone: OpenPage):
     """The clock drops the person who left out of the auction; the others keep bidding."""
     values = {"players": 3, "assets": 100, "values": [80, 65, 90]}
     seats = {"p1": "person", "p2": "person", "p3": "person"}
@@ -396,18 +403,18 @@ def test_english_auction_of_three_people_when_one_leaves(stack, phone: Open):
     plain = {"entry": "open", "asks_code_word": False, "asks_quiz": False}
     study = {"slug": "english", "title": "Auction", "game": "english_auction", "config": values, **plain, **clock}
     stack.launch_study({**study, "lineups": [{"name": "", "seats": seats}]})
-    together = come(stack, phone, "english", 3)
-    pages = {stack.call("tests.meeting.role_of", path): page for path, page in together}
+    arrivals = bring_to_lobby(stack, phone, "english", 3)
+    pages = {stack.call("tests.meeting.role_of", path): page for path, page in arrivals}
 
     def turn_of(role: str) -> Page:
         expect(pages[role].locator("form.move")).to_be_visible(timeout=60_000)
         return pages[role]
 
-    check(turn_of("p1"), "first bid")
+    check_page(turn_of("p1"), "first bid")
     turn_of("p1").get_by_role("button", name="Bid the minimum: 0 units").click()
     turn_of("p2").locator('input[name="bid"]').fill("30")
     pages["p2"].get_by_role("button", name="Place bid").click()
-    check(turn_of("p3"), "a later bid")
+    check_page(turn_of("p3"), "a later bid")
     pages["p3"].close()
     turn_of("p1").locator('input[name="bid"]').fill("35")
     pages["p1"].get_by_role("button", name="Place bid").click()
@@ -416,4 +423,4 @@ def test_english_auction_of_three_people_when_one_leaves(stack, phone: Open):
     turn_of("p2").get_by_role("button", name="Drop out for good").click()
     expect(pages["p1"].locator(".facts-result")).to_contain_text("140 units")
     expect(pages["p2"].locator(".facts-result")).to_contain_text("Bidder 1 for 40 units")
-    check(pages["p1"], "sold")
+    check_page(pages["p1"], "sold")

@@ -13,11 +13,11 @@ import pytest
 pytestmark = pytest.mark.services
 
 GROUPS, RUNS = 20, 3
-TOGETHER = 3
+PEOPLE_PER_GROUP = 3
 """People per group; a scripted player is the fourth."""
 PATIENCE = 400.0
 """Seconds within which all must have ended."""
-KILLED = ("web", "redis", "worker")
+SERVICES = ("web", "redis", "worker")
 POSITION = re.compile(r'name="position" value="(\d+)"')
 
 
@@ -28,25 +28,25 @@ class Person:
         where: "lobby" while they wait for others, "round" while their move is sealed and others have not moved.
     """
 
-    def __init__(self, client: httpx.AsyncClient, path: str, comes: asyncio.Event):
-        self.client, self.path, self.comes, self.rng = client, path, comes, random.Random(path)
+    def __init__(self, client: httpx.AsyncClient, path: str, may_arrive: asyncio.Event):
+        self.client, self.path, self.may_arrive, self.rng = client, path, may_arrive, random.Random(path)
         self.where = ""
 
     async def take_part(self) -> None:
         """Arrive, wait, play and continue until the last page."""
-        await self.comes.wait()
+        await self.may_arrive.wait()
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             await asyncio.sleep(self.rng.uniform(0.3, 1.2))
             try:
-                if await self._look():
+                if await self._load_and_act():
                     self.where = ""
                     return
             except httpx.HTTPError:
                 continue
         raise TimeoutError(self.path)
 
-    async def _look(self) -> bool:
+    async def _load_and_act(self) -> bool:
         """Load the page once and do what it asks for; return True at the end."""
         page = (await self.client.get(self.path)).text
         self.where = "lobby" if 'id="lobby"' in page else ""
@@ -57,29 +57,29 @@ class Person:
         elif 'id="screen"' in page:
             frame = (await self.client.get(f"{self.path}match", headers={"accept": "application/json"})).json()
             if frame.get("over"):
-                await self._send_on(page)
+                await self._submit_page(page)
             elif frame.get("answering") is not None:
                 move = {"answering": frame["answering"], "answer": self.rng.randint(0, 100)}
                 await self.client.post(f"{self.path}match", data=move, headers={"accept": "application/json"})
             else:
                 self.where = "round"
         elif POSITION.search(page):
-            await self._send_on(page)
+            await self._submit_page(page)
         return False
 
-    async def _send_on(self, page: str) -> None:
+    async def _submit_page(self, page: str) -> None:
         position = POSITION.search(page)
         assert position is not None
         await self.client.post(self.path, data={"position": position[1]})
 
 
-async def everything_is_killed(stack, people: list[Person], last: asyncio.Event) -> None:
+async def kill_services(stack, people: list[Person], last: asyncio.Event) -> None:
     """Kill each service while people are in the lobby, and again while they are in rounds.
 
     `last` lets the person arrive for whom the last group waits; until then someone is in the lobby.
     """
     for where in ("lobby", "round"):
-        for name in KILLED:
+        for name in SERVICES:
             async with asyncio.timeout(PATIENCE):
                 while not any(person.where == where for person in people):
                     await asyncio.sleep(0.02)
@@ -91,30 +91,33 @@ async def everything_is_killed(stack, people: list[Person], last: asyncio.Event)
 
 
 @pytest.mark.slow
-def test_twenty_groups_meet_and_play_while_everything_is_killed(stack):
+def test_twenty_groups_finish_although_services_are_killed(stack):
     stack.call(
-        "tests.meeting.launch_contest", "killed", of_people=TOGETHER, config={"players": TOGETHER + 1, "runs": RUNS}
+        "tests.meeting.launch_contest",
+        "killed",
+        human_seats=PEOPLE_PER_GROUP,
+        config={"players": PEOPLE_PER_GROUP + 1, "runs": RUNS},
     )
-    paths = stack.call("tests.meeting.before_the_lobby", "killed", GROUPS * TOGETHER)
+    paths = stack.call("tests.meeting.reach_instructions", "killed", GROUPS * PEOPLE_PER_GROUP)
 
-    async def all_of_it() -> None:
+    async def run() -> None:
         first, last = asyncio.Event(), asyncio.Event()
         first.set()
         limits = httpx.Limits(max_connections=30)
         async with httpx.AsyncClient(base_url=stack.url, timeout=10, limits=limits, follow_redirects=True) as client:
             people = [Person(client, path, last if path == paths[-1] else first) for path in paths]
             walks = (person.take_part() for person in people)
-            await asyncio.gather(everything_is_killed(stack, people, last), *walks)
+            await asyncio.gather(kill_services(stack, people, last), *walks)
 
-    asyncio.run(all_of_it())
+    asyncio.run(run())
     number = len(paths)
-    books = stack.call("tests.meeting.books_of", "killed")
-    assert books == {
+    outcome = stack.call("tests.meeting.outcome_summary", "killed")
+    assert outcome == {
         "states": {"completed": number},
         "matches": {"finished": GROUPS},
         "seats": number,
         "in_two_groups": 0,
-        "moves": {str(RUNS): GROUPS * (TOGETHER + 1)},
-        "paid": {**books["paid"], "base": number},
+        "moves": {str(RUNS): GROUPS * (PEOPLE_PER_GROUP + 1)},
+        "paid": {**outcome["paid"], "base": number},
         "paid_twice": 0,
     }

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from tests.test_rights import House
+from tests.test_rights import SampleData
 
 pytestmark = [pytest.mark.slow, pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
@@ -20,7 +20,7 @@ Rows = dict[str, list[tuple[object, ...]]]
 @pytest.fixture
 def filled(transactional_db: None) -> Iterator[None]:
     """Rows in the tables of Parley's apps; at the end the schema is complete again, even if a test failed."""
-    House()
+    SampleData()
     yield
     executor = MigrationExecutor(connection)
     executor.migrate(executor.loader.graph.leaf_nodes())

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from conftest import by_day
+from conftest import slow_except
 from games import registry
 from games.play import configure
 from llm_agents.standins import OpenAIStandIn
@@ -35,7 +35,7 @@ STACKS = ("sqlite",)
 """The pages' content does not depend on the database."""
 LIMIT = 8.0
 """Seconds that a study gives its opponent for a move."""
-WITHIN = 1000 * (LIMIT + 20)
+TIMEOUT = 1000 * (LIMIT + 20)
 """Milliseconds within which the person must see it; includes a margin for a slow machine with a dozen open pages."""
 MISBEHAVIOURS: dict[str, Any] = {
     "hung": Hang(60),
@@ -51,28 +51,28 @@ MISBEHAVIOURS: dict[str, Any] = {
     "unknown": WrongModel(),
     "late": Slow(30, "{}"),
 }
-DAILY = ("hung", "broken", "wrong-types", "declines")
+QUICK = ("hung", "broken", "wrong-types", "declines")
 """One misbehaviour of each kind: no answer, a refusal by HTTP, an unusable answer, a refusal in words."""
-TRIED = [("bargaining", DAILY), *((game, tuple(MISBEHAVIOURS)) for game in GAMES)]
-ASKING = {"call_seconds": 2.0, "limit_seconds": LIMIT, "retries": 1, "tries_after_first": 1, "appears": "typed"}
+CASES = [("bargaining", QUICK), *((game, tuple(MISBEHAVIOURS)) for game in GAMES)]
+SETTINGS = {"call_seconds": 2.0, "limit_seconds": LIMIT, "retries": 1, "tries_after_first": 1, "appears": "typed"}
 
 
 @pytest.fixture(scope="module")
 def standins() -> Iterator[dict[str, str]]:
     """Run a server for each misbehaviour; yield their addresses."""
-    with ExitStack() as serving:
+    with ExitStack() as servers:
         yield {
-            kind: f"http://127.0.0.1:{serving.enter_context(OpenAIStandIn([answer])).port}/v1"
+            kind: f"http://127.0.0.1:{servers.enter_context(OpenAIStandIn([answer])).port}/v1"
             for kind, answer in MISBEHAVIOURS.items()
         }
 
 
-def sit_opposite(stack, standins: dict[str, str], game: str, kind: str, **asking) -> str:
+def move_against(stack, standins: dict[str, str], game: str, kind: str, **settings) -> str:
     """Make a person's first move against this model; return the path of their page.
 
     Each study has its own endpoint: failures in one neither open another's circuit nor close it to participants.
     """
-    slug = f"{kind}-{game}-{'script' if asking else 'end'}".replace("_", "-")
+    slug = f"{kind}-{game}-{'script' if settings else 'end'}".replace("_", "-")
     stack.call("tests.actions.add_endpoint", slug, standins[kind])
     stack.launch_study(
         {
@@ -80,11 +80,11 @@ def sit_opposite(stack, standins: dict[str, str], game: str, kind: str, **asking
             "title": kind,
             "game": game,
             "roles": list(configure(registry.get(game), {}).roles()[:1]),
-            "agents": agents_from_specs(f"{slug}:any", settings={**ASKING, **asking}),
+            "agents": agents_from_specs(f"{slug}:any", settings={**SETTINGS, **settings}),
             "entry": "codes",
         }
     )
-    path = stack.sit_down(slug)
+    path = stack.reach_first_turn(slug)
     stack.move(path, "random")
     return path
 
@@ -92,21 +92,19 @@ def sit_opposite(stack, standins: dict[str, str], game: str, kind: str, **asking
 def reach_the_end(page: Page, kind: str) -> None:
     """Wait for the end of the game, and go to the last page if the end came while the page was open."""
     ending = page.get_by_role("heading", name="The game could not continue", level=1)
-    go_on = page.get_by_role("button", name="Continue")
-    expect(ending.or_(go_on).first, kind).to_be_visible(timeout=WITHIN)
-    if go_on.is_visible():
-        go_on.click()
+    continue_button = page.get_by_role("button", name="Continue")
+    expect(ending.or_(continue_button).first, kind).to_be_visible(timeout=TIMEOUT)
+    if continue_button.is_visible():
+        continue_button.click()
     expect(ending, kind).to_be_visible()
 
 
-@pytest.mark.parametrize(("game", "kinds"), by_day(TRIED, TRIED[:1]))
-def test_every_misbehaviour_ends_with_pay_and_an_explanation(
-    stack, standins, browser: Browser, game: str, kinds: tuple[str, ...]
-):
+@pytest.mark.parametrize(("game", "kinds"), slow_except(CASES, CASES[:1]))
+def test_misbehaving_model_ends_the_game_with_pay(stack, standins, browser: Browser, game: str, kinds: tuple[str, ...]):
     context = browser.new_context()
     pages = {}
     for kind in kinds:
-        path = sit_opposite(stack, standins, game, kind)
+        path = move_against(stack, standins, game, kind)
         pages[kind] = context.new_page()
         pages[kind].goto(stack.url + path)
     for kind, page in pages.items():
@@ -115,14 +113,14 @@ def test_every_misbehaviour_ends_with_pay_and_an_explanation(
     context.close()
 
 
-@pytest.mark.parametrize("game", by_day(GAMES, ("bargaining",)))
-def test_game_goes_on_with_a_fallback_script(stack, standins, browser: Browser, game: str):
+@pytest.mark.parametrize("game", slow_except(GAMES, ("bargaining",)))
+def test_fallback_script_continues_the_game(stack, standins, browser: Browser, game: str):
     context = browser.new_context()
     for kind in ("hung", "broken", "wrong-types"):
         page = context.new_page()
-        page.goto(stack.url + sit_opposite(stack, standins, game, kind, script=registry.get(game).default_script))
-        asked_again = page.locator("form.move").first
+        page.goto(stack.url + move_against(stack, standins, game, kind, script=registry.get(game).default_script))
+        next_form = page.locator("form.move").first
         over = page.get_by_role("button", name="Continue")
-        expect(asked_again.or_(over).first, kind).to_be_visible(timeout=WITHIN)
+        expect(next_form.or_(over).first, kind).to_be_visible(timeout=TIMEOUT)
         assert "could not continue" not in page.locator("main").inner_text(), kind
     context.close()

@@ -47,7 +47,7 @@ def desk(stack: Any, browser: Browser, slug: str) -> Iterator[Page]:
     page.fill("#id_username", name)
     page.fill("#id_password", PASSWORD)
     page.get_by_role("button", name="Log in").click()
-    page.goto(stack.url + stack.call("tests.actions.monitor_of", slug))
+    page.goto(stack.url + stack.call("tests.actions.monitor_path", slug))
     page.evaluate("window.neverReloaded = true")
     yield page
     context.close()
@@ -62,14 +62,14 @@ def number_in(desk: Page, state: str) -> Any:
     return desk.locator(f"#m-state-{state} td.number")
 
 
-def sit_down(stack: Any, page: Page, slug: str) -> None:
-    page.goto(stack.url + stack.sit_down(slug))
+def open_first_turn(stack: Any, page: Page, slug: str) -> None:
+    page.goto(stack.url + stack.reach_first_turn(slug))
     walking.expect_turn(page, "offer")
 
 
 def test_move_appears_without_a_reload(stack, page: Page, desk: Page, slug: str):
     expect(figure(desk, "arrived")).to_have_text("0")
-    sit_down(stack, page, slug)
+    open_first_turn(stack, page, slug)
     expect(figure(desk, "live matches")).to_have_text("1", timeout=PATIENCE)
     expect(number_in(desk, "playing")).to_have_text("1")
     answers = desk.locator("#m-latencies tr", has_text="participants").locator("td").first
@@ -80,7 +80,7 @@ def test_move_appears_without_a_reload(stack, page: Page, desk: Page, slug: str)
     assert desk.evaluate("window.neverReloaded")
 
 
-def test_pausing_takes_one_click_and_keeps_new_participants_out(stack, page: Page, desk: Page, slug: str):
+def test_paused_study_admits_no_new_participants(stack, page: Page, desk: Page, slug: str):
     desk.get_by_role("button", name="Pause").click()
     expect(desk.locator("#m-paused")).to_contain_text("closed to new participants")
     page.goto(f"{stack.url}/join/{slug}")
@@ -91,10 +91,10 @@ def test_pausing_takes_one_click_and_keeps_new_participants_out(stack, page: Pag
     expect(page.locator("main")).not_to_contain_text("The study is paused")
 
 
-def test_ending_a_stuck_match_records_a_reason_and_pays_the_participant(stack, page: Page, desk: Page, slug: str):
+def test_ending_a_match_records_the_reason_and_pays(stack, page: Page, desk: Page, slug: str):
     stack.halt("worker")
     try:
-        sit_down(stack, page, slug)
+        open_first_turn(stack, page, slug)
         walking.offer(page, "990", "10", role="alice")
         row = desk.locator("#m-live tbody tr", has_text="bob")
         expect(row).to_contain_text("script:fair", timeout=PATIENCE)
@@ -107,7 +107,7 @@ def test_ending_a_stuck_match_records_a_reason_and_pays_the_participant(stack, p
         expect(desk.locator("#m-failures li").first).to_contain_text("ended by a researcher: The worker <b>died</b>")
         expect(number_in(desk, "opponent_failed")).to_have_text("1")
         walking.expect_over(page)
-        walking.go_on(page)
+        walking.press_continue(page)
         expect(page.get_by_role("heading", level=1)).to_have_text("The game was ended")
         expect(page.locator("main")).to_contain_text("2.00")
     finally:
@@ -115,11 +115,11 @@ def test_ending_a_stuck_match_records_a_reason_and_pays_the_participant(stack, p
 
 
 def test_updates_do_not_disturb_typing_a_reason(stack, page: Page, desk: Page, slug: str):
-    sit_down(stack, page, slug)
+    open_first_turn(stack, page, slug)
     desk.get_by_role("link", name="End …").click(timeout=PATIENCE)
     reason = desk.get_by_label("Reason (recorded)")
     reason.fill("Half a sent")
-    stack.sit_down(slug)
+    stack.reach_first_turn(slug)
     expect(figure(desk, "live matches")).to_have_text("2", timeout=PATIENCE)
     expect(reason).to_have_value("Half a sent")
     expect(reason).to_be_focused()
@@ -137,19 +137,17 @@ def test_outdated_figures_are_marked(stack, desk: Page, slug: str):
 def test_hidden_page_pauses_until_it_is_visible(stack, desk: Page, slug: str):
     desk.evaluate("Object.defineProperty(document, 'hidden', { get: () => window.away }); window.away = true")
     desk.wait_for_load_state("networkidle")  # a request in progress has finished
-    looks: list[str] = []
-    desk.on("request", lambda request: looks.append(request.url))
+    requests: list[str] = []
+    desk.on("request", lambda request: requests.append(request.url))
     stack.arrive(slug)
     desk.wait_for_timeout(3000)
-    assert looks == []
+    assert requests == []
     desk.evaluate("window.away = false; document.dispatchEvent(new Event('visibilitychange'))")
     expect(figure(desk, "arrived")).to_have_text("1", timeout=PATIENCE)
 
 
-def test_match_can_be_stepped_through_by_keyboard_and_its_screens_run_no_scripts(
-    stack, page: Page, desk: Page, slug: str
-):
-    sit_down(stack, page, slug)
+def test_keyboard_steps_through_a_match_without_scripts(stack, page: Page, desk: Page, slug: str):
+    open_first_turn(stack, page, slug)
     walking.offer(page, "990", "10", role="alice", message="<img src=x onerror='parent.document.title=1'>hello")
     walking.expect_turn(page, "answer")
     desk.locator("#m-live tbody tr a").first.click(timeout=PATIENCE)
@@ -168,9 +166,9 @@ def test_match_can_be_stepped_through_by_keyboard_and_its_screens_run_no_scripts
     desk.locator("#s-after").click()
     expect(bob.locator("main")).to_contain_text("<img src=x")
     assert bob.locator("img[src=x]").count() == 0
-    tall = desk.locator("#s-screen-bob iframe")
+    outer_frame = desk.locator("#s-screen-bob iframe")
     inside = bob.locator("main").evaluate("main => main.scrollHeight")
-    assert tall.bounding_box()["height"] >= inside
+    assert outer_frame.bounding_box()["height"] >= inside
     expect(desk.locator("#s-after")).to_have_attribute("aria-current", "true")
     desk.go_back()
     expect(desk.locator("#s-before")).to_have_attribute("aria-current", "true")
@@ -180,16 +178,16 @@ def test_match_can_be_stepped_through_by_keyboard_and_its_screens_run_no_scripts
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_both_pages_are_accessible_and_fit_a_phone(stack, page: Page, desk: Page, slug: str, scheme: str):
-    sit_down(stack, page, slug)
+def test_monitor_and_transcript_are_accessible_on_a_phone(stack, page: Page, desk: Page, slug: str, scheme: str):
+    open_first_turn(stack, page, slug)
     walking.offer(page, "990", "10", role="alice")
     expect(figure(desk, "live matches")).to_have_text("1", timeout=PATIENCE)
     desk.emulate_media(color_scheme=scheme)
     desk.set_viewport_size(PHONE)
-    for _look in ("monitor", "transcript"):
+    for _page in ("monitor", "transcript"):
         desk.reload()
         assert desk.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"]
         found = violations(desk, within=".parley")
-        assert [(wrong["id"], [node["target"] for node in wrong["nodes"]]) for wrong in found] == []
+        assert [(violation["id"], [node["target"] for node in violation["nodes"]]) for violation in found] == []
         desk.locator("#m-live tbody tr a, .step-place").first.click(timeout=PATIENCE)
         desk.wait_for_load_state("load")

@@ -20,7 +20,7 @@ from opponents.agents import agents_from_specs
 from participants.states import State
 from tests import walking
 from tests.photographs import PHONE
-from tests.reaching import OF_GROUPS
+from tests.reaching import GROUP_STATES
 from tests.researching import sign_in
 
 pytestmark = pytest.mark.browser
@@ -44,24 +44,24 @@ STATES = {
     "AINSTRUCTED": State.INSTRUCTED,
 }
 """Workers who go through without a browser, and the state they end in."""
-LATER = {"ASCREENEDOUT": State.SCREENED_OUT, "AWAITING": State.WAITING}
+SECOND_VERSION_WORKERS = {"ASCREENEDOUT": State.SCREENED_OUT, "AWAITING": State.WAITING}
 """The same for those who arrive last, after the study has been launched again."""
-SUBMITTING = {State.COMPLETED, State.FAILED_QUIZ, State.OPPONENT_FAILED}
+PAID_ENDINGS = {State.COMPLETED, State.FAILED_QUIZ, State.OPPONENT_FAILED}
 """Endings that are paid; after the others the task is returned."""
 
 
 @pytest.fixture
 def standin() -> Iterator[StandIn]:
-    with StandIn() as served:
-        yield served
+    with StandIn() as server:
+        yield server
 
 
 @pytest.fixture
-def desk(stack: Any, page: Page, standin: StandIn) -> Desk:
-    return Desk(stack, page, standin)
+def researcher(stack: Any, page: Page, standin: StandIn) -> Researcher:
+    return Researcher(stack, page, standin)
 
 
-class Desk:
+class Researcher:
     """A researcher in the admin, with one study."""
 
     def __init__(self, stack: Any, page: Page, standin: StandIn):
@@ -84,10 +84,10 @@ class Desk:
         self.slug = self.stack.launch_study(fields)
         sign_in(self.stack, self.page)
         self.page.set_default_timeout(SLOW_MACHINE)
-        self._make_account(f"Rehearsal of {slug}")
-        self._recruit(f"Rehearsal of {slug}")
+        self._add_account(f"Rehearsal of {slug}")
+        self._add_recruitment(f"Rehearsal of {slug}")
 
-    def _make_account(self, title: str) -> None:
+    def _add_account(self, title: str) -> None:
         page = self.page
         page.goto(f"{self.stack.url}/admin/marketplaces/account/add/")
         page.locator("[name=title]").fill(title)
@@ -102,17 +102,17 @@ class Desk:
         expect(page.get_by_text("The account works. Balance: $10,000.00.")).to_be_visible(timeout=SLOW_MACHINE)
         assert SECRET not in page.content()
 
-    def _recruit(self, account: str) -> None:
+    def _add_recruitment(self, account: str) -> None:
         page = self.page
         page.goto(f"{self.stack.url}/admin/marketplaces/recruitment/add/")
-        page.locator("select[name=study]").select_option(str(self.stack.call("tests.mturk.key_of", self.slug)))
+        page.locator("select[name=study]").select_option(str(self.stack.call("tests.mturk.study_key", self.slug)))
         page.locator("select[name=account]").select_option(label=account)
         page.locator("button[name=_save], input[name=_save]").first.click()
         expect(page.get_by_text("was added successfully")).to_be_visible(timeout=SLOW_MACHINE)
 
     def open(self) -> None:
         """Open the study's recruiting page through the link on the study's page."""
-        key = self.stack.call("tests.mturk.key_of", self.slug)
+        key = self.stack.call("tests.mturk.study_key", self.slug)
         self.page.goto(f"{self.stack.url}/admin/studies/study/{key}/change/")
         self.page.get_by_role("link", name="Tasks and workers").click()
         workers = self.page.get_by_role("heading", name="Workers on Mechanical Turk and in Parley")
@@ -133,7 +133,7 @@ class Desk:
         page.get_by_role("button", name=re.compile(r"\bPublish$")).click()  # after the icon's name
         expect(page.get_by_text("Published: workers can find the task now.")).to_be_visible(timeout=SLOW_MACHINE)
 
-    def ask(self) -> None:
+    def refresh(self) -> None:
         """Sync with Mechanical Turk now."""
         self.open()
         self.page.get_by_role("button", name="Refresh now").click()
@@ -172,8 +172,8 @@ class Worker:
         self.page.get_by_role("button", name="Accept").click()
         return self._frame("I agree to take part")
 
-    def _frame(self, says: str) -> Frame:
-        expect(self.page.frame_locator("iframe").get_by_text(re.compile(says, re.I)).first).to_be_visible(
+    def _frame(self, text: str) -> Frame:
+        expect(self.page.frame_locator("iframe").get_by_text(re.compile(text, re.I)).first).to_be_visible(
             timeout=SLOW_MACHINE
         )
         frame = self.page.frame(name="task")
@@ -188,7 +188,7 @@ class Worker:
         expect(frame.locator('input[name="alice_gain"]').first).to_be_visible(timeout=SLOW_MACHINE)
         walking.offer(frame, "5000", "5000", role="alice")
         expect(frame.get_by_role("button", name="Continue")).to_be_visible(timeout=SLOW_MACHINE)
-        walking.go_on(frame)
+        walking.press_continue(frame)
         frame.locator('main input[type="radio"]').first.wait_for(timeout=SLOW_MACHINE)
 
     def finish(self, frame: Any) -> None:
@@ -204,14 +204,14 @@ class Worker:
         return bool(frame.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
 
 
-def come(standin: StandIn, worker: str) -> tuple[Assignment, str]:
+def accept_without_browser(standin: StandIn, worker: str) -> tuple[Assignment, str]:
     """Let a worker accept the task and open it without a browser; return the assignment and their page's path."""
     (task,) = standin.market.hits.values()
     assignment = standin.market.accept(standin.market.worker(worker), task)
-    return assignment, follow(assignment, standin).headers["location"]
+    return assignment, open_link(assignment, standin).headers["location"]
 
 
-def follow(assignment: Assignment, standin: StandIn, **other: str) -> httpx.Response:
+def open_link(assignment: Assignment, standin: StandIn, **other: str) -> httpx.Response:
     """Return our response to the link of an assignment."""
     link = {
         "assignmentId": assignment.id,
@@ -222,7 +222,7 @@ def follow(assignment: Assignment, standin: StandIn, **other: str) -> httpx.Resp
     return httpx.get(f"{assignment.hit.address}?{urlencode({**link, **other})}", timeout=60)
 
 
-def hand_in(stack: Any, path: str) -> httpx.Response:
+def submit_last_page(stack: Any, path: str) -> httpx.Response:
     """Post the form of a worker's last page as their browser would."""
     last = httpx.get(f"{stack.url}{path}", timeout=60).text
     found = re.search(r'<form method="post" action="([^"]+/mturk/externalSubmit)">(.*?)</form>', last, re.S)
@@ -231,9 +231,9 @@ def hand_in(stack: Any, path: str) -> httpx.Response:
     return httpx.post(found[1], data=fields, timeout=60)
 
 
-def test_two_workers_are_recruited_paid_and_in_the_dataset(browser, stack, desk, standin, tmp_path):
-    desk.set_up("turk-short", people=2)
-    desk.publish(2)
+def test_two_workers_are_recruited_paid_and_exported(browser, stack, researcher, standin, tmp_path):
+    researcher.set_up("turk-short", people=2)
+    researcher.publish(2)
     for number, window in enumerate(({"viewport": PHONE, "has_touch": True}, {})):
         worker = Worker(browser, standin, f"AWORKER{number}", **window)
         preview = worker.find()
@@ -242,18 +242,22 @@ def test_two_workers_are_recruited_paid_and_in_the_dataset(browser, stack, desk,
         worker.play(frame)
         assert worker.fits(frame)
         worker.finish(frame)
-    desk.ask()
-    assert desk.page.get_by_text("submitted", exact=True).count() == 2
-    desk.pay()
-    assert sorted(one.status for one in standin.market.assignments.values()) == ["Approved", "Approved"]
-    paid(stack, standin, desk.slug)
-    exported(stack, desk.slug, tmp_path, ["AWORKER0", "AWORKER1"])
+    researcher.refresh()
+    assert researcher.page.get_by_text("submitted", exact=True).count() == 2
+    researcher.pay()
+    assert sorted(assignment.status for assignment in standin.market.assignments.values()) == ["Approved", "Approved"]
+    check_paid(stack, standin, researcher.slug)
+    check_export(stack, researcher.slug, tmp_path, ["AWORKER0", "AWORKER1"])
 
 
-def paid(stack: Any, standin: StandIn, slug: str) -> None:
+def check_paid(stack: Any, standin: StandIn, slug: str) -> None:
     """Check that each submitter's rows are confirmed and were paid at the stand-in once, and that the sums agree."""
     rows = stack.call("tests.mturk.ledger", slug)
-    submitted = {one.worker: one for one in standin.market.assignments.values() if one.status != "Returned"}
+    submitted = {
+        assignment.worker: assignment
+        for assignment in standin.market.assignments.values()
+        if assignment.status != "Returned"
+    }
     bonuses = [row for row in rows if row["reason"] == "bonus" and row["state"] == "confirmed"]
     assert sorted((row["worker"], Decimal(row["amount"])) for row in bonuses) == sorted(
         (bonus.worker, bonus.amount) for bonus in standin.market.bonuses
@@ -261,10 +265,10 @@ def paid(stack: Any, standin: StandIn, slug: str) -> None:
     for row in rows:
         if row["reason"] == "base" and row["state"] == "confirmed":
             assert submitted[row["worker"]].status == "Approved"
-    assert stack.call("tests.mturk.books_agree") == []
+    assert stack.call("tests.mturk.book_errors") == []
 
 
-def exported(stack: Any, slug: str, folder: Path, workers: list[str]) -> None:
+def check_export(stack: Any, slug: str, folder: Path, workers: list[str]) -> None:
     """Check that the dataset verifies and contains nobody's identifier."""
     stack.manage("export_dataset", slug, "--to", str(folder / "data"))
     stack.manage("verify_dataset", str(folder / "data"))
@@ -275,9 +279,9 @@ def exported(stack: Any, slug: str, folder: Path, workers: list[str]) -> None:
 
 
 @pytest.mark.slow
-def test_a_whole_study_of_twenty_workers(browser, stack, desk, standin, tmp_path):
-    desk.set_up("turk-whole", people=20)
-    desk.publish(20)
+def test_twenty_workers_complete_a_whole_study(browser, stack, researcher, standin, tmp_path):
+    researcher.set_up("turk-whole", people=20)
+    researcher.publish(20)
     in_browsers = ["ABROWSER1", "ABROWSER2"]
     for name, window in zip(in_browsers, ({"viewport": PHONE, "has_touch": True}, {}), strict=True):
         worker = Worker(browser, standin, name, **window)
@@ -288,57 +292,57 @@ def test_a_whole_study_of_twenty_workers(browser, stack, desk, standin, tmp_path
 
     paths: dict[str, str] = {}
 
-    def go(name: str, state: State) -> None:
-        assignment, paths[name] = come(standin, name)
-        reached = stack.call("tests.reaching.walk", paths[name], str(state))
+    def take_part(name: str, state: State) -> None:
+        assignment, paths[name] = accept_without_browser(standin, name)
+        actual = stack.call("tests.reaching.reach_state", paths[name], str(state))
         if state == State.WITHDREW:
             httpx.post(f"{stack.url}{paths[name]}leave/", timeout=60)
         else:
-            assert reached == state
-        if state in SUBMITTING:
-            assert hand_in(stack, paths[name]).status_code == 200
+            assert actual == state
+        if state in PAID_ENDINGS:
+            assert submit_last_page(stack, paths[name]).status_code == 200
             assert assignment.status == "Submitted"
 
     for name, state in STATES.items():
-        go(name, state)
+        take_part(name, state)
 
     # One only arrives; one accepts and returns, and the assignment goes to another; and there are forged requests.
-    arrived, paths["AARRIVED"] = come(standin, "AARRIVED")
-    gone, paths["AGONE"] = come(standin, "AGONE")
-    standin.market.leave(gone)
+    arrived, paths["AARRIVED"] = accept_without_browser(standin, "AARRIVED")
+    returned, paths["AGONE"] = accept_without_browser(standin, "AGONE")
+    standin.market.leave(returned)
     stack.call("tests.mturk.backdate_activity", "AGONE", 30)
     (task,) = standin.market.hits.values()
-    again = standin.market.accept(standin.market.worker("AAGAIN"), task, reuse=gone.id)
-    paths["AAGAIN"] = follow(again, standin).headers["location"]
-    assert stack.call("tests.reaching.walk", paths["AAGAIN"], "completed") == "completed"
-    assert hand_in(stack, paths["AAGAIN"]).status_code == 200
-    assert follow(arrived, standin, workerId="no worker").status_code == 400
-    assert follow(arrived, standin, workerId="AFORGER").status_code == 403
-    assert follow(arrived, standin, hitId="3ANOTHERTASK", workerId="AFORGER").status_code == 403
-    stack.call("tests.reaching.launch_second_version", desk.slug)
-    for name, state in LATER.items():
-        go(name, state)
+    again = standin.market.accept(standin.market.worker("AAGAIN"), task, reuse=returned.id)
+    paths["AAGAIN"] = open_link(again, standin).headers["location"]
+    assert stack.call("tests.reaching.reach_state", paths["AAGAIN"], "completed") == "completed"
+    assert submit_last_page(stack, paths["AAGAIN"]).status_code == 200
+    assert open_link(arrived, standin, workerId="no worker").status_code == 400
+    assert open_link(arrived, standin, workerId="AFORGER").status_code == 403
+    assert open_link(arrived, standin, hitId="3ANOTHERTASK", workerId="AFORGER").status_code == 403
+    stack.call("tests.reaching.launch_second_version", researcher.slug)
+    for name, state in SECOND_VERSION_WORKERS.items():
+        take_part(name, state)
 
     standin.misbehave("GetHIT", *[Misbehaviour.DOWN] * 10)
-    desk.open()
-    desk.page.get_by_role("button", name="Refresh now").click()
-    expect(desk.page.get_by_text("is not responding properly").first).to_be_visible(timeout=SLOW_MACHINE)
+    researcher.open()
+    researcher.page.get_by_role("button", name="Refresh now").click()
+    expect(researcher.page.get_by_text("is not responding properly").first).to_be_visible(timeout=SLOW_MACHINE)
     standin.behave()
-    desk.ask()
-    found = stack.call("tests.mturk.await_drop_out", desk.slug)
-    alone = [str(state) for state in State if state not in OF_GROUPS]
-    assert found == {**dict.fromkeys(alone, 1), "completed": 6}
+    researcher.refresh()
+    found = stack.call("tests.mturk.await_drop_out", researcher.slug)
+    single_player_states = [str(state) for state in State if state not in GROUP_STATES]
+    assert found == {**dict.fromkeys(single_player_states, 1), "completed": 6}
     assert sum(found.values()) == 20
     screens = {name: httpx.get(f"{stack.url}{path}", timeout=60) for name, path in paths.items()}
     assert not [name for name, page in screens.items() if page.status_code != 200 or "<h1" not in page.text]
     assert "You returned this assignment" in screens["AGONE"].text
-    desk.open()
-    expect(desk.page.get_by_text("Another worker submitted this assignment")).to_be_visible()
+    researcher.open()
+    expect(researcher.page.get_by_text("Another worker submitted this assignment")).to_be_visible()
 
-    desk.pay()
-    paid(stack, standin, desk.slug)
-    confirmed = [row for row in stack.call("tests.mturk.ledger", desk.slug) if row["state"] == "confirmed"]
+    researcher.pay()
+    check_paid(stack, standin, researcher.slug)
+    confirmed = [row for row in stack.call("tests.mturk.ledger", researcher.slug) if row["state"] == "confirmed"]
     assert {row["worker"] for row in confirmed if row["reason"] == "base"} == {
         *in_browsers, "AAGAIN", "AFAILEDQUIZ", "AOPPONENT", *(f"ACOMPLETED{number}" for number in range(1, 4)),
     }  # fmt: skip
-    exported(stack, desk.slug, tmp_path, [*paths, *in_browsers])
+    check_export(stack, researcher.slug, tmp_path, [*paths, *in_browsers])

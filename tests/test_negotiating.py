@@ -19,9 +19,9 @@ CONFIG = {"scale": 100, "seller_factor": 0.8, "buyer_factor": 1.5, "rounds": 6}
 VALUES = {"alice": 80.0, "bob": 150.0}
 
 
-def sit_down(stack, page: Page, role: str, slug: str, **settings) -> str:
+def enter_game(stack, page: Page, role: str, slug: str, **settings) -> str:
     """Go to the game in this role, against a haggler."""
-    given = {
+    defaults = {
         "title": "Trading",
         "game": "negotiation",
         "amounts": "dollars",
@@ -29,7 +29,7 @@ def sit_down(stack, page: Page, role: str, slug: str, **settings) -> str:
         "roles": [role],
         "agents": agents_from_specs("script:haggler"),
     }
-    stack.launch_study({"slug": slug, "entry": "codes", **given, **settings})
+    stack.launch_study({"slug": slug, "entry": "codes", **defaults, **settings})
     walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
     walking.consent_and_name(page)
     walking.read_instructions(page)
@@ -46,7 +46,7 @@ def name_price(page: Page, price: str, message: str = "") -> None:
 def finish(stack, page: Page, slug: str, value: str, folder: Path) -> dict[str, str]:
     """Answer the quiz and reach the last page; return the match's row of the verified dataset."""
     walking.expect_over(page)
-    walking.go_on(page)
+    walking.press_continue(page)
     walking.answer_quiz(page, option=value)
     expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
     stack.manage("export_dataset", slug, "--to", str(folder))
@@ -56,8 +56,8 @@ def finish(stack, page: Page, slug: str, value: str, folder: Path) -> dict[str, 
     return row
 
 
-def test_seller_sees_what_a_price_would_earn_and_sells(stack, page: Page, tmp_path: Path):
-    slug = sit_down(stack, page, "alice", "selling")
+def test_seller_sees_what_a_price_earns_and_sells(stack, page: Page, tmp_path: Path):
+    slug = enter_game(stack, page, "alice", "selling")
     price = page.locator('input[name="price"]')
     expect(price).to_be_visible(timeout=walking.TURN)
     price.fill("70")
@@ -72,15 +72,15 @@ def test_seller_sees_what_a_price_would_earn_and_sells(stack, page: Page, tmp_pa
     name_price(page, "90")
     row = finish(stack, page, slug, "$80", tmp_path / "d")
     assert row["trade"] == "TRUE"
-    traded = float(row["price"])
-    assert float(row["payoffs_alice"]) == pytest.approx(traded - VALUES["alice"])
-    assert float(row["payoffs_bob"]) == pytest.approx(VALUES["bob"] - traded)
-    assert float(row["fairness_raw"]) == pytest.approx(1 - 4 * ((traded - 115) / 100) ** 2)
+    price_paid = float(row["price"])
+    assert float(row["payoffs_alice"]) == pytest.approx(price_paid - VALUES["alice"])
+    assert float(row["payoffs_bob"]) == pytest.approx(VALUES["bob"] - price_paid)
+    assert float(row["fairness_raw"]) == pytest.approx(1 - 4 * ((price_paid - 115) / 100) ** 2)
 
 
-def test_buyer_is_warned_of_the_loss_and_walks_away(stack, page: Page, tmp_path: Path):
+def test_buyer_is_warned_of_a_loss_and_walks_away(stack, page: Page, tmp_path: Path):
     config = {**CONFIG, "buyer_factor": 0.9, "complete_information": False}
-    slug = sit_down(stack, page, "bob", "buying", config=config)
+    slug = enter_game(stack, page, "bob", "buying", config=config)
     walking.expect_turn(page, "answer")
     expect(page.locator("#screen")).to_contain_text("$120")
     expect(page.locator("#screen")).to_contain_text("lose $30")

@@ -51,11 +51,11 @@ class Proxy:
 def proxy(stack, tmp_path_factory) -> Iterator[Proxy]:
     """Run nginx as Debian configures it, with an access log at the http level, and our file included."""
     folder = tmp_path_factory.mktemp("nginx")
-    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
-    subprocess.run([*made, "-keyout", folder / "privkey.pem", "-out", folder / "fullchain.pem"], check=True,
+    openssl = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
+    subprocess.run([*openssl, "-keyout", folder / "privkey.pem", "-out", folder / "fullchain.pem"], check=True,
                    capture_output=True)  # fmt: skip
     port, plain = free_port(), free_port()
-    ours = (ROOT / "deploy" / "nginx.conf").read_text()
+    config = (ROOT / "deploy" / "nginx.conf").read_text()
     changes = {
         "web:8000": f"127.0.0.1:{stack.port}",
         "listen 80;": f"listen 127.0.0.1:{plain};",
@@ -64,9 +64,9 @@ def proxy(stack, tmp_path_factory) -> Iterator[Proxy]:
         "/var/log/nginx": str(folder),
     }
     for old, new in changes.items():
-        assert old in ours
-        ours = ours.replace(old, new)
-    (folder / "parley.conf").write_text(ours)
+        assert old in config
+        config = config.replace(old, new)
+    (folder / "parley.conf").write_text(config)
     temporary = "".join(
         f"{kind}_temp_path {folder}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
@@ -94,18 +94,18 @@ def proxy(stack, tmp_path_factory) -> Iterator[Proxy]:
 def path(proxy: Proxy) -> str:
     """A game page that a participant reached through nginx."""
 
-    async def walk() -> str:
+    async def enter() -> str:
         async with httpx.AsyncClient(base_url=proxy.url, verify=False, timeout=60) as client:
             return await workers.enter(client, f"/join/{STUDY}/?PROLIFIC_PID={WORKER}")
 
-    return asyncio.run(walk())
+    return asyncio.run(enter())
 
 
 def socket_to(proxy: Proxy, path: str, **options):
-    trusting = ssl.create_default_context()
-    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    tls = ssl.create_default_context()
+    tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
     address = f"wss://127.0.0.1:{proxy.port}/ws/play/{path.strip('/').split('/')[1]}/?{WORKER}"
-    return websockets.connect(address, origin="https://127.0.0.1", ssl=trusting, **options)
+    return websockets.connect(address, origin="https://127.0.0.1", ssl=tls, **options)
 
 
 async def test_sockets_pass_without_compression_and_refuse_large_messages(proxy: Proxy, path: str):
@@ -127,23 +127,23 @@ def test_no_log_contains_identities(proxy: Proxy, path: str):
     time.sleep(0.2)
     logs = proxy.logged()
     assert "/p/..." in logs[str(proxy.folder / "parley.log")]
-    for name, words in logs.items():
-        assert token not in words and WORKER not in words, name
+    for name, text in logs.items():
+        assert token not in text and WORKER not in text, name
 
 
-def test_large_bodies_and_too_many_joins_are_refused(proxy: Proxy, path: str):
+def test_large_bodies_and_join_floods_are_refused(proxy: Proxy, path: str):
     assert httpx.post(f"{proxy.url}{path}", content=b"x" * 4_000_000, verify=False).status_code == 413
 
-    async def rush() -> list[int]:
+    async def open_pages() -> list[int]:
         async with httpx.AsyncClient(base_url=proxy.url, verify=False, timeout=120) as client:
             pages = await asyncio.gather(*(client.get("/join/none/") for _ in range(90)))
             return [page.status_code for page in pages]
 
-    said = asyncio.run(rush())
-    assert 429 in said and said.count(404) >= 60
+    statuses = asyncio.run(open_pages())
+    assert 429 in statuses and statuses.count(404) >= 60
 
 
-def test_page_reloads_by_itself_while_the_web_server_is_down(stack, proxy: Proxy):
+def test_page_reloads_while_the_web_server_is_down(stack, proxy: Proxy):
     stack.halt("web")
     try:
         page = httpx.get(f"{proxy.url}/p/x/", verify=False)

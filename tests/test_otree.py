@@ -37,10 +37,10 @@ def program() -> Path:
     """oTree's own environment, created if missing; OTREE_PROGRAM can name another."""
     named = os.environ.get("OTREE_PROGRAM")
     if not named:
-        made = subprocess.run([ROOT / "deploy/setup/otree.sh"], capture_output=True, text=True)
-        if made.returncode:
-            why = (made.stderr.strip() or "no message").splitlines()[-1]
-            pytest.skip(f"oTree cannot be installed here: {why}")
+        process = subprocess.run([ROOT / "deploy/setup/otree.sh"], capture_output=True, text=True)
+        if process.returncode:
+            reason = (process.stderr.strip() or "no message").splitlines()[-1]
+            pytest.skip(f"oTree cannot be installed here: {reason}")
     return Path(named) if named else ROOT / ".venv-otree" / "bin" / "otree"
 
 
@@ -57,13 +57,13 @@ class Experiment:
 
     def session(self, config: str = "with_parley") -> str:
         """Create a session of two through oTree's REST API; return its session-wide link."""
-        wanted = {"session_config_name": config, "num_participants": 2}
-        made = httpx.post(f"{self.server.url}/api/sessions", json=wanted, timeout=30).raise_for_status().json()
-        return str(made["session_wide_url"])
+        session_config = {"session_config_name": config, "num_participants": 2}
+        answer = httpx.post(f"{self.server.url}/api/sessions", json=session_config, timeout=30).raise_for_status()
+        return str(answer.json()["session_wide_url"])
 
-    def export(self, name: str, **asked: str) -> list[list[str]]:
+    def export(self, name: str, **parameters: str) -> list[list[str]]:
         """Return one of oTree's own exports."""
-        answer = httpx.get(f"{self.server.url}/api/{name}", params=asked, timeout=30).raise_for_status()
+        answer = httpx.get(f"{self.server.url}/api/{name}", params=parameters, timeout=30).raise_for_status()
         return list(csv.reader(io.StringIO(answer.text)))
 
     def rows(self, name: str = "export_app") -> list[dict[str, str]]:
@@ -80,10 +80,10 @@ class Experiment:
         return [row for row in self.rows("export_app_custom") if row["participant"] == code]
 
 
-def begun(server: Otree, stack: Any) -> Experiment:
+def start_experiment(server: Otree, stack: Any) -> Experiment:
     """Start the server with an empty database, and create the study to which it sends people."""
-    made = stack.call("deploy.otree_demo.study.make_study", server.url, server.rest_key, purpose="study")
-    server.prepare(parley=stack.url, **made)
+    link = stack.call("deploy.otree_demo.study.make_study", server.url, server.rest_key, purpose="study")
+    server.prepare(parley=stack.url, **link)
     server.start()
     experiment = Experiment(server, alone=[])
     experiment.session("parley_alone")
@@ -95,7 +95,7 @@ def begun(server: Otree, stack: Any) -> Experiment:
 def experiment(program: Path, stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Experiment]:
     server = Otree(tmp_path_factory.mktemp("otree"), program)
     try:
-        yield begun(server, stack)
+        yield start_experiment(server, stack)
     finally:
         server.stop()
 
@@ -103,7 +103,7 @@ def experiment(program: Path, stack, tmp_path_factory: pytest.TempPathFactory) -
 # ---- a participant's path ---------------------------------------------------------------------------------
 
 
-def begin(browser: Browser, link: str) -> Page:
+def start_participant(browser: Browser, link: str) -> Page:
     """Enter through the session-wide link and answer the survey before the game."""
     page = browser.new_context().new_page()
     page.set_default_timeout(walking.TURN)
@@ -114,7 +114,7 @@ def begin(browser: Browser, link: str) -> Page:
     return page
 
 
-def way_back(page: Page) -> str:
+def return_link(page: Page) -> str:
     """Return where the last page in Parley leads."""
     return str(page.get_by_role("link", name="Back to the experiment").get_attribute("href"))
 
@@ -135,7 +135,7 @@ def play(page: Page, role: str) -> None:
         walking.expect_turn(page, "answer")
         walking.answer(page, "accept")
     walking.expect_over(page)
-    walking.go_on(page)
+    walking.press_continue(page)
     page.locator('main input[type="radio"]').first.wait_for()
 
 
@@ -160,9 +160,9 @@ def moves(rows: list[dict[str, str]]) -> list[tuple[str, Any]]:
 # ---- tests -----------------------------------------------------------------------------------------------
 
 
-def test_two_participants_go_from_otree_through_parley_and_back(browser, stack, experiment, tmp_path):
+def test_two_participants_play_in_parley_and_return(browser, stack, experiment, tmp_path):
     link = experiment.session()
-    people = {role: begin(browser, link) for role in ("alice", "bob")}
+    people = {role: start_participant(browser, link) for role in ("alice", "bob")}
 
     # Nobody can skip the game.
     people["alice"].get_by_role("button", name="I have finished").click()
@@ -171,7 +171,7 @@ def test_two_participants_go_from_otree_through_parley_and_back(browser, stack, 
     for role, page in people.items():
         play(page, role)
         answer_quiz(page)
-        codes[role] = code_of(way_back(page))
+        codes[role] = code_of(return_link(page))
         page.get_by_role("link", name="Back to the experiment").click()
         finish(page)
         page.context.close()
@@ -179,28 +179,30 @@ def test_two_participants_go_from_otree_through_parley_and_back(browser, stack, 
     players = {role: experiment.player(code) for role, code in codes.items()}
     for role, row in players.items():
         assert row["player.parley_role"] == role
-        owed = int(row["player.parley_base_cents"]) + int(row["player.parley_bonus_cents"])
-        assert round(float(row["player.payoff"]) * 100) == owed > 0
-        mine = experiment.turns(codes[role])
-        assert [turn["number"] for turn in mine] == [str(i) for i in range(1, len(mine) + 1)]
-        (offerer, offer), (answerer, answer) = moves(mine)
+        cents = int(row["player.parley_base_cents"]) + int(row["player.parley_bonus_cents"])
+        assert round(float(row["player.payoff"]) * 100) == cents > 0
+        own_turns = experiment.turns(codes[role])
+        assert [turn["number"] for turn in own_turns] == [str(i) for i in range(1, len(own_turns) + 1)]
+        (offerer, offer), (answerer, answer) = moves(own_turns)
         assert (offerer, offer["alice_gain"], offer["bob_gain"]) == ("alice", 5000, 5000)
         assert (answerer, answer) == ("bob", {"decision": "accept"})
 
     # Parley's own wide export agrees with it, under exactly oTree's header.
-    written = Path(
+    wide_export = Path(
         stack.call("tests.actions.export_dataset", STUDY, str(tmp_path / "d"), ["otree"]), "all_apps_wide.csv"
     )
-    with written.open(encoding="utf-8", newline="") as opened:
-        header, *rows = csv.reader(opened)
+    with wide_export.open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
     assert header == experiment.alone[0]
-    told = {row["parley.1.player.parley_match"]: row for row in (dict(zip(header, row, strict=True)) for row in rows)}
+    by_match = {
+        row["parley.1.player.parley_match"]: row for row in (dict(zip(header, row, strict=True)) for row in rows)
+    }
     for row in players.values():
-        ours = told[row["player.parley_match"]]
+        row_in_parley = by_match[row["player.parley_match"]]
         for name in ("role", "payoff", *(name[7:] for name in row if name.startswith("player.parley_"))):
-            assert ours[f"parley.1.player.{name}"] == row[f"player.{name}"], name
-        assert ours["participant.payoff"] == row["participant.payoff"]
-        assert row["participant.code"] not in written.read_text(), "oTree's participant codes stay in oTree"
+            assert row_in_parley[f"parley.1.player.{name}"] == row[f"player.{name}"], name
+        assert row_in_parley["participant.payoff"] == row["participant.payoff"]
+        assert row["participant.code"] not in wide_export.read_text(), "oTree's participant codes stay in oTree"
 
 
 @pytest.fixture
@@ -212,9 +214,9 @@ def in_pairs(stack, experiment: Experiment) -> Iterator[Experiment]:
     stack.call("tests.actions.launch_again", STUDY, {"lineups": []})
 
 
-def test_two_otree_participants_meet_in_one_lobby_and_each_has_a_result(browser, stack, in_pairs):
+def test_otree_participants_meet_in_one_lobby(browser, stack, in_pairs):
     link = in_pairs.session()
-    waiting = [begin(browser, link) for _one in range(2)]
+    waiting = [start_participant(browser, link) for _number in range(2)]
     for page in waiting:
         page.get_by_role("link", name="Go to the game").click()
         walking.consent_and_name(page)
@@ -230,9 +232,9 @@ def test_two_otree_participants_meet_in_one_lobby_and_each_has_a_result(browser,
     results = {}
     for role, page in {"alice": alice, "bob": bob}.items():
         walking.expect_over(page)
-        walking.go_on(page)
+        walking.press_continue(page)
         answer_quiz(page)
-        code = code_of(way_back(page))
+        code = code_of(return_link(page))
         page.get_by_role("link", name="Back to the experiment").click()
         finish(page)
         page.context.close()
@@ -245,20 +247,20 @@ def test_two_otree_participants_meet_in_one_lobby_and_each_has_a_result(browser,
     assert all(float(row["player.payoff"]) > 0 for row in results.values())
 
 
-def killed_and_back(browser: Browser, stack: Any, experiment: Experiment, *, away: float) -> tuple[int, float]:
+def kill_and_restart(browser: Browser, stack: Any, experiment: Experiment, *, away: float) -> tuple[int, float]:
     """Kill oTree before a game ends, and restart it after at least `away` seconds and two failed attempts.
 
     Return how many attempts the result took, and how long oTree was down.
     """
     link = experiment.session()
-    page, waiting = begin(browser, link), begin(browser, link)
+    page, waiting = start_participant(browser, link), start_participant(browser, link)
     play(page, "alice")
     experiment.server.kill()
     killed = time.monotonic()
     answer_quiz(page)
-    back = way_back(page)
+    back = return_link(page)
     page.context.close()  # the participant does not return: Parley sends the result by itself
-    stack.call("tests.actions.await_attempt", 2)
+    stack.call("tests.actions.await_failed_attempts", 2)
     time.sleep(max(0.0, away - (time.monotonic() - killed)))
     experiment.server.start()
     away = time.monotonic() - killed
@@ -281,13 +283,13 @@ def killed_and_back(browser: Browser, stack: Any, experiment: Experiment, *, awa
     return attempts, away
 
 
-def test_result_reaches_an_otree_that_was_killed_when_the_game_ended(browser, stack, experiment):
-    attempts, _away = killed_and_back(browser, stack, experiment, away=0)
+def test_result_reaches_otree_after_a_crash(browser, stack, experiment):
+    attempts, _away = kill_and_restart(browser, stack, experiment, away=0)
     assert attempts > 2
 
 
 def test_participant_continues_after_closing_either_page(browser, stack, experiment):
-    page = begin(browser, experiment.session())
+    page = start_participant(browser, experiment.session())
     context, waiting = page.context, page.url
     page.get_by_role("link", name="Go to the game").click()
     walking.consent_and_name(page)
@@ -313,18 +315,18 @@ def test_participant_continues_after_closing_either_page(browser, stack, experim
 
 
 def test_repeated_links_results_and_pages_count_once(browser, stack, experiment):
-    page = begin(browser, experiment.session())
+    page = start_participant(browser, experiment.session())
     link = str(page.get_by_role("link", name="Go to the game").get_attribute("href"))
     waiting = page.url
     play(page, "alice")
     answer_quiz(page)
-    last, back = page.url, way_back(page)
+    last, back = page.url, return_link(page)
     code = code_of(back)
     stack.call("tests.actions.await_delivery")
     page.goto(back)
     expect(page.get_by_role("heading", name="The game is over")).to_be_visible()
-    once = experiment.player(code)
-    owed, enrolments = stack.call("tests.actions.ledger", STUDY), stack.call("tests.actions.enrolments", STUDY)
+    first_result = experiment.player(code)
+    ledger, enrolments = stack.call("tests.actions.ledger", STUDY), stack.call("tests.actions.count_enrolments", STUDY)
 
     # The same link again, here and in another browser: the last page, and no second game.
     for browsing in (page, browser.new_context().new_page()):
@@ -332,11 +334,11 @@ def test_repeated_links_results_and_pages_count_once(browser, stack, experiment)
         assert browsing.url == last
         expect(browsing.get_by_role("link", name="Back to the experiment")).to_be_visible()
     # The same result again, through oTree's REST API, and a better, forged one.
-    ((name, result),) = stack.call("tests.actions.sent_to_otree", STUDY, code).items()
-    for told in (result, {**result, "payoff_cents": 99_900}):
+    ((name, result),) = stack.call("tests.actions.otree_vars", STUDY, code).items()
+    for sent in (result, {**result, "payoff_cents": 99_900}):
         address = f"{experiment.server.url}/api/participant_vars/{code}"
         key = {"otree-rest-key": experiment.server.rest_key}
-        httpx.post(address, json={"vars": {name: told}}, headers=key, timeout=30).raise_for_status()
+        httpx.post(address, json={"vars": {name: sent}}, headers=key, timeout=30).raise_for_status()
     # The pages again: back to Play, Done twice.
     page.goto(waiting)
     page.goto(back)
@@ -346,32 +348,32 @@ def test_repeated_links_results_and_pages_count_once(browser, stack, experiment)
 
     now = experiment.player(code)
     for name in ("player.payoff", "participant.payoff", "player.parley_match", "player.parley_base_cents"):
-        assert now[name] == once[name]
+        assert now[name] == first_result[name]
     assert len(experiment.turns(code)) == 2
-    assert stack.call("tests.actions.ledger", STUDY) == owed
-    assert stack.call("tests.actions.enrolments", STUDY) == enrolments
+    assert stack.call("tests.actions.ledger", STUDY) == ledger
+    assert stack.call("tests.actions.count_enrolments", STUDY) == enrolments
 
 
 @pytest.mark.parametrize(("per_point", "points"), [(0.01, "193.0"), (0.001, "1930.0"), (1.0, None)])
-def test_points_pay_the_same_cents_or_the_session_is_refused(points_server, per_point, points):
-    wanted = {
+def test_points_pay_exact_cents_or_the_session_is_refused(points_server, per_point, points):
+    session_config = {
         "session_config_name": "parley_alone",
         "num_participants": 1,
         "modified_session_config_fields": {"real_world_currency_per_point": per_point},
     }
-    made = httpx.post(f"{points_server.url}/api/sessions", json=wanted, timeout=30)
+    answer = httpx.post(f"{points_server.url}/api/sessions", json=session_config, timeout=30)
     if points is None:
-        assert made.status_code == 500 and written(points_server, "no payoff is worth one cent")
+        assert answer.status_code == 500 and is_logged(points_server, "no payoff is worth one cent")
         return
-    code = came(points_server, made.json()["session_wide_url"])
-    tell(points_server, code, TOLD)
-    assert "The game is over" in shown(points_server, code)
+    code = enter_session(points_server, answer.json()["session_wide_url"])
+    send_result(points_server, code, RESULT)
+    assert "The game is over" in current_page(points_server, code)
     row = Experiment(points_server, alone=[]).player(code)
     assert (row["player.payoff"], row["participant.payoff"]) == (points, points)
 
 
 TURN = {"number": 1, "role": "alice", "move": {}, "by": None, "seconds": 1.5}
-TOLD = {
+RESULT = {
     **dict.fromkeys(["role", "match", "payoff", "currency"]),
     **{"state": "finished", "ending": "completed", "turns": [TURN]},
     **{"payoff_cents": 193, "base_cents": 100, "bonus_cents": 93},
@@ -379,51 +381,51 @@ TOLD = {
 """The data that Parley reports about a participant who played."""
 
 
-def asked(server: Otree, method: str, path: str, **sent: Any) -> httpx.Response:
+def request(server: Otree, method: str, path: str, **sent: Any) -> httpx.Response:
     """Return oTree's response, following redirects."""
     # TLS is not used, and loading its certificates would take longer than the request.
     return httpx.request(method, f"{server.url}{path}", follow_redirects=True, timeout=30, verify=False, **sent)
 
 
-def came(server: Otree, link: str) -> str:
+def enter_session(server: Otree, link: str) -> str:
     """Enter through the session-wide link; return the new participant's code."""
-    return asked(server, "GET", link.removeprefix(server.url)).url.path.split("/")[2]
+    return request(server, "GET", link.removeprefix(server.url)).url.path.split("/")[2]
 
 
-def tell(server: Otree, code: str, result: dict[str, Any]) -> None:
+def send_result(server: Otree, code: str, result: dict[str, Any]) -> None:
     """Send a result."""
-    asked(server, "POST", f"/api/participant_vars/{code}", json={"vars": {"parley/1": result}}).raise_for_status()
+    request(server, "POST", f"/api/participant_vars/{code}", json={"vars": {"parley/1": result}}).raise_for_status()
 
 
-def shown(server: Otree, code: str) -> str:
+def current_page(server: Otree, code: str) -> str:
     """Return the page that a participant is on."""
-    return asked(server, "GET", f"/InitializeParticipant/{code}").text
+    return request(server, "GET", f"/InitializeParticipant/{code}").text
 
 
 def advance(server: Otree, session: str, code: str, *, pages: int) -> None:
     """Advance a participant as the experimenter does on the session's monitor."""
     for _i in range(pages):
-        asked(server, "POST", f"/AdvanceSession/{session}", data={"selected_participant": code}).raise_for_status()
+        request(server, "POST", f"/AdvanceSession/{session}", data={"selected_participant": code}).raise_for_status()
 
 
-def test_late_results_of_advanced_participants_are_paid_in_full_or_not_at_all(points_server):
-    wanted = {"session_config_name": "with_parley", "num_participants": 2}
-    made = asked(points_server, "POST", "/api/sessions", json=wanted).raise_for_status().json()
-    early, late = (came(points_server, made["session_wide_url"]) for _i in range(2))
-    advance(points_server, made["code"], early, pages=2)  # survey, Play: they are in the survey after the game
-    advance(points_server, made["code"], late, pages=3)
+def test_late_results_of_advanced_participants_are_paid(points_server):
+    session_config = {"session_config_name": "with_parley", "num_participants": 2}
+    session = request(points_server, "POST", "/api/sessions", json=session_config).raise_for_status().json()
+    early, late = (enter_session(points_server, session["session_wide_url"]) for _i in range(2))
+    advance(points_server, session["code"], early, pages=2)  # survey, Play: they are in the survey after the game
+    advance(points_server, session["code"], late, pages=3)
 
     # One result comes before the last page, and one after it: the report stores it.
-    tell(points_server, early, TOLD)
-    advance(points_server, made["code"], early, pages=1)
-    assert "$1.93" in shown(points_server, early)
-    report = f"/AdminReport/{made['code']}"
-    assert "could not be asked" in asked(points_server, "GET", report).text, "no result has arrived for the other one"
-    tell(points_server, late, {**TOLD, "turns": [TURN, {"number": 2}]})
-    assert asked(points_server, "GET", report).status_code == 500
-    tell(points_server, late, TOLD)
+    send_result(points_server, early, RESULT)
+    advance(points_server, session["code"], early, pages=1)
+    assert "$1.93" in current_page(points_server, early)
+    report = f"/AdminReport/{session['code']}"
+    assert "could not be asked" in request(points_server, "GET", report).text, "no result has arrived for the other one"
+    send_result(points_server, late, {**RESULT, "turns": [TURN, {"number": 2}]})
+    assert request(points_server, "GET", report).status_code == 500
+    send_result(points_server, late, RESULT)
     for _i in range(2):
-        assert asked(points_server, "GET", report).text.count("completed") == 2
+        assert request(points_server, "GET", report).text.count("completed") == 2
     experiment = Experiment(points_server, alone=[])
     rows = {row["participant.code"]: row for row in experiment.rows()}
     turns = experiment.rows("export_app_custom")
@@ -432,20 +434,22 @@ def test_late_results_of_advanced_participants_are_paid_in_full_or_not_at_all(po
         assert [turn["number"] for turn in turns if turn["participant"] == code] == ["1"]
 
 
-def test_otrees_bots_skip_the_game(points_server):
-    wanted = {"session_config_name": "parley_alone", "num_participants": 1, "case_number": 0}
-    session = asked(points_server, "POST", "/create_browser_bots_session", json=wanted).raise_for_status().text
-    (bot,) = asked(points_server, "POST", f"/api/get_session/{session}", json={}).json()["participants"]
-    assert "Go to the game" not in shown(points_server, bot["code"])
+def test_otree_bots_skip_the_game(points_server):
+    session_config = {"session_config_name": "parley_alone", "num_participants": 1, "case_number": 0}
+    session = (
+        request(points_server, "POST", "/create_browser_bots_session", json=session_config).raise_for_status().text
+    )
+    (bot,) = request(points_server, "POST", f"/api/get_session/{session}", json={}).json()["participants"]
+    assert "Go to the game" not in current_page(points_server, bot["code"])
     assert Experiment(points_server, alone=[]).player(bot["code"])["player.parley_ending"] == ""
 
 
-def written(server: Otree, words: str, *, patience: float = 30) -> bool:
+def is_logged(server: Otree, text: str, *, patience: float = 30) -> bool:
     """Return whether the server logs this soon."""
     until = time.monotonic() + patience
-    while words not in server.log() and time.monotonic() < until:
+    while text not in server.log() and time.monotonic() < until:
         time.sleep(0.1)
-    return words in server.log()
+    return text in server.log()
 
 
 @pytest.fixture(scope="module")
@@ -464,12 +468,12 @@ def points_server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 @pytest.mark.slow
-def test_result_reaches_an_otree_on_postgresql_after_a_minutes_outage(browser, stack, program, tmp_path):
+def test_result_reaches_otree_on_postgresql_after_an_outage(browser, stack, program, tmp_path):
     # Last, because from now on the study uses another server.
     database = PrivatePostgres(durable=True)
     server = Otree(tmp_path / "otree", program, database_url=database.start())
     try:
-        attempts, away = killed_and_back(browser, stack, begun(server, stack), away=MINUTE)
+        attempts, away = kill_and_restart(browser, stack, start_experiment(server, stack), away=MINUTE)
     finally:
         server.stop()
         database.stop()

@@ -11,19 +11,19 @@ from django.db import OperationalError, connection
 from django.test import Client
 
 from config.logs import OneLinePerOutage
-from tests.visitors import arriving, heading_of, launched
+from tests.visitors import arrived_participant, heading_of, launched_study
 
 pytestmark = pytest.mark.django_db
 
 
-def away(*_statement: Any) -> None:
+def fail(*_statement: Any) -> None:
     raise OperationalError("connection refused: is the server at 10.0.0.7 running?")
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
-def test_page_without_its_database_reloads_by_itself(method: str) -> None:
-    address = arriving(launched()).get_absolute_url()
-    with connection.execute_wrapper(away):
+def test_page_reloads_while_the_database_is_down(method: str) -> None:
+    address = arrived_participant(launched_study()).get_absolute_url()
+    with connection.execute_wrapper(fail):
         answer = getattr(Client(raise_request_exception=False), method)(address)
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     page = answer.content.decode()
@@ -33,8 +33,8 @@ def test_page_without_its_database_reloads_by_itself(method: str) -> None:
     assert Client().get(address).status_code == 200
 
 
-def test_outage_is_logged_in_one_line_and_other_errors_with_traceback() -> None:
-    only = OneLinePerOutage()
+def test_outage_is_logged_as_one_line_a_minute() -> None:
+    log_filter = OneLinePerOutage()
 
     def record_of(error: Exception) -> logging.LogRecord:
         try:
@@ -42,8 +42,10 @@ def test_outage_is_logged_in_one_line_and_other_errors_with_traceback() -> None:
         except Exception:  # noqa: BLE001  (as the server's own handler does)
             return logging.LogRecord("django.request", logging.ERROR, "", 0, "failed", (), sys.exc_info())
 
-    records = [record_of(OperationalError("server closed the connection")) for _request in range(1000)]
-    told = [record for record in records if only.filter(record)]
-    assert [logging.Formatter().format(record) for record in told] == ["the database is unavailable: OperationalError"]
+    records = [record_of(OperationalError("server closed the connection")) for _number in range(1000)]
+    logged = [record for record in records if log_filter.filter(record)]
+    assert [logging.Formatter().format(record) for record in logged] == [
+        "the database is unavailable: OperationalError"
+    ]
     other = record_of(ValueError("a fault of ours"))
-    assert only.filter(other) and "Traceback" in logging.Formatter().format(other)
+    assert log_filter.filter(other) and "Traceback" in logging.Formatter().format(other)

@@ -7,23 +7,23 @@ from collections.abc import Iterator, Sequence
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from conftest import by_day
+from conftest import slow_except
 from games import registry
 from games.play import configure
 from opponents.agents import agents_from_specs
 from participants.states import ENDINGS
 from studies.lineups import first_of_each_kind
 from tests import walking
-from tests.accessibility import DARK, described, violations
+from tests.accessibility import DARK, violation_lines, violations
 from tests.photographs import DESKTOP, PHONE, photograph
 
 pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
 """The pages' appearance does not depend on the database."""
-HEAVIEST = 100_000
+MAX_BYTES = 100_000
 """Maximum bytes of a first visit."""
-LOOKS = (
+APPEARANCES = (
     ("light", PHONE, ()),
     ("dark", DESKTOP, (*DARK, "region", "page-has-heading-one")),
 )
@@ -33,7 +33,7 @@ GAMES = registry.keys()
 CONFIGURED = [configure(registry.get(game), {}) for game in GAMES]
 SEATS = [(game.key, role) for game in CONFIGURED for role in first_of_each_kind(game, game.people())]
 """A role that people take of each kind: seats of one kind see the same pages."""
-DAILY = [
+QUICK = [
     ("bargaining", "alice"),
     ("beauty_contest", "p1"),
     ("item_auction", "p1"),
@@ -48,34 +48,34 @@ class Inspector:
 
     def __init__(self, browser: Browser):
         self.browser = browser
-        self.wrong: list[str] = []
+        self.problems: list[str] = []
         self.weights: dict[str, int] = {}
 
-    def look(self, page: Page, name: str) -> None:
+    def inspect(self, page: Page, name: str) -> None:
         """Check the current page, and once per address its first load in a new browser."""
         photograph(page, name)
-        for scheme, size, rules in LOOKS:
+        for scheme, size, rules in APPEARANCES:
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             page.set_viewport_size(size)
             self._axe(page, f"{name}, {scheme}, {size['width']} px", rules)
         page.set_viewport_size(PHONE)
         width = page.evaluate("document.scrollingElement.scrollWidth")
         if width > PHONE["width"]:
-            self.wrong.append(f"{name}: {width} px wide on a phone; {page.evaluate(TOO_WIDE)}")
-        self.wrong += [f"{name}: too small to touch: {target}" for target in page.evaluate(TOO_SMALL)]
+            self.problems.append(f"{name}: {width} px wide on a phone; {page.evaluate(TOO_WIDE)}")
+        self.problems += [f"{name}: too small to touch: {target}" for target in page.evaluate(TOO_SMALL)]
         page.set_viewport_size(DESKTOP)
         page.evaluate("document.documentElement.style.fontSize = '200%'")
         width = page.evaluate("document.scrollingElement.scrollWidth")
         if width > DESKTOP["width"]:
-            self.wrong.append(f"{name}: {width} px wide with text of twice its size")
+            self.problems.append(f"{name}: {width} px wide with text of twice its size")
         page.evaluate("document.documentElement.style.fontSize = ''")
         if page.url not in self.weights:
-            self._weigh(page.url, name)
+            self._check_weight(page.url, name)
 
     def _axe(self, page: Page, where: str, rules: Sequence[str]) -> None:
-        self.wrong += described(violations(page, rules=rules), where)
+        self.problems += violation_lines(violations(page, rules=rules), where)
 
-    def _weigh(self, url: str, name: str) -> None:
+    def _check_weight(self, url: str, name: str) -> None:
         context = self.browser.new_context(viewport=DESKTOP)
         page = context.new_page()
         network = context.new_cdp_session(page)
@@ -87,30 +87,31 @@ class Inspector:
         page.wait_for_timeout(200)
         context.close()
         self.weights[url] = round(sum(bodies))
-        if not 500 < self.weights[url] < HEAVIEST:
-            self.wrong.append(f"{name}: {self.weights[url]} bytes")
+        if not 500 < self.weights[url] < MAX_BYTES:
+            self.problems.append(f"{name}: {self.weights[url]} bytes")
 
 
 TOO_WIDE = """[...document.querySelectorAll("body *")]
-    .filter((one) => one.getBoundingClientRect().right > 360.5)
-    .slice(0, 4).map((one) => one.outerHTML.slice(0, 90)).join(" | ")"""
+    .filter((element) => element.getBoundingClientRect().right > 360.5)
+    .slice(0, 4).map((element) => element.outerHTML.slice(0, 90)).join(" | ")"""
 
 
 TOO_SMALL = """[...document.querySelectorAll(
         "main :is(button, select, textarea, summary, a.button, "
             + "input:not([type=hidden], [type=radio], [type=checkbox], [type=range]))"
     )]
-    .filter((one) => one.checkVisibility({ visibilityProperty: true }) && one.getBoundingClientRect().height)
-    .filter((one) => one.getBoundingClientRect().height < 43.5 || one.getBoundingClientRect().width < 24)
-    .slice(0, 4).map((one) => `${Math.round(one.getBoundingClientRect().height)} px: ${one.outerHTML.slice(0, 70)}`)"""
+    .filter((element) => element.checkVisibility({ visibilityProperty: true }))
+    .map((element) => [element, element.getBoundingClientRect()])
+    .filter(([element, box]) => box.height && (box.height < 43.5 || box.width < 24))
+    .slice(0, 4).map(([element, box]) => `${Math.round(box.height)} px: ${element.outerHTML.slice(0, 70)}`)"""
 
 
 @pytest.fixture
-def inspect(browser: Browser) -> Iterator[Inspector]:
+def inspector(browser: Browser) -> Iterator[Inspector]:
     """Fail the test at its end with all problems found."""
     inspector = Inspector(browser)
     yield inspector
-    assert not inspector.wrong, "\n".join(inspector.wrong)
+    assert not inspector.problems, "\n".join(inspector.problems)
 
 
 @pytest.fixture(scope="session")
@@ -120,21 +121,21 @@ def study(stack) -> str:
 
 
 def bargaining(stack, slug: str, **fields) -> str:
-    given = {
+    defaults = {
         "title": "Splitting money",
         "game": "bargaining",
         "roles": ["alice"],
         "agents": agents_from_specs("script:fair"),
     }
-    return stack.launch_study({"slug": slug, "entry": "codes", "quota": 1000, **given, **fields})
+    return stack.launch_study({"slug": slug, "entry": "codes", "quota": 1000, **defaults, **fields})
 
 
 @pytest.mark.parametrize("path", ["/p/forged/", "/join/nowhere", "/nothing/"])
-def test_error_pages(stack, page: Page, inspect: Inspector, path: str):
+def test_error_pages(stack, page: Page, inspector: Inspector, path: str):
     answer = page.goto(stack.url + path)
     assert answer is not None
     assert answer.status == 404
-    inspect.look(page, path)
+    inspector.inspect(page, path)
 
 
 def test_inspector_finds_every_fault(stack, page: Page, browser: Browser):
@@ -151,8 +152,8 @@ def test_inspector_finds_every_fault(stack, page: Page, browser: Browser):
     )
     page.goto(f"{stack.url}/wrong")
     inspector = Inspector(browser)
-    inspector.look(page, "wrong")
-    found = "\n".join(inspector.wrong)
+    inspector.inspect(page, "wrong")
+    found = "\n".join(inspector.problems)
     assert "wrong, dark, 1280 px: color-contrast" in found
     assert "wrong, light, 360 px: color-contrast" not in found
     assert "html-has-lang" in found
@@ -161,46 +162,46 @@ def test_inspector_finds_every_fault(stack, page: Page, browser: Browser):
     assert 'too small to touch: 30 px: <button style="height: 30px">' in found
 
 
-def test_the_door(stack, page: Page, inspect: Inspector, study: str):
+def test_pages_before_admission(stack, page: Page, inspector: Inspector, study: str):
     page.goto(f"{stack.url}/")
-    inspect.look(page, "home")
+    inspector.inspect(page, "home")
     page.goto(f"{stack.url}/join/{study}")
-    inspect.look(page, "enter code")
+    inspector.inspect(page, "enter code")
     page.goto(f"{stack.url}/join/{study}?code=WRONG")
-    inspect.look(page, "not let in")
+    inspector.inspect(page, "not let in")
     page.goto(f"{stack.url}/join/{bargaining(stack, 'pages-open', entry='open')}")
-    inspect.look(page, "welcome")
+    inspector.inspect(page, "welcome")
     page.goto(
         f"{stack.url}/join/{bargaining(stack, 'pages-demo', entry='open', purpose='demo', roles=['alice', 'bob'])}"
     )
-    inspect.look(page, "welcome to a demonstration")
+    inspector.inspect(page, "welcome to a demonstration")
     mturk = bargaining(stack, "pages-mturk", entry="mturk")
     page.goto(f"{stack.url}/join/{mturk}?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=H")
-    inspect.look(page, "preview")
+    inspector.inspect(page, "preview")
 
 
-def test_the_pages_before_the_game(stack, page: Page, inspect: Inspector, study: str):
+def test_pages_before_the_game(stack, page: Page, inspector: Inspector, study: str):
     page.goto(stack.url + stack.arrive(study))
-    inspect.look(page, "consent")
+    inspector.inspect(page, "consent")
     page.locator('main button[type="submit"]').click()
     expect(page.get_by_role("alert")).to_be_visible()
-    inspect.look(page, "consent refused")
+    inspector.inspect(page, "consent refused")
     page.locator('input[name="agree"]').check()
     page.locator('main button[type="submit"]').click()
-    inspect.look(page, "name")
+    inspector.inspect(page, "name")
     page.locator('input[name="name"]').fill("A")
     page.locator('main button[type="submit"]').click()
     expect(page.get_by_role("alert")).to_be_visible()
-    inspect.look(page, "name refused")
+    inspector.inspect(page, "name refused")
     page.locator('input[name="name"]').fill("Robin")
     page.locator('main button[type="submit"]').click()
-    inspect.look(page, "instructions")
+    inspector.inspect(page, "instructions")
     page.locator('main button[type="submit"]').click()
     expect(page.get_by_role("alert")).to_be_visible()
-    inspect.look(page, "instructions refused")
+    inspector.inspect(page, "instructions refused")
 
 
-def test_surveys_and_debriefing(stack, page: Page, inspect: Inspector):
+def test_survey_and_debriefing_pages(stack, page: Page, inspector: Inspector):
     questions = [
         {"kind": "number", "prompt": "How old are you?"},
         {"kind": "choice", "prompt": "Have you bargained before?", "options": ["yes", "no", "I do not remember"]},
@@ -212,109 +213,109 @@ def test_surveys_and_debriefing(stack, page: Page, inspect: Inspector):
     path = stack.arrive(slug)
     page.goto(stack.url + path)
     walking.consent_and_name(page)
-    inspect.look(page, "survey")
+    inspector.inspect(page, "survey")
     page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("alert")).to_be_visible()
-    inspect.look(page, "survey refused")
+    inspector.inspect(page, "survey refused")
     page.get_by_label("How old are you?").fill("44")
     page.get_by_label("no", exact=True).check()
     page.get_by_label("11: completely").check()
     page.get_by_role("button", name="Continue").click()
     page.get_by_role("button", name="Start the game").click()
     walking.expect_turn(page, "offer")
-    stack.end(path, "timed_out")
+    stack.end_enrolment(path, "timed_out")
     page.goto(stack.url + path)
     expect(page.get_by_role("heading", name="What it was about")).to_be_visible()
-    inspect.look(page, "debriefing")
+    inspector.inspect(page, "debriefing")
 
 
-def test_the_game_and_the_quiz(stack, page: Page, inspect: Inspector, study: str):
-    page.goto(stack.url + stack.sit_down(study))
+def test_game_and_quiz_pages(stack, page: Page, inspector: Inspector, study: str):
+    page.goto(stack.url + stack.reach_first_turn(study))
     walking.expect_turn(page, "offer")
-    inspect.look(page, "proposing")
+    inspector.inspect(page, "proposing")
     page.locator('input[name="alice_gain"]').fill("everything")
     page.locator("form.move button[type=submit]:visible").click()
     expect(page.get_by_role("alert").first).to_be_visible()
-    inspect.look(page, "proposal refused")
+    inspector.inspect(page, "proposal refused")
     long = "An offer that you cannot refuse, with a verylongword" + "g" * 80 + " and <b>no</b> markup."
     walking.offer(page, "9000", "1000", role="alice", message=long)
     walking.expect_turn(page, "answer")
-    inspect.look(page, "answering")
+    inspector.inspect(page, "answering")
     walking.answer(page, "accept")
     walking.expect_over(page)
-    inspect.look(page, "over")
-    walking.go_on(page)
+    inspector.inspect(page, "over")
+    walking.press_continue(page)
     expect(page.locator("fieldset")).to_be_visible()
-    inspect.look(page, "quiz")
+    inspector.inspect(page, "quiz")
     page.locator('main button[type="submit"]').click()
     expect(page.get_by_role("alert")).to_be_visible()
-    inspect.look(page, "quiz refused")
+    inspector.inspect(page, "quiz refused")
 
 
-def test_waiting(stack, page: Page, inspect: Inspector):
-    path = stack.sit_down(bargaining(stack, "pages-slow", agents=agents_from_specs("script:fair", delay=120)))
+def test_waiting_page(stack, page: Page, inspector: Inspector):
+    path = stack.reach_first_turn(bargaining(stack, "pages-slow", agents=agents_from_specs("script:fair", delay=120)))
     page.goto(stack.url + path)
     walking.offer(page, "9000", "1000", role="alice")
     expect(page.locator(".thinking")).to_be_visible()
-    inspect.look(page, "waiting")
+    inspector.inspect(page, "waiting")
 
 
-@pytest.mark.parametrize(("game", "role"), by_day(SEATS, DAILY))
-def test_every_games_screens(stack, page: Page, inspect: Inspector, game: str, role: str):
+@pytest.mark.parametrize(("game", "role"), slow_except(SEATS, QUICK))
+def test_screens_of_every_game(stack, page: Page, inspector: Inspector, game: str, role: str):
     slug = f"pages-{game.replace('_', '-')}-{role}"
     config = {"periods": 6} if "periods" in registry.get(game).Config.model_fields else {}
-    seated = {"game": game, "config": config, "roles": [role], "agents": agents_from_specs("script:random")}
-    stack.launch_study({"slug": slug, "title": game, "entry": "codes", **seated})
-    path = stack.sit_down(slug)
+    fields = {"game": game, "config": config, "roles": [role], "agents": agents_from_specs("script:random")}
+    stack.launch_study({"slug": slug, "title": game, "entry": "codes", **fields})
+    path = stack.reach_first_turn(slug)
     page.goto(stack.url + path)
-    inspect.look(page, f"{game}, {role}, beginning")
+    inspector.inspect(page, f"{game}, {role}, beginning")
     stack.move(path, "random")
-    going_on = stack.move(path, "random")
+    continues = stack.move(path, "random")
     page.goto(stack.url + path)
-    inspect.look(page, f"{game}, {role}, later")
-    while going_on:
-        going_on = stack.move(path, "random")
+    inspector.inspect(page, f"{game}, {role}, later")
+    while continues:
+        continues = stack.move(path, "random")
     page.goto(stack.url + path)
     walking.expect_over(page)
-    inspect.look(page, f"{game}, {role}, over")
-    walking.go_on(page)
-    inspect.look(page, f"{game}, {role}, quiz")
+    inspector.inspect(page, f"{game}, {role}, over")
+    walking.press_continue(page)
+    inspector.inspect(page, f"{game}, {role}, quiz")
 
 
 @pytest.mark.parametrize("state", ENDINGS)
-def test_every_ending(stack, page: Page, inspect: Inspector, study: str, state: str):
-    path = stack.sit_down(study)
-    stack.end(path, state)
+def test_every_last_page(stack, page: Page, inspector: Inspector, study: str, state: str):
+    path = stack.reach_first_turn(study)
+    stack.end_enrolment(path, state)
     page.goto(stack.url + path)
     expect(page.get_by_role("heading", level=1)).to_have_text(str(ENDINGS[state].title))
-    inspect.look(page, f"ending {state}")
+    inspector.inspect(page, f"ending {state}")
 
 
-def test_leaving_and_reporting(stack, page: Page, inspect: Inspector, study: str):
+def test_leave_and_problem_pages(stack, page: Page, inspector: Inspector, study: str):
     path = stack.arrive(study)
     page.goto(f"{stack.url}{path}leave/")
-    inspect.look(page, "leave")
+    inspector.inspect(page, "leave")
     page.goto(f"{stack.url}{path}problem/")
-    inspect.look(page, "problem")
+    inspector.inspect(page, "problem")
     page.locator("textarea").fill("Nothing works.")
     page.get_by_role("button", name="Send").click()
     expect(page.get_by_role("status")).to_be_visible()
-    inspect.look(page, "problem sent")
-    stack.end(path, "withdrew")
+    inspector.inspect(page, "problem sent")
+    stack.end_enrolment(path, "withdrew")
     page.goto(f"{stack.url}{path}leave/")
-    inspect.look(page, "leave after the end")
+    inspector.inspect(page, "leave after the end")
 
 
 def test_refused_move_can_be_corrected_without_javascript(stack, browser: Browser, study: str):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto(stack.url + stack.sit_down(study))
+    page.goto(stack.url + stack.reach_first_turn(study))
     walking.offer(page, "6000", "6000", role="alice", message="Take it")
     expect(page.locator("form.move .error").first).to_be_visible()
     expect(page.locator('textarea[name="message"]')).to_have_value("Take it")
     walking.offer(page, "5000", "5000", role="alice")
     walking.expect_over(page)
-    walking.go_on(page)
+    walking.press_continue(page)
     expect(page.locator("fieldset")).to_be_visible()
     context.close()
 
@@ -322,6 +323,6 @@ def test_refused_move_can_be_corrected_without_javascript(stack, browser: Browse
 def test_pages_can_be_zoomed_to_four_times_their_size(stack, page: Page, study: str):
     """On a 1280 px desktop, this leaves 320 px."""
     page.set_viewport_size({"width": 320, "height": 256})
-    for path in (stack.arrive(study), stack.sit_down(study)):
+    for path in (stack.arrive(study), stack.reach_first_turn(study)):
         page.goto(stack.url + path)
         assert page.evaluate("document.scrollingElement.scrollWidth") <= 320, page.evaluate(TOO_WIDE)

@@ -37,10 +37,10 @@ def slug(stack: Any) -> str:
 
 
 def pay_page(stack: Any, page: Page, slug: str, state: str = "due") -> None:
-    page.goto(f"{stack.url}{stack.call('tests.actions.pay_page_of', slug)}?state={state}")
+    page.goto(f"{stack.url}{stack.call('tests.actions.pay_page_path', slug)}?state={state}")
 
 
-def act(page: Page, title: str, *, note: str = "") -> None:
+def apply_action(page: Page, title: str, *, note: str = "") -> None:
     """Choose an action for all rows shown, and confirm it on the next page."""
     page.get_by_role("button", name=f"{title}…").click()
     if note:
@@ -49,42 +49,42 @@ def act(page: Page, title: str, *, note: str = "") -> None:
     page.locator(".pay-tabs").wait_for()
 
 
-def test_approved_payments_are_processed_and_can_be_withdrawn(stack, page: Page, slug: str):
+def test_approved_payments_can_be_withdrawn_until_sent(stack, page: Page, slug: str):
     stack.call("tests.actions.finish_enrolment", slug, "mturk", "A1WORKER")
-    stack.call("tests.actions.recruit_at_silent_mturk", slug)
+    stack.call("tests.actions.recruit_on_unreachable_mturk", slug)
     researching.sign_in(stack, page)
     expect(page.get_by_role("row", name="Paid")).to_contain_text("wait")
     pay_page(stack, page, slug)
     expect(page.get_by_text("payments are waiting for approval")).to_be_visible()
-    act(page, "Approve")
+    apply_action(page, "Approve")
 
     until = time.monotonic() + PATIENCE
-    failing = page.locator(".pay-list li").filter(has_text="does not answer")
-    while not failing.count():
+    unanswered = page.locator(".pay-list li").filter(has_text="does not answer")
+    while not unanswered.count():
         assert time.monotonic() < until, page.locator(".pay-list").inner_text()
         pay_page(stack, page, slug, "approved")
     expect(page.locator("body")).not_to_contain_text("A1WORKER")
-    act(page, "Withdraw the approval")
+    apply_action(page, "Withdraw the approval")
     pay_page(stack, page, slug, "due")
     expect(page.locator(".pay-list li")).to_have_count(2)
 
 
-def test_participant_with_a_lab_code_is_paid_by_hand_and_sees_it(stack, page: Page, browser: Browser, slug: str):
+def test_participant_sees_that_a_manual_payment_was_made(stack, page: Page, browser: Browser, slug: str):
     path = stack.call("tests.actions.finish_enrolment", slug, "codes", "CODE")
-    theirs = browser.new_context().new_page()
-    theirs.goto(stack.url + path)
-    expect(theirs.get_by_text("The researchers will pay you themselves.")).to_be_visible()
+    participant_page = browser.new_context().new_page()
+    participant_page.goto(stack.url + path)
+    expect(participant_page.get_by_text("The researchers will pay you themselves.")).to_be_visible()
 
     researching.sign_in(stack, page)
     pay_page(stack, page, slug)
-    act(page, "Approve")
+    apply_action(page, "Approve")
     pay_page(stack, page, slug, "approved")
-    act(page, "Mark as paid", note="cash, list 3")
+    apply_action(page, "Mark as paid", note="cash, list 3")
     pay_page(stack, page, slug, "confirmed")
     expect(page.locator(".pay-list li")).to_have_count(2)
-    theirs.reload()
-    expect(theirs.get_by_text("It has been paid.")).to_be_visible()
-    theirs.context.close()
+    participant_page.reload()
+    expect(participant_page.get_by_text("It has been paid.")).to_be_visible()
+    participant_page.context.close()
 
 
 @pytest.mark.parametrize("width", [360, 1280])
@@ -92,13 +92,13 @@ def test_pay_page_is_accessible(stack, page: Page, slug: str, width: int):
     stack.call("tests.actions.finish_enrolment", slug, "mturk", "A1WORKER")
     researching.sign_in(stack, page)
     page.set_viewport_size({"width": width, "height": 900})
-    for go in (
+    for open_page in (
         lambda: pay_page(stack, page, slug),
         lambda: page.get_by_role("button", name="Approve…").click(),
         lambda: (pay_page(stack, page, slug), page.locator(".pay-list a").first.click()),
     ):
-        go()
+        open_page()
         page.locator(".parley").wait_for()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         found = violations(page, within=".parley")
-        assert [(wrong["id"], [node["target"] for node in wrong["nodes"]]) for wrong in found] == []
+        assert [(violation["id"], [node["target"] for node in violation["nodes"]]) for violation in found] == []

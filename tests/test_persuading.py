@@ -18,9 +18,9 @@ STACKS = ("sqlite",)
 CONFIG = {"price": 100, "prior": 0.5, "high_value": 1.25, "rounds": 3, "qualities": ["low", "high", "low"]}
 
 
-def sit_down(stack, page: Page, role: str, slug: str, agent: str, **config) -> str:
+def enter_game(stack, page: Page, role: str, slug: str, agent: str, **config) -> str:
     """Go to the game in this role."""
-    given = {
+    defaults = {
         "title": "Products",
         "game": "persuasion",
         "amounts": "dollars",
@@ -28,7 +28,7 @@ def sit_down(stack, page: Page, role: str, slug: str, agent: str, **config) -> s
         "agents": agents_from_specs(agent),
         "entry": "codes",
     }
-    stack.launch_study({"slug": slug, "config": {**CONFIG, **config}, **given})
+    stack.launch_study({"slug": slug, "config": {**CONFIG, **config}, **defaults})
     walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
     walking.consent_and_name(page)
     walking.read_instructions(page)
@@ -38,7 +38,7 @@ def sit_down(stack, page: Page, role: str, slug: str, agent: str, **config) -> s
 def finish(stack, page: Page, slug: str, folder: Path) -> dict[str, str]:
     """Answer the quiz and reach the last page; return the match's row of the verified dataset."""
     walking.expect_over(page)
-    walking.go_on(page)
+    walking.press_continue(page)
     walking.answer_quiz(page, option="$100")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
     stack.manage("export_dataset", slug, "--to", str(folder))
@@ -52,8 +52,8 @@ def wait_for_round(page: Page, number: int) -> None:
     expect(page.locator(".fact-round strong")).to_contain_text(f"{number} of 3", timeout=walking.TURN)
 
 
-def test_seller_sees_the_quality_and_writes(stack, page: Page, tmp_path: Path):
-    slug = sit_down(stack, page, "alice", "words-sold", "script:trusting")
+def test_seller_sees_the_quality_and_writes_messages(stack, page: Page, tmp_path: Path):
+    slug = enter_game(stack, page, "alice", "words-sold", "script:trusting")
     for number, (quality, words) in enumerate(
         [("Low quality", "A fine <i>thing</i>"), ("High quality", "Do not take it"), ("Low quality", "=SUM(1)")],
         start=1,
@@ -70,8 +70,8 @@ def test_seller_sees_the_quality_and_writes(stack, page: Page, tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_seller_recommends_or_not(stack, page: Page, tmp_path: Path):
-    slug = sit_down(stack, page, "alice", "yes-and-no", "script:trusting", message_type="binary")
+def test_seller_recommends_buying_or_not(stack, page: Page, tmp_path: Path):
+    slug = enter_game(stack, page, "alice", "yes-and-no", "script:trusting", message_type="binary")
     for number, advice in enumerate(["no", "yes", "no"], start=1):
         wait_for_round(page, number)
         page.locator(f'button[name="recommendation"][value="{advice}"]').click()
@@ -80,18 +80,18 @@ def test_seller_recommends_or_not(stack, page: Page, tmp_path: Path):
     assert (float(row["payoffs_alice"]), float(row["payoffs_bob"])) == (100, 25)
 
 
-def buy(page: Page, decisions: list[str], hears: str) -> None:
+def buy(page: Page, decisions: list[str], pitch: str) -> None:
     for number, decision in enumerate(decisions, start=1):
         wait_for_round(page, number)
         expect(page.locator('button[name="decision"]').first).to_be_visible(timeout=walking.TURN)
-        expect(page.locator(".persuasion-pitch")).to_contain_text(hears)
+        expect(page.locator(".persuasion-pitch")).to_contain_text(pitch)
         assert page.locator(".persuasion-product").count() == 0
         page.locator(f'button[name="decision"][value="{decision}"]').click()
 
 
 @pytest.mark.slow
 def test_buyer_reads_buys_and_learns_the_quality(stack, page: Page, tmp_path: Path):
-    slug = sit_down(stack, page, "bob", "words-bought", "script:always_yes")
+    slug = enter_game(stack, page, "bob", "words-bought", "script:always_yes")
     buy(page, ["yes", "yes", "no"], "Alice writes")
     expect(page.locator("#screen")).to_contain_text("-$75")
     walking.expect_over(page)
@@ -102,8 +102,8 @@ def test_buyer_reads_buys_and_learns_the_quality(stack, page: Page, tmp_path: Pa
     assert (float(row["efficiency"]), float(row["fairness"])) == (1, 0.5)
 
 
-def test_buyer_gets_a_recommendation_and_learns_only_what_was_bought(stack, page: Page, tmp_path: Path):
-    slug = sit_down(
+def test_buyer_learns_the_quality_only_of_what_was_bought(stack, page: Page, tmp_path: Path):
+    slug = enter_game(
         stack, page, "bob", "advice-bought", "script:always_yes", message_type="binary", reveal_quality="if_bought"
     )
     buy(page, ["no", "yes", "no"], "yes, buy it")

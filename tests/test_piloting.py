@@ -16,10 +16,10 @@ def test_pilot_continues_when_its_worker_is_killed(stack):
     study = {"title": "Piloted", "game": "bargaining", "config": {"rounds": 12}, "roles": ["alice", "bob"]}
     stack.launch_study({**study, "slug": "piloted", "agents": agents_from_specs("script:haggler")})
     number = stack.call("tests.actions.begin_pilot", "piloted", PEOPLE)
-    until(stack, number, lambda now: now["ended"] >= 3)
+    wait_until(stack, number, lambda progress: progress["ended"] >= 3)
     stack.kill("collector")
-    now = until(stack, number, lambda now: now["status"] != "running")
-    assert now == {
+    progress = wait_until(stack, number, lambda progress: progress["status"] != "running")
+    assert progress == {
         "status": "done",
         "ended": PEOPLE,
         "completed": PEOPLE,
@@ -29,9 +29,9 @@ def test_pilot_continues_when_its_worker_is_killed(stack):
     }
 
 
-def until(stack, pilot: int, holds) -> dict:
+def wait_until(stack, pilot: int, condition) -> dict:
     end = time.monotonic() + PATIENCE
-    while not holds(now := stack.call("tests.actions.pilot_now", pilot)):
-        assert time.monotonic() < end, now
+    while not condition(progress := stack.call("tests.actions.pilot_progress", pilot)):
+        assert time.monotonic() < end, progress
         time.sleep(0.3)
-    return now
+    return progress

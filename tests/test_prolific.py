@@ -27,17 +27,17 @@ STACKS = ("sqlite",)
 """Requests to Prolific do not depend on the database."""
 PATIENCE = 60_000
 """Milliseconds for an admin page that first sends requests to the stand-in."""
-PAID_WITHIN = 300
+PAYMENT_TIMEOUT = 300
 """Seconds within which everyone must be paid; beat checks every few seconds."""
 
 
 @pytest.fixture
 def standin() -> Iterator[StandIn]:
-    with StandIn() as running:
-        yield running
+    with StandIn() as server:
+        yield server
 
 
-def offer(stack, page: Page, standin: StandIn, *, slug: str, places: int) -> None:
+def publish_study(stack, page: Page, standin: StandIn, *, slug: str, places: int) -> None:
     """Set up as a researcher: add and try an account, choose the study's recruitment, create a draft, publish it."""
     stack.launch_study(
         {
@@ -96,7 +96,7 @@ def play_in_browser(browser: Browser, standin: StandIn, *, phone: bool) -> None:
     walking.expect_turn(page, "offer")
     walking.offer(page, "5000", "5000", role="alice")
     walking.expect_over(page)
-    walking.go_on(page)
+    walking.press_continue(page)
     walking.answer_quiz(page, option="10%")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
     assert page.evaluate("document.scrollingElement.scrollWidth <= window.innerWidth")
@@ -119,20 +119,22 @@ class Worker:
         self.path = urlsplit(answer.headers["location"]).path
 
     def walk(self, until: str) -> None:
-        self.stack.call("tests.reaching.walk", self.path, until)
+        self.stack.call("tests.reaching.reach_state", self.path, until)
 
     def leave(self) -> None:
         httpx.post(f"{self.stack.url}{self.path}leave/", timeout=60)
 
-    def see(self) -> str:
+    def load_page(self) -> str:
         """Load the worker's page, which must have a heading in every state."""
         answer = httpx.get(f"{self.stack.url}{self.path}", timeout=60)
         assert answer.status_code == 200 and "<h1" in answer.text
         return answer.text
 
-    def go_back(self) -> None:
+    def press_back_button(self) -> None:
         """Follow the last page's button to the stand-in."""
-        (address,) = re.findall(rf'href="({re.escape(self.standin.address)}/submissions/complete\?cc=\w+)"', self.see())
+        (address,) = re.findall(
+            rf'href="({re.escape(self.standin.address)}/submissions/complete\?cc=\w+)"', self.load_page()
+        )
         httpx.get(address, cookies={"worker": self.participant}, timeout=60).raise_for_status()
 
     @property
@@ -140,7 +142,7 @@ class Worker:
         return self.stack.call("tests.offering.state_of", self.path)
 
 
-def ask_prolific(stack, page: Page, slug: str) -> None:
+def refresh(stack, page: Page, slug: str) -> None:
     page.goto(f"{stack.url}/admin/marketplaces/recruitment/")
     page.get_by_role("row").filter(has_text=f"Sharing {slug}").get_by_role("link").first.click()
     page.get_by_role("button", name="Refresh now").click()
@@ -150,7 +152,7 @@ def ask_prolific(stack, page: Page, slug: str) -> None:
 def pay(stack, slug: str) -> dict:
     """Approve everything that is due and wait until nothing is in transit."""
     stack.call("tests.offering.approve_all", slug)
-    until = time.monotonic() + PAID_WITHIN
+    until = time.monotonic() + PAYMENT_TIMEOUT
     while time.monotonic() < until:
         found = stack.call("tests.offering.ledger", slug)
         if not {"approved", "sent"} & set(found["states"]):
@@ -159,25 +161,25 @@ def pay(stack, slug: str) -> dict:
     pytest.fail(f"not paid in time: {found}")
 
 
-def expect_paid(stack, standin: StandIn, slug: str, ledger: dict) -> None:
+def check_paid(stack, standin: StandIn, slug: str, ledger: dict) -> None:
     """Check that every cent of the ledger was paid at the stand-in once, and nothing else."""
     assert set(ledger["states"]) == {"confirmed"} and not ledger["wrong"]
     paid: Counter[str] = Counter()
-    for _who, what, cents in standin.market.paid:
-        paid[{"reward": "base"}.get(what, what)] += cents
+    for _participant, kind, cents in standin.market.paid:
+        paid[{"reward": "base"}.get(kind, kind)] += cents
     assert dict(paid) == ledger["cents"]
-    times = Counter((who, what) for who, what, _cents in standin.market.paid)
-    assert set(times.values()) == {1}
+    payments = Counter((participant, kind) for participant, kind, _cents in standin.market.paid)
+    assert set(payments.values()) == {1}
 
 
-def expect_dataset(stack, standin: StandIn, slug: str, folder: Path, *, completed: int) -> None:
+def check_dataset(stack, standin: StandIn, slug: str, folder: Path, *, completed: int) -> None:
     """Check that the export has the completed games and nobody's identifiers."""
     stack.manage("export_dataset", slug, "--to", str(folder))
     stack.manage("verify_dataset", str(folder))
-    everything = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file()).decode(errors="replace")
-    for one in standin.market.submissions.values():
-        assert one.id not in everything and one.participant not in everything
-    assert TOKEN not in everything
+    contents = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file()).decode(errors="replace")
+    for submission in standin.market.submissions.values():
+        assert submission.id not in contents and submission.participant not in contents
+    assert TOKEN not in contents
     with (folder / "matches.csv").open(newline="") as file:
         assert len(list(csv.DictReader(file))) == completed
     with (folder / "payments.csv").open(newline="") as file:
@@ -187,43 +189,43 @@ def expect_dataset(stack, standin: StandIn, slug: str, folder: Path, *, complete
     )
 
 
-def expect_silence(stack, standin: StandIn) -> None:
+def check_logs(stack, standin: StandIn) -> None:
     """Check that no log of the stack names a worker, a submission or the token."""
     logs = "".join(stack.log(name) for name in stack.services)
     assert TOKEN not in logs
-    assert not any(one.id in logs or one.participant in logs for one in standin.market.submissions.values())
+    assert not any(
+        submission.id in logs or submission.participant in logs for submission in standin.market.submissions.values()
+    )
 
 
-def test_two_workers_from_prolifics_list_to_payment(
-    stack, page: Page, browser: Browser, standin: StandIn, tmp_path: Path
-):
+def test_two_workers_start_play_and_are_paid(stack, page: Page, browser: Browser, standin: StandIn, tmp_path: Path):
     slug = "prolific-two"
-    offer(stack, page, standin, slug=slug, places=2)
+    publish_study(stack, page, standin, slug=slug, places=2)
     play_in_browser(browser, standin, phone=True)
-    stuck = Worker(stack, standin)
-    stuck.walk("failed_code_word")
-    stuck.go_back()
-    ask_prolific(stack, page, slug)
+    failed_worker = Worker(stack, standin)
+    failed_worker.walk("failed_code_word")
+    failed_worker.press_back_button()
+    refresh(stack, page, slug)
     page.get_by_role("link", name="Tasks and workers").click()
     expect(page.get_by_text("No differences")).to_be_visible()
-    expect_paid(stack, standin, slug, pay(stack, slug))
+    check_paid(stack, standin, slug, pay(stack, slug))
     assert len(standin.market.paid) == 2
-    expect_dataset(stack, standin, slug, tmp_path / "dataset", completed=1)
-    expect_silence(stack, standin)
+    check_dataset(stack, standin, slug, tmp_path / "dataset", completed=1)
+    check_logs(stack, standin)
 
 
 @pytest.mark.slow
-def test_twenty_workers_in_every_state(stack, page: Page, browser: Browser, standin: StandIn, tmp_path: Path):
+def test_twenty_workers_reach_every_state(stack, page: Page, browser: Browser, standin: StandIn, tmp_path: Path):
     slug = "prolific-twenty"
-    offer(stack, page, standin, slug=slug, places=20)
+    publish_study(stack, page, standin, slug=slug, places=20)
     play_in_browser(browser, standin, phone=True)
     play_in_browser(browser, standin, phone=False)
-    in_second = [str(state) for state in reaching.SECOND_VERSION]
-    in_first = [str(state) for state in State if state not in in_second]
-    in_first += ["completed"] * (18 - len(in_first) - len(in_second))
+    second_version_states = [str(state) for state in reaching.SECOND_VERSION]
+    first_version_states = [str(state) for state in State if state not in second_version_states]
+    first_version_states += ["completed"] * (18 - len(first_version_states) - len(second_version_states))
     workers = {}
-    for number, ending in enumerate([*in_first, *in_second]):
-        if ending == in_second[0]:
+    for number, ending in enumerate([*first_version_states, *second_version_states]):
+        if ending == second_version_states[0]:
             stack.call("tests.reaching.launch_second_version", slug)
         worker = workers[f"{ending} {number}"] = Worker(stack, standin)
         worker.walk(ending)
@@ -233,34 +235,35 @@ def test_twenty_workers_in_every_state(stack, page: Page, browser: Browser, stan
             standin.market.give_back(worker.submission.id)
     standin.misbehave("error", "submissions/$")
     page.goto(f"{stack.url}/admin/marketplaces/recruitment/")
-    ask_until_answered(stack, page, slug)
+    refresh_until_answered(stack, page, slug)
     reached = {name: worker.state for name, worker in workers.items()}
     assert {name: name.split()[0] for name in reached} == reached
     assert set(reached.values()) == set(State.values)
     assert len(standin.market.submissions) == 20
     for worker in workers.values():
-        worker.see()
+        worker.load_page()
         if worker.state in ENDED and worker.state != "returned":
-            worker.go_back()
+            worker.press_back_button()
     late = next(worker for name, worker in workers.items() if name.startswith("quiz"))
     standin.market.complete(late.submission.id, "NOCODE")
-    ask_prolific(stack, page, slug)
+    refresh(stack, page, slug)
     page.get_by_role("link", name="Tasks and workers").click()
     expect(page.get_by_text("Submitted on Prolific, and has not finished here.")).to_be_visible()
     assert not any(
-        one.participant in page.content() or one.id in page.content() for one in standin.market.submissions.values()
+        submission.participant in page.content() or submission.id in page.content()
+        for submission in standin.market.submissions.values()
     )
 
     ledger = pay(stack, slug)
-    expect_paid(stack, standin, slug, ledger)
+    check_paid(stack, standin, slug, ledger)
     finished = 2 + list(reached.values()).count("completed")
     # Completed, opponent failed and partner left: base and bonus; failed quiz and no partner: base.
     assert len(standin.market.paid) == 2 * (finished + 2) + 2
-    expect_dataset(stack, standin, slug, tmp_path / "dataset", completed=finished)
-    expect_silence(stack, standin)
+    check_dataset(stack, standin, slug, tmp_path / "dataset", completed=finished)
+    check_logs(stack, standin)
 
 
-def ask_until_answered(stack, page: Page, slug: str) -> None:
+def refresh_until_answered(stack, page: Page, slug: str) -> None:
     """Request the data while the API fails, which the page reports, and then again with success."""
     page.goto(f"{stack.url}/admin/marketplaces/recruitment/")
     page.get_by_role("row").filter(has_text=f"Sharing {slug}").get_by_role("link").first.click()

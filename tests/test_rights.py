@@ -28,7 +28,7 @@ from api import tokens
 from audit.models import Record
 from collecting.models import Collection, Item
 from collecting.planning import Plan, make_collection
-from conftest import by_day
+from conftest import slow_except
 from exports.models import Dataset
 from exports.tests import building
 from marketplaces.models import Account, Recruitment
@@ -48,304 +48,340 @@ from surveys.models import Response
 pytestmark = pytest.mark.django_db
 
 VISITORS = ("anonymous", "staff", "viewer", "editor", "owner", "superuser")
-LOGIN, GONE, REFUSED, WRONG_METHOD, SERVED = "sent to the login", "not found", "refused", "wrong method", "served"
-KEPT_AWAY = frozenset({LOGIN, GONE, REFUSED, WRONG_METHOD})
+LOGIN, NOT_FOUND, REFUSED, WRONG_METHOD, SERVED = "sent to the login", "not found", "refused", "wrong method", "served"
+DENIED = frozenset({LOGIN, NOT_FOUND, REFUSED, WRONG_METHOD})
 
 Expected = dict[str, frozenset[str]]
 """By visitor, the outcomes above that are correct."""
 
 
-def by(**outcomes: str | frozenset[str]) -> Expected:
+def expect_outcomes(**outcomes: str | frozenset[str]) -> Expected:
     """Return expectations from those of `anonymous`, `staff` (no role), `viewer`, `editor`, `owner`, `superuser`."""
-    return {who: frozenset({what}) if isinstance(what, str) else what for who, what in outcomes.items()}
+    return {visitor: frozenset({result}) if isinstance(result, str) else result for visitor, result in outcomes.items()}
 
 
-def from_on(least: str, below: str, *, outside: str = GONE) -> Expected:
+def from_role(least: str, below: str, *, outside: str = NOT_FOUND) -> Expected:
     """Expect success for `least` and above; `below` under that; `outside` for staff without a role."""
     members = VISITORS[2:]
     served = members[members.index(least) :] if least in members else ()
-    return by(anonymous=LOGIN, staff=outside, **{who: SERVED if who in served else below for who in members})
+    return expect_outcomes(
+        anonymous=LOGIN, staff=outside, **{visitor: SERVED if visitor in served else below for visitor in members}
+    )
 
 
-ANYBODY = dict.fromkeys(VISITORS, frozenset({SERVED}))
-STAFF = by(anonymous=LOGIN, **dict.fromkeys(VISITORS[1:], SERVED))
-NOBODY = by(anonymous=LOGIN, **dict.fromkeys(VISITORS[1:], frozenset({REFUSED, GONE})))
-BY_POST = by(anonymous=LOGIN, **dict.fromkeys(VISITORS[1:], WRONG_METHOD))
-ONLY_OTHERWISE = by(**dict.fromkeys(VISITORS, WRONG_METHOD))
+EVERYONE = dict.fromkeys(VISITORS, frozenset({SERVED}))
+STAFF = expect_outcomes(anonymous=LOGIN, **dict.fromkeys(VISITORS[1:], SERVED))
+NOBODY = expect_outcomes(anonymous=LOGIN, **dict.fromkeys(VISITORS[1:], frozenset({REFUSED, NOT_FOUND})))
+BY_POST = expect_outcomes(anonymous=LOGIN, **dict.fromkeys(VISITORS[1:], WRONG_METHOD))
+ALWAYS_WRONG_METHOD = expect_outcomes(**dict.fromkeys(VISITORS, WRONG_METHOD))
 """For URLs that refuse the method before they check the visitor."""
-SUPERUSERS = from_on("superuser", REFUSED, outside=REFUSED)
-SUPERUSERS_THINGS = from_on("superuser", frozenset({REFUSED, GONE}), outside=frozenset({REFUSED, GONE}))
-UNKNOWN = by(anonymous=LOGIN, staff=frozenset({GONE, REFUSED, WRONG_METHOD}))
+SUPERUSER_LISTS = from_role("superuser", REFUSED, outside=REFUSED)
+SUPERUSER_OBJECTS = from_role("superuser", frozenset({REFUSED, NOT_FOUND}), outside=frozenset({REFUSED, NOT_FOUND}))
+UNKNOWN = expect_outcomes(anonymous=LOGIN, staff=frozenset({NOT_FOUND, REFUSED, WRONG_METHOD}))
 """For a page about one object that PAGES does not list; a viewer's posts are refused too."""
 
-WHOLES = ("studies_study", "collecting_collection")
+TOP_LEVEL_MODELS = ("studies_study", "collecting_collection")
 RECORDS = (
     "studies_version", "studies_placement", "participants_enrolment", "participants_problemreport", "matches_match",
     "checks_verdict", "surveys_response", "payouts_ledgerrow", "opponents_call", "collecting_item", "piloting_pilot",
     "recruiters_delivery", "mturk_hit", "mturk_assignment",
 )  # fmt: skip
-FOR_OWNERS = ("audit_record", "api_token", "recruiters_otreeserver")
-FOR_SUPERUSERS = ("auth_user", "recruiters_identity", "opponents_endpoint")
+OWNER_MODELS = ("audit_record", "api_token", "recruiters_otreeserver")
+SUPERUSER_MODELS = ("auth_user", "recruiters_identity", "opponents_endpoint")
 
 
-def action(least: str) -> tuple[Expected, Expected]:
-    return BY_POST, from_on(least, REFUSED)
+def post_only(least: str) -> tuple[Expected, Expected]:
+    return BY_POST, from_role(least, REFUSED)
 
 
-def shown(least: str) -> tuple[Expected, Expected]:
-    return from_on(least, GONE), BY_POST
+def get_only(least: str) -> tuple[Expected, Expected]:
+    return from_role(least, NOT_FOUND), BY_POST
 
 
-def look(least: str) -> tuple[Expected, Expected]:
-    return from_on(least, REFUSED), from_on(least, REFUSED)
+def get_and_post(least: str) -> tuple[Expected, Expected]:
+    return from_role(least, REFUSED), from_role(least, REFUSED)
 
 
 PAGES: dict[str, tuple[Expected, Expected]] = {
     "index": (STAFF, STAFF),
-    "login": (ANYBODY, ANYBODY),
+    "login": (EVERYONE, EVERYONE),
     "logout": (
-        by(anonymous=SERVED, **dict.fromkeys(VISITORS[1:], WRONG_METHOD)),
-        by(**dict.fromkeys(VISITORS, frozenset({SERVED, LOGIN}))),
+        expect_outcomes(anonymous=SERVED, **dict.fromkeys(VISITORS[1:], WRONG_METHOD)),
+        expect_outcomes(**dict.fromkeys(VISITORS, frozenset({SERVED, LOGIN}))),
     ),
-    "studies_study_launch": action("editor"),
-    "studies_study_pause": action("editor"),
-    "studies_study_close": action("owner"),
-    "studies_study_codes": action("editor"),
-    "studies_study_codes_file": look("editor"),
-    "studies_study_all_codes": (from_on("editor", REFUSED), BY_POST),
-    "studies_study_upload_codes": action("editor"),
-    "studies_study_delete_codes": action("editor"),
-    "studies_study_members": look("viewer"),
-    "studies_study_set_member": action("owner"),
+    "studies_study_launch": post_only("editor"),
+    "studies_study_pause": post_only("editor"),
+    "studies_study_close": post_only("owner"),
+    "studies_study_codes": post_only("editor"),
+    "studies_study_codes_file": get_and_post("editor"),
+    "studies_study_all_codes": (from_role("editor", REFUSED), BY_POST),
+    "studies_study_upload_codes": post_only("editor"),
+    "studies_study_delete_codes": post_only("editor"),
+    "studies_study_members": get_and_post("viewer"),
+    "studies_study_set_member": post_only("owner"),
     "collecting_collection_size": (BY_POST, STAFF),
-    "collecting_collection_start": action("editor"),
-    "collecting_collection_pause": action("editor"),
-    "collecting_collection_retry": action("editor"),
-    "collecting_collection_budget": action("editor"),
-    "collecting_collection_progress": (from_on("viewer", GONE), BY_POST),
-    "collecting_collection_content": (from_on("viewer", GONE), BY_POST),
-    "collecting_collection_members": look("viewer"),
-    "collecting_collection_set_member": action("owner"),
-    "opponents_endpoint_try": (BY_POST, SUPERUSERS_THINGS),
-    "auth_user_password_change": (SUPERUSERS_THINGS, SUPERUSERS_THINGS),
+    "collecting_collection_start": post_only("editor"),
+    "collecting_collection_pause": post_only("editor"),
+    "collecting_collection_retry": post_only("editor"),
+    "collecting_collection_budget": post_only("editor"),
+    "collecting_collection_progress": (from_role("viewer", NOT_FOUND), BY_POST),
+    "collecting_collection_content": (from_role("viewer", NOT_FOUND), BY_POST),
+    "collecting_collection_members": get_and_post("viewer"),
+    "collecting_collection_set_member": post_only("owner"),
+    "opponents_endpoint_try": (BY_POST, SUPERUSER_OBJECTS),
+    "auth_user_password_change": (SUPERUSER_OBJECTS, SUPERUSER_OBJECTS),
     **{
         f"exports:{name}{of}": expected
         for of in ("", "_of_collection")
         for name, expected in {
-            "page": (from_on("viewer", GONE), ONLY_OTHERWISE),
-            "now": (from_on("viewer", GONE), ONLY_OTHERWISE),
-            **dict.fromkeys(("write", "publish", "stop", "download"), (ONLY_OTHERWISE, from_on("editor", REFUSED))),
+            "page": (from_role("viewer", NOT_FOUND), ALWAYS_WRONG_METHOD),
+            "now": (from_role("viewer", NOT_FOUND), ALWAYS_WRONG_METHOD),
+            **dict.fromkeys(
+                ("write", "publish", "stop", "download"), (ALWAYS_WRONG_METHOD, from_role("editor", REFUSED))
+            ),
         }.items()
     },
     **{
         f"reports:{name}{of}": expected
         for of in ("", "_of_collection")
         for name, expected in {
-            "read": (from_on("viewer", GONE), ONLY_OTHERWISE),
-            **dict.fromkeys(("analyse", "stop", "download"), (ONLY_OTHERWISE, from_on("editor", REFUSED))),
+            "read": (from_role("viewer", NOT_FOUND), ALWAYS_WRONG_METHOD),
+            **dict.fromkeys(("analyse", "stop", "download"), (ALWAYS_WRONG_METHOD, from_role("editor", REFUSED))),
         }.items()
     },
-    **dict.fromkeys(("judging:page", "judging:now"), (from_on("viewer", GONE), ONLY_OTHERWISE)),
-    **dict.fromkeys(("judging:begin", "judging:stop", "judging:labels"), (ONLY_OTHERWISE, from_on("editor", REFUSED))),
+    **dict.fromkeys(("judging:page", "judging:now"), (from_role("viewer", NOT_FOUND), ALWAYS_WRONG_METHOD)),
+    **dict.fromkeys(
+        ("judging:begin", "judging:stop", "judging:labels"), (ALWAYS_WRONG_METHOD, from_role("editor", REFUSED))
+    ),
     "audit_record_changelist": (STAFF, STAFF),
     "audit_record_add": (NOBODY, NOBODY),
-    "audit_record_change": (from_on("owner", GONE), NOBODY),
+    "audit_record_change": (from_role("owner", NOT_FOUND), NOBODY),
     "audit_record_delete": (NOBODY, NOBODY),
-    "audit_record_history": (from_on("owner", GONE), from_on("owner", GONE)),
-    "erasing:erase": look("owner"),
+    "audit_record_history": (from_role("owner", NOT_FOUND), from_role("owner", NOT_FOUND)),
+    "erasing:erase": get_and_post("owner"),
     "studies_study_presets": (STAFF, BY_POST),
     "studies_study_preset": (BY_POST, STAFF),
-    "studies_study_copy": action("viewer"),
-    "studies_study_compare": shown("viewer"),
+    "studies_study_copy": post_only("viewer"),
+    "studies_study_compare": get_only("viewer"),
     "studies_study_add_live_preview": (BY_POST, STAFF),
-    "studies_study_live_preview": action("editor"),
+    "studies_study_live_preview": post_only("editor"),
     "studies_study_add_prompts": (NOBODY, STAFF),
-    "studies_study_prompts": look("viewer"),
+    "studies_study_prompts": get_and_post("viewer"),
     "collecting_collection_add_prompts": (BY_POST, STAFF),
-    "collecting_collection_prompts": shown("viewer"),
-    "matches_match_step": shown("viewer"),
-    "matches_match_screen": shown("viewer"),
-    "matches_match_watch": shown("viewer"),
-    "matches_match_watch_now": shown("viewer"),
-    "paydesk:page": (from_on("viewer", GONE), ONLY_OTHERWISE),
-    "paydesk:row": (from_on("viewer", GONE), ONLY_OTHERWISE),
-    "paydesk:finance": (ONLY_OTHERWISE, from_on("editor", REFUSED)),
-    "paydesk:ask": (ONLY_OTHERWISE, {**from_on("superuser", REFUSED), **by(owner=GONE, superuser=GONE)}),
-    "paydesk:do": (ONLY_OTHERWISE, {**from_on("superuser", REFUSED), **by(owner=GONE, superuser=GONE)}),
-    "paydesk:try": (ONLY_OTHERWISE, from_on("owner", REFUSED)),
-    "paydesk:limit": (ONLY_OTHERWISE, {**from_on("superuser", REFUSED), **by(owner=GONE, superuser=GONE)}),
-    "paydesk:resolve": (ONLY_OTHERWISE, from_on("owner", REFUSED)),
-    "monitoring:page": (from_on("viewer", GONE), ONLY_OTHERWISE),
-    "monitoring:now": (from_on("viewer", GONE), ONLY_OTHERWISE),
-    "monitoring:pause": (ONLY_OTHERWISE, from_on("editor", REFUSED)),
-    "monitoring:resume": (ONLY_OTHERWISE, from_on("editor", REFUSED)),
-    "monitoring:end_match": (ONLY_OTHERWISE, {**from_on("superuser", GONE), **by(viewer=REFUSED, superuser=GONE)}),
-    "piloting_pilot_begin": action("editor"),
-    "piloting_pilot_progress": shown("viewer"),
-    "piloting_pilot_stop": action("editor"),
-    "piloting_pilot_remove": action("editor"),
+    "collecting_collection_prompts": get_only("viewer"),
+    "matches_match_step": get_only("viewer"),
+    "matches_match_screen": get_only("viewer"),
+    "matches_match_watch": get_only("viewer"),
+    "matches_match_watch_now": get_only("viewer"),
+    "paydesk:page": (from_role("viewer", NOT_FOUND), ALWAYS_WRONG_METHOD),
+    "paydesk:row": (from_role("viewer", NOT_FOUND), ALWAYS_WRONG_METHOD),
+    "paydesk:finance": (ALWAYS_WRONG_METHOD, from_role("editor", REFUSED)),
+    "paydesk:ask": (
+        ALWAYS_WRONG_METHOD,
+        {**from_role("superuser", REFUSED), **expect_outcomes(owner=NOT_FOUND, superuser=NOT_FOUND)},
+    ),
+    "paydesk:do": (
+        ALWAYS_WRONG_METHOD,
+        {**from_role("superuser", REFUSED), **expect_outcomes(owner=NOT_FOUND, superuser=NOT_FOUND)},
+    ),
+    "paydesk:try": (ALWAYS_WRONG_METHOD, from_role("owner", REFUSED)),
+    "paydesk:limit": (
+        ALWAYS_WRONG_METHOD,
+        {**from_role("superuser", REFUSED), **expect_outcomes(owner=NOT_FOUND, superuser=NOT_FOUND)},
+    ),
+    "paydesk:resolve": (ALWAYS_WRONG_METHOD, from_role("owner", REFUSED)),
+    "monitoring:page": (from_role("viewer", NOT_FOUND), ALWAYS_WRONG_METHOD),
+    "monitoring:now": (from_role("viewer", NOT_FOUND), ALWAYS_WRONG_METHOD),
+    "monitoring:pause": (ALWAYS_WRONG_METHOD, from_role("editor", REFUSED)),
+    "monitoring:resume": (ALWAYS_WRONG_METHOD, from_role("editor", REFUSED)),
+    "monitoring:end_match": (
+        ALWAYS_WRONG_METHOD,
+        {**from_role("superuser", NOT_FOUND), **expect_outcomes(viewer=REFUSED, superuser=NOT_FOUND)},
+    ),
+    "piloting_pilot_begin": post_only("editor"),
+    "piloting_pilot_progress": get_only("viewer"),
+    "piloting_pilot_stop": post_only("editor"),
+    "piloting_pilot_remove": post_only("editor"),
     "api_token_changelist": (STAFF, STAFF),
     "api_token_add": (STAFF, STAFF),
-    "api_token_change": (from_on("owner", GONE), NOBODY),
+    "api_token_change": (from_role("owner", NOT_FOUND), NOBODY),
     "api_token_delete": (NOBODY, NOBODY),
-    "api_token_history": (from_on("owner", GONE), from_on("owner", GONE)),
-    "api_token_revoke": (BY_POST, from_on("owner", GONE)),
+    "api_token_history": (from_role("owner", NOT_FOUND), from_role("owner", NOT_FOUND)),
+    "api_token_revoke": (BY_POST, from_role("owner", NOT_FOUND)),
     "recruiters_otreeserver_changelist": (STAFF, STAFF),
     "recruiters_otreeserver_add": (STAFF, STAFF),
-    "recruiters_otreeserver_change": (from_on("owner", GONE), from_on("owner", GONE)),
-    "recruiters_otreeserver_delete": (from_on("owner", GONE), from_on("owner", GONE)),
-    "recruiters_otreeserver_history": (from_on("owner", GONE), from_on("owner", GONE)),
+    "recruiters_otreeserver_change": (from_role("owner", NOT_FOUND), from_role("owner", NOT_FOUND)),
+    "recruiters_otreeserver_delete": (from_role("owner", NOT_FOUND), from_role("owner", NOT_FOUND)),
+    "recruiters_otreeserver_history": (from_role("owner", NOT_FOUND), from_role("owner", NOT_FOUND)),
     "marketplaces_account_changelist": (STAFF, STAFF),
     "marketplaces_account_add": (STAFF, STAFF),
-    "marketplaces_account_change": (from_on("viewer", GONE), from_on("owner", REFUSED, outside=GONE)),
-    "marketplaces_account_delete": (from_on("owner", REFUSED, outside=GONE), from_on("owner", REFUSED, outside=GONE)),
-    "marketplaces_account_history": (from_on("viewer", GONE), from_on("viewer", GONE)),
-    "marketplaces_account_try": action("editor"),
-    "marketplaces_account_members": look("viewer"),
-    "marketplaces_account_set_member": action("owner"),
+    "marketplaces_account_change": (from_role("viewer", NOT_FOUND), from_role("owner", REFUSED, outside=NOT_FOUND)),
+    "marketplaces_account_delete": (
+        from_role("owner", REFUSED, outside=NOT_FOUND),
+        from_role("owner", REFUSED, outside=NOT_FOUND),
+    ),
+    "marketplaces_account_history": (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND)),
+    "marketplaces_account_try": post_only("editor"),
+    "marketplaces_account_members": get_and_post("viewer"),
+    "marketplaces_account_set_member": post_only("owner"),
     "marketplaces_recruitment_changelist": (STAFF, STAFF),
     "marketplaces_recruitment_add": (STAFF, STAFF),
-    "marketplaces_recruitment_change": (from_on("viewer", GONE), from_on("owner", REFUSED, outside=GONE)),
+    "marketplaces_recruitment_change": (from_role("viewer", NOT_FOUND), from_role("owner", REFUSED, outside=NOT_FOUND)),
     "marketplaces_recruitment_delete": (
-        from_on("owner", REFUSED, outside=GONE),
-        from_on("owner", REFUSED, outside=GONE),
+        from_role("owner", REFUSED, outside=NOT_FOUND),
+        from_role("owner", REFUSED, outside=NOT_FOUND),
     ),
-    "marketplaces_recruitment_history": (from_on("viewer", GONE), from_on("viewer", GONE)),
-    "marketplaces_recruitment_ask": action("editor"),
+    "marketplaces_recruitment_history": (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND)),
+    "marketplaces_recruitment_ask": post_only("editor"),
     "panels_panel_changelist": (STAFF, STAFF),
     "panels_panel_add": (STAFF, STAFF),
-    "panels_panel_change": (from_on("viewer", GONE), from_on("editor", REFUSED, outside=GONE)),
-    "panels_panel_delete": (from_on("owner", REFUSED, outside=GONE), from_on("owner", REFUSED, outside=GONE)),
-    "panels_panel_history": (from_on("viewer", GONE), from_on("viewer", GONE)),
-    "panels_panel_of": shown("viewer"),
-    "panels_panel_lists": shown("viewer"),
-    "panels_panel_make": action("owner"),
-    "panels_panel_download": action("owner"),
-    "panels_panel_paid": look("owner"),
-    "panels_panel_take_back": look("owner"),
-    "mturk_hit_of_study": (from_on("viewer", GONE), from_on("viewer", GONE)),
-    "mturk_hit_publish": look("editor"),
-    "mturk_hit_adopt": action("editor"),
-    "mturk_hit_worker": action("owner"),
-    "mturk_hit_again": (BY_POST, from_on("editor", REFUSED)),
-    "mturk_hit_extend": look("editor"),
-    "mturk_hit_prolong": look("editor"),
-    "mturk_hit_expire": look("editor"),
-    "mturk_hit_dispose": look("owner"),
-    "mturk_assignment_reject": look("owner"),
-    "mturk_assignment_take_back": look("owner"),
+    "panels_panel_change": (from_role("viewer", NOT_FOUND), from_role("editor", REFUSED, outside=NOT_FOUND)),
+    "panels_panel_delete": (
+        from_role("owner", REFUSED, outside=NOT_FOUND),
+        from_role("owner", REFUSED, outside=NOT_FOUND),
+    ),
+    "panels_panel_history": (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND)),
+    "panels_panel_of": get_only("viewer"),
+    "panels_panel_lists": get_only("viewer"),
+    "panels_panel_make": post_only("owner"),
+    "panels_panel_download": post_only("owner"),
+    "panels_panel_paid": get_and_post("owner"),
+    "panels_panel_take_back": get_and_post("owner"),
+    "mturk_hit_of_study": (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND)),
+    "mturk_hit_publish": get_and_post("editor"),
+    "mturk_hit_adopt": post_only("editor"),
+    "mturk_hit_worker": post_only("owner"),
+    "mturk_hit_again": (BY_POST, from_role("editor", REFUSED)),
+    "mturk_hit_extend": get_and_post("editor"),
+    "mturk_hit_prolong": get_and_post("editor"),
+    "mturk_hit_expire": get_and_post("editor"),
+    "mturk_hit_dispose": get_and_post("owner"),
+    "mturk_assignment_reject": get_and_post("owner"),
+    "mturk_assignment_take_back": get_and_post("owner"),
     "prolific_publication_changelist": (STAFF, STAFF),
     "prolific_publication_add": (NOBODY, NOBODY),
-    "prolific_publication_change": (from_on("viewer", GONE), from_on("nobody", REFUSED)),
+    "prolific_publication_change": (from_role("viewer", NOT_FOUND), from_role("nobody", REFUSED)),
     "prolific_publication_delete": (NOBODY, NOBODY),
-    "prolific_publication_history": (from_on("viewer", GONE), from_on("viewer", GONE)),
-    "prolific_publication_of": (from_on("viewer", GONE), from_on("viewer", GONE)),
-    "prolific_publication_publish": look("editor"),
-    "prolific_publication_pause": action("editor"),
-    "prolific_publication_resume": action("editor"),
-    "prolific_publication_stop": action("owner"),
-    "prolific_publication_places": action("editor"),
-    "prolific_publication_find": action("editor"),
-    "prolific_publication_refresh": action("editor"),
-    "prolific_publication_forget": action("owner"),
-    "prolific_publication_hooks": action("editor"),
-    "prolific_publication_authenticity": action("editor"),
-    "prolific_publication_adopt": action("editor"),
-    "prolific_publication_reject": look("owner"),
-    "prolific_publication_ask_return": look("owner"),
-    "prolific_publication_pay_part": look("owner"),
+    "prolific_publication_history": (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND)),
+    "prolific_publication_of": (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND)),
+    "prolific_publication_publish": get_and_post("editor"),
+    "prolific_publication_pause": post_only("editor"),
+    "prolific_publication_resume": post_only("editor"),
+    "prolific_publication_stop": post_only("owner"),
+    "prolific_publication_places": post_only("editor"),
+    "prolific_publication_find": post_only("editor"),
+    "prolific_publication_refresh": post_only("editor"),
+    "prolific_publication_forget": post_only("owner"),
+    "prolific_publication_hooks": post_only("editor"),
+    "prolific_publication_authenticity": post_only("editor"),
+    "prolific_publication_adopt": post_only("editor"),
+    "prolific_publication_reject": get_and_post("owner"),
+    "prolific_publication_ask_return": get_and_post("owner"),
+    "prolific_publication_pay_part": get_and_post("owner"),
     "signin:second_factor": (STAFF, STAFF),
-    "signin:choose_password": (ANYBODY, ANYBODY),  # without a valid link it only shows an error
+    "signin:choose_password": (EVERYONE, EVERYONE),  # without a valid link it only shows an error
     "signin:verify": (STAFF, STAFF),
 }
-for _model in WHOLES:
+for _model in TOP_LEVEL_MODELS:
     PAGES |= {
         f"{_model}_changelist": (STAFF, STAFF),
         f"{_model}_add": (STAFF, STAFF),
-        f"{_model}_change": (from_on("viewer", GONE), from_on("editor", REFUSED, outside=frozenset({GONE, REFUSED}))),
-        f"{_model}_history": (from_on("viewer", GONE), from_on("viewer", GONE)),
+        f"{_model}_change": (
+            from_role("viewer", NOT_FOUND),
+            from_role("editor", REFUSED, outside=frozenset({NOT_FOUND, REFUSED})),
+        ),
+        f"{_model}_history": (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND)),
     }
 PAGES |= {
-    "studies_study_delete": (from_on("owner", REFUSED), from_on("owner", REFUSED)),
+    "studies_study_delete": (from_role("owner", REFUSED), from_role("owner", REFUSED)),
     "collecting_collection_delete": (NOBODY, NOBODY),
 }
 for _model in RECORDS:
     PAGES |= {
         f"{_model}_changelist": (STAFF, STAFF),
         f"{_model}_add": (NOBODY, NOBODY),
-        f"{_model}_change": (from_on("viewer", GONE), NOBODY),
+        f"{_model}_change": (from_role("viewer", NOT_FOUND), NOBODY),
         f"{_model}_delete": (NOBODY, NOBODY),
-        f"{_model}_history": (from_on("viewer", GONE), from_on("viewer", GONE)),
+        f"{_model}_history": (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND)),
     }
 for _model in ("matches_match", "collecting_collection", "piloting_pilot"):  # read-only pages of their own
-    PAGES[f"{_model}_change"] = (from_on("viewer", GONE), from_on("viewer", GONE))
-for _model in FOR_SUPERUSERS:
-    _adds = NOBODY if _model == "recruiters_identity" else SUPERUSERS
-    _changes = NOBODY if _model == "recruiters_identity" else SUPERUSERS_THINGS
+    PAGES[f"{_model}_change"] = (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND))
+for _model in SUPERUSER_MODELS:
+    _adds = NOBODY if _model == "recruiters_identity" else SUPERUSER_LISTS
+    _changes = NOBODY if _model == "recruiters_identity" else SUPERUSER_OBJECTS
     PAGES |= {
-        f"{_model}_changelist": (SUPERUSERS, SUPERUSERS),
+        f"{_model}_changelist": (SUPERUSER_LISTS, SUPERUSER_LISTS),
         f"{_model}_add": (_adds, _adds),
-        f"{_model}_change": (SUPERUSERS_THINGS, _changes),
+        f"{_model}_change": (SUPERUSER_OBJECTS, _changes),
         f"{_model}_delete": (_changes, _changes),
-        f"{_model}_history": (SUPERUSERS_THINGS, SUPERUSERS_THINGS),
+        f"{_model}_history": (SUPERUSER_OBJECTS, SUPERUSER_OBJECTS),
     }
 
 
 @dataclass(frozen=True)
-class Address:
+class AdminUrl:
     """One URL of the admin; `about` is whether it names an object."""
 
     name: str
     route: str
-    about: bool
+    names_object: bool
 
 
-def addresses() -> Iterator[Address]:
+def admin_urls() -> Iterator[AdminUrl]:
     """Yield all URLs that start with admin/, as the resolver lists them."""
 
-    def walk(patterns: list[Any], before: str, space: str) -> Iterator[Address]:
-        for one in patterns:
-            route = before + (one.pattern._route if isinstance(one.pattern, RoutePattern) else f"~{one.pattern}")
-            if isinstance(one, URLResolver):
-                names = f"{one.namespace}:" if one.namespace and one.namespace != "admin" else space
-                yield from walk(one.url_patterns, route, names)
-            elif isinstance(one, URLPattern) and route.startswith("admin/"):
-                yield Address(f"{space}{one.name or ''}", route, "<" in route)
+    def walk(patterns: list[Any], prefix: str, namespace: str) -> Iterator[AdminUrl]:
+        for pattern in patterns:
+            route = prefix + (
+                pattern.pattern._route if isinstance(pattern.pattern, RoutePattern) else f"~{pattern.pattern}"
+            )
+            if isinstance(pattern, URLResolver):
+                names = f"{pattern.namespace}:" if pattern.namespace and pattern.namespace != "admin" else namespace
+                yield from walk(pattern.url_patterns, route, names)
+            elif isinstance(pattern, URLPattern) and route.startswith("admin/"):
+                yield AdminUrl(f"{namespace}{pattern.name or ''}", route, "<" in route)
 
     yield from walk(get_resolver().url_patterns, "", "")
 
 
-NOT_OURS = {
+UNTESTED_URLS = {
     "": "an old address that leads on to the page itself",
     "app_list": "a list of the pages that one may see",
-    "view_on_site": "taken away, see test_no_url_leads_to_a_participants_page",
+    "view_on_site": "taken away, see test_no_admin_url_leads_to_a_participants_page",
 }
 
 
-OTHER_PARTS = {"uidb64": "MQ", "token": "untrue", "number": "1", "side": "after", "role": "alice", "name": "glee-human"}
+OTHER_URL_PARTS = {
+    "uidb64": "MQ",
+    "token": "untrue",
+    "number": "1",
+    "side": "after",
+    "role": "alice",
+    "name": "glee-human",
+}
 """Values of URL parts that name no row."""
 
 
-class House:
+class SampleData:
     """A study and a collection with everything that belongs to them, and others in which nobody has a role."""
 
     def __init__(self) -> None:
         self.user = {name: User.objects.create_user(f"the-{name}", is_staff=True) for name in VISITORS[1:-1]}
         self.user["superuser"] = User.objects.create_superuser("the-superuser")
-        self.study, self.collection = self._furnish("seen", "A1SEENWORKER")
-        self.hidden, self.hidden_collection = self._furnish("hidden", "A1HIDDENWORKER")
+        self.study, self.collection = self._create_study_and_collection("seen", "A1SEENWORKER")
+        self.hidden, self.hidden_collection = self._create_study_and_collection("hidden", "A1HIDDENWORKER")
         self.account = Account.objects.create(title="seen account", kind="mturk", address="http://127.0.0.1:9")
         Account.objects.create(title="account that is hidden", kind="mturk", address="http://127.0.0.1:9")
-        self._offer(self.study, self.account)
-        self._offer(self.hidden, self.account)
+        self._create_publication(self.study, self.account)
+        self._create_publication(self.hidden, self.account)
         self.draft = Study.objects.create(title="Seen draft", slug="seen-draft", game="bargaining")
         for role in Role:
-            for thing in (self.study, self.collection, self.draft, self.account):
-                give(thing, user=self.user[role], role=role, by=None)
+            for target in (self.study, self.collection, self.draft, self.account):
+                give(target, user=self.user[role], role=role, by=None)
         give(self.hidden, user=User.objects.create_user("somebody", is_staff=True), role=Role.OWNER, by=None)
         Endpoint.objects.create(name="kept", protocol="openai", base_url="http://127.0.0.1:9")
         person = self.hidden.versions.get().cells.get().placements.get().enrolment
-        self.untold = [
+        self.hidden_texts = [
             "Title that is hidden", "hidden-slug", person.pseudonym, person.token, person.completion_code,
             "A1HIDDENWORKER", "hiddencode", "words that are hidden",
             "hidden.example.org", "program that is hidden",
@@ -353,45 +389,45 @@ class House:
             str(building.match_of(person).uid)[:8],
         ]  # fmt: skip
 
-    def _furnish(self, word: str, worker: str) -> tuple[Study, Collection]:
-        study = building.new_study(slug=f"{word}-slug", title=f"Title that is {word}")
-        person = building.complete(study, worker=worker, messages=[f"words that are {word}"])
-        ProblemReport.objects.create(enrolment=person, text=f"words that are {word}")
-        LabCode.objects.create(study=study.slug, code=f"{word}code")
+    def _create_study_and_collection(self, label: str, worker: str) -> tuple[Study, Collection]:
+        study = building.new_study(slug=f"{label}-slug", title=f"Title that is {label}")
+        person = building.complete(study, worker=worker, messages=[f"words that are {label}"])
+        ProblemReport.objects.create(enrolment=person, text=f"words that are {label}")
+        LabCode.objects.create(study=study.slug, code=f"{label}code")
         Response.objects.create(
             enrolment=person,
             survey="after",
             questions=[{"key": "why", "prompt": "Why?"}],
-            answers={"why": f"words that are {word}"},
+            answers={"why": f"words that are {label}"},
         )
         Delivery.objects.create(enrolment=person)
         Panel.objects.create(
-            study=study, preset="any_site", title=f"panel that is {word}", person="id",
+            study=study, preset="any_site", title=f"panel that is {label}", person="id",
             columns="id = person\namount = amount",
         )  # fmt: skip
         study.payment_lists.create(number=1)
-        OtreeServer.objects.create(study=study.slug, addresses=f"https://{word}.example.org")
-        account = Account.objects.create(title=f"account of {word}", kind="mturk", address="http://127.0.0.1:9")
+        OtreeServer.objects.create(study=study.slug, addresses=f"https://{label}.example.org")
+        account = Account.objects.create(title=f"account of {label}", kind="mturk", address="http://127.0.0.1:9")
         Recruitment.objects.create(study=study, account=account)
         for role, user in self.user.items():
-            if word == "seen" and role in Role.values:
+            if label == "seen" and role in Role.values:
                 give(account, user=user, role=Role(role), by=None)
         task = Hit.objects.create(
-            study=study, account=account, title=f"task that is {word}", hit_id=f"3{word}", reward=1, assignments=1,
+            study=study, account=account, title=f"task that is {label}", hit_id=f"3{label}", reward=1, assignments=1,
             lifetime=60, duration=60, auto_approval=60,
         )  # fmt: skip
         task.submitted.create(
-            assignment_id=f"3A{word}", status="Submitted", whose="ours", identity=person.identity,
+            assignment_id=f"3A{label}", status="Submitted", whose="ours", identity=person.identity,
             submitted_at=timezone.now(),
         )  # fmt: skip
         tomorrow = timezone.now() + timedelta(days=1)
-        maker = self.user["superuser"]
-        tokens.issue(study=study, name=f"program that is {word}", scopes=["read"], expires_at=tomorrow, by=maker)
+        creator = self.user["superuser"]
+        tokens.issue(study=study, name=f"program that is {label}", scopes=["read"], expires_at=tomorrow, by=creator)
         pilots.begin(study, people=1)
-        building.save_call(building.match_of(person), messages=[{"role": "user", "content": f"words that are {word}"}])
+        building.save_call(building.match_of(person), messages=[{"role": "user", "content": f"words that are {label}"}])
         collection = make_collection(
             Plan(
-                title=f"Title that is {word}", slug=f"{word}-collection", game="bargaining",
+                title=f"Title that is {label}", slug=f"{label}-collection", game="bargaining",
                 configurations=[{}], agents=["script:fair"],
             )
         )  # fmt: skip
@@ -403,7 +439,7 @@ class House:
         Dataset.objects.create(collection=collection, state=Dataset.State.READY)
         return study, collection
 
-    def _offer(self, study: Study, account: Account) -> None:
+    def _create_publication(self, study: Study, account: Account) -> None:
         Publication.objects.create(
             study=study, account=account, internal_name=f"name of {study.slug}", prolific_id=f"id-of-{study.slug}",
             status="UNPUBLISHED", name=study.title, description=study.title, places=1, minutes=1, reward=1,
@@ -418,15 +454,15 @@ class House:
             "collecting_collection": lambda: self.collection,
             "collecting_item": lambda: self.collection.items.first(),
             "studies_version": lambda: self.study.versions.get(),
-            "studies_placement": lambda: self._person.placement,
-            "participants_enrolment": lambda: self._person,
-            "participants_problemreport": lambda: self._person.problem_reports.first(),
-            "matches_match": lambda: building.match_of(self._person),
-            "checks_verdict": lambda: self._person.verdicts.first(),
-            "payouts_ledgerrow": lambda: self._person.ledger.first(),
-            "opponents_call": lambda: Call.objects.get(match_uid=building.match_of(self._person).uid),
-            "surveys_response": lambda: self._person.surveys.first(),
-            "recruiters_delivery": lambda: self._person.delivery,
+            "studies_placement": lambda: self._enrolment.placement,
+            "participants_enrolment": lambda: self._enrolment,
+            "participants_problemreport": lambda: self._enrolment.problem_reports.first(),
+            "matches_match": lambda: building.match_of(self._enrolment),
+            "checks_verdict": lambda: self._enrolment.verdicts.first(),
+            "payouts_ledgerrow": lambda: self._enrolment.ledger.first(),
+            "opponents_call": lambda: Call.objects.get(match_uid=building.match_of(self._enrolment).uid),
+            "surveys_response": lambda: self._enrolment.surveys.first(),
+            "recruiters_delivery": lambda: self._enrolment.delivery,
             "recruiters_otreeserver": lambda: OtreeServer.objects.get(study=self.study.slug),
             "panels_panel": lambda: self.study.panel,
             "prolific_publication": lambda: self.study.publication,
@@ -437,46 +473,46 @@ class House:
             "api_token": lambda: self.study.api_tokens.get(),
             "piloting_pilot": lambda: self.study.pilots.get(),
             "opponents_endpoint": lambda: Endpoint.objects.get(),
-            "recruiters_identity": lambda: Identity.objects.get(enrolment=self._person),
+            "recruiters_identity": lambda: Identity.objects.get(enrolment=self._enrolment),
             "auth_user": lambda: self.user["staff"],
             "audit_record": lambda: Record.objects.filter(of_kind="studies.study", of_key=self.study.pk).first(),
         }
-        made = found.get(model)
-        return made().pk if made else apps.get_model(*model.split("_", 1)).objects.values_list("pk", flat=True).first()
+        find = found.get(model)
+        return find().pk if find else apps.get_model(*model.split("_", 1)).objects.values_list("pk", flat=True).first()
 
     @property
-    def _person(self) -> Any:
+    def _enrolment(self) -> Any:
         return self.study.versions.get().cells.get().placements.get().enrolment
 
-    def path(self, address: Address) -> str:
+    def path(self, url: AdminUrl) -> str:
         """Return the URL with its parts filled in."""
-        if address.name == "studies_study_delete":
+        if url.name == "studies_study_delete":
             return f"/admin/studies/study/{self.draft.pk}/delete/"
-        parts = address.route.split("/")
+        parts = url.route.split("/")
         model = f"{parts[1]}_{parts[2]}" if len(parts) > 2 else ""
 
-        def filled(found: re.Match[str]) -> str:
+        def part_value(found: re.Match[str]) -> str:
             name = found[1].split(":")[-1]
             if name == "slug":
-                return "seen-collection" if "collection" in address.name else "seen-slug"
+                return "seen-collection" if "collection" in url.name else "seen-slug"
             if name == "enrolment":
-                return str(self._person.pk)
-            if name == "uid" and address.name.startswith("paydesk:"):
-                return str(self._person.ledger.first().uid)
-            if address.name.startswith(("monitoring:", "paydesk:")) or name == "study_id":
+                return str(self._enrolment.pk)
+            if name == "uid" and url.name.startswith("paydesk:"):
+                return str(self._enrolment.ledger.first().uid)
+            if url.name.startswith(("monitoring:", "paydesk:")) or name == "study_id":
                 return str(self.study.pk)
             if name == "collection_id":
                 return str(self.collection.pk)
             if name == "uid":
-                mine = {"collection": self.collection} if "collections" in parts else {"study": self.study}
-                return str(Dataset.objects.get(**mine).uid)
+                owner = {"collection": self.collection} if "collections" in parts else {"study": self.study}
+                return str(Dataset.objects.get(**owner).uid)
             if name in ("object_id", "id"):
                 return str(self.key(model))
-            if name in OTHER_PARTS:
-                return OTHER_PARTS[name]
-            pytest.fail(f"No value for <{name}> in {address.route}: add one to House.path.")
+            if name in OTHER_URL_PARTS:
+                return OTHER_URL_PARTS[name]
+            pytest.fail(f"No value for <{name}> in {url.route}: add one to SampleData.path.")
 
-        return "/" + re.sub(r"<([^>]+)>", filled, address.route)
+        return "/" + re.sub(r"<([^>]+)>", part_value, url.route)
 
     def client(self, visitor: str) -> Client:
         client = Client(raise_request_exception=True)
@@ -486,14 +522,14 @@ class House:
 
 
 @pytest.fixture
-def house(db) -> House:
-    return House()
+def sample(db) -> SampleData:
+    return SampleData()
 
 
 def outcome(response: HttpResponse) -> str:
     if response.status_code == 302 and "/admin/login/" in response["Location"]:
         return LOGIN
-    return {403: REFUSED, 404: GONE, 405: WRONG_METHOD, 200: SERVED, 302: SERVED}[response.status_code]
+    return {403: REFUSED, 404: NOT_FOUND, 405: WRONG_METHOD, 200: SERVED, 302: SERVED}[response.status_code]
 
 
 def ask(client: Client, method: str, path: str) -> HttpResponse:
@@ -508,95 +544,99 @@ def ask(client: Client, method: str, path: str) -> HttpResponse:
     return response
 
 
-def expected(address: Address, method: str) -> Expected:
-    if address.name in PAGES:
-        return PAGES[address.name][method == "post"]
-    if not address.about:
-        return by(anonymous=LOGIN)
-    return {**UNKNOWN, **(by(viewer=KEPT_AWAY) if method == "post" else {})}
+def expected(url: AdminUrl, method: str) -> Expected:
+    if url.name in PAGES:
+        return PAGES[url.name][method == "post"]
+    if not url.names_object:
+        return expect_outcomes(anonymous=LOGIN)
+    return {**UNKNOWN, **(expect_outcomes(viewer=DENIED) if method == "post" else {})}
 
 
-@pytest.mark.parametrize("visitor", by_day(VISITORS, VISITORS[:-1]))
-def test_every_page_allows_what_the_visitors_role_allows(house: House, visitor: str):
-    client = house.client(visitor)
-    wrong = []
-    tried = 0
-    for address in addresses():
-        if address.name in NOT_OURS or address.route.endswith("~(?P<url>.*)$"):
+@pytest.mark.parametrize("visitor", slow_except(VISITORS, VISITORS[:-1]))
+def test_pages_allow_exactly_what_the_role_allows(sample: SampleData, visitor: str):
+    client = sample.client(visitor)
+    mistakes = []
+    request_count = 0
+    for url in admin_urls():
+        if url.name in UNTESTED_URLS or url.route.endswith("~(?P<url>.*)$"):
             continue
-        path = house.path(address)
+        path = sample.path(url)
         for method in ("get", "post"):
             response = ask(client, method, path)
-            tried += 1
-            right = expected(address, method).get(visitor)
-            came = outcome(response)
-            if right is not None and came not in right:
-                wrong.append(f"{visitor}: {method} {path} ({address.name}): {came}, not {' or '.join(sorted(right))}")
-            if visitor != "superuser" and came == SERVED and not response.streaming:
+            request_count += 1
+            correct = expected(url, method).get(visitor)
+            actual = outcome(response)
+            if correct is not None and actual not in correct:
+                mistakes.append(
+                    f"{visitor}: {method} {path} ({url.name}): {actual}, not {' or '.join(sorted(correct))}"
+                )
+            if visitor != "superuser" and actual == SERVED and not response.streaming:
                 page = response.content.decode(errors="replace")
-                wrong += [f"{visitor}: {method} {path} reveals “{text}”" for text in house.untold if text in page]
-    assert not wrong, "\n".join(wrong)
-    assert tried > 150, "the admin has many more URLs than that"
+                mistakes += [
+                    f"{visitor}: {method} {path} reveals “{text}”" for text in sample.hidden_texts if text in page
+                ]
+    assert not mistakes, "\n".join(mistakes)
+    assert request_count > 150, "the admin has many more URLs than that"
 
 
 @pytest.mark.parametrize("visitor", VISITORS[1:])
-def test_lists_contain_only_the_visitors_studies(house: House, visitor: str):
-    client = house.client(visitor)
-    for model in (*WHOLES, *RECORDS, *FOR_OWNERS):
-        cls = apps.get_model(*model.split("_", 1))
+def test_lists_contain_only_own_studies(sample: SampleData, visitor: str):
+    client = sample.client(visitor)
+    for model in (*TOP_LEVEL_MODELS, *RECORDS, *OWNER_MODELS):
+        model_class = apps.get_model(*model.split("_", 1))
         listed = {row.pk for row in client.get(f"/admin/{model.replace('_', '/', 1)}/").context["cl"].result_list}
         if visitor == "superuser":
-            assert listed == set(cls.objects.values_list("pk", flat=True)), model
-        elif visitor == "staff" or (model in FOR_OWNERS and visitor != "owner"):
+            assert listed == set(model_class.objects.values_list("pk", flat=True)), model
+        elif visitor == "staff" or (model in OWNER_MODELS and visitor != "owner"):
             assert not listed, model
         else:
-            assert house.key(model) in listed, model
-            assert len(listed) < cls.objects.count(), model
+            assert sample.key(model) in listed, model
+            assert len(listed) < model_class.objects.count(), model
 
 
-def test_superuser_pages_are_in_no_other_side_bar(house: House):
-    page = house.client("owner").get("/admin/").content.decode()
+def test_only_superusers_see_superuser_pages_in_the_sidebar(sample: SampleData):
+    page = sample.client("owner").get("/admin/").content.decode()
     assert "/admin/studies/study/" in page and "/admin/audit/record/" in page
-    for model in FOR_SUPERUSERS:
+    for model in SUPERUSER_MODELS:
         assert f"/admin/{model.replace('_', '/', 1)}/" not in page
-        assert f"/admin/{model.replace('_', '/', 1)}/" in house.client("superuser").get("/admin/").content.decode()
+        assert f"/admin/{model.replace('_', '/', 1)}/" in sample.client("superuser").get("/admin/").content.decode()
 
 
-def test_no_url_leads_to_a_participants_page(house: House):
+def test_no_admin_url_leads_to_a_participants_page(sample: SampleData):
     from django.contrib.contenttypes.models import ContentType
 
-    person = house._person
+    person = sample._enrolment
     kind = ContentType.objects.get_for_model(person)
     for visitor in VISITORS:
-        response = house.client(visitor).get(f"/admin/r/{kind.pk}/{person.pk}/")
+        response = sample.client(visitor).get(f"/admin/r/{kind.pk}/{person.pk}/")
         assert person.token not in response.headers.get("Location", "")
-        assert outcome(response) in {GONE, LOGIN}
+        assert outcome(response) in {NOT_FOUND, LOGIN}
 
 
-def test_owners_add_and_remove_members_but_one_owner_stays(house: House):
-    owner, page = house.client("owner"), f"/admin/studies/study/{house.study.pk}/members/"
-    staff = house.user["staff"]
+def test_owners_manage_members_but_one_owner_remains(sample: SampleData):
+    owner, page = sample.client("owner"), f"/admin/studies/study/{sample.study.pk}/members/"
+    staff = sample.user["staff"]
     assert owner.post(f"{page}set/", {"person": staff.pk, "role": "editor"}).status_code == 302
-    assert house.study.members.get(user=staff).role == Role.EDITOR
-    assert house.client("staff").get(page).status_code == 200
+    assert sample.study.members.get(user=staff).role == Role.EDITOR
+    assert sample.client("staff").get(page).status_code == 200
     owner.post(f"{page}set/", {"person": staff.pk, "role": ""})
-    assert not house.study.members.filter(user=staff).exists()
+    assert not sample.study.members.filter(user=staff).exists()
     for role in ("viewer", ""):
-        response = owner.post(f"{page}set/", {"person": house.user["owner"].pk, "role": role}, follow=True)
+        response = owner.post(f"{page}set/", {"person": sample.user["owner"].pk, "role": role}, follow=True)
         assert "There must be an owner" in response.content.decode()
-        assert house.study.members.get(user=house.user["owner"]).role == Role.OWNER
-    for nonsense in ({"person": "99999", "role": "editor"}, {"person": "x", "role": "viewer"}, {"role": "editor"}, {}):
-        before = list(house.study.members.values_list("user", "role"))
-        owner.post(f"{page}set/", nonsense)
+        assert sample.study.members.get(user=sample.user["owner"]).role == Role.OWNER
+    for invalid in ({"person": "99999", "role": "editor"}, {"person": "x", "role": "viewer"}, {"role": "editor"}, {}):
+        before = list(sample.study.members.values_list("user", "role"))
+        owner.post(f"{page}set/", invalid)
         owner.post(f"{page}set/", {"person": staff.pk, "role": "king"})
-        assert list(house.study.members.values_list("user", "role")) == before
-    told = Record.objects.filter(action="rights_changed", by="the-owner", of_key=house.study.pk).order_by("pk")
-    assert [record.details["role"] for record in told] == ["editor", None]
+        assert list(sample.study.members.values_list("user", "role")) == before
+    records = Record.objects.filter(action="rights_changed", by="the-owner", of_key=sample.study.pk).order_by("pk")
+    assert [record.details["role"] for record in records] == ["editor", None]
 
 
-def test_deactivated_user_sees_nothing(house: House):
-    client = house.client("owner")
-    User.objects.filter(pk=house.user["owner"].pk).update(is_active=False)
-    assert outcome(client.get(f"/admin/studies/study/{house.study.pk}/change/")) == LOGIN
-    User.objects.filter(pk=house.user["owner"].pk).update(is_active=True, is_staff=False)
-    assert outcome(client.post(f"/admin/exports/studies/{house.study.pk}/write/")) == LOGIN
+def test_deactivated_user_sees_nothing(sample: SampleData):
+    client = sample.client("owner")
+    User.objects.filter(pk=sample.user["owner"].pk).update(is_active=False)
+    assert outcome(client.get(f"/admin/studies/study/{sample.study.pk}/change/")) == LOGIN
+    User.objects.filter(pk=sample.user["owner"].pk).update(is_active=True, is_staff=False)
+    assert outcome(client.post(f"/admin/exports/studies/{sample.study.pk}/write/")) == LOGIN

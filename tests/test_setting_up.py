@@ -11,9 +11,9 @@ from playwright.sync_api import Page, expect
 
 from opponents.agents import agents_from_specs
 from tests import walking
-from tests.accessibility import DARK, described, violations
+from tests.accessibility import DARK, violation_lines, violations
 from tests.photographs import photograph
-from tests.researching import PATIENCE, expect_size, several, sign_in, step
+from tests.researching import PATIENCE, expect_size, go_to_step, sign_in, vary
 
 pytestmark = pytest.mark.browser
 
@@ -37,9 +37,9 @@ def new_study(page: Page, game: str = "Negotiation") -> None:
     expect_size(page, cells=1, matches=20)
 
 
-def test_refused_value_is_shown_at_its_field_and_its_step_is_marked(desk: Page):
+def test_invalid_value_marks_its_field_and_step(desk: Page):
     new_study(desk)
-    several(desk, "Rounds", "1, 0")
+    vary(desk, "Rounds", "1, 0")
     expect(desk.locator("#refused-several_rounds")).to_contain_text("“0” is not valid")
     expect(desk.get_by_label("Rounds: several values")).to_have_attribute("aria-invalid", "true")
     expect(desk.get_by_role("button", name="Game please check this step")).to_be_visible()
@@ -52,22 +52,22 @@ def test_refused_value_is_shown_at_its_field_and_its_step_is_marked(desk: Page):
 def test_server_error_opens_its_step_and_keeps_the_input(desk: Page):
     new_study(desk)
     desk.get_by_label("Title").fill("Prices")
-    several(desk, "Rounds", "1, 10")
-    step(desk, "Pay")
+    vary(desk, "Rounds", "1, 10")
+    go_to_step(desk, "Pay")
     desk.get_by_label("Currency").fill("dollars"[:3])
-    step(desk, "Consent")
+    go_to_step(desk, "Consent")
     desk.get_by_label("Consent text").fill("Please play.")
-    step(desk, "Game")
+    go_to_step(desk, "Game")
     desk.get_by_role("button", name="Save").click()
     expect(desk.get_by_text("three capital letters")).to_be_visible()
     expect(desk.get_by_role("button", name="Pay please check this step")).to_have_attribute("aria-current", "step")
-    step(desk, "Consent")
+    go_to_step(desk, "Consent")
     expect(desk.get_by_label("Consent text")).to_have_value("Please play.")
-    step(desk, "Game")
+    go_to_step(desk, "Game")
     expect(desk.get_by_label("Rounds: several values")).to_have_value("1, 10")
 
 
-def test_going_back_or_leaving_by_accident_loses_nothing(desk: Page):
+def test_going_back_or_leaving_loses_no_input(desk: Page):
     new_study(desk)
     desk.get_by_label("Title").fill("Prices")
     desk.get_by_role("button", name="Next").click()
@@ -75,16 +75,16 @@ def test_going_back_or_leaving_by_accident_loses_nothing(desk: Page):
     desk.get_by_role("button", name="Back").click()
     desk.get_by_role("button", name="Back").click()
     expect(desk.get_by_label("Title")).to_have_value("Prices")
-    asked = []
-    desk.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    dialogs = []
+    desk.on("dialog", lambda dialog: (dialogs.append(dialog.type), dialog.dismiss()))
     desk.close(run_before_unload=True)
-    desk.wait_for_event("dialog") if not asked else None
-    assert asked == ["beforeunload"]
+    desk.wait_for_event("dialog") if not dialogs else None
+    assert dialogs == ["beforeunload"]
 
 
-def test_the_texts_are_previewed_while_they_are_typed(desk: Page):
+def test_texts_are_previewed_while_typing(desk: Page):
     new_study(desk)
-    step(desk, "Texts")
+    go_to_step(desk, "Texts")
     desk.get_by_role("textbox", name="Instructions").fill("# Hello {{ you }}\n\n<b>Sell</b> well.")
     preview = desk.locator("[data-preview]")
     expect(preview.get_by_role("heading", name="Hello Alice")).to_be_visible()
@@ -96,7 +96,7 @@ def test_the_texts_are_previewed_while_they_are_typed(desk: Page):
     expect(desk.locator("#refused-instructions")).to_contain_text("nobody")
 
 
-def test_the_whole_form_works_without_a_mouse(desk: Page):
+def test_form_works_without_a_mouse(desk: Page):
     new_study(desk)
     desk.get_by_role("navigation", name="Steps").get_by_role("button", name="Game").focus()
     desk.keyboard.press("Tab")
@@ -107,13 +107,13 @@ def test_the_whole_form_works_without_a_mouse(desk: Page):
     assert desk.evaluate("document.activeElement.closest('.step-agents') !== null")
 
 
-def test_line_up_of_people_and_agents_is_composed(stack, desk: Page):
+def test_line_up_of_people_and_agents_is_saved(stack, desk: Page):
     new_study(desk, "Beauty contest")
     desk.get_by_label("Title").fill("Five at one table")
-    step(desk, "Agents")
+    go_to_step(desk, "Agents")
     desk.locator(".field-agents").get_by_label("Played by").select_option(label="script: rational")
     desk.locator(".field-agents").get_by_label("Name").fill("calm")
-    step(desk, "Who plays")
+    go_to_step(desk, "Who plays")
     card = desk.locator(".field-lineups")
     card.get_by_role("button", name="Add a line-up").click()
     card.get_by_label("Name").fill("two and three")
@@ -129,13 +129,13 @@ def test_line_up_of_people_and_agents_is_composed(stack, desk: Page):
     }
 
 
-def test_checkbox_for_no_value_has_its_help_beside_it(desk: Page):
+def test_checkbox_for_no_value_shows_its_help(desk: Page):
     new_study(desk)
     for width in (1280, 360):
         desk.set_viewport_size({"width": width, "height": 900})
         line = desk.locator(".field-line", has=desk.get_by_label("Rounds: none"))
-        says = line.get_by_text("Tick to set no value").bounding_box()
-        assert says and says["width"] > 150, says
+        help_text = line.get_by_text("Tick to set no value").bounding_box()
+        assert help_text and help_text["width"] > 150, help_text
 
 
 OWN_PAGES = (
@@ -148,7 +148,7 @@ OWN_PAGES = (
 
 
 @pytest.mark.parametrize(("scheme", "rules"), SCHEMES)
-def test_a_studys_own_pages_are_accessible_and_fit_a_phone(stack, desk: Page, scheme: str, rules: Sequence[str]):
+def test_study_pages_are_accessible_and_fit_a_phone(stack, desk: Page, scheme: str, rules: Sequence[str]):
     desk.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     slug = stack.launch_study(
         {
@@ -160,23 +160,23 @@ def test_a_studys_own_pages_are_accessible_and_fit_a_phone(stack, desk: Page, sc
             "entry": "codes",
         }
     )
-    wrong = []
-    for name, path in stack.call("tests.actions.own_pages", slug, OWN_PAGES).items():
+    problems = []
+    for name, path in stack.call("tests.actions.study_pages", slug, OWN_PAGES).items():
         desk.goto(stack.url + path)
         if scheme == "light":
             photograph(desk, name)
-        wrong += described(violations(desk, rules=rules), name)
+        problems += violation_lines(violations(desk, rules=rules), name)
         desk.set_viewport_size({"width": 360, "height": 740})
         width = desk.evaluate("document.scrollingElement.scrollWidth")
-        wrong += [f"{name}: {width} px wide"] if width > 360 else []
+        problems += [f"{name}: {width} px wide"] if width > 360 else []
         desk.set_viewport_size({"width": 1280, "height": 900})
-    assert not wrong, "\n".join(wrong)
+    assert not problems, "\n".join(problems)
 
 
 def test_survey_is_written_and_shown(stack, desk: Page):
     new_study(desk)
     desk.get_by_label("Title").fill("With questions")
-    step(desk, "Consent and surveys")
+    go_to_step(desk, "Consent and surveys")
     before = desk.locator(".field-survey_before")
     before.get_by_role("button", name="Add a question").click()
     before.get_by_label("Question text").fill("How old are you?")
@@ -186,7 +186,7 @@ def test_survey_is_written_and_shown(stack, desk: Page):
     before.get_by_label("Question text").nth(1).fill("Do you trust others?")
     before.get_by_label("Answer type").nth(1).select_option("scale")
     before.get_by_role("button", name="Move up: Question 2").click()
-    step(desk, "Entry")
+    go_to_step(desk, "Entry")
     desk.get_by_label("Who may enter").select_option("open")
     desk.get_by_role("button", name="Save").click()
     desk.on("dialog", lambda dialog: dialog.accept())
@@ -207,21 +207,23 @@ def test_survey_is_written_and_shown(stack, desk: Page):
 
 
 @pytest.mark.parametrize(("scheme", "rules"), SCHEMES)
-def test_the_steps_are_accessible_and_fit_a_phone(desk: Page, scheme: str, rules: Sequence[str]):
+def test_form_steps_are_accessible_and_fit_a_phone(desk: Page, scheme: str, rules: Sequence[str]):
     desk.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     new_study(desk)
-    wrong = []
+    problems = []
     for title in ("Game", "Agents", "Who plays", "Texts", "Consent and surveys", "Pay"):
-        step(desk, title)
+        go_to_step(desk, title)
         if title == "Consent and surveys":
             desk.get_by_role("button", name="Add a question").first.click()
         found = violations(desk, within=".parley-steps, .parley-guided, .parley-estimates", rules=rules)
-        wrong += [f"{title}: {one['id']} {[node['target'] for node in one['nodes'][:3]]}" for one in found]
+        problems += [
+            f"{title}: {violation['id']} {[node['target'] for node in violation['nodes'][:3]]}" for violation in found
+        ]
         desk.set_viewport_size({"width": 360, "height": 740})
         width = desk.evaluate("document.scrollingElement.scrollWidth")
-        wrong += [f"{title}: {width} px wide"] if width > 360 else []
+        problems += [f"{title}: {width} px wide"] if width > 360 else []
         desk.set_viewport_size({"width": 1280, "height": 900})
-    assert not wrong, "\n".join(wrong)
+    assert not problems, "\n".join(problems)
 
 
 def new_plan(page: Page, stack, game: str) -> None:
@@ -230,14 +232,14 @@ def new_plan(page: Page, stack, game: str) -> None:
     expect(page.locator("#size")).not_to_be_empty(timeout=PATIENCE)
 
 
-def test_a_collection_is_planned_without_writing_data(stack, desk: Page):
+def test_collection_is_planned_in_the_form(stack, desk: Page):
     new_plan(desk, stack, "Beauty contest")
     desk.get_by_label("Title").fill("One against four")
-    who = desk.locator(".field-agents")
-    who.get_by_label("Played by").select_option(label="script: rational")
-    who.get_by_label("Name").fill("calm")
-    who.get_by_role("button", name="Add an agent").click()
-    model = who.locator("fieldset").last
+    agents_field = desk.locator(".field-agents")
+    agents_field.get_by_label("Played by").select_option(label="script: rational")
+    agents_field.get_by_label("Name").fill("calm")
+    agents_field.get_by_role("button", name="Add an agent").click()
+    model = agents_field.locator("fieldset").last
     model.get_by_label("Played by").select_option("openai")
     model.get_by_label(re.compile("^Model")).fill("m")
     model.get_by_label(re.compile("^Model")).blur()
@@ -248,45 +250,45 @@ def test_a_collection_is_planned_without_writing_data(stack, desk: Page):
     desk.get_by_role("group", name="Fixed seats").get_by_label("Player 2").select_option("calm")
     expect(desk.get_by_role("group", name="Free seats").get_by_role("checkbox", name="calm")).not_to_be_checked()
     desk.get_by_label("Configurations from").select_option("list")
-    listed = desk.locator(".field-listed")
-    listed.get_by_role("button", name="Add a configuration").click()
-    listed.get_by_label("Runs").fill("2")
-    listed.get_by_role("button", name="Copy: Configuration 1").click()
-    listed.get_by_text("Runs: 2").nth(1).click()
-    expect(listed.get_by_label("Runs")).to_have_count(2)
-    listed.get_by_label("Runs").last.fill("0")
-    expect(listed.get_by_text("Configuration 2: ")).to_be_visible(timeout=PATIENCE)
-    listed.get_by_label("Runs").last.fill("4")
+    configurations = desk.locator(".field-listed")
+    configurations.get_by_role("button", name="Add a configuration").click()
+    configurations.get_by_label("Runs").fill("2")
+    configurations.get_by_role("button", name="Copy: Configuration 1").click()
+    configurations.get_by_text("Runs: 2").nth(1).click()
+    expect(configurations.get_by_label("Runs")).to_have_count(2)
+    configurations.get_by_label("Runs").last.fill("0")
+    expect(configurations.get_by_text("Configuration 2: ")).to_be_visible(timeout=PATIENCE)
+    configurations.get_by_label("Runs").last.fill("4")
     expect(desk.locator("#size")).to_have_text("2 configurations × 1 line-up × 1 repetition = 2 matches")
     desk.get_by_role("button", name="Save").click()
     expect(desk.get_by_text("Created: ")).to_be_visible(timeout=PATIENCE)
-    content = stack.call("tests.actions.content_of_collection", "one-against-four")
+    content = stack.call("tests.actions.collection_content", "one-against-four")
     model, calm = content["agents"]["openai:m"], content["agents"]["calm"]
     assert (model["settings"]["persona"], model["settings"]["fallbacks"]) == ("A trader.", ["anthropic:n"])
     assert (model["spec"], calm["spec"]) == ("openai:m", "script:rational")
     assert content["lineups"] == {"rule": "each", "agents": ["openai:m"], "fixed": {"p2": "calm"}}
-    assert [one["runs"] for one in content["configurations"]] == [2, 4]
+    assert [configuration["runs"] for configuration in content["configurations"]] == [2, 4]
 
 
-def test_refused_plan_is_shown_as_typed(stack, desk: Page):
+def test_refused_plan_keeps_the_input(stack, desk: Page):
     new_plan(desk, stack, "Bargaining")
-    typed = {
+    values = {
         "agents": '{"odd": {"spec": "local:m", "settings": {"strategy": "telepathy"}, "delay": 1.5}}',
         "fixed": '{"carol": "odd"}',
         "pool": '["gone"]',
         "by_hand": '[{"alice": "odd", "bob": "gone"}]',
         "listed": '[{"rounds": 3, "colour": "red"}]',
     }
-    for name, value in typed.items():
+    for name, value in values.items():
         desk.evaluate("([name, value]) => { document.getElementsByName(name)[0].value = value }", [name, value])
     desk.get_by_role("button", name="Save").click()
     expect(desk.locator(".errorlist").first).to_be_visible(timeout=PATIENCE)
-    kept = desk.evaluate(
+    posted = desk.evaluate(
         "(names) => Object.fromEntries(names.map((name) => [name, document.getElementsByName(name)[0].value]))",
-        list(typed),
+        list(values),
     )
-    assert {name: json.loads(value) for name, value in kept.items()} == {
-        name: json.loads(value) for name, value in typed.items()
+    assert {name: json.loads(value) for name, value in posted.items()} == {
+        name: json.loads(value) for name, value in values.items()
     }
     assert desk.locator(".field-agents").get_by_label("Played by").input_value() == "local"
     expect(desk.get_by_role("group", name="Fixed seats").get_by_label("carol")).to_have_value("odd")
@@ -294,7 +296,7 @@ def test_refused_plan_is_shown_as_typed(stack, desk: Page):
 
 
 @pytest.mark.parametrize(("scheme", "rules"), SCHEMES)
-def test_the_plan_is_accessible_and_fits_a_phone(stack, desk: Page, scheme: str, rules: Sequence[str]):
+def test_plan_form_is_accessible_and_fits_a_phone(stack, desk: Page, scheme: str, rules: Sequence[str]):
     desk.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     new_plan(desk, stack, "Beauty contest")
     desk.get_by_role("button", name="Add an agent").click()
@@ -302,15 +304,17 @@ def test_the_plan_is_accessible_and_fits_a_phone(stack, desk: Page, scheme: str,
     desk.get_by_text("Model settings").click()
     desk.get_by_label("Configurations from").select_option("list")
     desk.get_by_role("button", name="Add a configuration").click()
-    wrong = []
+    problems = []
     for rule in ("product", "listed"):
         desk.locator("[name=rule]").select_option(rule)
         if rule == "listed":
             desk.get_by_role("button", name="Add a line-up").click()
         found = violations(desk, within="#collection_form", rules=rules)
-        wrong += [f"{rule}: {one['id']} {[node['target'] for node in one['nodes'][:3]]}" for one in found]
+        problems += [
+            f"{rule}: {violation['id']} {[node['target'] for node in violation['nodes'][:3]]}" for violation in found
+        ]
         desk.set_viewport_size({"width": 360, "height": 740})
         width = desk.evaluate("document.scrollingElement.scrollWidth")
-        wrong += [f"{rule}: {width} px wide"] if width > 360 else []
+        problems += [f"{rule}: {width} px wide"] if width > 360 else []
         desk.set_viewport_size({"width": 1280, "height": 900})
-    assert not wrong, "\n".join(wrong)
+    assert not problems, "\n".join(problems)

@@ -13,7 +13,7 @@ from matches.forms import read
 pytestmark = pytest.mark.browser
 
 SCRIPT = Path(__file__).parent.parent / "games/bargaining/static/bargaining/split.js"
-BOX = """
+FORM = """
 <div data-split data-unit="$AMOUNT" data-money="10000" data-worth="1" data-own="alice_gain">
   <input type="range" min="0" max="10000" step="any" hidden>
   <input name="alice_gain"><input name="bob_gain">
@@ -25,13 +25,13 @@ BOX = """
     "typed", ["1000", "1,000", "$1,000.50", " 1000 ", "1,00", "10,00", "1,0000", ",100", "1 000", "a", "", "1.5", ".5"]
 )
 def test_typed_amounts_are_read_as_the_server_reads_them(page: Page, typed: str):
-    page.set_content(BOX)
+    page.set_content(FORM)
     page.add_script_tag(path=SCRIPT)
     page.locator("[name=bob_gain]").fill("1")
     page.locator("[name=alice_gain]").fill(typed)
-    counts = read(Offer, {"alice_gain": typed}).get("alice_gain")
+    amount = read(Offer, {"alice_gain": typed}).get("alice_gain")
     other = page.locator("[name=bob_gain]").input_value()
-    if isinstance(counts, int | float):
-        assert float(other) == pytest.approx(10_000 - counts)
+    if isinstance(amount, int | float):
+        assert float(other) == pytest.approx(10_000 - amount)
     else:
         assert other == "1", "values the server refuses change nothing"

@@ -16,7 +16,7 @@ from typing import Any
 import openai
 import pytest
 
-from conftest import by_day
+from conftest import slow_except
 from games import registry
 from games.play import configure
 from llm_agents.standins.__main__ import KINDS, TOOL_KINDS, Misbehaviour, StandInModel, serve
@@ -24,7 +24,7 @@ from llm_agents.standins.__main__ import KINDS, TOOL_KINDS, Misbehaviour, StandI
 ROOT = Path(__file__).parent.parent
 GAMES = {"bargaining": '{"rounds": 2}', "negotiation": '{"rounds": 2}', "persuasion": '{"rounds": 2}'}
 """Configurations that end soon; games not listed here use their defaults."""
-WITHIN = 60
+TIMEOUT = 60
 
 
 def free_port() -> int:
@@ -33,7 +33,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(*options: str) -> Iterator[tuple[dict[str, str], str]]:
+def run_server(*options: str) -> Iterator[tuple[dict[str, str], str]]:
     """Run it; yield the variables it prints and its whole output; stop it with Ctrl+C."""
     command = [sys.executable, "-m", "llm_agents.standins", *options]
     with subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
@@ -43,29 +43,29 @@ def serving(*options: str) -> Iterator[tuple[dict[str, str], str]]:
                 lines.append(line)
                 if "Ctrl+C" in line:
                     break
-            said = "".join(lines)
-            yield dict(re.findall(r"export (\w+)=(\S+)", said)), said
+            output = "".join(lines)
+            yield dict(re.findall(r"export (\w+)=(\S+)", output)), output
             process.send_signal(signal.SIGINT)
-            rest = process.communicate(timeout=WITHIN)[0]
+            rest = process.communicate(timeout=TIMEOUT)[0]
             assert process.returncode == 0
             assert re.fullmatch(r"Stopped after \d+ calls\.\n", rest)
         finally:
             process.kill()
 
 
-def simulate(variables: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+def simulate(variables: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": "/usr/bin:/bin", "DATABASE_URL": "postgres://nobody:none@127.0.0.1:1/none", **variables}
-    command = [sys.executable, "manage.py", "simulate", *words]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment, timeout=WITHIN)
+    command = [sys.executable, "manage.py", "simulate", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment, timeout=TIMEOUT)
 
 
-def ask(variables: Mapping[str, str], *, timeout: float = 3, **options: Any) -> Any:
+def send_question(variables: Mapping[str, str], *, timeout: float = 3, **options: Any) -> Any:
     """Return the official SDK's answer."""
     client = openai.OpenAI(
         api_key=variables["OPENAI_API_KEY"], base_url=variables["OPENAI_BASE_URL"], max_retries=0, timeout=timeout
     )
-    form = 'It is your turn. Pay.\nJSON object with these keys and no others:\n- "amount" (number, at least 0)'
-    message: Any = {"role": "user", "content": form}
+    question = 'It is your turn. Pay.\nJSON object with these keys and no others:\n- "amount" (number, at least 0)'
+    message: Any = {"role": "user", "content": question}
     with client:
         return client.chat.completions.create(model="stand-in", messages=[message], **options)
 
@@ -73,13 +73,13 @@ def ask(variables: Mapping[str, str], *, timeout: float = 3, **options: Any) -> 
 @pytest.fixture(scope="module")
 def server() -> Iterator[dict[str, str]]:
     """Run a server for this module; yield its variables."""
-    with serving("--port", str(free_port())) as (variables, _said):
+    with run_server("--port", str(free_port())) as (variables, _output):
         yield variables
 
 
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
-@pytest.mark.parametrize("game", by_day(registry.keys(), ["bargaining"]))
-def test_every_game_is_played_with_it_in_both_protocols(server, game, protocol):
+@pytest.mark.parametrize("game", slow_except(registry.keys(), ["bargaining"]))
+def test_plays_every_game_in_both_protocols(server, game, protocol):
     config = GAMES.get(game, "{}")
     role = configure(registry.get(game), json.loads(config)).roles()[-1]
     done = simulate(server, game, "--config", config, "--seat", f"{role}={protocol}:stand-in")
@@ -88,42 +88,42 @@ def test_every_game_is_played_with_it_in_both_protocols(server, game, protocol):
 
 
 def test_suggested_command_works():
-    with serving("--port", str(free_port()), "--prose", "--seed", "5") as (variables, said):
-        words = re.search(r"manage\.py simulate (.+)", said)[1].split()
-        done = simulate(variables, *words)
+    with run_server("--port", str(free_port()), "--prose", "--seed", "5") as (variables, output):
+        arguments = re.search(r"manage\.py simulate (.+)", output)[1].split()
+        done = simulate(variables, *arguments)
         assert (done.returncode, done.stderr) == (0, "")
         assert "alice (openai:stand-in)" in done.stdout and "bob (anthropic:stand-in)" in done.stdout
-        answer = ask(variables).choices[0].message.content
+        answer = send_question(variables).choices[0].message.content
         assert answer.startswith("I have weighed") and "```json\n{" in answer
 
 
 @pytest.mark.slow
-def test_the_same_seed_plays_the_same_match():
+def test_same_seed_plays_the_same_match():
     outcomes = []
     for seed in ("1", "1", "2"):
-        with serving("--port", str(free_port()), "--seed", seed) as (variables, _said):
+        with run_server("--port", str(free_port()), "--seed", seed) as (variables, _output):
             outcomes.append(simulate(variables, "persuasion", "--seat", "alice=openai:stand-in", "--json").stdout)
     assert outcomes[0] == outcomes[1] != outcomes[2]
 
 
-def test_next_free_port_is_used_and_announced_if_the_port_is_taken():
+def test_next_free_port_is_used_and_announced():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with serving("--port", str(port)) as (variables, said):
-            assert f"Port {port} is in use." in said
+        with run_server("--port", str(port)) as (variables, output):
+            assert f"Port {port} is in use." in output
             assert int(variables["OPENAI_BASE_URL"].split(":")[2].removesuffix("/v1")) > port
-            assert ask(variables).choices[0].message.content
+            assert send_question(variables).choices[0].message.content
 
 
-def test_it_waits_before_it_answers():
+def test_delay_option_delays_the_answer():
     with (
-        serving("--port", str(free_port()), "--delay", "30") as (variables, _said),
+        run_server("--port", str(free_port()), "--delay", "30") as (variables, _output),
         pytest.raises(openai.APITimeoutError),
     ):
-        ask(variables)
+        send_question(variables)
 
 
-SEEN: dict[str, Any] = {
+EXPECTED_ERRORS: dict[str, Any] = {
     "slow": openai.APITimeoutError,
     "hang": openai.APITimeoutError,
     "drip": openai.APITimeoutError,
@@ -138,7 +138,7 @@ SEEN: dict[str, Any] = {
     "malformed": json.JSONDecodeError,
 }
 """Failures are the SDK's exceptions; all other kinds give an answer that is not a move."""
-AMOUNT = re.compile(r'\{"amount": [0-9.]+\}')
+LEGAL_MOVE = re.compile(r'\{"amount": [0-9.]+\}')
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in TOOL_KINDS])
@@ -146,23 +146,23 @@ def test_each_misbehaviour_occurs_when_due(kind):
     slow = kind in ("slow", "drip")
     model = StandInModel(seed=0, delay=0, prose=False, misbehaves=[Misbehaviour(kind, 2)])
     with serve(model, free_port()) as standin:
-        good = ask(standin.environment).choices[0].message.content
-        assert AMOUNT.fullmatch(good)
-        if error := SEEN.get(kind):
+        legal_answer = send_question(standin.environment).choices[0].message.content
+        assert LEGAL_MOVE.fullmatch(legal_answer)
+        if error := EXPECTED_ERRORS.get(kind):
             with pytest.raises(error):
-                ask(standin.environment, timeout=1 if slow else 3)
+                send_question(standin.environment, timeout=1 if slow else 3)
             return
-        choices = ask(standin.environment).choices
-        assert not choices or not AMOUNT.fullmatch(choices[0].message.content or "")
+        choices = send_question(standin.environment).choices
+        assert not choices or not LEGAL_MOVE.fullmatch(choices[0].message.content or "")
 
 
-def test_misbehaviours_are_asked_for_on_the_command_line():
+def test_misbehaviours_are_set_on_the_command_line():
     options = ("--port", str(free_port()), "--misbehave", "error:2", "--misbehave", "refusal:3")
-    with serving(*options) as (variables, _said):
-        assert AMOUNT.fullmatch(ask(variables).choices[0].message.content)
+    with run_server(*options) as (variables, _output):
+        assert LEGAL_MOVE.fullmatch(send_question(variables).choices[0].message.content)
         with pytest.raises(openai.InternalServerError):
-            ask(variables)
-        assert ask(variables).choices[0].message.refusal
+            send_question(variables)
+        assert send_question(variables).choices[0].message.refusal
 
 
 @pytest.mark.parametrize(
@@ -177,6 +177,6 @@ def test_misbehaviours_are_asked_for_on_the_command_line():
 )
 def test_invalid_options_are_explained(options, reason):
     command = [sys.executable, "-m", "llm_agents.standins", *options]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=WITHIN)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=TIMEOUT)
     assert done.returncode == 2
     assert reason in done.stderr and "Traceback" not in done.stderr

@@ -20,13 +20,13 @@ from config.supervisor import HOST, Stack, StackError, free_port, hold_port
 
 pytestmark = pytest.mark.services
 
-WITHIN = 20.0
+TIMEOUT = 20.0
 
 
-def eventually(true: Callable[[], object], seconds: float = WITHIN) -> bool:
+def eventually(condition: Callable[[], object], seconds: float = TIMEOUT) -> bool:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
-        if true():
+        if condition():
             return True
         time.sleep(0.05)
     return False
@@ -66,36 +66,36 @@ def test_call_runs_inside_the_stack_and_returns_its_errors(stack: Stack):
     assert stack.call("operator.add", 1, 2) == 3
 
 
-def test_a_second_stack_on_the_same_data_is_refused(stack: Stack):
+def test_second_stack_on_the_same_data_is_refused(stack: Stack):
     with pytest.raises(StackError, match="already running"):
         Stack(stack.data_dir).start()
     assert stack.is_healthy()
 
 
 def test_next_free_port_is_used_if_the_port_is_taken():
-    with socket.socket() as taken:
-        taken.bind((HOST, free_port()))
-        taken.listen()
-        port = taken.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind((HOST, free_port()))
+        listener.listen()
+        port = listener.getsockname()[1]
         assert free_port(port) > port
 
 
 def test_stacks_that_start_together_take_different_ports():
-    wanted = free_port()
+    preferred = free_port()
     ports = {}
     for _ in range(2):
-        port, held = hold_port(wanted)
-        ports[port] = held  # an open socket reserves its port
-    for held in ports.values():
-        held.close()
+        port, reserved = hold_port(preferred)
+        ports[port] = reserved  # an open socket reserves its port
+    for reserved in ports.values():
+        reserved.close()
     assert len(ports) == 2
-    port, held = hold_port(wanted)
-    held.close()
-    assert port == wanted
+    port, reserved = hold_port(preferred)
+    reserved.close()
+    assert port == preferred
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
-def test_nothing_outlives_the_supervisor(tmp_path: Path, how: signal.Signals):
+@pytest.mark.parametrize("signal_number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
+def test_nothing_outlives_the_supervisor(tmp_path: Path, signal_number: signal.Signals):
     script = """
         import json, signal, sys, threading
         from config.supervisor import Stack
@@ -116,8 +116,8 @@ def test_nothing_outlives_the_supervisor(tmp_path: Path, how: signal.Signals):
         pids = json.loads(supervisor.stdout.readline())
         assert set(pids) == {"redis", "web", "worker", "collector", "beat"}
         assert all(alive(pid) for pid in pids.values())
-        supervisor.send_signal(how)
-        supervisor.wait(WITHIN)
+        supervisor.send_signal(signal_number)
+        supervisor.wait(TIMEOUT)
         assert eventually(lambda: not any(alive(pid) for pid in pids.values()))
     finally:
         supervisor.kill()

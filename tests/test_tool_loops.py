@@ -19,61 +19,63 @@ CALLS = (
     Calls((("get_attempt_number", "{}"),)),
     Calls((("set_prices", '{"prices": {"Product_1": 5}}'),)),
 )
-ENDS = 90.0
+TIMEOUT = 90.0
 """Seconds within which everything must end, kills included."""
 
 
 @contextmanager
-def asked(stack, name: str) -> Iterator[OpenAIStandIn]:
+def slow_model(stack, name: str) -> Iterator[OpenAIStandIn]:
     """Serve a slow model that looks at data, takes a note, looks again and submits, in every period."""
 
     def answer(request) -> Slow:
-        made = sum(message["role"] == "assistant" for message in request["messages"])
-        return Slow(0.4, CALLS[made])
+        calls = sum(message["role"] == "assistant" for message in request["messages"])
+        return Slow(0.4, CALLS[calls])
 
     with OpenAIStandIn(answer) as standin:
         stack.call("tests.actions.add_endpoint", name, standin.environment["OPENAI_BASE_URL"])
         yield standin
 
 
-def killed_inside(stack, service: str, standin: OpenAIStandIn, over: Callable[[], bool]) -> None:
+def kill_repeatedly(stack, service: str, standin: OpenAIStandIn, is_over: Callable[[], bool]) -> None:
     """Kill the service at different points of its loops, then wait until all is over."""
-    until = time.monotonic() + ENDS
-    for kill in range(KILLS):
-        seen = len(standin.requests) + 2 + kill  # inside a period, each time at a different call of it
-        while len(standin.requests) < seen:
+    until = time.monotonic() + TIMEOUT
+    for number in range(KILLS):
+        expected = len(standin.requests) + 2 + number  # inside a period, each time at a different call of it
+        while len(standin.requests) < expected:
             assert time.monotonic() < until, f"only {len(standin.requests)} calls came"
             time.sleep(0.05)
         stack.kill(service)
-    while not over():
+    while not is_over():
         assert time.monotonic() < until, "the match did not continue"
         time.sleep(0.3)
 
 
-def test_a_live_match_goes_on(stack):
-    with asked(stack, "loops-live") as standin:
+def test_live_match_continues(stack):
+    with slow_model(stack, "loops-live") as standin:
         match = stack.call("tests.actions.open_tool_match", "loops-live:any", PERIODS)
-        killed_inside(stack, "worker", standin, lambda: stack.call("tests.actions.examine_tools", match)["over"])
-        found = stack.call("tests.actions.examine_tools", match)
-        assert_whole(found, len(standin.requests))
+        kill_repeatedly(
+            stack, "worker", standin, lambda: stack.call("tests.actions.summarise_tool_match", match)["over"]
+        )
+        found = stack.call("tests.actions.summarise_tool_match", match)
+        check_complete(found, len(standin.requests))
 
 
-def test_a_match_of_a_collection_goes_on(stack):
-    with asked(stack, "loops-collected") as standin:
-        slug = stack.call("tests.actions.collect_tool_match", "loops", "loops-collected:any", PERIODS)
+def test_collection_match_continues(stack):
+    with slow_model(stack, "loops-collected") as standin:
+        slug = stack.call("tests.actions.start_tool_collection", "loops", "loops-collected:any", PERIODS)
 
-        def examined() -> dict:
-            return stack.call("tests.actions.examine_tools", stack.call("tests.actions.tool_match_of", slug))
+        def summary() -> dict:
+            return stack.call("tests.actions.summarise_tool_match", stack.call("tests.actions.tool_match_of", slug))
 
-        killed_inside(stack, "collector", standin, lambda: examined()["over"])
-        assert_whole(examined(), len(standin.requests))
+        kill_repeatedly(stack, "collector", standin, lambda: summary()["over"])
+        check_complete(summary(), len(standin.requests))
 
 
-def assert_whole(found: dict, made: int) -> None:
+def check_complete(found: dict, calls: int) -> None:
     """Check that each period was submitted once and by the model, and every finished call is recorded."""
     assert found["status"] == "finished"
     assert found["submissions"] == PERIODS and not found["by_others"]
     assert found["replayed"] and found["differences"] == []
     assert found["played"] == PERIODS, "one call per period is the move"
     assert PERIODS <= found["notes"] <= PERIODS + KILLS
-    assert made - KILLS <= found["calls"] <= made
+    assert calls - KILLS <= found["calls"] <= calls

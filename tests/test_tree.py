@@ -13,7 +13,7 @@ LINK = "120000"
 VENDORED = ROOT / "static" / "vendor"
 
 
-def test_no_link_is_tracked():
+def test_no_symbolic_link_is_tracked():
     """A link to an environment on one machine breaks `make` for everyone else."""
     if not (ROOT / ".git").exists():
         pytest.skip("no git repository: unpacked from an archive")

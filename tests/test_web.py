@@ -10,17 +10,17 @@ from django.conf import settings
 from django.test import AsyncRequestFactory
 
 from config import pages
-from config.management.commands.migrate import alone
+from config.management.commands.migrate import migration_lock
 
 pytestmark = pytest.mark.services
 
 
 async def answer(handler: pages.PagesHandler, path: str) -> tuple[int, bytes]:
     sent: list[dict] = []
-    asked = [{"type": "http.request", "body": b"", "more_body": False}]
+    messages = [{"type": "http.request", "body": b"", "more_body": False}]
 
     async def receive() -> dict:
-        return asked.pop() if asked else await asyncio.Future()
+        return messages.pop() if messages else await asyncio.Future()
 
     async def send(message: dict) -> None:
         sent.append(message)
@@ -30,18 +30,18 @@ async def answer(handler: pages.PagesHandler, path: str) -> tuple[int, bytes]:
     return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
 
 
-async def test_many_concurrent_pages_use_a_few_long_lived_threads(monkeypatch):
+async def test_concurrent_pages_share_a_few_threads(monkeypatch):
     used: list[str] = []
-    real = pages.PagesHandler.get_response
+    original = pages.PagesHandler.get_response
 
-    def watched(self, request):
+    def recording(self, request):
         used.append(threading.current_thread().name)
-        return real(self, request)
+        return original(self, request)
 
-    monkeypatch.setattr(pages.PagesHandler, "get_response", watched)
+    monkeypatch.setattr(pages.PagesHandler, "get_response", recording)
     handler = pages.PagesHandler()
-    said = await asyncio.gather(*(answer(handler, "/") for _ in range(130)))
-    assert {status for status, _body in said} == {200}
+    answers = await asyncio.gather(*(answer(handler, "/") for _ in range(130)))
+    assert {status for status, _body in answers} == {200}
     assert len(used) == 130 and len(set(used)) <= settings.PAGE_THREADS
     assert (await answer(handler, "/none"))[0] == 404
     status, script = await answer(handler, "/static/parley/clock.js")
@@ -50,29 +50,29 @@ async def test_many_concurrent_pages_use_a_few_long_lived_threads(monkeypatch):
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_migrations_take_turns():
-    held, entered, go_on = threading.Event(), threading.Event(), threading.Event()
+    first_entered, second_entered, release = threading.Event(), threading.Event(), threading.Event()
 
     def first() -> None:
         from django.db import connections
 
-        with alone("default"):
-            held.set()
-            go_on.wait(30)
+        with migration_lock("default"):
+            first_entered.set()
+            release.wait(30)
         connections.close_all()
 
     def second() -> None:
         from django.db import connections
 
-        with alone("default"):
-            entered.set()
+        with migration_lock("default"):
+            second_entered.set()
         connections.close_all()
 
     threads = [threading.Thread(target=first), threading.Thread(target=second)]
     threads[0].start()
-    assert held.wait(30)
+    assert first_entered.wait(30)
     threads[1].start()
-    assert not entered.wait(0.5)
-    go_on.set()
-    assert entered.wait(30)
+    assert not second_entered.wait(0.5)
+    release.set()
+    assert second_entered.wait(30)
     for thread in threads:
         thread.join()

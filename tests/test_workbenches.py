@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from conftest import by_day
+from conftest import slow_except
 from games import registry
 from games.play import configure
 from opponents.agents import agents_from_specs
 from tests import walking
 from tests.photographs import photograph
-from tests.test_meeting import PHONE, Open, check, phone
+from tests.test_meeting import PHONE, OpenPage, check_page, phone
 from tests.test_pages import TOO_WIDE
 
 __all__ = ["phone"]
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.browser
 STACKS = ("sqlite",)
 """The pages' content does not depend on the database."""
 PERIODS = 5
-Act = Callable[[Page, int], None]
+PeriodAction = Callable[[Page, int], None]
 """Functions that submit the period with this number, from 0."""
 
 
@@ -31,9 +31,9 @@ def check_large_text(page: Page, where: str) -> None:
     """Check that text at twice its size does not make the page wider than a phone."""
     page.evaluate("document.documentElement.style.fontSize = '200%'")
     width = page.evaluate("document.scrollingElement.scrollWidth")
-    wide = page.evaluate(TOO_WIDE) if width > PHONE["width"] else []
+    too_wide = page.evaluate(TOO_WIDE) if width > PHONE["width"] else []
     page.evaluate("document.documentElement.style.fontSize = ''")
-    assert not wide, (where, width, wide)
+    assert not too_wide, (where, width, too_wide)
 
 
 def buy(page: Page, period: int) -> None:
@@ -84,7 +84,7 @@ def compete(page: Page, period: int) -> None:
     page.get_by_role("button", name="Set price").click()
 
 
-SIZES: dict[str, tuple[dict[str, Any], Act]] = {
+CASES: dict[str, tuple[dict[str, Any], PeriodAction]] = {
     "procurement": ({"level": "small", "practice": True}, buy),
     "scheduling": ({"level": "small", "practice": True, "instance_seed": 2}, schedule),
     "pricing": ({"practice": True}, price),
@@ -94,24 +94,24 @@ SIZES: dict[str, tuple[dict[str, Any], Act]] = {
 }
 
 
-DAILY = {"procurement", "duopoly"}
+QUICK = {"procurement", "duopoly"}
 """Test the fullest workbench and the one with a rival; test_pages quickly checks all screens."""
 
 
-@pytest.mark.parametrize("key", by_day(SIZES, DAILY))
-def test_a_person_plays_five_periods_on_a_phone(stack, phone: Open, key: str):
-    config, act = SIZES[key]
+@pytest.mark.parametrize("key", slow_except(CASES, QUICK))
+def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
+    config, play_period = CASES[key]
     game = registry.get(key)
-    ended = {} if key == "patience" else {"periods": PERIODS}
+    length = {} if key == "patience" else {"periods": PERIODS}
     slug = f"bench-{key.replace('_', '-')}"
-    study = {"slug": slug, "title": game.title, "game": key, "config": {**config, **ended}, "entry": "codes"}
+    study = {"slug": slug, "title": game.title, "game": key, "config": {**config, **length}, "entry": "codes"}
     roles = configure(game, config).roles()
     others = agents_from_specs("script:tit_for_tat") if len(roles) > 1 else {}
     stack.launch_study({**study, "roles": [roles[0]], "agents": others})
-    page = phone(stack.sit_down(slug))
+    page = phone(stack.reach_first_turn(slug))
     if config.get("practice"):
         expect(page.locator("main")).to_contain_text("it does not count")
-        act(page, 0)
+        play_period(page, 0)
         expect(page.locator("main")).to_contain_text("From now on, every period counts")
     for period in range(PERIODS):
         fact = page.locator(".fact-question strong" if key == "patience" else ".fact-period strong")
@@ -121,14 +121,14 @@ def test_a_person_plays_five_periods_on_a_phone(stack, phone: Open, key: str):
                 page.get_by_label("Note", exact=True).fill("dearer sold less")
                 page.get_by_role("button", name="Save", exact=False).last.click()
                 expect(page.locator("main table", has_text="dearer sold less")).to_be_visible()
-            check(page, f"{key}, period {period}")
+            check_page(page, f"{key}, period {period}")
             check_large_text(page, f"{key}, period {period}")
             photograph(page, key)
         assert page.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"], (key, period)
-        act(page, period)
+        play_period(page, period)
     if key == "patience":
-        act(page, PERIODS)
+        play_period(page, PERIODS)
     walking.expect_over(page)
     photograph(page, f"{key}-over")
-    check(page, f"{key}, over")
+    check_page(page, f"{key}, over")
     check_large_text(page, f"{key}, over")

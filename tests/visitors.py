@@ -1,4 +1,4 @@
-"""Participants without a browser: launched studies, and Django's test client walking through them."""
+"""Participants without a browser, who go through launched studies with Django's test client."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ from studies.enrolling import enrol
 from studies.freezing import launch
 from studies.models import Study
 
-WAY = ("consent", "name", "instructions", "match", "quiz")
+STEP_KINDS = ("consent", "name", "instructions", "match", "quiz")
 """The kinds of step of a bargaining study, in order."""
-FAIR = {"alice_gain": "5000", "bob_gain": "5000"}
+EQUAL_SPLIT = {"alice_gain": "5000", "bob_gain": "5000"}
 
 
-def launched(**fields: Any) -> Study:
-    """Launch a bargaining study in which people play alice against a fair script."""
-    given = {
+def launched_study(**fields: Any) -> Study:
+    """Launch a bargaining study in which people play alice against a fair script; return it."""
+    defaults = {
         "title": "Splitting",
         "slug": "splitting",
         "game": "bargaining",
         "roles": ["alice"],
         "agents": agents_from_specs("script:fair"),
     }
-    study = Study.objects.create(**{**given, **fields})
+    study = Study.objects.create(**{**defaults, **fields})
     launch(study)
     study.refresh_from_db()
     return study
 
 
-def arriving(study: Study, worker: str = "worker") -> Enrolment:
-    """Return the enrolment of a participant who arrives through a personal link."""
+def arrived_participant(study: Study, worker: str = "worker") -> Enrolment:
+    """Let a participant arrive through a personal link; return the enrolment."""
     return enrol(study, Arrival("mturk", worker=worker, proof=worker))
 
 
-def consenting(study: Study, worker: str = "worker") -> Enrolment:
-    """Return the enrolment of a participant who arrives and consents, and so holds a place from then on."""
-    enrolment = arriving(study, worker)
+def consented_participant(study: Study, worker: str = "worker") -> Enrolment:
+    """Let a participant arrive and consent, and so take a place; return the enrolment."""
+    enrolment = arrived_participant(study, worker)
     return answer_step(enrolment_id=enrolment.pk, position=0, data={"agree": "yes"})
 
 
@@ -64,7 +64,7 @@ def heading_of(response: HttpResponse) -> str:
 
 
 class Visitor:
-    """One participant with their link."""
+    """A participant with their own client and link."""
 
     def __init__(self, enrolment: Enrolment):
         self.enrolment = enrolment
@@ -81,16 +81,16 @@ class Visitor:
 
     def send(self, position: int | str | None = None, **fields: str) -> HttpResponse:
         """Post the form of the participant's page, or of an older page."""
-        at = self.now().position if position is None else position
-        return self.client.post(self.url, {"position": at, **fields})
+        answered_position = self.now().position if position is None else position
+        return self.client.post(self.url, {"position": answered_position, **fields})
 
     def refused(self, position: int | str | None = None, **fields: str) -> HttpResponse:
-        """Post the form of the page, which refuses it; return the page with the reason."""
+        """Post the page's form, which must be refused; return the page with the reason."""
         assert self.send(position, **fields).status_code == 303
         return self.see()
 
     def walk_to(self, kind: str) -> Visitor:
-        """Answer everything before the step of this kind, and open it."""
+        """Answer every step before the one of this kind, and open that step."""
         answers = {
             "consent": lambda: self.send(agree="yes"),
             "name": lambda: self.send(name="Robin"),
@@ -98,8 +98,8 @@ class Visitor:
             "match": self.agree,
         }
         self.see()
-        for passed in WAY[: WAY.index(kind)]:
-            assert answers[passed]().status_code == 302, passed
+        for earlier in STEP_KINDS[: STEP_KINDS.index(kind)]:
+            assert answers[earlier]().status_code == 302, earlier
             self.see()
         return self
 
@@ -119,13 +119,13 @@ class Visitor:
         agents.answer_turn(match_uid=match.uid, role="bob", answering=match.open_turns()["bob"].answering)
 
     def agree(self) -> HttpResponse:
-        """Play the shortest match: half each, accepted; then go on."""
-        self.move(**FAIR)
+        """Play the shortest match (an equal split, accepted) and continue."""
+        self.move(**EQUAL_SPLIT)
         self.let_agent_answer()
         return self.send()
 
 
-def trail_of(response: Any) -> list[str]:
+def breadcrumb_urls(response: Any) -> list[str]:
     """Return the URLs in an admin page's breadcrumbs, which end with the page itself."""
     page = response.content.decode()
     trail = page[page.index("<h1") : page.index("</h1>")]

@@ -1,4 +1,4 @@
-"""Steps of going through a study with a browser, for the end-to-end tests."""
+"""Go through a study with a browser, for the end-to-end tests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def consent_and_name(page: Page, name: str = "Robin") -> None:
 
 
 def hidden_code_word(page: Page) -> str:
-    """Return the word that the instructions ask participants to remember."""
+    """Return the code word that the instructions ask participants to remember."""
     found = re.search(r"remember the word (\w+):", page.locator("main").inner_text())
     assert found, "the instructions contain no code word"
     return found[1]
@@ -36,9 +36,13 @@ def read_instructions(page: Page, *, word: str | None = None) -> None:
     page.locator('main button[type="submit"]').click()
 
 
-def offer(page: Page, own: str, other: str, *, role: str, message: str = "") -> None:
-    """Fill in an offer by its number fields and send it."""
-    gains = {"alice_gain": own, "bob_gain": other} if role == "alice" else {"alice_gain": other, "bob_gain": own}
+def offer(page: Page, own_gain: str, other_gain: str, *, role: str, message: str = "") -> None:
+    """Fill in the number fields of an offer and send it."""
+    gains = (
+        {"alice_gain": own_gain, "bob_gain": other_gain}
+        if role == "alice"
+        else {"alice_gain": other_gain, "bob_gain": own_gain}
+    )
     for field, amount in gains.items():
         page.locator(f'input[name="{field}"]').fill(amount)
     if message:
@@ -60,7 +64,7 @@ def expect_over(page: Page) -> None:
     expect(page.get_by_role("button", name="Continue")).to_be_visible(timeout=TURN)
 
 
-def go_on(page: Page) -> None:
+def press_continue(page: Page) -> None:
     page.get_by_role("button", name="Continue").click()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conftest import by_day
+from conftest import slow_except
 from games import registry
 from games.examples import Case, cases
 from games.interface import Event, Role
@@ -199,7 +199,7 @@ DAILY = [("bargaining", "openai, schema")]
 
 @pytest.mark.parametrize(
     ("key", "protocol"),
-    by_day([(key, protocol) for key in sorted(written()) for protocol in PROTOCOLS], DAILY),
+    slow_except([(key, protocol) for key in sorted(written()) for protocol in PROTOCOLS], DAILY),
 )
 async def test_obedient_model_still_plays_by_the_rules(obedient, key, protocol):
     spoken, structured = PROTOCOLS[protocol]

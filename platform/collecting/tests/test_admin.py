@@ -24,7 +24,7 @@ from llm_agents import endpoints
 from matches.models import Match
 from rights.members import give
 from rights.roles import Role
-from tests.forms import made_from
+from tests.forms import new_form_data
 
 pytestmark = pytest.mark.django_db
 Status = Collection.Status
@@ -64,7 +64,7 @@ def add(client: Client, *, to: str = "bargaining", **changes):
         "agents": agents("script:fair"),
     }
     address = f"{ADD}?game={to}"
-    return client.post(address, made_from(client, address, **{**typed, **changes}))
+    return client.post(address, new_form_data(client, address, **{**typed, **changes}))
 
 
 def page_of(collection: Collection) -> str:
@@ -329,7 +329,7 @@ def test_game_is_chosen_before_the_form(client, administrator):
 @pytest.mark.parametrize("key", registry.keys())
 def test_new_form_needs_only_a_name(client, administrator, key):
     address = f"{ADD}?game={key}"
-    typed = made_from(client, address, title="As it is", slug="as-it-is", configurations_from="grid")
+    typed = new_form_data(client, address, title="As it is", slug="as-it-is", configurations_from="grid")
     assert client.post(address, typed).status_code == 302
 
 

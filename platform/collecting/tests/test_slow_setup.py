@@ -13,7 +13,7 @@ from games.errors import LogMismatch
 from games.play import replay_events
 from games.procurement import optimum
 from matches.models import Match
-from tests.visitors import Visitor, arriving, launched
+from tests.visitors import Visitor, arrived_participant, launched_study
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -35,10 +35,10 @@ def solved(monkeypatch) -> list[bool]:
 
 def test_participants_optimum_is_computed_once_without_locks(solved):
     config = {"level": "small", "periods": 2}
-    study = launched(game="procurement", roles=["agent"], agents={}, config=config)
+    study = launched_study(game="procurement", roles=["agent"], agents={}, config=config)
     optimum._solve.cache_clear()
     solved.clear()  # computed at launch, when the texts are checked
-    person = Visitor(arriving(study)).walk_to("match")
+    person = Visitor(arrived_participant(study)).walk_to("match")
     assert solved == [False]
     person.see()
     match = Match.objects.get()

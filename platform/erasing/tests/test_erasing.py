@@ -35,7 +35,7 @@ from rights.members import give
 from rights.roles import Role
 from studies.models import Study
 from surveys.models import Response
-from tests.visitors import Visitor, arriving, launched
+from tests.visitors import Visitor, arrived_participant, launched_study
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
@@ -199,7 +199,7 @@ def test_survey_answers_are_erased_but_not_questions():
         {"kind": "number", "prompt": "How old are you?", "key": "age", "least": 18},
         {"kind": "text", "prompt": "Where do you live?", "key": "home"},
     ]
-    visitor = Visitor(arriving(launched(survey_before=questions)))
+    visitor = Visitor(arrived_participant(launched_study(survey_before=questions)))
     visitor.see()
     visitor.send(agree="yes")
     visitor.send(name="Robin")

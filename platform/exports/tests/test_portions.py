@@ -11,7 +11,7 @@ import pytest
 from collecting import driver, services
 from collecting.models import Collection
 from collecting.planning import Plan, make_collection
-from conftest import by_day
+from conftest import slow_except
 from exports import metadata, portions, verify
 from exports.dataset import Progress, export
 from exports.tests import building
@@ -66,7 +66,7 @@ def test_two_processes_write_the_same_files_as_one(tmp_path, played):
 
 @pytest.mark.parametrize(
     "name",
-    by_day(["matches.csv", "decisions.csv", "transcripts.jsonl"], ["transcripts.jsonl"]),
+    slow_except(["matches.csv", "decisions.csv", "transcripts.jsonl"], ["transcripts.jsonl"]),
 )
 def test_two_processes_detect_missing_and_extra_rows(tmp_path, played, name):
     from exports.tests.test_verify import reseal

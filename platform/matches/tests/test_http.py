@@ -13,7 +13,7 @@ from django.test import Client
 from config.logs import HideTokens
 from matches.models import Event, Match
 from participants.states import State
-from tests.visitors import FAIR, WAY, Visitor, arriving, launched, text_of
+from tests.visitors import EQUAL_SPLIT, STEP_KINDS, Visitor, arrived_participant, launched_study, text_of
 
 pytestmark = pytest.mark.django_db
 JSON = {"accept": "application/json"}
@@ -22,7 +22,7 @@ JSON = {"accept": "application/json"}
 @pytest.fixture
 def visitor() -> Visitor:
     """A participant at the first turn of a match."""
-    return Visitor(arriving(launched())).walk_to("match")
+    return Visitor(arrived_participant(launched_study())).walk_to("match")
 
 
 def page_of(visitor: Visitor) -> str:
@@ -53,10 +53,10 @@ class TestJson:
         assert moves() == []
 
     def test_a_move_is_made_once_and_returns_the_next_frame(self, visitor):
-        frame = post(visitor, answering="1", **FAIR).json()
+        frame = post(visitor, answering="1", **EQUAL_SPLIT).json()
         assert frame["outcome"]["type"] == "taken"
         assert (frame["last"], frame["answering"]) == (2, None)
-        again = post(visitor, answering="1", **FAIR).json()
+        again = post(visitor, answering="1", **EQUAL_SPLIT).json()
         assert again["outcome"]["type"] == "stale"
         assert again["last"] == 2
         assert moves() == [(2, "alice")]
@@ -73,11 +73,11 @@ class TestJson:
 
     @pytest.mark.parametrize("answering", ["", "0", "2", "-1", "x", "9" * 5000, "1.0"])
     def test_a_move_without_an_open_question_is_stale(self, visitor, answering):
-        assert post(visitor, answering=answering, **FAIR).json()["outcome"]["type"] == "stale"
+        assert post(visitor, answering=answering, **EQUAL_SPLIT).json()["outcome"]["type"] == "stale"
         assert moves() == []
 
     def test_the_agents_reply_and_the_end_are_seen_by_polling(self, visitor):
-        post(visitor, answering="1", **FAIR)
+        post(visitor, answering="1", **EQUAL_SPLIT)
         visitor.let_agent_answer()
         frame = ask(visitor).json()
         assert frame["over"]
@@ -85,7 +85,7 @@ class TestJson:
         assert "<form" not in frame["html"]
 
     def test_before_the_match_there_is_no_frame(self):
-        early = Visitor(arriving(launched()))
+        early = Visitor(arrived_participant(launched_study()))
         answer = ask(early)
         assert (answer.status_code, answer.json()) == (404, {"type": "gone"})
         assert not Match.objects.exists()
@@ -94,8 +94,8 @@ class TestJson:
         assert Client().get("/p/forged/match", headers=JSON).status_code == 404
 
     def test_a_token_moves_only_its_own_match(self, visitor):
-        other = Visitor(arriving(launched(slug="other", roles=["bob"]), "other")).walk_to("match")
-        assert post(other, answering="1", **FAIR).json()["outcome"]["type"] == "stale"
+        other = Visitor(arrived_participant(launched_study(slug="other", roles=["bob"]), "other")).walk_to("match")
+        assert post(other, answering="1", **EQUAL_SPLIT).json()["outcome"]["type"] == "stale"
         assert moves() == []
 
 
@@ -105,7 +105,7 @@ class TestPlainForms:
         assert (answer.status_code, answer["Location"]) == (302, visitor.url)
 
     def test_a_move_redirects_to_the_page_which_reloads_automatically(self, visitor):
-        answer = visitor.move(**FAIR)
+        answer = visitor.move(**EQUAL_SPLIT)
         assert (answer.status_code, answer["Location"]) == (302, visitor.url)
         page = visitor.see().content.decode()
         assert '<noscript><meta http-equiv="refresh"' in page
@@ -133,22 +133,22 @@ class TestPlainForms:
         assert f'action="{visitor.url}" id="continue"' in answer.content.decode()
 
     def test_a_stale_move_redirects_to_the_current_state(self, visitor):
-        visitor.move(**FAIR)
-        answer = visitor.client.post(page_of(visitor), {"answering": "1", **FAIR})
+        visitor.move(**EQUAL_SPLIT)
+        answer = visitor.client.post(page_of(visitor), {"answering": "1", **EQUAL_SPLIT})
         assert (answer.status_code, answer["Location"]) == (302, visitor.url)
         assert moves() == [(2, "alice")]
 
     def test_a_whole_match_can_be_played_without_javascript(self, visitor):
-        visitor.move(**FAIR)
+        visitor.move(**EQUAL_SPLIT)
         visitor.let_agent_answer()
         assert visitor.send().status_code == 302
         assert visitor.now().state == State.QUIZ
 
 
 class TestWhatPagesPromise:
-    @pytest.mark.parametrize("kind", WAY)
+    @pytest.mark.parametrize("kind", STEP_KINDS)
     def test_no_cookie_and_no_session(self, kind):
-        visitor = Visitor(arriving(launched()))
+        visitor = Visitor(arrived_participant(launched_study()))
         answers = [visitor.walk_to(kind).see(), visitor.client.get(f"{visitor.url}problem/"), visitor.send()]
         assert not visitor.client.cookies
         assert not any(answer.cookies for answer in answers)
@@ -167,9 +167,9 @@ class TestWhatPagesPromise:
         assert answer["Referrer-Policy"] in ("same-origin", "no-referrer")
         assert answer["X-Content-Type-Options"] == "nosniff"
 
-    @pytest.mark.parametrize("kind", WAY)
+    @pytest.mark.parametrize("kind", STEP_KINDS)
     def test_the_pages_comply_with_the_policy(self, kind):
-        html = Visitor(arriving(launched())).walk_to(kind).see().content.decode()
+        html = Visitor(arrived_participant(launched_study())).walk_to(kind).see().content.decode()
         assert "<style" not in html
         assert " style=" not in html
         assert "<script>" not in html
@@ -181,7 +181,7 @@ class TestWhatPagesPromise:
         assert "no-store" in ask(visitor)["Cache-Control"]
 
     def test_player_text_is_shown_as_text(self, visitor):
-        visitor.move(**{**FAIR, "alice_gain": "9000", "bob_gain": "1000"}, message="<script>alert(1)</script>")
+        visitor.move(**{**EQUAL_SPLIT, "alice_gain": "9000", "bob_gain": "1000"}, message="<script>alert(1)</script>")
         visitor.let_agent_answer()
         html = visitor.see().content.decode()
         assert "<script>alert" not in html

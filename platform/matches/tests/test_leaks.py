@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from conftest import by_day
+from conftest import slow_except
 from games import registry
 from games.examples import cases
 from games.play import Play, configure, form_for, script_move, start
@@ -159,7 +159,7 @@ def lines_hidden_from_participant(requests: list[dict[str, Any]], known: str) ->
     return {line for line in lines if len(line) >= ENOUGH and line not in " ".join(known.split())}
 
 
-@pytest.mark.parametrize(("game", "protocol"), by_day(PLAYED, DAILY))
+@pytest.mark.parametrize(("game", "protocol"), slow_except(PLAYED, DAILY))
 async def test_neither_prompt_nor_key_nor_private_values_reach_the_browser(
     monkeypatch, caplog, game: str, protocol: str
 ):

@@ -23,7 +23,7 @@ from opponents.models import Call, Endpoint
 from opponents.tests.secret import SECRET
 from opponents.tests.test_keys import typed
 from opponents.trying import try_out
-from tests.forms import filled_in
+from tests.forms import form_data
 
 pytestmark = pytest.mark.django_db
 
@@ -73,7 +73,7 @@ def test_list_offers_every_preset(client: Client, boss: User):
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_preset_is_added_by_saving(client: Client, boss: User, name):
-    assert client.post(f"{ADD}?preset={name}", filled_in(client.get(ADD, {"preset": name}))).status_code == 302
+    assert client.post(f"{ADD}?preset={name}", form_data(client.get(ADD, {"preset": name}))).status_code == 302
     place = Endpoint.objects.get()
     assert (place.name, place.base_url) == (name, PRESETS[name].base_url or "")
 

@@ -14,7 +14,7 @@ from participants import services
 from participants.models import Enrolment, ProblemReport, Visit
 from participants.signals import enrolment_ended
 from participants.states import ENDINGS, State
-from tests.visitors import WAY, Visitor, arriving, heading_of, launched, text_of
+from tests.visitors import STEP_KINDS, Visitor, arrived_participant, heading_of, launched_study, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def visitor() -> Visitor:
     """A participant who has just arrived."""
-    return Visitor(arriving(launched()))
+    return Visitor(arrived_participant(launched_study()))
 
 
 def state_of(visitor: Visitor) -> tuple[str, int]:
@@ -42,10 +42,10 @@ def test_full_path_ends_with_code_and_pay(visitor):
     assert Visit.objects.filter(enrolment=visitor.enrolment, answered_at=None).count() == 0
 
 
-@pytest.mark.parametrize("kind", WAY)
+@pytest.mark.parametrize("kind", STEP_KINDS)
 def test_every_page_shows_progress_help_and_the_exit(visitor, kind):
     page = text_of(visitor.walk_to(kind).see())
-    assert f"Step {WAY.index(kind) + 1} of {len(WAY)}" in page
+    assert f"Step {STEP_KINDS.index(kind) + 1} of {len(STEP_KINDS)}" in page
     assert "Report a problem" in page
     assert "Leave the study" in page
 
@@ -289,7 +289,7 @@ class TestLeaving:
         assert "You are not paid if you leave before the end." in text_of(page)
         assert state_of(visitor) == (State.CONSENTED, 1)
 
-    @pytest.mark.parametrize("kind", WAY)
+    @pytest.mark.parametrize("kind", STEP_KINDS)
     def test_post_withdraws_at_every_step(self, visitor, kind, django_capture_on_commit_callbacks):
         visitor.walk_to(kind)
         with django_capture_on_commit_callbacks(execute=True):
@@ -364,7 +364,7 @@ def test_unfinished_enrolment_shows_its_current_step(visitor, state, kind):
     Enrolment.objects.update(state=state)
     page = visitor.see()
     assert page.status_code == 200
-    assert f"Step {WAY.index(kind) + 1} of {len(WAY)}" in text_of(page)
+    assert f"Step {STEP_KINDS.index(kind) + 1} of {len(STEP_KINDS)}" in text_of(page)
     assert page.content.count(b"<form") >= 1
     assert not visitor.now().ended
 
@@ -405,7 +405,7 @@ def test_endings_are_final(visitor, state):
 def test_visits_record_when_steps_were_shown_and_answered(visitor):
     visitor.walk_to("quiz").send(loss_rate="10%")
     visits = list(Visit.objects.filter(enrolment=visitor.enrolment).order_by("position"))
-    assert [visit.kind for visit in visits] == list(WAY)
+    assert [visit.kind for visit in visits] == list(STEP_KINDS)
     assert all(visit.shown_at <= visit.answered_at for visit in visits)
     move = Event.objects.get(kind="move", role="alice")
     assert move.asked_at <= move.shown_at <= move.at

@@ -16,7 +16,7 @@ from participants.states import ENDINGS, State
 from payouts.models import LedgerRow
 from payouts.rules import PayRule, bonus, cents, due
 from payouts.services import record_due
-from tests.visitors import Visitor, arriving, launched
+from tests.visitors import Visitor, arrived_participant, launched_study
 
 AMOUNTS = st.decimals(0, 999_999, places=2)
 RATES = st.decimals(0, 1000, places=6)
@@ -134,7 +134,7 @@ def ledger() -> dict[str, Decimal]:
 class TestLedger:
     def finish(self, **study) -> Enrolment:
         """Let a participant finish with half of the money each in the first round."""
-        visitor = Visitor(arriving(launched(**study))).walk_to("quiz")
+        visitor = Visitor(arrived_participant(launched_study(**study))).walk_to("quiz")
         visitor.send(loss_rate="10%")
         return visitor.now()
 
@@ -185,15 +185,15 @@ class TestLedger:
     def test_an_ending_that_pays_nothing_leaves_no_row(self, ending):
         from participants import services
 
-        services.end(arriving(launched()), ending)
+        services.end(arrived_participant(launched_study()), ending)
         assert ledger() == {}
 
     def test_participants_are_paid_by_the_rule_of_their_version(self):
         from studies.freezing import launch
         from studies.models import Study
 
-        study = launched(base="1.00")
-        visitor = Visitor(arriving(study)).walk_to("quiz")
+        study = launched_study(base="1.00")
+        visitor = Visitor(arrived_participant(study)).walk_to("quiz")
         Study.objects.update(base="7.00")
         launch(study)
         visitor.send(loss_rate="10%")

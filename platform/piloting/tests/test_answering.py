@@ -12,7 +12,7 @@ from piloting.answering import answers
 from piloting.models import Walker
 from piloting.reading import read
 from surveys.questions import Kind
-from tests.visitors import Visitor, arriving, launched
+from tests.visitors import Visitor, arrived_participant, launched_study
 
 pytestmark = pytest.mark.django_db
 QUESTIONS = [
@@ -32,7 +32,7 @@ def test_every_kind_of_question_is_covered():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_every_kind_of_question_is_answered(seed):
-    visitor = Visitor(arriving(launched(survey_before=QUESTIONS)))
+    visitor = Visitor(arrived_participant(launched_study(survey_before=QUESTIONS)))
     visitor.send(agree="yes")
     visitor.send(name="Robin")
     enrolment = Enrolment.objects.get()

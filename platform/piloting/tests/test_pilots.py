@@ -26,7 +26,7 @@ from piloting.report import report
 from studies import enrolling
 from studies.freezing import content_of, launch, sha256_of
 from studies.models import Placement, Study, Version
-from tests.visitors import arriving, launched
+from tests.visitors import arrived_participant, launched_study
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 Plan, Status = Walker.Plan, Walker.Status
@@ -225,7 +225,7 @@ class TestGroups:
 
 class TestNoTraces:
     def test_pilots_leave_no_place_payment_version_or_data(self, tmp_path):
-        study = launched(quota=1, roles=["alice"])
+        study = launched_study(quota=1, roles=["alice"])
         pilot = piloted(study, people=3)
         assert report(pilot).completed == 3
         assert not LedgerRow.objects.exists()
@@ -236,7 +236,7 @@ class TestNoTraces:
         export(study, tmp_path / "data")
         manifest = json.loads((tmp_path / "data" / "manifest.json").read_text())
         assert manifest["flow"]["arrived"] == manifest["flow"]["matches"]["seen"] == 0
-        assert arriving(study), "the one place is still free"
+        assert arrived_participant(study), "the one place is still free"
 
     def test_last_page_shows_hypothetical_pay(self):
         pilot = piloted(draft(base="1.50"), people=1)
@@ -310,8 +310,8 @@ class TestRunning:
             services.begin(study, people=1)
 
     def test_deleting_a_pilot_keeps_only_paid_calls(self):
-        study = launched()
-        real = arriving(study)
+        study = launched_study()
+        real = arrived_participant(study)
         pilot = piloted(study, people=2)
         match = walkers(pilot)[0].enrolment.seats.get().match
         Call.objects.create(

@@ -19,7 +19,7 @@ from payouts.models import LedgerRow
 from quality.behaviour import MAX_BYTES, MAX_PARTS
 from quality.models import Behaviour
 from quality.score import MEANINGS, THRESHOLD, WEIGHTS, score
-from tests.visitors import Visitor, arriving, launched
+from tests.visitors import Visitor, arrived_participant, launched_study
 
 VIEW = "abcdefgh"
 
@@ -95,7 +95,7 @@ def test_the_score_combines_all_pages_and_explains_every_reason():
 @pytest.fixture
 def visitor(db) -> Visitor:
     """A participant who has agreed and is looking at the second page."""
-    visitor = Visitor(arriving(launched()))
+    visitor = Visitor(arrived_participant(launched_study()))
     visitor.send(0, agree="yes")
     visitor.see()
     return visitor
@@ -110,7 +110,7 @@ def post_counts(visitor: Visitor, data: Any = None, position: int = 1, **figures
 
 
 def test_a_page_counts_only_after_consent(db):
-    visitor = Visitor(arriving(launched()))
+    visitor = Visitor(arrived_participant(launched_study()))
     consent = visitor.see().content.decode()
     assert "how you type, move the pointer and click" in consent
     assert "behaviour.js" not in consent and post_counts(visitor, position=0, keys=1).status_code == 422
@@ -130,12 +130,12 @@ def test_the_trap_is_hidden_from_keyboards_and_screen_readers(visitor):
 
 
 def test_custom_consent_texts_also_mention_the_counts(db):
-    page = Visitor(arriving(launched(consent="Please agree."))).see().content.decode()
+    page = Visitor(arrived_participant(launched_study(consent="Please agree."))).see().content.decode()
     assert "What our pages record" in page
 
 
 def test_a_study_without_counts_neither_mentions_nor_accepts_them(db):
-    visitor = Visitor(arriving(launched(counts_behaviour=False)))
+    visitor = Visitor(arrived_participant(launched_study(counts_behaviour=False)))
     assert "move the pointer" not in visitor.see().content.decode()
     visitor.send(0, agree="yes")
     page = visitor.see().content.decode()

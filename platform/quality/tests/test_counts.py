@@ -26,7 +26,7 @@ from quality import counts
 from quality.models import PageView
 from quality.views import MAX_IN_WINDOW
 from studies.models import Placement
-from tests.visitors import Visitor, arriving, launched, text_of
+from tests.visitors import Visitor, arrived_participant, launched_study, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -40,7 +40,7 @@ FIGURES = ("open_ms", "visible_ms", "hidden", "blurred", "pastes", "pasted")
 @pytest.fixture
 def visitor() -> Visitor:
     """A participant who is looking at the first page."""
-    visitor = Visitor(arriving(launched()))
+    visitor = Visitor(arrived_participant(launched_study()))
     visitor.see()
     return visitor
 
@@ -171,8 +171,8 @@ def outcome(visitor: Visitor) -> dict[str, Any]:
 
 
 def test_the_worst_signals_change_neither_state_nor_pay_nor_the_dataset(tmp_path):
-    study = launched()
-    normal, suspicious = Visitor(arriving(study, "calm")), Visitor(arriving(study, "wild"))
+    study = launched_study()
+    normal, suspicious = Visitor(arrived_participant(study, "calm")), Visitor(arrived_participant(study, "wild"))
     normal.walk_to("quiz").send(loss_rate="10%")
     expected = outcome(normal)
     suspicious.see()

@@ -17,7 +17,7 @@ from recruiters import lab_codes
 from recruiters.lab_codes import BadFile, UploadedCode
 from recruiters.models import LabCode
 from studies.models import Study
-from tests.visitors import Visitor, heading_of, launched, text_of
+from tests.visitors import Visitor, heading_of, launched_study, text_of
 
 GOOD = b"code,label\r\nANTON-01,row 1\r\nBERTA-02,\r\n"
 
@@ -146,7 +146,7 @@ class TestTaking:
         assert time.monotonic() - began < 60
 
     def test_downloaded_file_has_links_and_states_but_no_labels(self):
-        study = launched(entry=Study.Entry.CODES)
+        study = launched_study(entry=Study.Entry.CODES)
         self.take(b"code,label\nANTON-01,Anton Meier\nBERTA-02,Berta\n")
         LabCode.objects.create(study=study.slug, code="=1+1")
         client = Client()
@@ -161,7 +161,7 @@ class TestTaking:
         assert rows["BERTA-02"]["link"] == "https://x.example/join/splitting/?code=BERTA-02"
 
     def test_codes_in_use_are_not_deleted(self):
-        study = launched(entry=Study.Entry.CODES)
+        study = launched_study(entry=Study.Entry.CODES)
         self.take()
         Client().post("/join/splitting?code=ANTON-01")
         assert lab_codes.delete_unused(study=study.slug, codes=["ANTON-01"]) == 0
@@ -178,7 +178,7 @@ DOOR = "/join/splitting?code=ANTON-01"
 class TestOnce:
     @pytest.fixture(autouse=True)
     def code(self) -> LabCode:
-        launched(entry=Study.Entry.CODES)
+        launched_study(entry=Study.Entry.CODES)
         return LabCode.objects.create(study="splitting", code="ANTON-01", kind=LabCode.Kind.ONCE)
 
     def test_opening_the_link_starts_nothing(self):
@@ -235,7 +235,7 @@ class TestOnce:
 
 @pytest.mark.django_db
 def test_expired_code_resumes_but_starts_nothing():
-    study = launched(entry=Study.Entry.CODES, most_participations=None)
+    study = launched_study(entry=Study.Entry.CODES, most_participations=None)
     for code in ("ANTON-01", "BERTA-02"):
         LabCode.objects.create(study=study.slug, code=code, expires_at=timezone.now() + timedelta(hours=1))
     address = Client().get(DOOR)["Location"]
@@ -251,7 +251,7 @@ def test_expired_code_resumes_but_starts_nothing():
 
 @pytest.mark.django_db
 def test_labels_are_in_no_dataset(tmp_path):
-    study = launched(entry=Study.Entry.CODES)
+    study = launched_study(entry=Study.Entry.CODES)
     LabCode.objects.create(study=study.slug, code="ANTON-01", label="Meierchen Zoë")
     Client().get(DOOR)
     Visitor(Enrolment.objects.get()).walk_to("quiz").send(loss_rate="10%")

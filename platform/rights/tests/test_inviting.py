@@ -11,7 +11,7 @@ from django.test import Client
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
-from tests.visitors import launched
+from tests.visitors import launched_study
 
 pytestmark = pytest.mark.django_db
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def owner(client: Client) -> User:
     user = User.objects.create_user("owner", "owner@example.org", "long enough 123", is_staff=True)
-    give(launched(), user=user, role=Role.OWNER, by=None)
+    give(launched_study(), user=user, role=Role.OWNER, by=None)
     client.force_login(user)
     return user
 

@@ -11,8 +11,8 @@ from audit.models import Record
 from exports.tests import building
 from opponents.models import Endpoint
 from studies.models import Study
-from tests.forms import filled_in
-from tests.test_admin import add, agents, page_of
+from tests.forms import form_data
+from tests.test_admin import agents_value, page_of, post_new_study
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
@@ -31,9 +31,9 @@ def actions(of: Study) -> list[str]:
 
 
 def test_a_studys_whole_life_cycle_is_recorded(client, owner):
-    add(client, agents=agents("script:fair"), entry="codes")
+    post_new_study(client, agents=agents_value("script:fair"), entry="codes")
     study = Study.objects.get()
-    client.post(page_of(study), filled_in(client.get(page_of(study)), title="Renamed"))
+    client.post(page_of(study), form_data(client.get(page_of(study)), title="Renamed"))
     for action in ("launch", "pause", "launch", "codes", "close"):
         client.post(reverse(f"admin:studies_study_{action}", args=[study.pk]), {"number": "2"})
     client.get(reverse("admin:studies_study_codes_file", args=[study.pk]))

@@ -18,13 +18,13 @@ from participants.steps import StepRefused
 from recruiters.arrivals import Arrival
 from studies.enrolling import HELD, Full, emptiest_seat, enrol
 from studies.models import Cell, Placement, Study
-from tests.visitors import Visitor, arriving, consenting, launched
+from tests.visitors import Visitor, arrived_participant, consented_participant, launched_study
 
 MOVE = {"alice_gain": 5000, "bob_gain": 5000}
 
 
 def both_roles(**fields) -> Study:
-    return launched(**{"roles": ["alice", "bob"], **fields})
+    return launched_study(**{"roles": ["alice", "bob"], **fields})
 
 
 def held() -> Counter[str]:
@@ -42,7 +42,7 @@ class TestEmptiestCell:
     def test_roles_fill_evenly(self):
         study = both_roles(quota=5)
         for i in range(10):
-            arriving(study, f"w{i}")
+            arrived_participant(study, f"w{i}")
             assert max(held().values()) - min(held()["alice"], held()["bob"]) <= 1
         assert held() == {"alice": 5, "bob": 5}
 
@@ -50,7 +50,7 @@ class TestEmptiestCell:
         study = both_roles(quota=4)
         Cell.objects.filter(role="bob").update(quota=8)
         for i in range(9):
-            arriving(study, f"w{i}")
+            arrived_participant(study, f"w{i}")
         assert held() == {"alice": 3, "bob": 6}
 
     def test_first_role_varies_between_studies_but_is_reproducible(self):
@@ -65,9 +65,9 @@ class TestEmptiestCell:
 
     def test_full_cell_takes_nobody(self):
         study = both_roles(quota=1)
-        consenting(study, "w1"), consenting(study, "w2")
+        consented_participant(study, "w1"), consented_participant(study, "w2")
         with pytest.raises(Full):
-            arriving(study, "w3")
+            arrived_participant(study, "w3")
         assert Enrolment.objects.count() == 2
 
 
@@ -75,19 +75,19 @@ class TestEmptiestCell:
 class TestFreedPlaces:
     @pytest.mark.parametrize("state", ENDINGS)
     def test_ending_without_valid_data_frees_the_place(self, state):
-        study = launched(quota=1)
-        end(arriving(study), State(state))
+        study = launched_study(quota=1)
+        end(arrived_participant(study), State(state))
         if state == State.COMPLETED:
             with pytest.raises(Full):
-                arriving(study, "next")
+                arrived_participant(study, "next")
         else:
-            assert arriving(study, "next").placement.cell == Cell.objects.get()
+            assert arrived_participant(study, "next").placement.cell == Cell.objects.get()
 
     @pytest.mark.parametrize(("mover", "held_after"), [(None, 1), ("clock", 0), ("script:fair", 0)])
     def test_match_with_substitute_moves_fills_no_place(self, mover, held_after):
         """The participant is paid, but the match does not count towards the quota."""
-        study = launched(quota=1)
-        visitor = Visitor(arriving(study)).walk_to("match")
+        study = launched_study(quota=1)
+        visitor = Visitor(arrived_participant(study)).walk_to("match")
         match = visitor.match()
         submit_move(
             match_id=match.pk, role="alice", move=MOVE, answering=match.open_turns()["alice"].answering, by=mover
@@ -98,20 +98,20 @@ class TestFreedPlaces:
         assert {row.reason for row in visitor.now().ledger.all()} == {"base", "bonus"}
 
     def test_dropping_out_frees_the_place(self):
-        study = launched(quota=1)
-        away = arriving(study)
+        study = launched_study(quota=1)
+        away = arrived_participant(study)
         Enrolment.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
         assert services.end_expired() == 1
         assert services.end_expired() == 0
-        arriving(study, "next")
+        arrived_participant(study, "next")
         away.refresh_from_db()
         assert away.state == State.DROPPED_OUT
 
     def test_freed_place_is_not_given_back_to_the_same_person(self):
-        study = launched(quota=2)
-        first = arriving(study)
+        study = launched_study(quota=2)
+        first = arrived_participant(study)
         end(first, State.WITHDREW)
-        assert arriving(study) == first
+        assert arrived_participant(study) == first
         assert held() == {}
 
 
@@ -150,7 +150,7 @@ class TestSimultaneousArrivals:
         assert Counter(Placement.objects.filter(HELD).values_list("role", flat=True)) == {"alice": 4, "bob": 4}
 
     def test_twelve_tabs_are_one_participant(self):
-        study = launched(quota=12)
+        study = launched_study(quota=12)
         results = self.at_once(study, ["same"] * 12)
         assert len(set(results)) == 1
         assert Enrolment.objects.count() == Placement.objects.count() == 1

@@ -8,7 +8,7 @@ import pytest
 
 from games import registry
 from games.play import configure
-from tests.visitors import Visitor, arriving, launched, text_of
+from tests.visitors import Visitor, arrived_participant, launched_study, text_of
 
 pytestmark = pytest.mark.django_db
 OTHERS = re.compile(r"(other|another) (player|firm)|opponent|partner|rival|play with you|against", re.IGNORECASE)
@@ -26,8 +26,10 @@ ALONE = {
 @pytest.mark.parametrize("key", ALONE)
 def test_single_player_texts_mention_nobody_else(key: str):
     game = configure(registry.get(key), ALONE[key])
-    study = launched(slug="alone", title="Alone", game=key, roles=list(game.roles()), agents={}, config=ALONE[key])
-    person = Visitor(arriving(study))
+    study = launched_study(
+        slug="alone", title="Alone", game=key, roles=list(game.roles()), agents={}, config=ALONE[key]
+    )
+    person = Visitor(arrived_participant(study))
     read = [text_of(person.see())]
     for answer in ({"agree": "yes"}, {"name": "Robin"}, {"code_word": person.enrolment.code_word}):
         person.send(**answer)

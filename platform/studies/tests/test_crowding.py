@@ -12,7 +12,7 @@ from participants.models import Enrolment
 from participants.states import State
 from recruiters.models import LabCode
 from studies.models import Study
-from tests.visitors import Visitor, arriving, heading_of, launched, text_of
+from tests.visitors import Visitor, arrived_participant, heading_of, launched_study, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +29,7 @@ def form_of(client: Client) -> dict[str, str]:
 
 @override_settings(JOINS_PER_HOUR=2)
 def test_enrolments_per_address_and_hour_are_limited() -> None:
-    launched(entry=Study.Entry.OPEN)
+    launched_study(entry=Study.Entry.OPEN)
     for _person in range(2):
         assert Client().post("/join/splitting").status_code == 302
     refused = Client().post("/join/splitting")
@@ -43,7 +43,7 @@ def test_enrolments_per_address_and_hour_are_limited() -> None:
 
 @override_settings(JOINS_PER_HOUR=0)
 def test_lab_codes_are_exempt_from_the_limit() -> None:
-    launched(entry=Study.Entry.CODES)
+    launched_study(entry=Study.Entry.CODES)
     code = LabCode.objects.create(study="splitting").code
     assert Client().get("/join/splitting", {"code": code}).status_code == 302
 
@@ -51,7 +51,7 @@ def test_lab_codes_are_exempt_from_the_limit() -> None:
 @pytest.mark.parametrize("repeat", ["with the cookie", "without it"])
 def test_a_repeated_join_leads_to_the_same_enrolment(repeat: str) -> None:
     """The browser submits the form again; without the cookie, as if the response that set it had been lost."""
-    launched(entry=Study.Entry.OPEN)
+    launched_study(entry=Study.Entry.OPEN)
     browser = Client()
     form = form_of(browser)
     first = browser.post("/join/splitting", form)
@@ -62,7 +62,7 @@ def test_a_repeated_join_leads_to_the_same_enrolment(repeat: str) -> None:
 
 
 def test_lost_answer_does_not_use_up_a_code() -> None:
-    launched(entry=Study.Entry.CODES)
+    launched_study(entry=Study.Entry.CODES)
     code = LabCode.objects.create(study="splitting", kind=LabCode.Kind.ONCE).code
     address = f"/join/splitting?code={code}"
     page = Client().get(address).content.decode()
@@ -73,9 +73,9 @@ def test_lost_answer_does_not_use_up_a_code() -> None:
 
 
 def test_opening_the_link_takes_no_place() -> None:
-    study = launched(entry=Study.Entry.OPEN, quota=1)
+    study = launched_study(entry=Study.Entry.OPEN, quota=1)
     for worker in ("one", "two", "three"):
-        arriving(study, worker=worker)
+        arrived_participant(study, worker=worker)
     first, second, _third = (Visitor(one) for one in Enrolment.objects.order_by("pk"))
     first.send(agree="yes")
     assert "All places" in text_of(second.refused(agree="yes"))
@@ -83,8 +83,8 @@ def test_opening_the_link_takes_no_place() -> None:
 
 
 def test_cell_that_filled_before_consent_is_replaced() -> None:
-    study = launched(entry=Study.Entry.OPEN, quota=1, design={"grid": {"rounds": [1, 6]}})
-    people = [Visitor(arriving(study, worker=str(number))) for number in range(3)]
+    study = launched_study(entry=Study.Entry.OPEN, quota=1, design={"grid": {"rounds": [1, 6]}})
+    people = [Visitor(arrived_participant(study, worker=str(number))) for number in range(3)]
     for visitor in people:
         visitor.send(agree="yes")
     placed = [visitor.now().placement.cell.configuration for visitor in people if visitor.now().state != State.ARRIVED]
@@ -97,6 +97,8 @@ def test_cell_that_filled_before_consent_is_replaced() -> None:
 
 def test_open_study_with_a_model_needs_a_spending_limit() -> None:
     with pytest.raises(ValidationError, match="set a spending limit"):
-        launched(entry=Study.Entry.OPEN, agents=agents_from_specs("openai:m"))
-    launched(entry=Study.Entry.OPEN, agents=agents_from_specs("openai:m", settings={"cap_study": 5.0}), slug="capped")
-    launched(entry=Study.Entry.CODES, agents=agents_from_specs("openai:m"), slug="by-code")
+        launched_study(entry=Study.Entry.OPEN, agents=agents_from_specs("openai:m"))
+    launched_study(
+        entry=Study.Entry.OPEN, agents=agents_from_specs("openai:m", settings={"cap_study": 5.0}), slug="capped"
+    )
+    launched_study(entry=Study.Entry.CODES, agents=agents_from_specs("openai:m"), slug="by-code")

@@ -13,7 +13,7 @@ from participants.models import Enrolment
 from recruiters import otree
 from recruiters.models import LabCode, OtreeServer
 from studies.models import Study
-from tests.visitors import consenting, heading_of, launched, text_of
+from tests.visitors import consented_participant, heading_of, launched_study, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -50,7 +50,7 @@ def test_unknown_study_has_a_clear_page(slug):
     [("draft", "not started yet"), ("paused", "paused at the moment"), ("closed", "has ended")],
 )
 def test_closed_study_explains_why(entry, status, reason):
-    launched(entry=entry)
+    launched_study(entry=entry)
     Study.objects.update(status=status)
     answer = at_the_door(entry)
     assert answer.status_code == 403
@@ -67,8 +67,8 @@ def test_unlaunched_draft_has_the_same_page():
 
 
 def test_full_study_says_a_place_may_become_free():
-    study = launched(quota=1)
-    consenting(study)
+    study = launched_study(quota=1)
+    consented_participant(study)
     answer = at_the_door(Study.Entry.CODES)
     assert answer.status_code == 403
     assert "places are taken" in heading_of(answer)
@@ -77,7 +77,7 @@ def test_full_study_says_a_place_may_become_free():
 
 
 def test_participants_continue_when_the_study_is_paused_or_full():
-    launched(quota=1)
+    launched_study(quota=1)
     code = LabCode.objects.create(study="splitting").code
     first = Client().get("/join/splitting", {"code": code})["Location"]
     Study.objects.update(status=Study.Status.PAUSED)
@@ -86,6 +86,6 @@ def test_participants_continue_when_the_study_is_paused_or_full():
 
 
 def test_entry_pages_show_no_game_parameters():
-    launched(entry=Study.Entry.OPEN, config={"money": 123_457, "delta_bob": 0.123})
+    launched_study(entry=Study.Entry.OPEN, config={"money": 123_457, "delta_bob": 0.123})
     page = at_the_door(Study.Entry.OPEN).content.decode()
     assert "123" not in page

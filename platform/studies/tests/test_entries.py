@@ -12,7 +12,7 @@ from django.urls import reverse
 from collecting.models import Collection
 from opponents.agents import agents_from_specs
 from studies.models import Study
-from tests.forms import filled_in, made_from
+from tests.forms import form_data, new_form_data
 
 pytestmark = pytest.mark.django_db
 ADD = "/admin/studies/study/add/?game=social_dilemma"
@@ -36,7 +36,7 @@ def entered(points: dict, **controls: str) -> dict[str, str]:
 def typed(client, points: dict = GRID, **controls: str) -> dict:
     controls = {"seats": "2", "actions1": "2", "actions2": "2", **controls}
     own = {"title": "Dilemma", "slug": "dilemma", "parameter_base_game": "custom", "parameter_mechanism": "none"}
-    return made_from(client, ADD, **own, **entered(points, **controls))
+    return new_form_data(client, ADD, **own, **entered(points, **controls))
 
 
 def test_grid_entries_become_part_of_the_study(client):
@@ -54,7 +54,7 @@ def test_grid_entries_become_part_of_the_study(client):
     assert study.config["action_names"] == ["Share", "Keep"]
     page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
     assert "Points of player 2 where player 1 plays Share, player 2 plays Keep" in page.content.decode()
-    assert client.post(page.request["PATH_INFO"], filled_in(page, title="Again")).status_code == 302
+    assert client.post(page.request["PATH_INFO"], form_data(page, title="Again")).status_code == 302
     again = Study.objects.get()
     assert (again.title, again.config) == ("Again", study.config)
 
@@ -108,7 +108,7 @@ def test_larger_game_from_a_file_is_kept(client):
     study.config = config
     study.save()
     page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
-    assert client.post(page.request["PATH_INFO"], filled_in(page)).status_code == 302
+    assert client.post(page.request["PATH_INFO"], form_data(page)).status_code == 302
     assert Study.objects.get().config["custom_game"] == config["custom_game"]
 
 
@@ -123,7 +123,7 @@ def test_equilibria_and_cooperation_are_shown_live(client):
 
 
 def test_collection_form_has_the_same_grid(client):
-    sent = made_from(
+    sent = new_form_data(
         client,
         COLLECT,
         title="Custom",

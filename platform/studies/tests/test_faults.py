@@ -20,7 +20,7 @@ from participants.models import Enrolment
 from participants.states import State
 from recruiters.models import LabCode
 from studies.models import Study
-from tests.visitors import FAIR, Visitor, arriving, heading_of, launched, text_of
+from tests.visitors import EQUAL_SPLIT, Visitor, arrived_participant, heading_of, launched_study, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -37,7 +37,7 @@ def monitor_of(study: Study) -> str:
 
 
 def test_entry_is_closed_while_the_model_is_unavailable() -> None:
-    study = launched(agents=agents_from_specs("openai:m"))
+    study = launched_study(agents=agents_from_specs("openai:m"))
     circuit = Circuit.objects.create(
         endpoint="openai", open_until=timezone.now() + timedelta(seconds=9), changed_at=timezone.now()
     )
@@ -54,9 +54,9 @@ def test_entry_is_closed_while_the_model_is_unavailable() -> None:
 
 @pytest.mark.parametrize(("pauses", "then"), [(True, Study.Status.PAUSED), (False, Study.Status.LAUNCHED)])
 def test_study_pauses_when_its_model_does_not_answer(pauses, then, django_capture_on_commit_callbacks) -> None:
-    study = launched(agents=agents_from_specs("openai:m"), pauses_on_failure=pauses)
-    visitor = Visitor(arriving(study)).walk_to("match")
-    visitor.move(**FAIR)
+    study = launched_study(agents=agents_from_specs("openai:m"), pauses_on_failure=pauses)
+    visitor = Visitor(arrived_participant(study)).walk_to("match")
+    visitor.move(**EQUAL_SPLIT)
     match = visitor.match()
     with django_capture_on_commit_callbacks(execute=True):
         matches.replace_agent(match_id=match.pk, role="bob", answering=match.open_turns()["bob"].answering)
@@ -68,18 +68,20 @@ def test_study_pauses_when_its_model_does_not_answer(pauses, then, django_captur
 
 
 def test_manually_ended_match_pauses_nothing(django_capture_on_commit_callbacks) -> None:
-    visitor = Visitor(arriving(launched(agents=agents_from_specs("openai:m"), pauses_on_failure=True))).walk_to("match")
+    visitor = Visitor(
+        arrived_participant(launched_study(agents=agents_from_specs("openai:m"), pauses_on_failure=True))
+    ).walk_to("match")
     with django_capture_on_commit_callbacks(execute=True):
         matches.abandon_match(match_id=visitor.match().pk, reason="stuck")
     assert visitor.now().ended and Study.objects.get().status == Study.Status.LAUNCHED
 
 
 def test_study_pauses_at_its_limit_for_failed_matches() -> None:
-    study = launched(failure_cap=Decimal("3.00"), base=Decimal("1.00"))
+    study = launched_study(failure_cap=Decimal("3.00"), base=Decimal("1.00"))
     for worker in ("one", "two"):
         assert Study.objects.get().status == Study.Status.LAUNCHED
         with transaction.atomic():
-            services.end(services.locked(arriving(study, worker).pk), State.OPPONENT_FAILED)
+            services.end(services.locked(arrived_participant(study, worker).pk), State.OPPONENT_FAILED)
     assert Study.objects.get().status == Study.Status.PAUSED
     assert Record.objects.get(action="paused").details["most"] == "3.00"
     assert 'id="m-over-cap"' in monitor_of(study)

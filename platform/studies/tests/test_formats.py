@@ -16,7 +16,7 @@ from participants.services import expiry_after
 from studies.cells import cell_titles
 from studies.freezing import sha256_of
 from studies.models import Cell, Study, Version
-from tests.visitors import arriving
+from tests.visitors import arrived_participant
 
 pytestmark = pytest.mark.django_db
 KEPT = json.loads(Path(__file__).with_name("version_before_lineups.json").read_text())
@@ -52,11 +52,14 @@ def test_old_versions_cells_are_line_ups(version):
 def test_old_version_places_and_seats_participants(version, monkeypatch):
     monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
     for worker in ("first", "second"):
-        person = arriving(version.study, worker)
+        person = arrived_participant(version.study, worker)
         assert person.placement.role == person.placement.cell.role
         (step,) = [step for step in person.steps if step["kind"] == "match"]
         assert step["agents"]["openai:gpt-4o-mini"]["settings"]["script"] == "fair"
-    assert {person.placement.role for person in [person, arriving(version.study, "first")]} == {"alice", "bob"}
+    assert {person.placement.role for person in [person, arrived_participant(version.study, "first")]} == {
+        "alice",
+        "bob",
+    }
 
 
 def test_old_enrolment_uses_its_frozen_step(version, monkeypatch):

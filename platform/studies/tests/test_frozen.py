@@ -8,7 +8,7 @@ from django.db import DatabaseError, connection, transaction
 from studies.freezing import launch, parts_of
 from studies.frozen import Frozen
 from studies.models import Study, Version
-from tests.visitors import Visitor, arriving, launched
+from tests.visitors import Visitor, arrived_participant, launched_study
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
     ids=["save", "delete", "update", "delete rows", "bulk update", "update by study"],
 )
 def test_model_refuses_to_change_a_version(action):
-    version = launched().versions.get()
+    version = launched_study().versions.get()
     before = Version.objects.values().get()
     version.number = 9
     with pytest.raises(Frozen):
@@ -36,7 +36,7 @@ def test_model_refuses_to_change_a_version(action):
 
 @pytest.mark.parametrize("column", ["content", "sha256", "number", "code_revision", "seed", "launched_at"])
 def test_database_refuses_to_change_a_version(column):
-    launched()
+    launched_study()
     before = Version.objects.values().get()
     with pytest.raises(DatabaseError, match="never changed"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"UPDATE studies_version SET {column} = {column}")
@@ -44,7 +44,7 @@ def test_database_refuses_to_change_a_version(column):
 
 
 def test_version_page_shows_the_hash_of_each_part(admin_client):
-    version = launched().versions.get()
+    version = launched_study().versions.get()
     page = admin_client.get(f"/admin/studies/version/{version.pk}/change/").content.decode()
     assert version.sha256 in page
     for digest in parts_of(version.content).values():
@@ -52,18 +52,18 @@ def test_version_page_shows_the_hash_of_each_part(admin_client):
 
 
 def test_match_links_to_its_version():
-    study = launched()
-    early = arriving(study, "early")
+    study = launched_study()
+    early = arrived_participant(study, "early")
     Study.objects.update(quota=33)
     launch(study)
-    late = arriving(Study.objects.get(), "late")
+    late = arrived_participant(Study.objects.get(), "late")
     matches = [Visitor(person).walk_to("match").match() for person in (early, late)]
     numbers = [match.seats.get(enrolment__isnull=False).enrolment.placement.cell.version.number for match in matches]
     assert numbers == [1, 2]
 
 
 def test_version_is_hashed_as_a_whole_and_by_part():
-    study = launched()
+    study = launched_study()
     first = study.versions.get()
     Study.objects.update(base="2.50", consent="Another text.")
     second = launch(study)

@@ -10,13 +10,13 @@ from django.core.exceptions import ValidationError
 from opponents.agents import agents_from_specs
 from studies.freezing import launch, sha256_of
 from studies.models import Study, Version
-from tests.visitors import arriving, launched
+from tests.visitors import arrived_participant, launched_study
 
 pytestmark = pytest.mark.django_db
 
 
 def test_launched_study_is_hashed_with_a_cell_per_role():
-    study = launched(roles=["alice", "bob"], quota=7)
+    study = launched_study(roles=["alice", "bob"], quota=7)
     version = Version.objects.get()
     assert (study.status, version.number) == (Study.Status.LAUNCHED, 1)
     assert version.sha256 == sha256_of(version.content)
@@ -29,7 +29,7 @@ def test_launched_study_is_hashed_with_a_cell_per_role():
 
 
 def test_the_content_contains_everything_an_enrolment_depends_on():
-    content = launched(config={"rounds": 6}).versions.get().content
+    content = launched_study(config={"rounds": 6}).versions.get().content
     assert content["configurations"][0]["rounds"] == 6
     assert content["configurations"][0]["money"] == 10_000
     assert content["texts"]["consent"]
@@ -38,7 +38,7 @@ def test_the_content_contains_everything_an_enrolment_depends_on():
 
 
 def test_launching_the_same_content_reuses_the_version():
-    study = launched()
+    study = launched_study()
     first = study.versions.get()
     Study.objects.update(status=Study.Status.PAUSED, title="Another title for the researcher")
     assert launch(study) == first
@@ -70,7 +70,7 @@ def test_launching_the_same_content_reuses_the_version():
     ids=lambda edit: next(iter(edit)),
 )
 def test_launching_an_edit_makes_a_new_version(edit):
-    study = launched()
+    study = launched_study()
     first = study.versions.get()
     before = (first.content, first.sha256, list(first.cells.values()))
     Study.objects.filter(pk=study.pk).update(**edit)
@@ -82,21 +82,21 @@ def test_launching_an_edit_makes_a_new_version(edit):
 
 
 def test_unlaunched_edit_does_not_affect_newcomers():
-    study = launched(asks_quiz=True)
+    study = launched_study(asks_quiz=True)
     Study.objects.update(asks_quiz=False)
     study.refresh_from_db()
-    assert [step["kind"] for step in arriving(study).steps][-1] == "quiz"
+    assert [step["kind"] for step in arrived_participant(study).steps][-1] == "quiz"
 
 
 def test_enrolled_participants_keep_their_steps():
-    study = launched(consent="The first text.")
-    early = arriving(study, "early")
+    study = launched_study(consent="The first text.")
+    early = arrived_participant(study, "early")
     before = early.steps
     Study.objects.filter(pk=study.pk).update(consent="The second text.", asks_quiz=False)
     launch(study)
     study.refresh_from_db()
-    late = arriving(study, "late")
-    assert arriving(study, "early") == early
+    late = arrived_participant(study, "late")
+    assert arrived_participant(study, "early") == early
     early.refresh_from_db()
     assert early.steps == before
     assert [early.steps[0]["text"], late.steps[0]["text"]] == ["The first text.", "The second text."]

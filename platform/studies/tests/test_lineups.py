@@ -29,7 +29,7 @@ from studies.freezing import launch
 from studies.lineups import BadLineup, Lineup
 from studies.models import Placement, Study
 from studies.texts import default_consent
-from tests.visitors import arriving
+from tests.visitors import arrived_participant
 
 AGENTS = {
     "calm": {"spec": "openai:gpt-4o-mini"},
@@ -198,7 +198,7 @@ def test_groups_fill_seat_by_seat_and_count_as_matches():
     (cell,) = version.cells.all()
     assert (cell.quota, cell.group_size, cell.places, cell.role) == (2, 2, 4, "")
     assert cell_titles(version.pk, version.sha256) == {1: "2 participants · pair"}
-    people = [arriving(made, f"worker {number}") for number in range(4)]
+    people = [arrived_participant(made, f"worker {number}") for number in range(4)]
     assert Counter(Placement.objects.values_list("role", flat=True)) == {"p1": 2, "p2": 2}
     assert {step["kind"] for step in people[0].steps} >= {"lobby", "match"}
     assert labels_in(people[0].steps[-1].get("seats", cell.seats)) == ["level 1"]

@@ -26,7 +26,7 @@ from studies.endings import earnings_of
 from studies.forecast import forecast
 from studies.models import Placement, Study
 from studies.tests.test_together import come, go_on, states, study
-from tests.forms import filled_in
+from tests.forms import form_data
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 OF_A_GROUP = ("group.id_in_subsession", "player.id_in_group")
@@ -196,8 +196,8 @@ class TestSettingUp:
         page = client.get(reverse("admin:studies_study_change", args=[draft.pk]))
         assert "divide (" in page.content.decode()
         chosen = {"other_game_2": str(game.pk), "session_matches": "2", "session_order": "fixed"}
-        assert client.post(page.request["PATH_INFO"], filled_in(page, **chosen)).status_code == 302
+        assert client.post(page.request["PATH_INFO"], form_data(page, **chosen)).status_code == 302
         draft.refresh_from_db()
         assert draft.session_games == [game.pk]
-        wrong = client.post(page.request["PATH_INFO"], filled_in(page, **chosen | {"session_matches": "1"}))
+        wrong = client.post(page.request["PATH_INFO"], form_data(page, **chosen | {"session_matches": "1"}))
         assert "session_matches" in wrong.context["adminform"].form.errors

@@ -23,7 +23,7 @@ from recruiters.models import Identity, LabCode
 from studies.enrolling import enrol
 from studies.models import Placement, Study
 from studies.participations import describe_wait
-from tests.visitors import arriving, consenting, heading_of, launched, text_of
+from tests.visitors import arrived_participant, consented_participant, heading_of, launched_study, text_of
 
 GLEE = {"most_participations": None, "rest_hours": 12}
 
@@ -43,13 +43,13 @@ def ended(*, hours_ago: float = 0.0) -> None:
 
 
 def family(slug: str, **fields) -> Study:
-    return launched(**{"slug": slug, "entry": Study.Entry.MTURK, **GLEE, **fields})
+    return launched_study(**{"slug": slug, "entry": Study.Entry.MTURK, **GLEE, **fields})
 
 
 @pytest.mark.django_db
 class TestHowOften:
     def test_study_is_played_once_by_default(self):
-        study = launched(entry=Study.Entry.MTURK)
+        study = launched_study(entry=Study.Entry.MTURK)
         comes(study)
         ended(hours_ago=1000)
         answer = comes(study, assignment="A2")
@@ -59,7 +59,7 @@ class TestHowOften:
         assert Enrolment.objects.count() == 1
 
     def test_study_may_allow_several_sessions(self):
-        study = launched(entry=Study.Entry.MTURK, most_participations=2)
+        study = launched_study(entry=Study.Entry.MTURK, most_participations=2)
         for assignment in ("A1", "A2"):
             assert comes(study, assignment=assignment).status_code == 302
             ended()
@@ -69,7 +69,7 @@ class TestHowOften:
         assert Enrolment.objects.count() == Placement.objects.count() == 2
 
     def test_concurrent_sessions_are_refused(self):
-        study = launched(entry=Study.Entry.MTURK, most_participations=None)
+        study = launched_study(entry=Study.Entry.MTURK, most_participations=None)
         first = comes(study)["Location"]
         answer = comes(study, assignment="A2")
         assert answer.status_code == 403
@@ -78,14 +78,14 @@ class TestHowOften:
         assert comes(study)["Location"] == first
 
     def test_finished_assignment_leads_to_its_last_page(self):
-        study = launched(entry=Study.Entry.MTURK, most_participations=None)
+        study = launched_study(entry=Study.Entry.MTURK, most_participations=None)
         first = comes(study)["Location"]
         ended()
         assert comes(study)["Location"] == first
         assert Enrolment.objects.count() == 1
 
     def test_an_enrolment_that_returned_its_place_counts_too(self):
-        study = launched(entry=Study.Entry.MTURK)
+        study = launched_study(entry=Study.Entry.MTURK)
         comes(study)
         with transaction.atomic():
             services.end(services.locked(Enrolment.objects.get().pk), State.FAILED_CODE_WORD)
@@ -105,7 +105,7 @@ class TestHowOften:
         assert comes(study).status_code == 302
 
     def test_frozen_limits_apply(self):
-        study = launched(entry=Study.Entry.MTURK, most_participations=2)
+        study = launched_study(entry=Study.Entry.MTURK, most_participations=2)
         Study.objects.update(most_participations=1)
         comes(study)
         ended()
@@ -121,7 +121,7 @@ class TestCodesForSeveralGames:
         return LabCode.objects.create(study="splitting").code
 
     def test_entry_page_offers_another_game_and_the_last_page(self, code):
-        launched(most_participations=2)
+        launched_study(most_participations=2)
         first = Client().get("/join/splitting", {"code": code})["Location"]
         ended()
         door = Client().get("/join/splitting", {"code": code})
@@ -134,7 +134,7 @@ class TestCodesForSeveralGames:
         assert list(Identity.objects.order_by("occasion").values_list("occasion", flat=True)) == [1, 2]
 
     def test_double_click_begins_one_game(self, code):
-        launched(most_participations=5)
+        launched_study(most_participations=5)
         Client().get("/join/splitting", {"code": code})
         ended()
         pressed = [Client().post(f"/join/splitting?code={code}", {"again": "yes"})["Location"] for _time in range(2)]
@@ -142,7 +142,7 @@ class TestCodesForSeveralGames:
         assert Enrolment.objects.count() == 2
 
     def test_code_leads_to_the_last_page_if_no_game_is_left(self, code):
-        launched(most_participations=1)
+        launched_study(most_participations=1)
         first = Client().get("/join/splitting", {"code": code})["Location"]
         ended()
         assert Client().get("/join/splitting", {"code": code})["Location"] == first
@@ -150,7 +150,7 @@ class TestCodesForSeveralGames:
         assert Enrolment.objects.count() == 1
 
     def test_early_return_shows_when_and_the_last_page(self, code):
-        launched(**GLEE)
+        launched_study(**GLEE)
         first = Client().get("/join/splitting", {"code": code})["Location"]
         ended(hours_ago=11)
         door = Client().get("/join/splitting", {"code": code})
@@ -256,7 +256,7 @@ class TestSimultaneousArrivals:
         assert Placement.objects.count() == 1
 
     def test_simultaneous_assignments_play_one_game(self):
-        study = launched(entry=Study.Entry.MTURK)
+        study = launched_study(entry=Study.Entry.MTURK)
         results = self.at_once([(study, Arrival("mturk", "W", f"A{i}/W")) for i in range(6)])
         assert sorted(results, key=str) == [Enrolment.objects.get().pk, *[DifferentParticipant] * 5]
 
@@ -280,8 +280,8 @@ def test_glee_preset_allows_repeats_after_twelve_hours():
 
 @pytest.mark.django_db
 def test_dropped_out_participants_place_is_given_to_the_next():
-    study = launched(quota=1)
-    consenting(study)
+    study = launched_study(quota=1)
+    consented_participant(study)
     Enrolment.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-    arriving(study, "next")
+    arrived_participant(study, "next")
     assert list(Enrolment.objects.order_by("pk").values_list("state", flat=True)) == ["dropped_out", "arrived"]

@@ -16,13 +16,13 @@ from recruiters.errors import NotAgain
 from studies import texts
 from studies.enrolling import enrol
 from studies.models import Study
-from tests.visitors import Visitor, arriving, launched, text_of
+from tests.visitors import Visitor, arrived_participant, launched_study, text_of
 
 pytestmark = pytest.mark.django_db
 
 
 def seen(**fields: object) -> Visitor:
-    return Visitor(arriving(launched(**fields)))
+    return Visitor(arrived_participant(launched_study(**fields)))
 
 
 def test_consent_states_duration_and_effect_of_absence():
@@ -90,7 +90,7 @@ def test_problem_report_extends_the_turn_once():
 
 
 def test_reaccepted_task_must_be_returned():
-    study = launched(entry="mturk")
+    study = launched_study(entry="mturk")
     first = Visitor(enrol(study, Arrival("mturk", worker="W", proof="A1")))
     first.client.post(f"{first.url}leave/")
     assert first.now().state == State.WITHDREW

@@ -15,7 +15,7 @@ from studies.comparing import compare, difference
 from studies.copying import NOT_COPIED, copy
 from studies.freezing import content_of, launch
 from studies.models import Study
-from tests.visitors import launched, text_of
+from tests.visitors import launched_study, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -35,7 +35,7 @@ def page(name: str, *args) -> str:
 
 
 def test_copy_is_an_equivalent_draft(boss):
-    study = launched(
+    study = launched_study(
         design={"grid": {"rounds": [2, 6]}},
         base="2.50",
         consent="Please?",
@@ -50,14 +50,14 @@ def test_copy_is_an_equivalent_draft(boss):
 
 
 def test_copies_find_free_short_names():
-    study = launched()
+    study = launched_study()
     assert [copy(study).slug for _i in range(3)] == ["splitting-copy", "splitting-copy-2", "splitting-copy-3"]
-    long = launched(slug="s" * 60)
+    long = launched_study(slug="s" * 60)
     assert copy(long).slug == "s" * 55 + "-copy"
 
 
 def test_copy_button_opens_the_copy(client, boss):
-    study = launched()
+    study = launched_study()
     response = client.post(page("copy", study.pk))
     made = Study.objects.get(slug="splitting-copy")
     assert response["Location"] == page("change", made.pk)
@@ -92,7 +92,7 @@ def test_preset_is_created_once(client, boss):
 
 
 def test_comparison_shows_exactly_the_changes(client, boss):
-    study = launched(consent="Welcome.\n\nPlease play.", base="1.00")
+    study = launched_study(consent="Welcome.\n\nPlease play.", base="1.00")
     Study.objects.update(
         design={"grid": {"rounds": [2, 6]}}, base="2.50", consent="Welcome.\n\nPlease play well.", asks_quiz=False
     )
@@ -108,7 +108,7 @@ def test_comparison_shows_exactly_the_changes(client, boss):
 
 
 def test_edit_of_a_launched_study_is_the_next_draft(client, boss):
-    study = launched()
+    study = launched_study()
     assert "There are no differences" in text_of(client.get(page("compare", study.pk)))
     Study.objects.update(quota=33)
     shown = text_of(client.get(page("change", study.pk)))
@@ -118,14 +118,14 @@ def test_edit_of_a_launched_study_is_the_next_draft(client, boss):
 
 
 def test_comparison_escapes_texts(client, boss):
-    study = launched()
+    study = launched_study()
     Study.objects.update(consent="<script>alert(1)</script>")
     shown = client.get(page("compare", study.pk)).content.decode()
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown and "<script>alert(1)" not in shown
 
 
 def test_only_existing_versions_can_be_compared(client, boss):
-    study = launched()
+    study = launched_study()
     assert client.get(page("compare", study.pk), {"before": "7"}).status_code == 404
 
 
@@ -138,7 +138,7 @@ def test_difference_has_some_context():
 
 
 def test_viewers_may_compare_and_copy(client):
-    study = launched()
+    study = launched_study()
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
     client.force_login(user)
     assert client.get(page("compare", study.pk)).status_code == 404
@@ -166,7 +166,7 @@ def test_other_users_presets_are_neither_named_nor_duplicated(client, boss):
 
 
 def test_unlaunchable_draft_is_not_compared_but_explained(client, boss):
-    study = launched()
+    study = launched_study()
     Study.objects.update(config={"money": -1})
     response = client.get(page("compare", study.pk))
     assert response.status_code == 200

@@ -15,8 +15,8 @@ from studies.admin.setup_form import STEPS, fieldsets
 from studies.freezing import content_of, launch
 from studies.models import Study
 from studies.text_preview import preview
-from tests.forms import filled_in, made_from
-from tests.visitors import launched, text_of
+from tests.forms import form_data, new_form_data
+from tests.visitors import launched_study, text_of
 
 pytestmark = pytest.mark.django_db
 ADD = "/admin/studies/study/add/"
@@ -31,7 +31,7 @@ def boss(client) -> User:
 
 def add(client, *, game: str = "negotiation", **changes):
     address = f"{ADD}?game={game}"
-    return client.post(address, made_from(client, address, **{"title": "Prices", "slug": "prices", **changes}))
+    return client.post(address, new_form_data(client, address, **{"title": "Prices", "slug": "prices", **changes}))
 
 
 def errors(response) -> dict[str, list[str]]:
@@ -40,7 +40,7 @@ def errors(response) -> dict[str, list[str]]:
 
 
 def live_preview(client, *, game: str = "negotiation", **changes) -> dict:
-    typed = made_from(client, f"{ADD}?game={game}", **changes)
+    typed = new_form_data(client, f"{ADD}?game={game}", **changes)
     response = client.post(f"{ADD}live-preview/?game={game}", typed)
     assert response.status_code == 200
     return response.json()
@@ -76,7 +76,7 @@ def test_saved_values_are_shown_again(client, boss):
     form = page.context["adminform"].form
     assert form["several_rounds"].value() == "1, 10, none"
     assert form["several_messages_allowed"].value() == "no, yes"
-    assert client.post(page.request["PATH_INFO"], filled_in(page, title="Renamed")).status_code == 302
+    assert client.post(page.request["PATH_INFO"], form_data(page, title="Renamed")).status_code == 302
     again = Study.objects.get()
     assert (again.title, again.design, again.config) == ("Renamed", study.design, study.config)
 
@@ -132,7 +132,7 @@ def test_published_sets_are_chosen_by_name(client, boss, values_from, design, ce
     assert len(content_of(study)["cells"]) == cells
     page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
     assert page.context["adminform"].form["values_from"].value() == values_from
-    assert client.post(page.request["PATH_INFO"], filled_in(page)).status_code == 302
+    assert client.post(page.request["PATH_INFO"], form_data(page)).status_code == 302
     assert Study.objects.get().design == design
 
 
@@ -169,11 +169,11 @@ def test_live_preview_names_errors_and_shows_no_size(client, boss):
 
 
 def test_live_preview_does_not_change_a_saved_study(client, boss):
-    study = launched()
+    study = launched_study()
     before = Study.objects.values().get()
     page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
     told = client.post(
-        reverse("admin:studies_study_live_preview", args=[study.pk]), filled_in(page, several_rounds="2, 4")
+        reverse("admin:studies_study_live_preview", args=[study.pk]), form_data(page, several_rounds="2, 4")
     ).json()
     assert 'data-cells="2"' in told["forecast"]
     assert Study.objects.values().get() == before
@@ -222,7 +222,7 @@ def test_preview_respects_each_roles_knowledge(role):
 
 
 def test_live_preview_requires_permission(client):
-    study = launched()
+    study = launched_study()
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
     client.force_login(user)
     assert client.post(reverse("admin:studies_study_live_preview", args=[study.pk])).status_code == 404
@@ -269,14 +269,14 @@ def test_invalid_question_is_named(client, boss, questions, says):
 
 
 def test_studies_without_surveys_keep_their_hash():
-    content = launched().versions.get().content
+    content = launched_study().versions.get().content
     assert "surveys" not in content and "debriefing" not in content["texts"]
 
 
 def test_editing_a_launched_study_makes_a_draft(client, boss):
-    study = launched()
+    study = launched_study()
     page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
-    saved = client.post(page.request["PATH_INFO"], filled_in(page, quota="44"), follow=True)
+    saved = client.post(page.request["PATH_INFO"], form_data(page, quota="44"), follow=True)
     assert "draft of version 2. Participants stay on version 1" in text_of(saved)
 
 

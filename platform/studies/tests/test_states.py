@@ -22,7 +22,7 @@ from recruiters.models import LabCode
 from studies.freezing import launch
 from studies.models import Placement, Study
 from surveys.models import Response
-from tests.visitors import Visitor, arriving, heading_of, launched, text_of
+from tests.visitors import Visitor, arrived_participant, heading_of, launched_study, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -105,7 +105,7 @@ REACH: dict[State, Callable[[Visitor], object]] = {
 
 def brought_to(state: State, **fields: object) -> Visitor:
     surveys = {"survey_before": ADULTS} if state == State.SCREENED_OUT else {}
-    visitor = Visitor(arriving(launched(**surveys, **fields)))
+    visitor = Visitor(arrived_participant(launched_study(**surveys, **fields)))
     REACH[state](visitor)
     return visitor
 
@@ -149,7 +149,7 @@ def test_wrong_code_word_has_a_return_code_by_default():
 
 
 def test_lab_code_participants_see_no_assignment():
-    study = launched(entry="codes")
+    study = launched_study(entry="codes")
     code = LabCode.objects.create(study=study.slug).code
     token = Client().get("/join/splitting", {"code": code})["Location"].split("/")[2]
     visitor = Visitor(Enrolment.objects.get(token=token))
@@ -162,7 +162,9 @@ def test_lab_code_participants_see_no_assignment():
 
 
 def test_pay_announcement_and_leaving_page_agree():
-    visitor = Visitor(arriving(launched(endings={"withdrew": "base", "failed_quiz": "base_and_bonus"})))
+    visitor = Visitor(
+        arrived_participant(launched_study(endings={"withdrew": "base", "failed_quiz": "base_and_bonus"}))
+    )
     assert "If you leave before the end, you are paid $1.00." in text_of(visitor.client.get(f"{visitor.url}leave/"))
     consent = text_of(visitor.see())
     visitor.walk_to("instructions")
@@ -175,19 +177,21 @@ def test_pay_announcement_and_leaving_page_agree():
 
 
 def test_disabled_checks_are_not_mentioned():
-    page = text_of(Visitor(arriving(launched(asks_code_word=False, asks_quiz=False))).see())
+    page = text_of(Visitor(arrived_participant(launched_study(asks_code_word=False, asks_quiz=False))).see())
     assert "code word" not in page and "is wrong" not in page
 
 
 def test_consent_states_the_pay_for_screen_outs():
-    page = text_of(Visitor(arriving(launched(survey_before=ADULTS, endings={"screened_out": "base"}))).see())
+    page = text_of(
+        Visitor(arrived_participant(launched_study(survey_before=ADULTS, endings={"screened_out": "base"}))).see()
+    )
     assert "Your answer to the question after the game is wrong $1.00" in page
     assert "Your answers show that the study is not for you $1.00" in page
 
 
 def test_ending_pay_is_frozen():
-    study = launched(endings={"withdrew": "base"})
-    visitor = Visitor(arriving(study))
+    study = launched_study(endings={"withdrew": "base"})
+    visitor = Visitor(arrived_participant(study))
     Study.objects.update(endings={})
     launch(Study.objects.get())
     visitor.client.post(f"{visitor.url}leave/")
@@ -207,7 +211,7 @@ def test_ending_pay_is_frozen():
     ],
 )
 def test_invalid_ending_pay_is_refused(wrong):
-    study = launched()
+    study = launched_study()
     study.endings = wrong
     with pytest.raises(ValidationError) as refused:
         study.full_clean()
@@ -222,19 +226,19 @@ def test_defaults_are_among_the_choices():
 
 
 def test_a_screen_out_ends_the_enrolment_keeps_the_answer_and_frees_the_place():
-    study = launched(survey_before=ADULTS, quota=1)
-    visitor = Visitor(arriving(study))
+    study = launched_study(survey_before=ADULTS, quota=1)
+    visitor = Visitor(arrived_participant(study))
     screen_out(visitor)
     assert visitor.now().state == State.SCREENED_OUT
     assert Response.objects.get().answers == {"age": "less"}
     assert Placement.objects.get().released_at is not None
-    assert arriving(study, worker="next").placement.cell == visitor.now().placement.cell
+    assert arrived_participant(study, worker="next").placement.cell == visitor.now().placement.cell
     visitor.send(question_age="18 or more")
     assert visitor.now().state == State.SCREENED_OUT
 
 
 def test_screening_answers_are_not_revealed():
-    visitor = Visitor(arriving(launched(survey_before=ADULTS)))
+    visitor = Visitor(arrived_participant(launched_study(survey_before=ADULTS)))
     asked_first(visitor)
     assert "ends" not in visitor.see().content.decode().split("<main")[1].split("</main>")[0]
     visitor.send(question_age="18 or more")
@@ -251,7 +255,7 @@ def test_screening_answers_are_not_revealed():
     ],
 )
 def test_ineffective_screening_is_refused(fields, reason):
-    study = launched()
+    study = launched_study()
     for name, value in fields.items():
         setattr(study, name, value)
     with pytest.raises(ValidationError, match=reason):
@@ -262,7 +266,7 @@ def test_ineffective_screening_is_refused(fields, reason):
 
 
 def test_returning_ends_an_enrolment_once_with_its_match(django_capture_on_commit_callbacks):
-    visitor = Visitor(arriving(launched())).walk_to("match")
+    visitor = Visitor(arrived_participant(launched_study())).walk_to("match")
     with django_capture_on_commit_callbacks(execute=True):
         assert people.record_return(enrolment_id=visitor.enrolment.pk)
     assert not people.record_return(enrolment_id=visitor.enrolment.pk)

@@ -17,7 +17,7 @@ from studies.freezing import launch
 from studies.models import Study
 from surveys.models import Response
 from surveys.questions import BadAnswer, Question
-from tests.visitors import Visitor, arriving, heading_of, launched, text_of
+from tests.visitors import Visitor, arrived_participant, heading_of, launched_study, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -33,13 +33,13 @@ AFTER = [
 
 @pytest.fixture
 def study() -> Study:
-    return launched(survey_before=BEFORE, survey_after=AFTER, debriefing="## What it was about\n\n<b>Prices</b>.")
+    return launched_study(survey_before=BEFORE, survey_after=AFTER, debriefing="## What it was about\n\n<b>Prices</b>.")
 
 
 @pytest.fixture
 def visitor(study) -> Visitor:
     """A participant at the first survey."""
-    visitor = Visitor(arriving(study))
+    visitor = Visitor(arrived_participant(study))
     visitor.see()
     visitor.send(agree="yes")
     visitor.send(name="Robin")
@@ -55,7 +55,7 @@ def to_the_last_questions(visitor: Visitor) -> None:
 
 
 def test_path_has_a_page_for_each_survey(study):
-    kinds = [step["kind"] for step in arriving(study).steps]
+    kinds = [step["kind"] for step in arrived_participant(study).steps]
     assert kinds == ["consent", "name", "survey_before", "instructions", "match", "quiz", "survey_after"]
 
 
@@ -98,7 +98,7 @@ def test_last_survey_completes_the_enrolment_and_shows_the_debriefing(visitor):
 
 def test_default_consent_mentions_stored_answers(study):
     assert "your answers to our questions" in study.versions.get().content["texts"]["consent"]
-    assert "answers to our questions" not in launched(slug="other").versions.get().content["texts"]["consent"]
+    assert "answers to our questions" not in launched_study(slug="other").versions.get().content["texts"]["consent"]
 
 
 def test_debriefing_is_shown_only_after_the_game_started(visitor):

@@ -25,7 +25,7 @@ from payouts.posting import locked, post
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
-from tests.visitors import text_of, trail_of
+from tests.visitors import breadcrumb_urls, text_of
 
 pytestmark = pytest.mark.django_db
 REASON = "The task was submitted without a single move in the game."
@@ -226,7 +226,7 @@ class TestOneTask:
     def test_looking_changes_nothing(self, house, owner, hit, action):
         before = list(house.standin.calls)
         page = owner.get(f"/admin/mturk/hit/{hit.pk}/{action}/")
-        assert trail_of(page)[1:] == [f"/admin/studies/study/{house.study.pk}/change/", desk(house)]
+        assert breadcrumb_urls(page)[1:] == [f"/admin/studies/study/{house.study.pk}/change/", desk(house)]
         assert house.standin.calls == before
         assert not Record.objects.filter(kind="mturk.hit").exists()
 
@@ -307,7 +307,7 @@ class TestDeciding:
 
     def test_rejecting_asks_first_and_tells_the_worker_why(self, house, owner, submitted):
         page = f"/admin/mturk/assignment/{submitted.pk}/reject/"
-        assert trail_of(owner.get(page))[-1] == desk(house)
+        assert breadcrumb_urls(owner.get(page))[-1] == desk(house)
         (there,) = house.market.assignments.values()
         assert there.status == "Submitted"
         owner.post(page, {"reason": REASON})

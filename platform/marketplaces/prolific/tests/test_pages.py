@@ -13,7 +13,7 @@ from marketplaces.models import Recruitment
 from marketplaces.prolific.models import Publication
 from marketplaces.prolific.standin import TOKEN
 from rights.roles import Role
-from tests.visitors import text_of, trail_of
+from tests.visitors import breadcrumb_urls, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -176,7 +176,7 @@ def test_somebody_is_asked_to_return_their_place_with_a_reason(desk, owner):
     assert "Ask to return …" in said(owner.get(at("change", key)))
     page = at("ask_return", key, person.pk)
     assert "does not count against them" in said(owner.get(page))
-    assert trail_of(owner.get(page))[-1] == at("change", key)
+    assert breadcrumb_urls(owner.get(page))[-1] == at("change", key)
     assert "Choose a reason" in said(owner.post(page, {}))
     there = desk.standin.market.submissions[worker.submission.id]
     assert not there.return_requested and not Record.objects.filter(action="return_asked").exists()
