@@ -129,8 +129,8 @@ def simulation_rate() -> float:
     command = [sys.executable, "manage.py", "simulate", "bargaining", "--matches", "3000", "--json"]
     command += ["--seat", "alice=script:haggler", "--seat", "bob=script:random"]
     began = time.monotonic()
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return done.stdout.count('"kind": "move"') / (time.monotonic() - began)
+    simulation = subprocess.run(command, capture_output=True, text=True, check=True)
+    return simulation.stdout.count('"kind": "move"') / (time.monotonic() - began)
 
 
 def main() -> None:

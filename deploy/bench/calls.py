@@ -65,14 +65,14 @@ async def measure(protocol: Protocol, address: str, standin: int, *, at_once: in
     psutil.cpu_percent()
     cpu, server_cpu, began = _cpu(process), _cpu(other), time.monotonic()
     await asyncio.sleep(seconds)
-    took, ordered = time.monotonic() - began, sorted(times)
+    elapsed, ordered = time.monotonic() - began, sorted(times)
     own_spent, server_spent = _cpu(process) - cpu, _cpu(other) - server_cpu
     over = True
     await asking
     after = process.memory_info().rss
     await provider_called(NAME).close()
     return (
-        f"{protocol:<10}{at_once:>8}{len(ordered) / took:>10.1f}{statistics.median(ordered):>10.2f}"
+        f"{protocol:<10}{at_once:>8}{len(ordered) / elapsed:>10.1f}{statistics.median(ordered):>10.2f}"
         f"{ordered[int(len(ordered) * 0.95)]:>8.2f}{1000 * own_spent / len(ordered):>13.2f}"
         f"{1000 * server_spent / len(ordered):>9.2f}{psutil.cpu_percent():>12.0f}"
         f"{before / 2**20:>12.0f}{after / 2**20:>11.0f}{failures:>10}"

@@ -133,10 +133,10 @@ def _run_command(stack: Stack, *arguments: str) -> tuple[float, float]:
     _pid, status, used = os.wait4(child.pid, 0)
     if status:
         raise RuntimeError(f"manage.py {' '.join(arguments)} failed")
-    return time.monotonic() - began, _peak(used)
+    return time.monotonic() - began, _peak_megabytes(used)
 
 
-def _peak(used: resource.struct_rusage) -> float:
+def _peak_megabytes(used: resource.struct_rusage) -> float:
     return used.ru_maxrss / 1024
 
 
@@ -156,10 +156,10 @@ def report(stack: Stack, *, matches: int) -> None:
             f"{done['seconds']:.0f} s: {done['decisions'] / done['seconds']:.0f}/s; worker {done['memory']:.0f} MB |",
             flush=True,
         )
-        kept = export_and_verify(stack, f"pair-{size}")
+        usage = export_and_verify(stack, f"pair-{size}")
         print(
-            f"| its dataset | written in {kept['export s']:.1f} s with {kept['export MB']:.0f} MB, verified in "
-            f"{kept['verify s']:.1f} s with {kept['verify MB']:.0f} MB |",
+            f"| its dataset | written in {usage['export s']:.1f} s with {usage['export MB']:.0f} MB, verified in "
+            f"{usage['verify s']:.1f} s with {usage['verify MB']:.0f} MB |",
             flush=True,
         )
     done = play_collection(stack, "nine", make="begin_large", matches=min(matches, 1000))

@@ -31,7 +31,7 @@ GRID = {"grid": {"delta_alice": [0.8, 0.9, 1.0], "delta_bob": [0.8, 0.9, 1.0]}}
 AGENT = "openai:bench"
 
 
-def gather(slug: str, *, finished: int, live: int) -> int:
+def launch_crowded(slug: str, *, finished: int, live: int) -> int:
     """Launch a bargaining study that `finished` people have played and `live` are playing; return its key."""
     study = Study.objects.create(
         slug=slug,
@@ -43,11 +43,11 @@ def gather(slug: str, *, finished: int, live: int) -> int:
         quota=100_000,
     )
     freezing.launch(study)
-    add(study, finished=finished, live=live)
+    add_people(study, finished=finished, live=live)
     return study.pk
 
 
-def add(study: Study, *, finished: int, live: int) -> None:
+def add_people(study: Study, *, finished: int, live: int) -> None:
     """Add people who have played, and people who are playing."""
     now = timezone.now()
     cells = list(Cell.objects.filter(version__study=study).order_by("number"))

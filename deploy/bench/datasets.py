@@ -59,10 +59,12 @@ def create_collections(name: str, *, matches: int, seed: int = 1) -> dict[str, i
 
     Returns: the number of decisions by collection.
     """
-    made = {}
+    decisions_by_slug = {}
     for family, share in SHARES.items():
-        made[f"{name}-{family}"] = _collection(f"{name}-{family}", family, round(matches * share), seed=seed)
-    return made
+        decisions_by_slug[f"{name}-{family}"] = _collection(
+            f"{name}-{family}", family, round(matches * share), seed=seed
+        )
+    return decisions_by_slug
 
 
 def _collection(slug: str, family: str, number: int, *, seed: int) -> int:
@@ -180,7 +182,7 @@ def measured(stack: Stack, *arguments: str) -> Usage:
         resident = own = 0.0
         try:
             while child.poll() is None:
-                sizes = list(_sizes(root))
+                sizes = list(_memory_sizes(root))
                 resident, own = max(resident, sum(size[0] for size in sizes)), max(own, sum(size[1] for size in sizes))
                 time.sleep(READING_SECONDS)
         finally:
@@ -197,7 +199,7 @@ def _children_cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _sizes(root: psutil.Process) -> Iterator[tuple[int, int]]:
+def _memory_sizes(root: psutil.Process) -> Iterator[tuple[int, int]]:
     """Yield (resident bytes, bytes with shared pages counted once) of a process and its descendants."""
     try:
         processes = [root, *root.children(recursive=True)]
@@ -214,25 +216,28 @@ def _sizes(root: psutil.Process) -> Iterator[tuple[int, int]]:
 def report(stack: Stack, *, matches: int = MATCHES) -> None:
     """Print a row for each family, and the totals."""
     began = time.monotonic()
-    made = stack.call("deploy.bench.datasets.create_collections", "published", matches=matches)
-    print(f"{matches:,} matches with {sum(made.values()):,} decisions, made in {time.monotonic() - began:.0f} s")
+    decisions_by_slug = stack.call("deploy.bench.datasets.create_collections", "published", matches=matches)
+    print(
+        f"{matches:,} matches with {sum(decisions_by_slug.values()):,} decisions, "
+        f"made in {time.monotonic() - began:.0f} s"
+    )
     steps = [f"{step} in s | CPU s | MB" for step in ("tables", "all", "verified", "analysed")]
     print(f"| dataset | decisions | {' | '.join(steps)} |")
     print("|" + "---|" * 14, flush=True)
     rows = []
-    for slug, decisions in made.items():
+    for slug, decisions in decisions_by_slug.items():
         with tempfile.TemporaryDirectory(prefix="parley-bench-export-") as folder:
-            few, whole = str(Path(folder) / "few"), str(Path(folder) / "whole")
+            tables_folder, full_folder = str(Path(folder) / "few"), str(Path(folder) / "whole")
             row = [
-                measured(stack, "export_dataset", slug, "--to", few, "--formats", TABLES),
-                measured(stack, "export_dataset", slug, "--to", whole, "--formats", ALL),
-                measured(stack, "verify_dataset", whole),
-                measured(stack, "analyse", few, "--to", str(Path(folder) / "report")),
+                measured(stack, "export_dataset", slug, "--to", tables_folder, "--formats", TABLES),
+                measured(stack, "export_dataset", slug, "--to", full_folder, "--formats", ALL),
+                measured(stack, "verify_dataset", full_folder),
+                measured(stack, "analyse", tables_folder, "--to", str(Path(folder) / "report")),
             ]
         rows.append(row)
         print(f"| {slug} | {decisions:,} | {' | '.join(_row([one]) for one in row)} |", flush=True)
     totals = " | ".join(_row(list(column)) for column in zip(*rows, strict=True))
-    print(f"| all | {sum(made.values()):,} | {totals} |", flush=True)
+    print(f"| all | {sum(decisions_by_slug.values()):,} | {totals} |", flush=True)
 
 
 def _row(found: list[Usage]) -> str:

@@ -52,7 +52,7 @@ async def _lobby_times(stack: Stack) -> list[float]:
     """Return the seconds from each group's last arrival until all its members are told to begin."""
     paths = stack.call("deploy.bench.study.people_before_lobby", "bench-lobby", ARRIVALS, GROUP)
     arrived: dict[str, float] = {}
-    begun: dict[str, float] = {}
+    started: dict[str, float] = {}
     began = time.monotonic()
     gaps = [SECONDS * number / ARRIVALS for number in range(ARRIVALS)]
     async with httpx.AsyncClient(base_url=stack.url, timeout=PATIENCE) as client:
@@ -63,7 +63,7 @@ async def _lobby_times(stack: Stack) -> list[float]:
             page = await client.post(path, data={"position": str(position)}, follow_redirects=True)
             if 'id="lobby"' in page.text:
                 await _wait_for_start(stack, path)
-            begun[path] = time.monotonic()
+            started[path] = time.monotonic()
 
         await asyncio.gather(
             *(participant(path, position, gap) for (path, position), gap in zip(paths, gaps, strict=True))
@@ -72,7 +72,7 @@ async def _lobby_times(stack: Stack) -> list[float]:
     for path, group in stack.call("deploy.bench.study.groups_of", [path for path, _position in paths]).items():
         groups[group].append(path)
     return [
-        max(begun[path] for path in group) - max(arrived[path] for path in group)
+        max(started[path] for path in group) - max(arrived[path] for path in group)
         for group in groups.values()
         if len(group) == GROUP
     ]
@@ -127,9 +127,9 @@ async def _table_times(stack: Stack, paths: Sequence[str]) -> list[float]:
                 following = await _next_question(socket, question)
                 return following, time.monotonic()
 
-            asked = list(zip(sockets, questions, strict=True))
-            pages = [asyncio.create_task(page(socket, question)) for socket, question in asked]
-            await asyncio.gather(*(answer(socket, question) for socket, question in asked))
+            open_questions = list(zip(sockets, questions, strict=True))
+            pages = [asyncio.create_task(page(socket, question)) for socket, question in open_questions]
+            await asyncio.gather(*(answer(socket, question) for socket, question in open_questions))
             closed = await asyncio.gather(*pages)
             times += [at - max(sent) for _question, at in closed]
             questions = [question for question, _at in closed]

@@ -66,8 +66,8 @@ def matches(
             every = range(environment.lineups.count(game.roles()))
             lineups = (environment.lineups.at(index, game.roles(), repetition=session) for index in every)
             seats = next(lineup for lineup in lineups if EXAMINED in lineup.values())
-            seat = next(role for role, who in seats.items() if who == EXAMINED)
-            agents = {role: AgentSpec(SCRIPT, who.removeprefix("script:")) for role, who in seats.items()}
+            seat = next(role for role, spec in seats.items() if spec == EXAMINED)
+            agents = {role: AgentSpec(SCRIPT, spec.removeprefix("script:")) for role, spec in seats.items()}
             agents[seat] = ladder.agents[0]
             yield play_match(game, session, agents, ladders={seat: ladder}), seat
 

@@ -37,13 +37,13 @@ def add_finished(finished: int) -> None:
     from deploy.bench import crowd
     from studies.models import Study
 
-    crowd.add(Study.objects.get(slug=SLUG), finished=finished, live=0)
+    crowd.add_people(Study.objects.get(slug=SLUG), finished=finished, live=0)
 
 
 def report(stack: Stack, *, sizes: tuple[int, ...] = (200, 5_000)) -> None:
     """Print a row for each number of finished matches."""
     cookie = stack.call("deploy.bench.monitor.prepare")
-    key = stack.call("deploy.bench.crowd.gather", SLUG, finished=sizes[0], live=LIVE)
+    key = stack.call("deploy.bench.crowd.launch_crowded", SLUG, finished=sizes[0], live=LIVE)
     before = sizes[0]
     web = psutil.Process(stack.pids["web"])
     print(

@@ -12,7 +12,7 @@ FETCHED = {("script", "src"), ("img", "src"), ("source", "src"), ("iframe", "src
 
 
 @dataclass
-class Found:
+class Findings:
     """What `check` found.
 
     Attributes:
@@ -49,10 +49,10 @@ class _Page(HTMLParser):
                 self.targets.append((value, False))
 
 
-def check(html: Path) -> Found:
+def check(html: Path) -> Findings:
     """Check every page under `html` and return the findings."""
     pages = {path: _Page(path.read_text(encoding="utf-8")) for path in sorted(html.rglob("*.html"))}
-    found = Found(pages=len(pages))
+    found = Findings(pages=len(pages))
     for path, page in pages.items():
         name = path.relative_to(html)
         for target, loads in page.targets:

@@ -119,7 +119,7 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
     def winners(self, run: Sequence[float | None]) -> tuple[Role, ...]:
         """Return the seats closest to the target, in order; empty if there is no target."""
         roles = self.roles()
-        return tuple(roles[seat] for seat in _closest(tuple(run), self.config.upper, self.config.fraction))
+        return tuple(roles[seat] for seat in _closest_seats(tuple(run), self.config.upper, self.config.fraction))
 
     def won(self, run: Sequence[float | None], role: Role) -> float:
         """Return what a seat won in this run, in the game's own unit."""
@@ -212,7 +212,7 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
 
 
 @lru_cache(maxsize=1024)
-def _closest(run: tuple[float | None, ...], upper: float, fraction: float) -> tuple[int, ...]:
+def _closest_seats(run: tuple[float | None, ...], upper: float, fraction: float) -> tuple[int, ...]:
     """Return the winners' indices; cached, since every seat and page needs them."""
     valid = {seat: number for seat, number in enumerate(run) if number is not None and 0 <= number <= upper}
     average = mean(list(valid.values()))

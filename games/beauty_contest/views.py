@@ -47,7 +47,10 @@ def _outcome(game: BeautyContest, state: Session, at: int, role: Role) -> str:
     target, own = game.target(run), run[game.roles().index(role)]
     if target is None:
         return " ".join([*sentences, _("Nobody chose a valid number, so nobody won.")])
-    sentences += [_("The target was {target}.").format(target=rounded(target)), _who_won(game, game.winners(run), role)]
+    sentences += [
+        _("The target was {target}.").format(target=rounded(target)),
+        _winners_sentence(game, game.winners(run), role),
+    ]
     if own is not None and game.valid(own):
         won = game.money(game.won(run, role))
         sentences.append(_("You chose {number} and won {won}.").format(number=rounded(own), won=won))
@@ -56,7 +59,7 @@ def _outcome(game: BeautyContest, state: Session, at: int, role: Role) -> str:
     return " ".join(sentences)
 
 
-def _who_won(game: BeautyContest, winners: Sequence[Role], role: Role) -> str:
+def _winners_sentence(game: BeautyContest, winners: Sequence[Role], role: Role) -> str:
     if winners == (role,):
         return _("You were closest.")
     names = [game.role_title(seat) if seat != role else _("you") for seat in winners]

@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from games.duopoly.rules import Duopoly, History
 
 
-def _price(price: float | None, game: Duopoly) -> MoveData:
+def _price_move(price: float | None, game: Duopoly) -> MoveData:
     """Return a move with a reference price; the monopoly price if there is no rival."""
     return {"price": game.references.highest if price is None else price}
 
 
 def nash(game: Duopoly, state: History, role: Role, rng: Random) -> MoveData:
     """Set the price of the one-period equilibrium."""
-    return _price(game.references.nash_price, game)
+    return _price_move(game.references.nash_price, game)
 
 
 def collusive(game: Duopoly, state: History, role: Role, rng: Random) -> MoveData:
     """Set the price that maximises joint profit."""
-    return _price(game.references.collusive_price, game)
+    return _price_move(game.references.collusive_price, game)
 
 
 def best_reply(game: Duopoly, state: History, role: Role, rng: Random) -> MoveData:

@@ -24,7 +24,7 @@ class Market:
     mu: float
     size: float
 
-    def sold(self, prices: Sequence[float]) -> list[float]:
+    def quantities(self, prices: Sequence[float]) -> list[float]:
         """Return the quantity of each firm; logarithms keep extreme prices finite."""
         logs = [(self.quality - price / self.alpha) / self.mu for price in prices]
         highest = max(*logs, self.outside / self.mu)
@@ -33,7 +33,7 @@ class Market:
 
     def profits(self, prices: Sequence[float]) -> list[float]:
         """Return the profit of each firm."""
-        sold = self.sold(prices)
+        sold = self.quantities(prices)
         return [(price - self.unit_cost) * quantity for price, quantity in zip(prices, sold, strict=True)]
 
     @property
@@ -48,46 +48,46 @@ class Market:
         """
         others = [(self.quality - price / self.alpha) / self.mu for price in rivals]
         rest = _log_sum([*others, self.outside / self.mu])
-        return self._price(lambda m: m * (1 - _share(self._log_at(m) - rest)) - 1)
+        return self._solve_price(lambda m: m * (1 - _market_share(self._log_attraction(m) - rest)) - 1)
 
     @property
     def nash_price(self) -> float:
         """The Nash equilibrium price, which is the best reply to itself."""
 
-        def gain(m: float) -> float:
-            own = self._log_at(m)
-            return m * (1 - _share(own - _log_sum([own, self.outside / self.mu]))) - 1
+        def condition(m: float) -> float:
+            own = self._log_attraction(m)
+            return m * (1 - _market_share(own - _log_sum([own, self.outside / self.mu]))) - 1
 
-        return self._price(gain)
+        return self._solve_price(condition)
 
     @property
     def collusive_price(self) -> float:
         """The common price that maximises joint profit: m·(1 - 2s) = 1."""
 
-        def gain(m: float) -> float:
-            return m * (1 - _share(self._log_at(m) + log(2) - self.outside / self.mu)) - 1
+        def condition(m: float) -> float:
+            return m * (1 - _market_share(self._log_attraction(m) + log(2) - self.outside / self.mu)) - 1
 
-        return self._price(gain)
+        return self._solve_price(condition)
 
     @property
     def monopoly_price(self) -> float:
         """The price that maximises the profit of a single firm."""
         return self.best_reply(())
 
-    def _log_at(self, m: float) -> float:
+    def _log_attraction(self, m: float) -> float:
         """Return the logarithm of the attraction of a firm with normalised markup m."""
         return (self.quality - self.cost) / self.mu - m
 
-    def _price(self, gain: Callable[[float], float]) -> float:
-        """Return the price where `gain` is zero, by bisection; `gain` rises in the normalised markup from below 0."""
+    def _solve_price(self, condition: Callable[[float], float]) -> float:
+        """Return the price where `condition` is zero, by bisection; it rises in the normalised markup from below 0."""
         low, high = 1.0, 2.0
-        while gain(high) < 0:
+        while condition(high) < 0:
             high *= 2
         while high - low > PRECISION * high:
             middle = (low + high) / 2
             if middle in (low, high):
                 break
-            low, high = (middle, high) if gain(middle) < 0 else (low, middle)
+            low, high = (middle, high) if condition(middle) < 0 else (low, middle)
         return self.alpha * (self.cost + self.mu * (low + high) / 2)
 
 
@@ -96,7 +96,7 @@ def _log_sum(logs: Sequence[float]) -> float:
     return highest + log(sum(exp(value - highest) for value in logs))
 
 
-def _share(log_odds: float) -> float:
+def _market_share(log_odds: float) -> float:
     """Return a firm's share of total attraction, given the logarithm of its attraction / the others' attraction."""
     return 1 / (1 + exp(-log_odds)) if log_odds > -700 else 0.0
 

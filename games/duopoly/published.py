@@ -33,7 +33,7 @@ def _environments_of(
     return environments
 
 
-def _each(agents: tuple[str, ...]) -> Lineups:
+def _single_agents(agents: tuple[str, ...]) -> Lineups:
     return Lineups(rule="each", agents=agents)
 
 
@@ -46,7 +46,7 @@ PRESETS: Mapping[str, CollectionPreset] = {
         "EconEvals: collusion vs. competition",
         "Both firms are the same agent: three currencies, seven matches each.",
         SOURCE,
-        _environments_of("self", _each, rival=True, repetitions=REPETITIONS),
+        _environments_of("self", _single_agents, rival=True, repetitions=REPETITIONS),
         settings=SETTINGS,
     ),
     "econevals-duopoly-pairs": CollectionPreset(
@@ -61,7 +61,7 @@ PRESETS: Mapping[str, CollectionPreset] = {
         "EconEvals: a firm alone",
         "Whether an agent finds the monopoly price, once in each of three currencies: a test of its reliability.",
         SOURCE,
-        _environments_of("alone", _each, rival=False, repetitions=1),
+        _environments_of("alone", _single_agents, rival=False, repetitions=1),
         settings=SETTINGS,
     ),
 }

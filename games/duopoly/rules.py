@@ -62,7 +62,7 @@ class DuopolyConfig(PeriodsConfig):
     )
 
     @model_validator(mode="after")
-    def _practice_tells_no_rival(self) -> DuopolyConfig:
+    def _practice_only_without_rival(self) -> DuopolyConfig:
         if self.practice and self.rival:
             raise PydanticCustomError("practice", "Practice period: only possible without a rival.")
         return self
@@ -184,7 +184,7 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
             role: row
             for role, row in zip(
                 self.roles(),
-                zip(prices, self.market.sold(prices), self.market.profits(prices), strict=True),
+                zip(prices, self.market.quantities(prices), self.market.profits(prices), strict=True),
                 strict=True,
             )
         }

@@ -10,7 +10,7 @@ from typing import Any
 from analysis.published.econevals.measures import averaged, reliabilities
 from games.econevals import Result, by_agents
 from games.interface import Block
-from games.patience.rates import YEARS, Compounding, Implied, best_fit
+from games.patience.rates import YEARS, Compounding, ImpliedRates, best_fit
 from games.words import gettext as _
 
 
@@ -30,7 +30,7 @@ def pooled(choices: Iterable[Mapping[str, Any]]) -> tuple[list[float], list[floa
 
 def over_horizons(
     choices: Mapping[str, Sequence[Mapping[str, Any]]], *, compounding: Compounding = "continuous"
-) -> Implied | None:
+) -> ImpliedRates | None:
     """Return the rates with the highest mean reliability over the horizons; None without any answer.
 
     Args:
@@ -56,7 +56,7 @@ def _horizon(match: Result) -> str:
     return str(match["config"]["horizon"])
 
 
-def _implied(played: Sequence[Result], compounding: Compounding) -> Implied | None:
+def _implied_rates(played: Sequence[Result], compounding: Compounding) -> ImpliedRates | None:
     rows: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for match in played:
         rows[_horizon(match)] += match["records"]
@@ -65,7 +65,7 @@ def _implied(played: Sequence[Result], compounding: Compounding) -> Implied | No
 
 def _figure(name: str, compounding: Compounding = "continuous") -> Callable[[Sequence[Result]], float | None]:
     def figure(played: Sequence[Result]) -> float | None:
-        found = _implied(played, compounding)
+        found = _implied_rates(played, compounding)
         return None if found is None else float(getattr(found, name))
 
     return figure

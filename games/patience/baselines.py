@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 RATE = 0.05
 
 
-def _choose(state: Answers, later: bool) -> MoveData:
+def _choice_move(state: Answers, later: bool) -> MoveData:
     question = state.questions[len(state.choices)]
     return {"choice": "A" if question.now_first != later else "B"}
 
 
 def patient(game: Patience, state: Answers, role: Role, rng: Rng) -> MoveData:
     """Always choose the later money."""
-    return _choose(state, later=True)
+    return _choice_move(state, later=True)
 
 
 def impatient(game: Patience, state: Answers, role: Role, rng: Rng) -> MoveData:
     """Always choose the money now."""
-    return _choose(state, later=False)
+    return _choice_move(state, later=False)
 
 
 def five_percent(game: Patience, state: Answers, role: Role, rng: Rng) -> MoveData:
     """Choose later if it is worth more at five percent per year."""
     future_value = NOW * exp(RATE * YEARS[game.config.horizon])
-    return _choose(state, later=state.questions[len(state.choices)].amount > future_value)
+    return _choice_move(state, later=state.questions[len(state.choices)].amount > future_value)
 
 
 def random(game: Patience, state: Answers, role: Role, rng: Rng) -> MoveData:

@@ -15,7 +15,7 @@ Compounding = Literal["continuous", "annual"]
 
 
 @dataclass(frozen=True)
-class Implied:
+class ImpliedRates:
     """The rates that fit best, ascending in percent, and how well they fit."""
 
     rates: tuple[float, ...]
@@ -29,12 +29,12 @@ class Implied:
 
 def implied_rate(
     amounts: Sequence[float], later: Sequence[float], years: float, *, compounding: Compounding = "continuous"
-) -> Implied | None:
+) -> ImpliedRates | None:
     """Return the rates that fit the choices best; None without any choice."""
     return best_fit(reliabilities(amounts, later, years, annually=compounding == "annual"))
 
 
-def best_fit(fits: Mapping[float, float | None]) -> Implied | None:
+def best_fit(fits: Mapping[float, float | None]) -> ImpliedRates | None:
     """Return the rates with the highest reliability; None if no rate has one."""
     best = best_rates(fits)
-    return None if best is None else Implied(*best)
+    return None if best is None else ImpliedRates(*best)

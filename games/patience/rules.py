@@ -75,7 +75,7 @@ class PatienceConfig(Config):
     order: Literal["shuffled", "ascending"] = Field("shuffled", title="Order of the questions")
 
     @model_validator(mode="after")
-    def _ascending(self) -> PatienceConfig:
+    def _check_order(self) -> PatienceConfig:
         amounts = self.amounts
         if amounts is not None and any(after <= before for before, after in pairwise(amounts)):
             raise PydanticCustomError("order", "Later amounts: must be in ascending order.")

@@ -24,7 +24,7 @@ def optimum(game: Pricing, state: Sales, role: Role, rng: Random) -> MoveData:
 
 def random(game: Pricing, state: Sales, role: Role, rng: Random) -> MoveData:
     """Set random prices up to the advice."""
-    highest = state.instance.advised(game.period(state))
+    highest = state.instance.advised_price(game.period(state))
     return {"prices": {name: rng.uniform(0, highest) for name in state.instance.names}}
 
 

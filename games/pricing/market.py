@@ -58,7 +58,7 @@ class Instance(BaseModel):
     advice: float = Field(default=2.0, gt=0)
 
     @model_validator(mode="after")
-    def _names_differ(self) -> Instance:
+    def _check_names(self) -> Instance:
         names = [product.id for product in self.products]
         if repeated := next((name for name in names if names.count(name) > 1), None):
             raise PydanticCustomError(
@@ -66,7 +66,7 @@ class Instance(BaseModel):
             )
         return self
 
-    def positive_rates(self, periods: int) -> None:
+    def require_positive_rates(self, periods: int) -> None:
         """Refuse a drift that makes a rate zero or negative in some period.
 
         Raises:
@@ -90,7 +90,7 @@ class Instance(BaseModel):
         drift = product.alpha
         return drift.start + drift.slope * t + drift.amplitude * sin(2 * pi * t / self.season)
 
-    def sold(self, prices: Prices, t: int) -> dict[str, float]:
+    def quantities(self, prices: Prices, t: int) -> dict[str, float]:
         """Return the quantity of each product: M·(u/D)·D^(1-σ) / (O + Σ D^(1-σ)), D the sum of u over its group."""
         normalised = {product.id: prices[product.id] / self.rate(product, t) for product in self.products}
         return self._quantities(normalised)
@@ -112,7 +112,7 @@ class Instance(BaseModel):
 
     def profits(self, prices: Prices, t: int) -> dict[str, float]:
         """Return the profit of each product: (p/α - c)·q."""
-        sold = self.sold(prices, t)
+        sold = self.quantities(prices, t)
         return {
             product.id: (prices[product.id] / self.rate(product, t) - product.cost) * sold[product.id]
             for product in self.products
@@ -137,7 +137,7 @@ class Instance(BaseModel):
         """Return the optimal price of each product: α(c + m)."""
         return {product.id: self.rate(product, t) * (product.cost + self.markup) for product in self.products}
 
-    def advised(self, t: int) -> float:
+    def advised_price(self, t: int) -> float:
         """Return the highest recommended price in period t's block of ten, in cents."""
         first = t - t % BLOCK
         highest = max(price for at in range(first, first + BLOCK) for price in self.best_prices(at).values())

@@ -69,11 +69,11 @@ class PricingConfig(InstanceConfig):
     instance: Instance | None = Field(None, title="Instance", description="The whole market. Empty: drawn at random.")
 
     @model_validator(mode="after")
-    def _fits(self) -> PricingConfig:
+    def _check_market(self) -> PricingConfig:
         if self.scored_periods is not None and self.scored_periods > self.periods:
             raise PydanticCustomError("scored", "Periods that count: must not exceed the number of periods.")
         if self.instance is not None:
-            self.instance.positive_rates(self.periods)
+            self.instance.require_positive_rates(self.periods)
         return self
 
 
@@ -198,7 +198,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
     def submitted(self, state: Sales, moves: Mapping[Role, Any], chance: Chance) -> Sales:
         prices = {name: float(moves[AGENT].prices[name]) for name in state.instance.names}
         t = self.period(state)
-        sale = Sale(prices, state.instance.sold(prices, t), state.instance.profits(prices, t))
+        sale = Sale(prices, state.instance.quantities(prices, t), state.instance.profits(prices, t))
         return replace(state, sales=(*state.sales, sale))
 
     def last_submission(self, state: Sales, role: Role) -> MoveData | None:
@@ -206,7 +206,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
 
     def first_submission(self, state: Sales, role: Role) -> MoveData:
         """Return half the advised price for every product."""
-        return {"prices": dict.fromkeys(state.instance.names, min(state.instance.advised(0) / 2, HIGHEST))}
+        return {"prices": dict.fromkeys(state.instance.names, min(state.instance.advised_price(0) / 2, HIGHEST))}
 
     # ---- the result --------------------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ def _situation(game: Pricing, state: Sales) -> Facts:
     """Return the period and the advice."""
     facts = [game.period_fact(state)]
     if not game.over(state):
-        advised = state.instance.advised(game.period(state))
+        advised = state.instance.advised_price(game.period(state))
         facts.append(Fact("advised", _("Highest recommended price"), advised, shown(advised)))
     return Facts("situation", _("Where you stand"), tuple(facts))
 

@@ -40,7 +40,7 @@ def greedy(game: Procurement, state: Purchases, role: Role, rng: Random) -> Move
     """Start with each category's cheapest offer; then change one offer of the best plan so far."""
     best = state.best()
     if best is None:
-        return {"plan": _cheapest(state.instance)}
+        return {"plan": _cheapest_plan(state.instance)}
     plan = dict(best.plan)
     offer = rng.choice(state.instance.offers)
     plan[offer.id] = rng.choice((0, max(plan.get(offer.id, 0) + 1, offer.minimum or 0)))
@@ -55,22 +55,22 @@ def greedy(game: Procurement, state: Purchases, role: Role, rng: Random) -> Move
     return {"plan": {name: quantity for name, quantity in plan.items() if quantity}}
 
 
-def _cheapest(instance: Instance) -> dict[str, int]:
+def _cheapest_plan(instance: Instance) -> dict[str, int]:
     """Return a plan that spends an equal share of the budget on each category's cheapest offer per unit."""
     share = instance.budget / len(instance.categories)
     plan: dict[str, int] = {}
     for category in instance.categories:
-        useful = [offer for offer in instance.offers if _units(offer, category)]
+        useful = [offer for offer in instance.offers if _category_units(offer, category)]
         if not useful:
             continue
-        offer = min(useful, key=lambda offer: (offer.price / _units(offer, category), offer.id))
+        offer = min(useful, key=lambda offer: (offer.price / _category_units(offer, category), offer.id))
         quantity = max(0, floor((share - (offer.upfront or 0.0)) / offer.price))
         if quantity >= max(offer.minimum or 0, 1):
             plan[offer.id] = max(plan.get(offer.id, 0), quantity)
     return plan
 
 
-def _units(offer: Offer, category: tuple[str, ...]) -> int:
+def _category_units(offer: Offer, category: tuple[str, ...]) -> int:
     return sum(number for name, number in offer.contents.items() if name in category)
 
 

@@ -63,22 +63,22 @@ class Instance(BaseModel):
     budget: float = Field(ge=0, le=1e9)
 
     @model_validator(mode="after")
-    def _fits_together(self) -> Instance:
+    def _check_consistency(self) -> Instance:
         products = [name for category in self.categories for name in category]
         if repeated := next((name for name in products if products.count(name) > 1), None):
-            _contradiction("The product {name} is in two categories.", repeated)
+            _raise_contradiction("The product {name} is in two categories.", repeated)
         for name in products:
             if name not in self.effectiveness:
-                _contradiction("The effectiveness of {name} is missing.", name)
+                _raise_contradiction("The effectiveness of {name} is missing.", name)
         for name in self.effectiveness:
             if name not in products:
-                _contradiction("Effectiveness lists {name}, which is in no category.", name)
+                _raise_contradiction("Effectiveness lists {name}, which is in no category.", name)
         ids = [offer.id for offer in self.offers]
         if repeated := next((name for name in ids if ids.count(name) > 1), None):
-            _contradiction("Two offers are called {name}.", repeated)
+            _raise_contradiction("Two offers are called {name}.", repeated)
         for offer in self.offers:
             if unknown := next((name for name in offer.contents if name not in products), None):
-                _contradiction("An offer contains {name}, which is in no category.", unknown)
+                _raise_contradiction("An offer contains {name}, which is in no category.", unknown)
         return self
 
     @cached_property
@@ -104,8 +104,8 @@ class Instance(BaseModel):
         return float(prod(value ** (1 / len(sums)) for value in sums))
 
 
-def _contradiction(words: str, name: str) -> None:
-    raise PydanticCustomError("contradiction", words, {"name": quoted(name, most=60)})
+def _raise_contradiction(message: str, name: str) -> None:
+    raise PydanticCustomError("contradiction", message, {"name": quoted(name, most=60)})
 
 
 def draw_public(level: str, rng: Random) -> dict[str, Any]:

@@ -235,7 +235,9 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
 
     def metrics(self, state: Purchases) -> Metrics:
         best = state.best()
-        solved_at = next((row["round"] for row in self.records(state) if self._solves(state, row["best_so_far"])), None)
+        solved_at = next(
+            (row["round"] for row in self.records(state) if self._reaches_optimum(state, row["best_so_far"])), None
+        )
         plans = [json.dumps(purchase.plan, sort_keys=True) for purchase in state.purchases]
         return {
             "score": self.score(state),
@@ -249,7 +251,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         }
 
     @staticmethod
-    def _solves(state: Purchases, workers: float) -> bool:
+    def _reaches_optimum(state: Purchases, workers: float) -> bool:
         return state.optimum > 0 and workers >= state.optimum - OPTIMUM_TOLERANCE
 
     def records(self, state: Purchases) -> Sequence[Mapping[str, Json]]:

@@ -24,10 +24,12 @@ def _outcome(game: Procurement, state: Purchases, role: Role) -> tuple[Block, ..
         problem = game.problem(state.instance, purchase.plan)
         return (Text("outcome", _("Your last plan failed. {problem}").format(problem=problem), tone="notice"),)
     words = _("Your last plan supports {workers} workers and costs {cost}.")
-    return (Text("outcome", words.format(workers=_workers(purchase), cost=game.money(purchase.cost)), tone="good"),)
+    return (
+        Text("outcome", words.format(workers=_shown_workers(purchase), cost=game.money(purchase.cost)), tone="good"),
+    )
 
 
-def _workers(purchase: Purchase) -> str:
+def _shown_workers(purchase: Purchase) -> str:
     return shown(purchase.workers or 0.0)
 
 
@@ -41,7 +43,7 @@ def _situation(game: Procurement, state: Purchases) -> Facts:
             "best",
             _("Most workers so far"),
             None if best is None else two_decimals(best.workers or 0.0),
-            _("none yet") if best is None else _workers(best),
+            _("none yet") if best is None else _shown_workers(best),
         ),
         Fact("categories", _("Categories"), len(state.instance.categories), _categories(state)),
     ]
@@ -80,7 +82,7 @@ def _history(game: Procurement, state: Purchases) -> Table:
             period,
             ", ".join(f"{quantity} × {name}" for name, quantity in purchase.plan.items()) or _("nothing"),
             game.money(purchase.cost),
-            game.problem(state.instance, purchase.plan) if purchase.workers is None else _workers(purchase),
+            game.problem(state.instance, purchase.plan) if purchase.workers is None else _shown_workers(purchase),
         )
         for period, purchase in enumerate(state.purchases)
     )
@@ -104,7 +106,7 @@ def _result(game: Procurement, state: Purchases, role: Role) -> tuple[Block, ...
     best = state.best()
     share = 0.0 if best is None or not state.optimum else (best.workers or 0.0) / state.optimum
     facts = (
-        Fact("best_plan", _("Your best plan supports"), share, _workers(best) if best else "0"),
+        Fact("best_plan", _("Your best plan supports"), share, _shown_workers(best) if best else "0"),
         Fact("possible", _("The best possible plan supports"), state.optimum, shown(state.optimum)),
         Fact("share", _("Your score"), share, f"{100 * share:.1f}%"),
     )

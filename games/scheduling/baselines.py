@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def optimum(game: Scheduling, state: Attempts, role: Role, rng: Random) -> MoveData:
     """Submit the stable matching that is best for the workers."""
-    return {"assignment": state.instance.stable()}
+    return {"assignment": state.instance.stable_matching()}
 
 
 def random(game: Scheduling, state: Attempts, role: Role, rng: Random) -> MoveData:

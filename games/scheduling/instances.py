@@ -33,7 +33,7 @@ class Instance(BaseModel):
     task_preferences: Annotated[dict[str, Ranking], Field(min_length=2, max_length=200)]
 
     @model_validator(mode="after")
-    def _complete(self) -> Instance:
+    def _check_rankings(self) -> Instance:
         if len(self.worker_preferences) != len(self.task_preferences):
             raise PydanticCustomError("sizes", "The numbers of workers and tasks must be equal.")
         for whose, others in (
@@ -87,7 +87,7 @@ class Instance(BaseModel):
         assert expected is not None  # there are at least two workers
         return float(expected)
 
-    def stable(self) -> dict[str, str]:
+    def stable_matching(self) -> dict[str, str]:
         """Return the stable matching that is best for all workers (Gale and Shapley 1962)."""
         held_by: dict[str, str] = {}
         next_choice = dict.fromkeys(self.workers, 0)
@@ -124,12 +124,14 @@ def draw(n: int, kind: Preferences, rng: Random) -> dict[str, Any]:
         return {"worker_preferences": by_worker, "task_preferences": by_task}
     worker_scores = {worker: rng.uniform(1, 3) for worker in workers}
     task_scores = {task: rng.uniform(1, 3) for task in tasks}
-    by_worker = {worker: _correlated(task_scores, rng) for worker in workers}
-    common = _correlated(worker_scores, rng)
-    by_task = {task: common if kind == "correlated_shared" else _correlated(worker_scores, rng) for task in tasks}
+    by_worker = {worker: _correlated_ranking(task_scores, rng) for worker in workers}
+    common = _correlated_ranking(worker_scores, rng)
+    by_task = {
+        task: common if kind == "correlated_shared" else _correlated_ranking(worker_scores, rng) for task in tasks
+    }
     return {"worker_preferences": by_worker, "task_preferences": by_task}
 
 
-def _correlated(scores: Mapping[str, float], rng: Random) -> list[str]:
+def _correlated_ranking(scores: Mapping[str, float], rng: Random) -> list[str]:
     latent = {name: rng.expovariate(score) for name, score in scores.items()}
     return sorted(latent, key=lambda name: latent[name])

@@ -18,7 +18,7 @@ def random(game: SealedAuction, state: Session, role: Role, rng: Random) -> Move
     return {"bid": rng.uniform(0, game.config.assets)}
 
 
-def bids(share: float) -> Script:
+def bid_share(share: float) -> Script:
     """Return a script that bids this share of its value, at most its assets."""
 
     def move(game: SealedAuction, state: Session, role: Role, rng: Random) -> MoveData:
@@ -27,7 +27,7 @@ def bids(share: float) -> Script:
     return move
 
 
-truthful = bids(1.0)
+truthful = bid_share(1.0)
 
 
 def shade(game: SealedAuction, state: Session, role: Role, rng: Random) -> MoveData:
@@ -51,7 +51,7 @@ SCRIPTS: Mapping[str, Script] = {
     "truthful": truthful,
     "rational": rational,
     "shade": shade,
-    "overbidder": bids(1.2),
-    "underbidder": bids(0.8),
+    "overbidder": bid_share(1.2),
+    "underbidder": bid_share(0.8),
     "no_answer": no_answer,
 }

@@ -170,15 +170,17 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
     def metrics(self, state: Session) -> Metrics:
         sales, highest = self.sales(state), max(state.values)
         sold = [sale for sale in sales if sale.winner is not None]
-        apart = [bid - self.value(state, role) for role in self.roles() for bid in self.valid_numbers(state, role)]
+        differences = [
+            bid - self.value(state, role) for role in self.roles() for bid in self.valid_numbers(state, role)
+        ]
         deviations = [self._deviation(state, role) for role in self.roles()]
         return {
             "runs_played": len(sales),
             "sold": len(sold),
             "price_mean": fmean(sale.price for sale in sold if sale.price is not None) if sold else None,
             "efficiency": fmean(self.value(state, sale.winner) / highest if sale.winner else 0.0 for sale in sales),
-            "overbids": sum(difference > 0 for difference in apart),
-            "underbids": sum(difference < 0 for difference in apart),
+            "overbids": sum(difference > 0 for difference in differences),
+            "underbids": sum(difference < 0 for difference in differences),
             "fouls": sum(self.fouls(state, role) for role in self.roles()),
             "deviation": fmean(one for one in deviations if one is not None) if None not in deviations else None,
         }

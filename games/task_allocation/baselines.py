@@ -16,7 +16,7 @@ LEARNING = 5
 """Number of random periods before `greedy_efficiency` uses what it has learnt."""
 
 
-def _in_order(state: Allocation, period: int, workers: list[str]) -> MoveData:
+def _assign_in_order(state: Allocation, period: int, workers: list[str]) -> MoveData:
     """Assign the largest task to the first worker, the next to the second, and so on."""
     sizes = state.instance.sizes(period)
     tasks = sorted(sizes, key=lambda task: (-sizes[task], int(task[1:])))
@@ -25,13 +25,13 @@ def _in_order(state: Allocation, period: int, workers: list[str]) -> MoveData:
 
 def optimum(game: TaskAllocation, state: Allocation, role: Role, rng: Random) -> MoveData:
     """Assign the largest tasks to the most productive workers."""
-    return _in_order(state, game.period(state), state.instance.most_productive_first())
+    return _assign_in_order(state, game.period(state), state.instance.most_productive_first())
 
 
 def random(game: TaskAllocation, state: Allocation, role: Role, rng: Random) -> MoveData:
     """Assign tasks at random."""
     workers = list(state.instance.workers)
-    return _in_order(state, game.period(state), rng.sample(workers, len(workers)))
+    return _assign_in_order(state, game.period(state), rng.sample(workers, len(workers)))
 
 
 def greedy_efficiency(game: TaskAllocation, state: Allocation, role: Role, rng: Random) -> MoveData:
@@ -40,13 +40,13 @@ def greedy_efficiency(game: TaskAllocation, state: Allocation, role: Role, rng: 
         return random(game, state, role, rng)
     sizes, revenues = game.totals(state)
     workers = sorted(state.instance.workers, key=lambda worker: -revenues[worker] / sizes[worker])
-    return _in_order(state, game.period(state), workers)
+    return _assign_in_order(state, game.period(state), workers)
 
 
 def greedy_equality(game: TaskAllocation, state: Allocation, role: Role, rng: Random) -> MoveData:
     """Assign the largest task to the worker with the lowest total pay, and so on; ties by number."""
     sizes, _revenues = game.totals(state)
-    return _in_order(state, game.period(state), sorted(state.instance.workers, key=lambda worker: sizes[worker]))
+    return _assign_in_order(state, game.period(state), sorted(state.instance.workers, key=lambda worker: sizes[worker]))
 
 
 SCRIPTS: Mapping[str, Script] = also_in_practice(

@@ -55,7 +55,7 @@ class Instance(BaseModel):
         return dict(zip(self.task_ids(period), self.tasks[period], strict=True))
 
     @cached_property
-    def efficient(self) -> Point:
+    def efficient_point(self) -> Point:
         """P_eff: in every period, the largest tasks go to the most productive workers."""
         ordered = sorted(self.workers, key=lambda worker: self.productivities[worker])
         pay = dict.fromkeys(self.workers, 0.0)
@@ -67,7 +67,7 @@ class Instance(BaseModel):
         return revenue, max(pay.values()) - min(pay.values())
 
     @cached_property
-    def equal(self) -> Point:
+    def equal_point(self) -> Point:
         """P_eq: all workers' tasks have the same total size."""
         mean = sum(map(sum, self.tasks)) / len(self.workers)
         return mean * sum(self.productivities.values()), 0.0

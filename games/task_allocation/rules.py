@@ -64,7 +64,7 @@ class TaskAllocationConfig(InstanceConfig):
     )
 
     @model_validator(mode="after")
-    def _fits(self) -> TaskAllocationConfig:
+    def _check_instance(self) -> TaskAllocationConfig:
         if self.instance is not None and len(self.instance.tasks) != self.periods:
             raise PydanticCustomError(
                 "contradiction",
@@ -205,7 +205,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
 
     def shares(self, state: Allocation) -> tuple[float, float | None]:
         """Return efficiency and equality as shares of the possible; equality is None if pay is always equal."""
-        (revenue, inequality), best = self.point(state), state.instance.efficient
+        (revenue, inequality), best = self.point(state), state.instance.efficient_point
         return revenue / best[0], 1 - inequality / best[1] if best[1] else None
 
     def payoffs(self, state: Allocation) -> Payoffs:
@@ -233,11 +233,11 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         return 0.5 if self.config.goal == "both" else min(max(payoff, 0.0), 1.0)
 
     def metrics(self, state: Allocation) -> Metrics:
-        point, best, equal = self.point(state), state.instance.efficient, state.instance.equal
+        point, best, equal = self.point(state), state.instance.efficient_point, state.instance.equal_point
         efficiency, equality = self.shares(state)
-        between = task_allocation(point, equal, best)
+        measures = task_allocation(point, equal, best)
         return {
-            "litmus": between["litmus"],
+            "litmus": measures["litmus"],
             "revenue": point[0],
             "inequality": point[1],
             "best_revenue": best[0],
@@ -245,7 +245,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
             "equal_revenue": equal[0],
             "efficiency_share": efficiency,
             "equality_share": equality,
-            "frontier_distance": between["alternate"],
+            "frontier_distance": measures["alternate"],
             "periods_played": len(state.assignments),
         }
 

@@ -43,7 +43,7 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
             code(p["name"]),
             p["in"],
             line(p.get("description", "")),
-            _type(p["schema"]),
+            _type_name(p["schema"]),
             "yes" if p.get("required") else "",
         )
         for p in operation.get("parameters", ())
@@ -66,7 +66,7 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
 def _object(name: str, schema: Mapping[str, Any]) -> str:
     needed = schema.get("required", ())
     rows = [
-        (code(key), line(value.get("description", "")), _type(value), "yes" if key in needed else "")
+        (code(key), line(value.get("description", "")), _type_name(value), "yes" if key in needed else "")
         for key, value in schema.get("properties", {}).items()
     ]
     description = text(schema.get("description", ""))
@@ -77,25 +77,26 @@ def _object(name: str, schema: Mapping[str, Any]) -> str:
 
 def _content(holder: Mapping[str, Any]) -> str:
     return ", ".join(
-        _type(kind["schema"]) if "schema" in kind else code(name) for name, kind in holder.get("content", {}).items()
+        _type_name(kind["schema"]) if "schema" in kind else code(name)
+        for name, kind in holder.get("content", {}).items()
     )
 
 
-def _type(schema: Mapping[str, Any]) -> str:
+def _type_name(schema: Mapping[str, Any]) -> str:
     """Return a description of a schema's type; objects link to their own section."""
     if "$ref" in schema:
         name = schema["$ref"].rsplit("/", 1)[1]
         return f"[{name}](#{name.lower()})"
     if options := schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf"):
-        return " or ".join(_type(option) for option in options)
+        return " or ".join(_type_name(option) for option in options)
     if "enum" in schema:
         return ", ".join(map(code, schema["enum"]))
     if "const" in schema:
         return code(json.dumps(schema["const"]))
     if schema.get("type") == "array":
-        return f"list of {_type(schema.get('items', {}))}"
+        return f"list of {_type_name(schema.get('items', {}))}"
     if isinstance(inner := schema.get("additionalProperties"), Mapping):
-        return f"object of {_type(inner)}"
+        return f"object of {_type_name(inner)}"
     kind = schema.get("type", "any")
     shown = {"string": "text", "integer": "whole number", "null": "null"}.get(kind, kind)
     return {"date-time": "time", "binary": "file"}.get(schema.get("format", ""), shown)

@@ -18,8 +18,8 @@ def page() -> str:
         "with a codebook of exactly its columns (`codebook.md`, `codebook.csv`). Parameters, moves and results depend "
         "on the game: see the end of each [game's page](games/index.md).\n\n",
     ]
-    for made in common().values():
-        parts.append(f"## {made.file}\n\n{line(made.meaning)}\n\n" + grid(made.columns))
+    for listed in common().values():
+        parts.append(f"## {listed.file}\n\n{line(listed.meaning)}\n\n" + grid(listed.columns))
     parts.append("## transcripts.jsonl\n\nOne match in the dataset per line.\n\n" + grid(codebook.TRANSCRIPT))
     return "".join(parts)
 
@@ -31,9 +31,11 @@ def common() -> dict[str, Table]:
 
 def of_game(key: str) -> dict[str, list[Column]]:
     """Return the columns that the game with this key adds, by table."""
-    known = {name: {column.name for column in made.columns} for name, made in common().items()}
+    common_names = {name: {column.name for column in listed.columns} for name, listed in common().items()}
     own = tables(shape.of_configurations([(key, {})]), steps=STEPS, checks=("code_word", "quiz"))
-    added = {made.file: [c for c in made.columns if c.name not in known[name]] for name, made in own.items()}
+    added = {
+        listed.file: [c for c in listed.columns if c.name not in common_names[name]] for name, listed in own.items()
+    }
     return {file: columns for file, columns in added.items() if columns}
 
 

@@ -94,9 +94,9 @@ def signed(player: Player, audience: str, **claims: str) -> str:
         "exp": int(time.time()) + LINK_SECONDS,
         **claims,
     }
-    text = ".".join(_encoded(json.dumps(part).encode()) for part in ({"alg": "HS256", "typ": "JWT"}, claims))
+    text = ".".join(_base64url(json.dumps(part).encode()) for part in ({"alg": "HS256", "typ": "JWT"}, claims))
     mark = hmac.new(environ["PARLEY_LINK_KEY"].encode(), text.encode(), hashlib.sha256)
-    return f"{text}.{_encoded(mark.digest())}"
+    return f"{text}.{_base64url(mark.digest())}"
 
 
 def round_of(player: Player) -> str:
@@ -104,7 +104,7 @@ def round_of(player: Player) -> str:
     return f"{C.NAME_IN_URL}/{player.round_number}"
 
 
-def _encoded(data: bytes) -> str:
+def _base64url(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
@@ -115,10 +115,10 @@ def link_of(player: Player) -> str:
     roles = player.session.config.get("parley_roles")
     if roles:
         claims["role"] = roles[(player.id_in_subsession - 1) % len(roles)]
-    return f"{_parley()}/join/{environ['PARLEY_STUDY']}/?token={signed(player, 'parley:play', **claims)}"
+    return f"{_parley_address()}/join/{environ['PARLEY_STUDY']}/?token={signed(player, 'parley:play', **claims)}"
 
 
-def _parley() -> str:
+def _parley_address() -> str:
     return environ["PARLEY_URL"].rstrip("/")
 
 
@@ -158,7 +158,7 @@ def ask_parley(player: Player) -> dict | None:
     began = time.monotonic()
     if began < _quiet_until:
         return None
-    address = f"{_parley()}/api/v1/results/{signed(player, 'parley:result')}"
+    address = f"{_parley_address()}/api/v1/results/{signed(player, 'parley:result')}"
     try:
         with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
             outcome = json.load(answer)
@@ -166,7 +166,7 @@ def ask_parley(player: Player) -> dict | None:
             return outcome
         log.error("The server at PARLEY_URL is not Parley.")
     except urllib.error.HTTPError as error:
-        log.error("Parley refuses to send the result: %s", _said(error))
+        log.error("Parley refuses to send the result: %s", _error_text(error))
     except (OSError, ValueError, http.client.HTTPException) as error:
         log.warning("Parley cannot be reached (%s); the page asks again when it is shown.", type(error).__name__)
         if time.monotonic() - began > PATIENCE / 2:
@@ -177,7 +177,7 @@ def ask_parley(player: Player) -> dict | None:
 _quiet_until = 0.0
 
 
-def _said(error: urllib.error.HTTPError) -> str:
+def _error_text(error: urllib.error.HTTPError) -> str:
     try:
         return error.read(500).decode(errors="replace")
     except (OSError, http.client.HTTPException):
@@ -250,10 +250,10 @@ def vars_for_admin_report(subsession: Subsession) -> dict:
     """Return who has a result, up to this round; late results of people advanced past Play are stored now."""
     until = time.monotonic() + REPORT_SECONDS
     players = [player for one in subsession.in_all_rounds() for player in one.get_players()]
-    return {"rows": [_reported(player, until) for player in players if player.participant.visited]}
+    return {"rows": [_report_row(player, until) for player in players if player.participant.visited]}
 
 
-def _reported(player: Player, until: float) -> dict:
+def _report_row(player: Player, until: float) -> dict:
     ending = player.field_maybe_none("parley_ending")
     state = "finished" if ending else state_of(player) if time.monotonic() < until else "unknown"
     return {

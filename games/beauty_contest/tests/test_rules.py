@@ -128,14 +128,14 @@ class TestHistory:
     def test_no_more_is_shown_than_the_depth_allows(self, runs, depth):
         """Change the numbers in runs beyond the depth: nothing that is shown changes."""
         game = contest(players=2, runs=6, history_depth=depth)
-        true, other = games.play.start(game, 1)[0], games.play.start(game, 1)[0]
+        actual, other = games.play.start(game, 1)[0], games.play.start(game, 1)[0]
         for at, run in enumerate(runs):
             hidden = at < len(runs) - depth
             for role, number in zip(game.roles(), run, strict=True):
-                true, _events = games.play.submit(true, role, {"answer": number})
+                actual, _events = games.play.submit(actual, role, {"answer": number})
                 other, _events = games.play.submit(other, role, {"answer": 33 if hidden else number})
-        assert all(seen(true, role) == seen(other, role) for role in game.roles())
-        history = next(block for block in true.view("p1") if block.key == "history")
+        assert all(seen(actual, role) == seen(other, role) for role in game.roles())
+        history = next(block for block in actual.view("p1") if block.key == "history")
         assert [row[0] for row in history.rows] == list(range(6 - min(depth, 5), 6))
 
     def test_all_runs_are_shown_unrounded_after_the_last(self):

@@ -24,5 +24,5 @@ def test_reference_prices_satisfy_their_first_order_conditions(alpha, mu):
     market = Market(alpha, 2.0, 0.0, 1.0, mu, 100.0)
     for price, factor in ((market.nash_price, 1), (market.collusive_price, 2)):
         markup = (price / alpha - market.cost) / mu
-        share = market.sold((price, price))[0] / market.size
+        share = market.quantities((price, price))[0] / market.size
         assert markup * (1 - factor * share) == pytest.approx(1, abs=1e-9)

@@ -71,8 +71,8 @@ def test_no_other_prices_earn_more_than_the_optimum(seed):
         best = instance.best_prices(t)
         assert sum(instance.profits(best, t).values()) == pytest.approx(instance.best_profit, rel=1e-9)
         for _trial in range(1_000):
-            tried = {name: price * rng.uniform(0.5, 1.5) for name, price in best.items()}
-            assert sum(instance.profits(tried, t).values()) <= instance.best_profit + 1e-9
+            candidate = {name: price * rng.uniform(0.5, 1.5) for name, price in best.items()}
+            assert sum(instance.profits(candidate, t).values()) <= instance.best_profit + 1e-9
 
 
 def test_no_price_on_a_fine_grid_earns_more_than_the_optimum():

@@ -162,6 +162,6 @@ def test_ten_thousand_random_plans_do_not_beat_the_optimum(level):
     game, rng = procurement(instance=json.loads(drawn.model_dump_json(exclude_none=True))), Random(1)
     play, _events = start(game, 1)
     for _trial in range(10_000):
-        tried = game.scripts["random"](game, play.state, "agent", rng)["plan"]
-        assert not game.problem(drawn, tried), "only feasible plans are a valid comparison"
-        assert drawn.workers(tried) <= best + 1e-9
+        candidate = game.scripts["random"](game, play.state, "agent", rng)["plan"]
+        assert not game.problem(drawn, candidate), "only feasible plans are a valid comparison"
+        assert drawn.workers(candidate) <= best + 1e-9

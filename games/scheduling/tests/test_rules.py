@@ -69,9 +69,9 @@ def test_malformed_schedule_is_refused_by_name(given, message):
 
 
 def test_incomplete_ranking_is_refused_by_name():
-    wrong = {**INSTANCE, "worker_preferences": {**INSTANCE["worker_preferences"], "W2": ["T2", "T3"]}}
+    incomplete = {**INSTANCE, "worker_preferences": {**INSTANCE["worker_preferences"], "W2": ["T2", "T3"]}}
     with pytest.raises(BadConfig, match="W2"):
-        configure(Scheduling, {"instance": wrong})
+        configure(Scheduling, {"instance": incomplete})
 
 
 def instance(n: int, kind: str, seed: int) -> Instance:
@@ -81,7 +81,7 @@ def instance(n: int, kind: str, seed: int) -> Instance:
 @pytest.mark.parametrize("kind", KINDS)
 def test_deferred_acceptance_is_stable(kind):
     drawn = instance(20, kind, 4)
-    assert drawn.blocking_pairs(drawn.stable()) == []
+    assert drawn.blocking_pairs(drawn.stable_matching()) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -103,7 +103,7 @@ def test_no_other_allocation_has_more_revenue():
         max(sum(size * p for size, p in zip(order, productivities, strict=True)) for order in permutations(sizes))
         for sizes in tasks
     )
-    assert instance.efficient[0] == pytest.approx(best)
+    assert instance.efficient_point[0] == pytest.approx(best)
 
 
 def test_optimum_is_the_efficient_point():

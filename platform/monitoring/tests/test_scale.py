@@ -69,11 +69,11 @@ def _rows_in_plan(node: dict[str, Any]) -> int:
 
 def test_no_query_grows_with_the_number_of_finished_matches(client):
     client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
-    key = crowd.gather("crowded", finished=FEW, live=LIVE)
+    key = crowd.launch_crowded("crowded", finished=FEW, live=LIVE)
     queries_of(client, "page", key)  # fills the process's caches
     few = {name: queries_of(client, name, key) for name in ("page", "now")}
     read = {name: rows_read(statements) for name, statements in few.items()}
-    crowd.add(Study.objects.get(pk=key), finished=MANY - FEW, live=0)
+    crowd.add_people(Study.objects.get(pk=key), finished=MANY - FEW, live=0)
     for name in few:
         many = queries_of(client, name, key)
         assert len(many) == len(few[name]), name
