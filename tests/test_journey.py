@@ -1,4 +1,4 @@
-"""A person plays a whole match in a browser against an agent, and the dataset matches the formulas."""
+"""A person plays a whole match against an agent in a browser, and the dataset agrees with the formulas."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FACTORS = {"alice": 0.9, "bob": 0.8}
 
 
 def bargaining_study(stack, role: str, **settings) -> str:
-    """Launch a study with one place per person in `role`; return its short name."""
+    """Launch a bargaining study in which people play `role`; return its short name."""
     defaults = {
         "slug": f"journey-{role}",
         "title": "Journey",
@@ -33,7 +33,7 @@ def bargaining_study(stack, role: str, **settings) -> str:
 
 
 def only_row(folder: Path, table: str) -> dict[str, str]:
-    """Return the one row of an exported table."""
+    """Return the only row of an exported table."""
     with (folder / f"{table}.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 1, rows

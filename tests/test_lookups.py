@@ -1,4 +1,4 @@
-"""A person plays a game with tools in a browser: the page shows the tools' data, and saves notes while they type."""
+"""A person plays a game with tools in a browser; the page shows the tools' data and saves notes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STACKS = ("sqlite",)
 
 
 class Terrace(Well):
-    """The toy game, with its tools' results on the page."""
+    """The toy game Well, with its tools' results on the page."""
 
     key = "terrace"
 
@@ -52,7 +52,7 @@ def _yields(state: Any) -> Lookup:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings() -> Iterator[None]:
-    """The browser's event loop runs in the tests' thread."""
+    """Allow database access from the tests' thread, in which the browser's event loop runs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
         yield
@@ -60,7 +60,7 @@ def django_db_modify_db_settings() -> Iterator[None]:
 
 @pytest.fixture
 def pump_page(live_server: Any, page: Page, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
-    """The page of a participant whose turn it is to pump."""
+    """Yield the page of a participant whose turn it is to pump."""
     known = registry.get
     monkeypatch.setattr(registry, "get", lambda key: Terrace if key == "terrace" else known(key))
     step = {

@@ -1,4 +1,4 @@
-"""People meet in a lobby and play together in browsers, on phones: they arrive, wait, leave and return."""
+"""People on phones meet in a lobby and play together; they arrive, wait, leave and return."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tests.photographs import PHONE
 pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
-"""The pages' content does not depend on the database; surviving kills does (test_meeting_faults.py)."""
+"""The pages' content does not depend on the database; recovery from kills does (test_meeting_faults.py)."""
 OpenPage = Callable[[str], Page]
 
 
 @pytest.fixture
 def phone(stack, browser: Browser) -> Iterator[OpenPage]:
-    """Open pages, each on its own phone."""
+    """Return a function that opens a page on a phone of its own."""
     with ExitStack() as contexts:
 
         def open_page(path: str) -> Page:
@@ -43,7 +43,7 @@ def launch(stack, slug: str, **fields: object) -> str:
 
 
 def bring_to_lobby(stack, phone: OpenPage, slug: str, number: int = 1) -> list[tuple[str, Page]]:
-    """Bring this many people to the lobby, each with a phone."""
+    """Bring this many people to the lobby, each on a phone; return their paths and pages."""
     paths = [stack.call("tests.meeting.reach_lobby", slug) for _number in range(number)]
     return [(path, phone(path)) for path in paths]
 
@@ -86,7 +86,7 @@ RECORD_CHIME = """
       new MutationObserver(kept).observe(document.querySelector("title"), { childList: true });
     });
 """
-"""Records, across reloads, a tab's titles and the number of tones played."""
+"""A script that records a tab's titles and the number of tones played, across reloads."""
 
 
 def test_chime_and_tab_title_announce_the_start(stack, browser: Browser):
@@ -100,7 +100,7 @@ def test_chime_and_tab_title_announce_the_start(stack, browser: Browser):
         if allowed:
             page.locator("#chime").click()
             expect(page.locator("#chime")).to_have_attribute("aria-pressed", "true")
-            assert page.evaluate("sessionStorage.tones") == "2", "the chime has played"
+            assert page.evaluate("sessionStorage.tones") == "2", "the chime did not play when it was switched on"
     for page, tones in zip(pages, ("4", None), strict=True):
         expect_turn(page)
         if tones:
@@ -166,7 +166,7 @@ CONTRACT_ANSWERS = {
 
 
 def sign_contract(request: dict[str, Any]) -> str:
-    """Answer each step of a contract as the model in the match, identified by its key."""
+    """Return the model's answer to the step of the contract whose key is in the question."""
     words = request["messages"][-1]["content"]
     return json.dumps(
         next((answer for key, answer in CONTRACT_ANSWERS.items() if f'"{key}"' in words), {"action": "A0"})
@@ -209,7 +209,7 @@ def test_contract_takes_effect_only_if_all_sign(stack, phone: OpenPage, signed: 
         check_page(pages["p1"], "act")
         for role, page in pages.items():
             page.locator("form[data-move=act] button", has_text="A0" if role == "p1" else "A1").click()
-        # Contributions of p1 and the model: 1 for everyone, and 1 more for p2, who pays ½ to each if all signed.
+        # p1 and the model contribute, which gives everyone 1; p2 gets 1 more, and pays each of them ½ if all signed.
         expect(pages["p1"].locator("#screen")).to_contain_text("1.5 points" if signed else "1 points")
         expect(pages["p2"].locator("#screen")).to_contain_text("1 points" if signed else "2 points")
 
@@ -280,7 +280,7 @@ class TestIncompleteGroup:
 
 
 class TestUnresponsivePlayer:
-    """Three people and a script; one person stops answering. The clock gives three seconds and no extra time."""
+    """Three people play with a script, and one of them stops answering; there is no extra time."""
 
     @pytest.fixture
     def seated(self, stack, phone: OpenPage) -> Callable[..., dict[str, tuple[str, Page]]]:
@@ -296,7 +296,7 @@ class TestUnresponsivePlayer:
 
     @staticmethod
     def play_round(seated: dict[str, tuple[str, Page]], number: int) -> None:
-        """Let the first two answer; then the next round begins, or the game is over."""
+        """Let the first two people answer, which ends the round."""
         for role in ("p1", "p2"):
             expect_turn(seated[role][1])
             submit_number(seated[role][1], number)
@@ -396,7 +396,7 @@ def test_people_models_and_a_script_play_a_contest(stack, phone: OpenPage, tmp_p
 
 @pytest.mark.slow
 def test_english_auction_continues_when_a_bidder_leaves(stack, phone: OpenPage):
-    """The clock drops the person who left out of the auction; the others keep bidding."""
+    """The clock removes the person who left from the auction, and the others keep bidding."""
     values = {"players": 3, "assets": 100, "values": [80, 65, 90]}
     seats = {"p1": "person", "p2": "person", "p3": "person"}
     clock = {"on_timeout": "default", "turn_seconds": 25, "extension_seconds": 0}

@@ -1,4 +1,4 @@
-"""Whichever service is killed while people meet and play: everyone is in one group, moves once, is paid once."""
+"""Although services are killed while people meet and play, everyone is in one group, moves once and is paid once."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ GROUPS, RUNS = 20, 3
 PEOPLE_PER_GROUP = 3
 """People per group; a scripted player is the fourth."""
 PATIENCE = 400.0
-"""Seconds within which all must have ended."""
+"""Seconds within which everyone must have finished."""
 SERVICES = ("web", "redis", "worker")
 POSITION = re.compile(r'name="position" value="(\d+)"')
 
 
 class Person:
-    """A participant whose browser retries whenever the server does not answer.
+    """A participant who tries again whenever the server does not answer.
 
     Attributes:
         where: "lobby" while they wait for others, "round" while their move is sealed and others have not moved.
@@ -33,7 +33,7 @@ class Person:
         self.where = ""
 
     async def take_part(self) -> None:
-        """Arrive, wait, play and continue until the last page."""
+        """Continue from the instructions through lobby and game to the last page."""
         await self.may_arrive.wait()
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
@@ -47,7 +47,7 @@ class Person:
         raise TimeoutError(self.path)
 
     async def _load_and_act(self) -> bool:
-        """Load the page once and do what it asks for; return True at the end."""
+        """Load the page once and act on it; return True on the last page."""
         page = (await self.client.get(self.path)).text
         self.where = "lobby" if 'id="lobby"' in page else ""
         if 'class="card earnings"' in page:
@@ -76,7 +76,7 @@ class Person:
 async def kill_services(stack, people: list[Person], last: asyncio.Event) -> None:
     """Kill each service while people are in the lobby, and again while they are in rounds.
 
-    `last` lets the person arrive for whom the last group waits; until then someone is in the lobby.
+    `last` lets the last person arrive; until then, the last group is waiting in the lobby.
     """
     for where in ("lobby", "round"):
         for name in SERVICES:

@@ -19,7 +19,7 @@ Rows = dict[str, list[tuple[object, ...]]]
 
 @pytest.fixture
 def filled(transactional_db: None) -> Iterator[None]:
-    """Rows in the tables of Parley's apps; at the end the schema is complete again, even if a test failed."""
+    """Fill the tables of Parley's apps; afterwards, apply all migrations again, even if the test has failed."""
     SampleData()
     yield
     executor = MigrationExecutor(connection)
@@ -44,7 +44,7 @@ def test_most_tables_are_filled(filled: None):
 
 
 def test_newest_migrations_run_both_ways(filled: None):
-    """An app whose newest migration is its first has nothing to go back to."""
+    """Apps whose newest migration is their first are skipped."""
     undone = []
     for label in _own_apps():
         executor = MigrationExecutor(connection)

@@ -1,4 +1,4 @@
-"""A person waits in the browser for a model that misbehaves: the game goes on, or ends with pay, within the limit."""
+"""A person plays against a misbehaving model in a browser; the game continues, or ends with pay, within the limit."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ STACKS = ("sqlite",)
 LIMIT = 8.0
 """Seconds that a study gives its opponent for a move."""
 TIMEOUT = 1000 * (LIMIT + 20)
-"""Milliseconds within which the person must see it; includes a margin for a slow machine with a dozen open pages."""
+"""Milliseconds within which the person must see the result, with a margin for a dozen pages on a slow machine."""
 MISBEHAVIOURS: dict[str, Any] = {
     "hung": Hang(60),
     "busy": Failure(429, retry_after=60),
@@ -52,14 +52,14 @@ MISBEHAVIOURS: dict[str, Any] = {
     "late": Slow(30, "{}"),
 }
 QUICK = ("hung", "broken", "wrong-types", "declines")
-"""One misbehaviour of each kind: no answer, a refusal by HTTP, an unusable answer, a refusal in words."""
+"""One misbehaviour of each kind: no answer, an HTTP error, an unusable answer, a refusal."""
 CASES = [("bargaining", QUICK), *((game, tuple(MISBEHAVIOURS)) for game in GAMES)]
 SETTINGS = {"call_seconds": 2.0, "limit_seconds": LIMIT, "retries": 1, "tries_after_first": 1, "appears": "typed"}
 
 
 @pytest.fixture(scope="module")
 def standins() -> Iterator[dict[str, str]]:
-    """Run a server for each misbehaviour; yield their addresses."""
+    """Run a stand-in server for each misbehaviour; yield their addresses."""
     with ExitStack() as servers:
         yield {
             kind: f"http://127.0.0.1:{servers.enter_context(OpenAIStandIn([answer])).port}/v1"
@@ -68,9 +68,9 @@ def standins() -> Iterator[dict[str, str]]:
 
 
 def move_against(stack, standins: dict[str, str], game: str, kind: str, **settings) -> str:
-    """Make a person's first move against this model; return the path of their page.
+    """Make a person's first move against a misbehaving model; return the path of their page.
 
-    Each study has its own endpoint: failures in one neither open another's circuit nor close it to participants.
+    Each study has its own endpoint, so that failures in one neither open another's circuit nor close its admission.
     """
     slug = f"{kind}-{game}-{'script' if settings else 'end'}".replace("_", "-")
     stack.call("tests.actions.add_endpoint", slug, standins[kind])
@@ -90,7 +90,7 @@ def move_against(stack, standins: dict[str, str], game: str, kind: str, **settin
 
 
 def reach_the_end(page: Page, kind: str) -> None:
-    """Wait for the end of the game, and go to the last page if the end came while the page was open."""
+    """Wait until the game ends, and continue to the last page if the game's page is still open."""
     ending = page.get_by_role("heading", name="The game could not continue", level=1)
     continue_button = page.get_by_role("button", name="Continue")
     expect(ending.or_(continue_button).first, kind).to_be_visible(timeout=TIMEOUT)

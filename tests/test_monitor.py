@@ -38,7 +38,7 @@ def slug(stack: Any) -> str:
 
 @pytest.fixture
 def desk(stack: Any, browser: Browser, slug: str) -> Iterator[Page]:
-    """The study's monitor, open on a researcher's screen."""
+    """Yield the study's monitor, open on a researcher's screen."""
     name = f"boss-{os.urandom(3).hex()}"
     stack.call("tests.actions.create_superuser", name, PASSWORD)
     context = browser.new_context(viewport={"width": 1280, "height": 900})
@@ -54,7 +54,7 @@ def desk(stack: Any, browser: Browser, slug: str) -> Iterator[Page]:
 
 
 def figure(desk: Page, name: str) -> Any:
-    """Return the number above `name`."""
+    """Return the number above this label."""
     return desk.locator("#m-counts div", has=desk.get_by_text(name, exact=True)).locator("dd")
 
 
@@ -101,7 +101,7 @@ def test_ending_a_match_records_the_reason_and_pays(stack, page: Page, desk: Pag
         row.get_by_role("link", name="End …").click()
         dialog = desk.get_by_role("dialog")
         dialog.get_by_role("button", name="End and pay").click()
-        expect(dialog, "nothing is sent without a reason").to_be_visible()
+        expect(dialog, "the match was ended without a reason").to_be_visible()
         dialog.get_by_label("Reason (recorded)").fill("The worker <b>died</b>")
         dialog.get_by_role("button", name="End and pay").click()
         expect(desk.locator("#m-failures li").first).to_contain_text("ended by a researcher: The worker <b>died</b>")
@@ -136,7 +136,7 @@ def test_outdated_figures_are_marked(stack, desk: Page, slug: str):
 
 def test_hidden_page_pauses_until_it_is_visible(stack, desk: Page, slug: str):
     desk.evaluate("Object.defineProperty(document, 'hidden', { get: () => window.away }); window.away = true")
-    desk.wait_for_load_state("networkidle")  # a request in progress has finished
+    desk.wait_for_load_state("networkidle")  # let a request in progress finish
     requests: list[str] = []
     desk.on("request", lambda request: requests.append(request.url))
     stack.arrive(slug)
@@ -153,7 +153,7 @@ def test_keyboard_steps_through_a_match_without_scripts(stack, page: Page, desk:
     desk.locator("#m-live tbody tr a").first.click(timeout=PATIENCE)
     place = desk.locator(".step-place")
     expect(place).to_contain_text("of")
-    desk.wait_for_load_state("networkidle")  # the script that handles the keys is loaded
+    desk.wait_for_load_state("networkidle")  # wait until the script that handles the keys has loaded
     desk.keyboard.press("Home")
     expect(place).to_contain_text("Step 1 of")
     desk.keyboard.press("ArrowRight")

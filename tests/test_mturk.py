@@ -1,4 +1,4 @@
-"""A study on Mechanical Turk, against its stand-in: from the account to the dataset, in the browser."""
+"""A study runs on Mechanical Turk's stand-in, from the account to the dataset, in a browser."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ STATES = {
     "ACONSENTED": State.CONSENTED,
     "AINSTRUCTED": State.INSTRUCTED,
 }
-"""Workers who go through without a browser, and the state they end in."""
+"""Workers who take part without a browser, and the state that each reaches."""
 SECOND_VERSION_WORKERS = {"ASCREENEDOUT": State.SCREENED_OUT, "AWAITING": State.WAITING}
-"""The same for those who arrive last, after the study has been launched again."""
+"""The same for workers who arrive after the study has been launched again."""
 PAID_ENDINGS = {State.COMPLETED, State.FAILED_QUIZ, State.OPPONENT_FAILED}
-"""Endings that are paid; after the others the task is returned."""
+"""Endings that are paid; after other endings, workers return the task."""
 
 
 @pytest.fixture
@@ -62,14 +62,14 @@ def researcher(stack: Any, page: Page, standin: StandIn) -> Researcher:
 
 
 class Researcher:
-    """A researcher in the admin, with one study."""
+    """A researcher who works on one study in the admin."""
 
     def __init__(self, stack: Any, page: Page, standin: StandIn):
         self.stack, self.page, self.standin = stack, page, standin
         self.slug = ""
 
     def set_up(self, slug: str, people: int) -> None:
-        """Launch a study, and choose a new account for it."""
+        """Launch a study and recruit for it with a new account."""
         fields = {
             "title": f"Splitting money ({slug})",
             "slug": slug,
@@ -119,7 +119,7 @@ class Researcher:
         expect(workers).to_be_visible(timeout=SLOW_MACHINE)
 
     def publish(self, number: int) -> None:
-        """Publish one task for this many people: enter it, check its price, confirm."""
+        """Publish one task for this many people: fill in the form, check the cost, confirm."""
         page = self.page
         self.open()
         page.get_by_role("link", name="Publish on Mechanical Turk").click()
@@ -129,8 +129,8 @@ class Researcher:
         expect(page.get_by_text(f"Mechanical Turk's fee on rewards ({share}%)").first).to_be_visible(
             timeout=SLOW_MACHINE
         )
-        assert not self.standin.market.hits, "nothing is published before it is confirmed"
-        page.get_by_role("button", name=re.compile(r"\bPublish$")).click()  # after the icon's name
+        assert not self.standin.market.hits, "the task was published before it was confirmed"
+        page.get_by_role("button", name=re.compile(r"\bPublish$")).click()  # the name of an icon precedes it
         expect(page.get_by_text("Published: workers can find the task now.")).to_be_visible(timeout=SLOW_MACHINE)
 
     def refresh(self) -> None:
@@ -152,7 +152,7 @@ class Researcher:
 
 
 class Worker:
-    """A worker with a browser at the stand-in's pages."""
+    """A worker who uses the stand-in's pages in a browser."""
 
     def __init__(self, browser: Browser, standin: StandIn, name: str, **window: Any):
         self.standin, self.name = standin, name
@@ -160,7 +160,7 @@ class Worker:
         self.page.set_default_timeout(SLOW_MACHINE)
 
     def find(self) -> Frame:
-        """Identify as this worker, find the task and preview it."""
+        """Identify as this worker, find the task and open its preview; return the frame."""
         self.page.goto(self.standin.url)
         self.page.get_by_label("Worker ID").fill(self.name)
         self.page.get_by_role("button", name="See the tasks").click()
@@ -168,7 +168,7 @@ class Worker:
         return self._frame("You are invited")
 
     def accept(self) -> Frame:
-        """Accept the task; return the frame in which it is done."""
+        """Accept the task; return the frame with the study."""
         self.page.get_by_role("button", name="Accept").click()
         return self._frame("I agree to take part")
 
@@ -205,14 +205,14 @@ class Worker:
 
 
 def accept_without_browser(standin: StandIn, worker: str) -> tuple[Assignment, str]:
-    """Let a worker accept the task and open it without a browser; return the assignment and their page's path."""
+    """Let a worker accept and open the task without a browser; return the assignment and the path of their page."""
     (task,) = standin.market.hits.values()
     assignment = standin.market.accept(standin.market.worker(worker), task)
     return assignment, open_link(assignment, standin).headers["location"]
 
 
 def open_link(assignment: Assignment, standin: StandIn, **other: str) -> httpx.Response:
-    """Return our response to the link of an assignment."""
+    """Open the link of an assignment; return Parley's response."""
     link = {
         "assignmentId": assignment.id,
         "hitId": assignment.hit.id,
@@ -251,7 +251,7 @@ def test_two_workers_are_recruited_paid_and_exported(browser, stack, researcher,
 
 
 def check_paid(stack: Any, standin: StandIn, slug: str) -> None:
-    """Check that each submitter's rows are confirmed and were paid at the stand-in once, and that the sums agree."""
+    """Check that the stand-in paid each confirmed row once, and that the sums agree."""
     rows = stack.call("tests.mturk.ledger", slug)
     submitted = {
         assignment.worker: assignment
@@ -269,7 +269,7 @@ def check_paid(stack: Any, standin: StandIn, slug: str) -> None:
 
 
 def check_export(stack: Any, slug: str, folder: Path, workers: list[str]) -> None:
-    """Check that the dataset verifies and contains nobody's identifier."""
+    """Check that the dataset verifies and contains no worker's identifier."""
     stack.manage("export_dataset", slug, "--to", str(folder / "data"))
     stack.manage("verify_dataset", str(folder / "data"))
     for file in (folder / "data").rglob("*"):
@@ -306,7 +306,7 @@ def test_twenty_workers_complete_a_whole_study(browser, stack, researcher, stand
     for name, state in STATES.items():
         take_part(name, state)
 
-    # One only arrives; one accepts and returns, and the assignment goes to another; and there are forged requests.
+    # One worker only arrives. Another accepts and returns the assignment, which a third takes. Others forge links.
     arrived, paths["AARRIVED"] = accept_without_browser(standin, "AARRIVED")
     returned, paths["AGONE"] = accept_without_browser(standin, "AGONE")
     standin.market.leave(returned)

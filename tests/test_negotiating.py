@@ -1,4 +1,4 @@
-"""A person sells, and a person buys, in a browser against an agent; the dataset matches the formulas."""
+"""People sell to and buy from an agent in a browser, and the dataset agrees with the formulas."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VALUES = {"alice": 80.0, "bob": 150.0}
 
 
 def enter_game(stack, page: Page, role: str, slug: str, **settings) -> str:
-    """Go to the game in this role, against a haggler."""
+    """Launch a study and go to the game in this role, against a haggler; return the study's short name."""
     defaults = {
         "title": "Trading",
         "game": "negotiation",
@@ -84,7 +84,7 @@ def test_buyer_is_warned_of_a_loss_and_walks_away(stack, page: Page, tmp_path: P
     walking.expect_turn(page, "answer")
     expect(page.locator("#screen")).to_contain_text("$120")
     expect(page.locator("#screen")).to_contain_text("lose $30")
-    assert "$80" not in page.content(), "the seller's value is on the buyer's page"
+    assert "$80" not in page.content(), "the buyer's page reveals the seller's value"
     walking.answer(page, "walk_away")
     row = finish(stack, page, slug, "$90", tmp_path / "d")
     assert (row["trade"], row["price"]) == ("FALSE", "")

@@ -1,4 +1,4 @@
-"""The real nginx with deploy/nginx.conf in front of a live stack: its limits, sockets and logs."""
+"""nginx with deploy/nginx.conf in front of a live stack: its limits, sockets and logs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = [
 ]
 STUDY = "through-nginx"
 WORKER = "5f3d0c8a9b7e6d5c4b3a2910"
-"""An id as recruiters assign it, in the link's query string."""
+"""A worker's ID as recruiters pass it in the link."""
 
 
 @dataclass
@@ -43,13 +43,13 @@ class Proxy:
         return f"https://127.0.0.1:{self.port}"
 
     def logged(self) -> dict[str, str]:
-        """Return every file that nginx has written in its folder, including logs like those of the distribution."""
+        """Return the content of every log that nginx has written, including the one for all sites."""
         return {str(path): path.read_text(errors="replace") for path in self.folder.rglob("*.log")}
 
 
 @pytest.fixture(scope="module")
 def proxy(stack, tmp_path_factory) -> Iterator[Proxy]:
-    """Run nginx as Debian configures it, with an access log at the http level, and our file included."""
+    """Run nginx as Debian configures it, with an access log for all sites, and include Parley's file."""
     folder = tmp_path_factory.mktemp("nginx")
     openssl = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
     subprocess.run([*openssl, "-keyout", folder / "privkey.pem", "-out", folder / "fullchain.pem"], check=True,
@@ -92,7 +92,7 @@ def proxy(stack, tmp_path_factory) -> Iterator[Proxy]:
 
 @pytest.fixture(scope="module")
 def path(proxy: Proxy) -> str:
-    """A game page that a participant reached through nginx."""
+    """Return the path of a game page that a participant reached through nginx."""
 
     async def enter() -> str:
         async with httpx.AsyncClient(base_url=proxy.url, verify=False, timeout=60) as client:

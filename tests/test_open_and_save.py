@@ -1,4 +1,4 @@
-"""Every admin form: opening and saving without a change leaves everything as it was."""
+"""Opening and saving any admin form without a change leaves everything as it was."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.forms import form_data, new_form_data
 pytestmark = pytest.mark.django_db
 ADD = "/admin/studies/study/add/"
 FORMS = {Study, Endpoint, User, OtreeServer, Account, Recruitment, Panel}
-"""Models whose pages can be saved; forms create collections, tokens and tasks but never change them."""
+"""Models whose pages can be saved. Collections, tokens and tasks are created by forms that cannot change them."""
 NOTHING_TO_SAVE = {
     "api.Token",
     "collecting.Collection",
@@ -36,7 +36,7 @@ NOTHING_TO_SAVE = {
     "mturk.Assignment",
     "prolific.Publication",
 }
-"""Models whose pages have actions, but no field to type into."""
+"""Models whose pages have actions but no fields."""
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def superuser(client: Client) -> User:
 
 
 def check_unchanged(client: Client, row: models.Model) -> None:
-    """Open the row's page, post what it shows, and compare the row."""
+    """Open the row's page, post the form as shown, and check that the row is the same."""
     rows = type(row)._base_manager.filter(pk=row.pk)
     before = _values_of(rows)
     address = reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_change", args=[row.pk])
@@ -58,7 +58,7 @@ def check_unchanged(client: Client, row: models.Model) -> None:
 
 
 def _values_of(rows: Any) -> dict[str, Any]:
-    """Return a row's values; a study's parameters as they would be launched, since the form writes defaults out."""
+    """Return a row's values; for a study, the hash of what would be launched, because the form fills in defaults."""
     values = rows.values().get()
     if rows.model is Study:
         values["config"] = sha256_of(content_of(rows.get()))

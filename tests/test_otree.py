@@ -1,4 +1,4 @@
-"""A real oTree 6 server, in its own environment, with a Parley game in the middle of its experiment."""
+"""An oTree 6 server in its own environment runs an experiment with a Parley game in the middle."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ STACKS = ("sqlite",)
 STUDY = "otree-demo"
 MINUTE = 60
 LOSS = "10%"
-"""The share of the money lost per round in the study: the quiz's correct answer."""
+"""The quiz's correct answer: the share of the money lost per round."""
 
 
 @pytest.fixture(scope="session", autouse=True)
 def program() -> Path:
-    """oTree's own environment, created if missing; OTREE_PROGRAM can name another."""
+    """Return oTree's program, installed if missing; OTREE_PROGRAM can name another one."""
     named = os.environ.get("OTREE_PROGRAM")
     if not named:
         process = subprocess.run([ROOT / "deploy/setup/otree.sh"], capture_output=True, text=True)
@@ -49,14 +49,14 @@ class Experiment:
     """oTree and Parley, configured for each other.
 
     Attributes:
-        alone: oTree's wide export while its only session is one of the app `parley`.
+        alone: oTree's wide export, made while its only session contained only the app `parley`.
     """
 
     server: Otree
     alone: list[list[str]]
 
     def session(self, config: str = "with_parley") -> str:
-        """Create a session of two through oTree's REST API; return its session-wide link."""
+        """Create a session for two through oTree's REST API; return its session-wide link."""
         session_config = {"session_config_name": config, "num_participants": 2}
         answer = httpx.post(f"{self.server.url}/api/sessions", json=session_config, timeout=30).raise_for_status()
         return str(answer.json()["session_wide_url"])
@@ -67,21 +67,21 @@ class Experiment:
         return list(csv.reader(io.StringIO(answer.text)))
 
     def rows(self, name: str = "export_app") -> list[dict[str, str]]:
-        """Return one of oTree's own exports of the app."""
+        """Return one of oTree's exports of the app as dictionaries."""
         header, *rows = self.export(name, app="parley")
         return [dict(zip(header, row, strict=True)) for row in rows]
 
     def player(self, code: str) -> dict[str, str]:
-        """Return oTree's data on one participant in the app."""
+        """Return a participant's row in oTree's export of the app."""
         return next(row for row in self.rows() if row["participant.code"] == code)
 
     def turns(self, code: str) -> list[dict[str, str]]:
-        """Return the turns that oTree stores of one participant's game."""
+        """Return the turns of a participant's game in oTree's custom export."""
         return [row for row in self.rows("export_app_custom") if row["participant"] == code]
 
 
 def start_experiment(server: Otree, stack: Any) -> Experiment:
-    """Start the server with an empty database, and create the study to which it sends people."""
+    """Start the server with an empty database, and create the study to which it sends participants."""
     link = stack.call("deploy.otree_demo.study.make_study", server.url, server.rest_key, purpose="study")
     server.prepare(parley=stack.url, **link)
     server.start()
@@ -115,7 +115,7 @@ def start_participant(browser: Browser, link: str) -> Page:
 
 
 def return_link(page: Page) -> str:
-    """Return where the last page in Parley leads."""
+    """Return the link on the last page in Parley that leads back to oTree."""
     return str(page.get_by_role("link", name="Back to the experiment").get_attribute("href"))
 
 
@@ -207,7 +207,7 @@ def test_two_participants_play_in_parley_and_return(browser, stack, experiment, 
 
 @pytest.fixture
 def in_pairs(stack, experiment: Experiment) -> Iterator[Experiment]:
-    """The study's newest version lets two people play with each other."""
+    """Launch a version of the study in which two people play with each other."""
     pair = {"name": "a pair", "seats": {"alice": "person", "bob": "person"}}
     stack.call("tests.actions.launch_again", STUDY, {"lineups": [pair]})
     yield experiment
@@ -239,7 +239,7 @@ def test_otree_participants_meet_in_one_lobby(browser, stack, in_pairs):
         finish(page)
         page.context.close()
         results[role] = in_pairs.player(code)
-        assert moves(in_pairs.turns(code))[-1] == ("bob", {"decision": "accept"}), "each sees the moves of both"
+        assert moves(in_pairs.turns(code))[-1] == ("bob", {"decision": "accept"}), "both players' moves"
     assert results["alice"]["player.parley_match"] == results["bob"]["player.parley_match"] != ""
     assert {role: row["player.parley_role"] for role, row in results.items()} == {"alice": "alice", "bob": "bob"}
     payoffs = {role: float(row["player.parley_payoff"]) for role, row in results.items()}
@@ -250,7 +250,7 @@ def test_otree_participants_meet_in_one_lobby(browser, stack, in_pairs):
 def kill_and_restart(browser: Browser, stack: Any, experiment: Experiment, *, away: float) -> tuple[int, float]:
     """Kill oTree before a game ends, and restart it after at least `away` seconds and two failed attempts.
 
-    Return how many attempts the result took, and how long oTree was down.
+    Return how many attempts were needed to send the result, and how long oTree was down.
     """
     link = experiment.session()
     page, waiting = start_participant(browser, link), start_participant(browser, link)
@@ -259,7 +259,7 @@ def kill_and_restart(browser: Browser, stack: Any, experiment: Experiment, *, aw
     killed = time.monotonic()
     answer_quiz(page)
     back = return_link(page)
-    page.context.close()  # the participant does not return: Parley sends the result by itself
+    page.context.close()  # the participant does not return, so Parley must send the result
     stack.call("tests.actions.await_failed_attempts", 2)
     time.sleep(max(0.0, away - (time.monotonic() - killed)))
     experiment.server.start()
@@ -269,7 +269,7 @@ def kill_and_restart(browser: Browser, stack: Any, experiment: Experiment, *, aw
     try:
         again = browser.new_context().new_page()
         again.goto(back)
-        finish(again)  # with the sent result: oTree cannot ask for it now
+        finish(again)  # oTree uses the result that was sent; it cannot ask for it now
         again.context.close()
         waiting.get_by_role("button", name="I have finished").click()
         expect(waiting.get_by_text("nothing is lost")).to_be_visible()
@@ -304,7 +304,7 @@ def test_participant_continues_after_closing_either_page(browser, stack, experim
     assert page.url == instructions
     context.close()
 
-    # Another browser, through the return link that oTree gives everyone.
+    # The participant continues in another browser, through oTree's own link for returning.
     code = max(experiment.rows(), key=lambda row: row["participant.time_started_utc"])["participant.code"]
     page = browser.new_context().new_page()
     page.goto(f"{experiment.server.url}/InitializeParticipant/{code}")
@@ -328,18 +328,18 @@ def test_repeated_links_results_and_pages_count_once(browser, stack, experiment)
     first_result = experiment.player(code)
     ledger, enrolments = stack.call("tests.actions.ledger", STUDY), stack.call("tests.actions.count_enrolments", STUDY)
 
-    # The same link again, here and in another browser: the last page, and no second game.
+    # Opening the same link again, here or in another browser, leads to the last page and starts no second game.
     for browsing in (page, browser.new_context().new_page()):
         browsing.goto(link)
         assert browsing.url == last
         expect(browsing.get_by_role("link", name="Back to the experiment")).to_be_visible()
-    # The same result again, through oTree's REST API, and a better, forged one.
+    # The same result arrives again through oTree's REST API, and then a forged, better one.
     ((name, result),) = stack.call("tests.actions.otree_vars", STUDY, code).items()
     for sent in (result, {**result, "payoff_cents": 99_900}):
         address = f"{experiment.server.url}/api/participant_vars/{code}"
         key = {"otree-rest-key": experiment.server.rest_key}
         httpx.post(address, json={"vars": {name: sent}}, headers=key, timeout=30).raise_for_status()
-    # The pages again: back to Play, Done twice.
+    # The participant opens Play again, and Done twice.
     page.goto(waiting)
     page.goto(back)
     finish(page)
@@ -378,12 +378,12 @@ RESULT = {
     **{"state": "finished", "ending": "completed", "turns": [TURN]},
     **{"payoff_cents": 193, "base_cents": 100, "bonus_cents": 93},
 }
-"""The data that Parley reports about a participant who played."""
+"""The result that Parley sends for a participant who has played."""
 
 
 def request(server: Otree, method: str, path: str, **sent: Any) -> httpx.Response:
     """Return oTree's response, following redirects."""
-    # TLS is not used, and loading its certificates would take longer than the request.
+    # Loading certificates, which are not needed here, would take longer than the request.
     return httpx.request(method, f"{server.url}{path}", follow_redirects=True, timeout=30, verify=False, **sent)
 
 
@@ -393,7 +393,7 @@ def enter_session(server: Otree, link: str) -> str:
 
 
 def send_result(server: Otree, code: str, result: dict[str, Any]) -> None:
-    """Send a result."""
+    """Send a participant's result to oTree."""
     request(server, "POST", f"/api/participant_vars/{code}", json={"vars": {"parley/1": result}}).raise_for_status()
 
 
@@ -412,15 +412,15 @@ def test_late_results_of_advanced_participants_are_paid(points_server):
     session_config = {"session_config_name": "with_parley", "num_participants": 2}
     session = request(points_server, "POST", "/api/sessions", json=session_config).raise_for_status().json()
     early, late = (enter_session(points_server, session["session_wide_url"]) for _i in range(2))
-    advance(points_server, session["code"], early, pages=2)  # survey, Play: they are in the survey after the game
+    advance(points_server, session["code"], early, pages=2)  # past the survey and Play, to the survey after the game
     advance(points_server, session["code"], late, pages=3)
 
-    # One result comes before the last page, and one after it: the report stores it.
+    # One result arrives before the last page. The other arrives after it and is recorded by the report.
     send_result(points_server, early, RESULT)
     advance(points_server, session["code"], early, pages=1)
     assert "$1.93" in current_page(points_server, early)
     report = f"/AdminReport/{session['code']}"
-    assert "could not be asked" in request(points_server, "GET", report).text, "no result has arrived for the other one"
+    assert "could not be asked" in request(points_server, "GET", report).text, "the other result is missing"
     send_result(points_server, late, {**RESULT, "turns": [TURN, {"number": 2}]})
     assert request(points_server, "GET", report).status_code == 500
     send_result(points_server, late, RESULT)
@@ -445,7 +445,7 @@ def test_otree_bots_skip_the_game(points_server):
 
 
 def is_logged(server: Otree, text: str, *, patience: float = 30) -> bool:
-    """Return whether the server logs this soon."""
+    """Return whether the server logs this text in time."""
     until = time.monotonic() + patience
     while text not in server.log() and time.monotonic() < until:
         time.sleep(0.1)
@@ -454,12 +454,12 @@ def is_logged(server: Otree, text: str, *, patience: float = 30) -> bool:
 
 @pytest.fixture(scope="module")
 def points_server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Otree]:
-    """oTree as `otree startproject` sets it up: payoffs are points. Parley is not running."""
+    """Run oTree as `otree startproject` sets it up, with payoffs in points, while Parley is not running."""
     server = Otree(tmp_path_factory.mktemp("points"), program)
     server.prepare(parley="http://127.0.0.1:9", study="nowhere", link_key="k" * 64)
     settings = server.folder / "settings.py"
     settings.write_text(settings.read_text().replace("USE_POINTS = False", "USE_POINTS = True"))
-    server.environment["OTREE_SKIP_CSRF"] = "1"  # the monitor's button is used without its page
+    server.environment["OTREE_SKIP_CSRF"] = "1"  # the tests press the monitor's button without loading its page
     server.start()
     try:
         yield server
@@ -469,7 +469,7 @@ def points_server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> It
 
 @pytest.mark.slow
 def test_result_reaches_otree_on_postgresql_after_an_outage(browser, stack, program, tmp_path):
-    # Last, because from now on the study uses another server.
+    # This test runs last, because it connects the study to another server.
     database = PrivatePostgres(durable=True)
     server = Otree(tmp_path / "otree", program, database_url=database.start())
     try:

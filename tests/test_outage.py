@@ -1,4 +1,4 @@
-"""A database outage: a page that reloads by itself, and one line a minute in the log."""
+"""During a database outage, pages reload automatically and the log gets one line a minute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every page that a participant may see: accessible, small, and readable on a phone, in light and dark mode."""
+"""Every page that a participant may see is accessible, small, and readable on a phone, in light and dark mode."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ pytestmark = pytest.mark.browser
 STACKS = ("sqlite",)
 """The pages' appearance does not depend on the database."""
 MAX_BYTES = 100_000
-"""Maximum bytes of a first visit."""
+"""Maximum size of a first visit in bytes."""
 APPEARANCES = (
     ("light", PHONE, ()),
     ("dark", DESKTOP, (*DARK, "region", "page-has-heading-one")),
 )
-"""In dark mode and on a desktop, only checks that colours and space can change are repeated."""
+"""Dark mode on a desktop repeats only the checks whose result colours or space can change."""
 GAMES = registry.keys()
 
 CONFIGURED = [configure(registry.get(game), {}) for game in GAMES]
 SEATS = [(game.key, role) for game in CONFIGURED for role in first_of_each_kind(game, game.people())]
-"""A role that people take of each kind: seats of one kind see the same pages."""
+"""One role of each kind that people play, because seats of one kind see the same pages."""
 QUICK = [
     ("bargaining", "alice"),
     ("beauty_contest", "p1"),
@@ -40,11 +40,11 @@ QUICK = [
     ("social_dilemma", "p1"),
     ("pricing", "agent"),
 ]
-"""One seat of each published system in usual runs; slow tests check the others."""
+"""One role of each published system for quick runs; slow runs check the others too."""
 
 
 class Inspector:
-    """Checks pages as displayed, and collects all their problems."""
+    """Checks pages as displayed and collects all problems."""
 
     def __init__(self, browser: Browser):
         self.browser = browser
@@ -52,7 +52,7 @@ class Inspector:
         self.weights: dict[str, int] = {}
 
     def inspect(self, page: Page, name: str) -> None:
-        """Check the current page, and once per address its first load in a new browser."""
+        """Check the current page, and once per address the size of its first load."""
         photograph(page, name)
         for scheme, size, rules in APPEARANCES:
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
@@ -108,7 +108,7 @@ TOO_SMALL = """[...document.querySelectorAll(
 
 @pytest.fixture
 def inspector(browser: Browser) -> Iterator[Inspector]:
-    """Fail the test at its end with all problems found."""
+    """Yield an inspector, and fail at the end of the test if it has found problems."""
     inspector = Inspector(browser)
     yield inspector
     assert not inspector.problems, "\n".join(inspector.problems)
@@ -116,7 +116,7 @@ def inspector(browser: Browser) -> Iterator[Inspector]:
 
 @pytest.fixture(scope="session")
 def study(stack) -> str:
-    """A study in which people play alice against a script that answers at once."""
+    """Launch a study in which people play alice against a script that answers at once; return its short name."""
     return bargaining(stack, "pages")
 
 
@@ -139,7 +139,7 @@ def test_error_pages(stack, page: Page, inspector: Inspector, path: str):
 
 
 def test_inspector_finds_every_fault(stack, page: Page, browser: Browser):
-    """A page without title or language, grey on grey in dark mode, too wide, with a button too small to touch."""
+    """The page has no title or language, is too wide, is grey on grey in dark mode, and has too small a button."""
     page.route(
         "**/wrong",
         lambda route: route.fulfill(
@@ -321,7 +321,7 @@ def test_refused_move_can_be_corrected_without_javascript(stack, browser: Browse
 
 
 def test_pages_can_be_zoomed_to_four_times_their_size(stack, page: Page, study: str):
-    """On a 1280 px desktop, this leaves 320 px."""
+    """A width of 1280 px, zoomed to 400 %, leaves 320 px."""
     page.set_viewport_size({"width": 320, "height": 256})
     for path in (stack.arrive(study), stack.reach_first_turn(study)):
         page.goto(stack.url + path)

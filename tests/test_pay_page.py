@@ -1,4 +1,4 @@
-"""An owner pays participants in the browser; a worker processes the payments, and participants see the status."""
+"""An owner pays participants in a browser, a worker process makes the payments, and participants see their status."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PATIENCE = 60
 
 @pytest.fixture
 def slug(stack: Any) -> str:
-    """A study without participants yet."""
+    """Launch a study without participants; return its short name."""
     slug = stack.launch_study(
         {
             "slug": f"paid-{os.urandom(3).hex()}",
@@ -41,7 +41,7 @@ def pay_page(stack: Any, page: Page, slug: str, state: str = "due") -> None:
 
 
 def apply_action(page: Page, title: str, *, note: str = "") -> None:
-    """Choose an action for all rows shown, and confirm it on the next page."""
+    """Choose an action for all rows on the page, and confirm it on the next page."""
     page.get_by_role("button", name=f"{title}…").click()
     if note:
         page.get_by_role("textbox").fill(note)

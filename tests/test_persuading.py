@@ -1,4 +1,4 @@
-"""A person sells and a person buys in the persuasion game, with messages and recommendations, in a browser."""
+"""People sell and buy in the persuasion game in a browser, with messages and with recommendations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONFIG = {"price": 100, "prior": 0.5, "high_value": 1.25, "rounds": 3, "qualitie
 
 
 def enter_game(stack, page: Page, role: str, slug: str, agent: str, **config) -> str:
-    """Go to the game in this role."""
+    """Launch a study and go to the game in this role; return the study's short name."""
     defaults = {
         "title": "Products",
         "game": "persuasion",

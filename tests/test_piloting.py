@@ -1,4 +1,4 @@
-"""A pilot on the live stack: its worker is killed midway, and everyone still goes through once."""
+"""A pilot on a live stack finishes, with everyone going through once, although its worker is killed midway."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a participant's page may load and run: only our own files, and nothing inline."""
+"""Participants' pages may load and run only Parley's own files, and nothing inline."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ TEMPLATES = sorted(
     for path in [*ROOT.glob("templates/**/*.html"), *ROOT.glob("games/*/templates/**/*.html")]
     if not {"admin", "signin"} & set(path.relative_to(ROOT).parts)
 )
-"""Templates of participants' pages: everything outside the admin and its sign-in."""
+"""Templates of participants' pages: all except those of the admin and its sign-in."""
 
 
 class InlineFinder(HTMLParser):
-    """Collects whatever a strict policy would block."""
+    """Collects everything that a strict policy would block."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ def find_inline(html: str) -> list[str]:
 
 
 def check_policy(response: HttpResponse) -> HttpResponse:
-    """Check that the page has the strict policy and conforms to it."""
+    """Check that the page has the strict policy and obeys it; return the response."""
     rules = dict(rule.strip().split(" ", 1) for rule in response["Content-Security-Policy"].split(";") if rule.strip())
     assert rules["default-src"] == "'none'"
     assert rules["script-src"] == rules["style-src"] == "'self'"

@@ -1,4 +1,4 @@
-"""A whole study on Prolific's stand-in: published and monitored in the browser, played, paid and exported."""
+"""A whole study runs on Prolific's stand-in: it is published and monitored in a browser, played, paid and exported."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from tests.photographs import PHONE
 pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
-"""Requests to Prolific do not depend on the database."""
+"""The requests to Prolific do not depend on the database."""
 PATIENCE = 60_000
 """Milliseconds for an admin page that first sends requests to the stand-in."""
 PAYMENT_TIMEOUT = 300
-"""Seconds within which everyone must be paid; beat checks every few seconds."""
+"""Seconds within which everyone must be paid; payments start every few seconds."""
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def standin() -> Iterator[StandIn]:
 
 
 def publish_study(stack, page: Page, standin: StandIn, *, slug: str, places: int) -> None:
-    """Set up as a researcher: add and try an account, choose the study's recruitment, create a draft, publish it."""
+    """Launch a study, add and test an account, choose it for the study, create the draft and publish it."""
     stack.launch_study(
         {
             "slug": slug,
@@ -85,7 +85,7 @@ def publish_study(stack, page: Page, standin: StandIn, *, slug: str, places: int
 
 
 def play_in_browser(browser: Browser, standin: StandIn, *, phone: bool) -> None:
-    """Find the study in Prolific's list as a worker, play, and return by the button."""
+    """As a worker, find the study in Prolific's list, play, and return with the button."""
     context = browser.new_context(viewport=PHONE if phone else None)
     page = context.new_page()
     page.set_default_timeout(walking.TURN)
@@ -106,7 +106,7 @@ def play_in_browser(browser: Browser, standin: StandIn, *, phone: bool) -> None:
 
 
 class Worker:
-    """A worker without a browser, over HTTP."""
+    """A worker who takes part over HTTP, without a browser."""
 
     def __init__(self, stack, standin: StandIn) -> None:
         self.stack, self.standin = stack, standin
@@ -125,7 +125,7 @@ class Worker:
         httpx.post(f"{self.stack.url}{self.path}leave/", timeout=60)
 
     def load_page(self) -> str:
-        """Load the worker's page, which must have a heading in every state."""
+        """Load the worker's page, which must have a heading in every state; return it."""
         answer = httpx.get(f"{self.stack.url}{self.path}", timeout=60)
         assert answer.status_code == 200 and "<h1" in answer.text
         return answer.text
@@ -150,7 +150,7 @@ def refresh(stack, page: Page, slug: str) -> None:
 
 
 def pay(stack, slug: str) -> dict:
-    """Approve everything that is due and wait until nothing is in transit."""
+    """Approve everything that is due, wait until nothing is in transit, and return the ledger."""
     stack.call("tests.offering.approve_all", slug)
     until = time.monotonic() + PAYMENT_TIMEOUT
     while time.monotonic() < until:
@@ -162,7 +162,7 @@ def pay(stack, slug: str) -> dict:
 
 
 def check_paid(stack, standin: StandIn, slug: str, ledger: dict) -> None:
-    """Check that every cent of the ledger was paid at the stand-in once, and nothing else."""
+    """Check that the stand-in paid every cent of the ledger once, and nothing else."""
     assert set(ledger["states"]) == {"confirmed"} and not ledger["wrong"]
     paid: Counter[str] = Counter()
     for _participant, kind, cents in standin.market.paid:
@@ -173,7 +173,7 @@ def check_paid(stack, standin: StandIn, slug: str, ledger: dict) -> None:
 
 
 def check_dataset(stack, standin: StandIn, slug: str, folder: Path, *, completed: int) -> None:
-    """Check that the export has the completed games and nobody's identifiers."""
+    """Check that the dataset contains the completed games and no identifiers."""
     stack.manage("export_dataset", slug, "--to", str(folder))
     stack.manage("verify_dataset", str(folder))
     contents = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file()).decode(errors="replace")
@@ -264,7 +264,7 @@ def test_twenty_workers_reach_every_state(stack, page: Page, browser: Browser, s
 
 
 def refresh_until_answered(stack, page: Page, slug: str) -> None:
-    """Request the data while the API fails, which the page reports, and then again with success."""
+    """Refresh while the API fails, which the page must report, and then again with success."""
     page.goto(f"{stack.url}/admin/marketplaces/recruitment/")
     page.get_by_role("row").filter(has_text=f"Sharing {slug}").get_by_role("link").first.click()
     page.get_by_role("button", name="Refresh now").click()

@@ -1,4 +1,4 @@
-"""The report of an analysis, opened in a browser."""
+"""The report of an analysis is accessible in a browser and fits its screen."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Every URL of the admin, for every kind of visitor: what their role allows, and nothing without a role.
+"""Every URL of the admin gives every kind of visitor exactly what their role allows.
 
-The URLs are read from the resolver, so a page added later is tested too: with its entry in PAGES, or
-else with the minimum for any page (`UNKNOWN`).
+The URLs come from the resolver, so pages added later are tested too: with their entry in PAGES, or with the
+minimum for any page (`UNKNOWN`).
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ LOGIN, NOT_FOUND, REFUSED, WRONG_METHOD, SERVED = "sent to the login", "not foun
 DENIED = frozenset({LOGIN, NOT_FOUND, REFUSED, WRONG_METHOD})
 
 Expected = dict[str, frozenset[str]]
-"""By visitor, the outcomes above that are correct."""
+"""The correct outcomes, by visitor."""
 
 
 def expect_outcomes(**outcomes: str | frozenset[str]) -> Expected:
-    """Return expectations from those of `anonymous`, `staff` (no role), `viewer`, `editor`, `owner`, `superuser`."""
+    """Return the expectations of these visitors: anonymous, staff (no role), viewer, editor, owner, superuser."""
     return {visitor: frozenset({result}) if isinstance(result, str) else result for visitor, result in outcomes.items()}
 
 
 def from_role(least: str, below: str, *, outside: str = NOT_FOUND) -> Expected:
-    """Expect success for `least` and above; `below` under that; `outside` for staff without a role."""
+    """Expect success for the role `least` and above, `below` for lower roles, `outside` for staff without a role."""
     members = VISITORS[2:]
     served = members[members.index(least) :] if least in members else ()
     return expect_outcomes(
@@ -74,11 +74,11 @@ STAFF = expect_outcomes(anonymous=LOGIN, **dict.fromkeys(VISITORS[1:], SERVED))
 NOBODY = expect_outcomes(anonymous=LOGIN, **dict.fromkeys(VISITORS[1:], frozenset({REFUSED, NOT_FOUND})))
 BY_POST = expect_outcomes(anonymous=LOGIN, **dict.fromkeys(VISITORS[1:], WRONG_METHOD))
 ALWAYS_WRONG_METHOD = expect_outcomes(**dict.fromkeys(VISITORS, WRONG_METHOD))
-"""For URLs that refuse the method before they check the visitor."""
+"""Expectations of URLs that refuse the method before they check the visitor."""
 SUPERUSER_LISTS = from_role("superuser", REFUSED, outside=REFUSED)
 SUPERUSER_OBJECTS = from_role("superuser", frozenset({REFUSED, NOT_FOUND}), outside=frozenset({REFUSED, NOT_FOUND}))
 UNKNOWN = expect_outcomes(anonymous=LOGIN, staff=frozenset({NOT_FOUND, REFUSED, WRONG_METHOD}))
-"""For a page about one object that PAGES does not list; a viewer's posts are refused too."""
+"""Expectations of pages about one object that PAGES does not list; viewers' posts must be refused too."""
 
 TOP_LEVEL_MODELS = ("studies_study", "collecting_collection")
 RECORDS = (
@@ -304,7 +304,7 @@ for _model in RECORDS:
         f"{_model}_delete": (NOBODY, NOBODY),
         f"{_model}_history": (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND)),
     }
-for _model in ("matches_match", "collecting_collection", "piloting_pilot"):  # read-only pages of their own
+for _model in ("matches_match", "collecting_collection", "piloting_pilot"):  # custom read-only pages
     PAGES[f"{_model}_change"] = (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND))
 for _model in SUPERUSER_MODELS:
     _adds = NOBODY if _model == "recruiters_identity" else SUPERUSER_LISTS
@@ -320,7 +320,7 @@ for _model in SUPERUSER_MODELS:
 
 @dataclass(frozen=True)
 class AdminUrl:
-    """One URL of the admin; `about` is whether it names an object."""
+    """One URL of the admin; `names_object`: whether it contains an object's key."""
 
     name: str
     route: str
@@ -345,9 +345,9 @@ def admin_urls() -> Iterator[AdminUrl]:
 
 
 UNTESTED_URLS = {
-    "": "an old address that leads on to the page itself",
-    "app_list": "a list of the pages that one may see",
-    "view_on_site": "taken away, see test_no_admin_url_leads_to_a_participants_page",
+    "": "an old address that redirects to the page itself",
+    "app_list": "a list of the pages that the visitor may see",
+    "view_on_site": "removed; see test_no_admin_url_leads_to_a_participants_page",
 }
 
 
@@ -359,11 +359,11 @@ OTHER_URL_PARTS = {
     "role": "alice",
     "name": "glee-human",
 }
-"""Values of URL parts that name no row."""
+"""Values of URL parts that do not identify a row."""
 
 
 class SampleData:
-    """A study and a collection with everything that belongs to them, and others in which nobody has a role."""
+    """A study and a collection with all kinds of related objects, and another of each that visitors must not see."""
 
     def __init__(self) -> None:
         self.user = {name: User.objects.create_user(f"the-{name}", is_staff=True) for name in VISITORS[1:-1]}
@@ -448,7 +448,7 @@ class SampleData:
         )  # fmt: skip
 
     def key(self, model: str) -> Any:
-        """Return the primary key of the row of `model` (as in page names) that belongs to the visible study."""
+        """Return the primary key of a row of `model` (written as in page names) that belongs to the visible study."""
         found: dict[str, Callable[[], Any]] = {
             "studies_study": lambda: self.study,
             "collecting_collection": lambda: self.collection,
@@ -533,7 +533,7 @@ def outcome(response: HttpResponse) -> str:
 
 
 def ask(client: Client, method: str, path: str) -> HttpResponse:
-    """Return the response, then undo all changes."""
+    """Send a request and undo all changes that it makes; return the response."""
     cookies = copy.deepcopy(client.cookies)
     with transaction.atomic():
         response = getattr(client, method)(path, {"post": "yes"} if method == "post" else {})
@@ -576,7 +576,7 @@ def test_pages_allow_exactly_what_the_role_allows(sample: SampleData, visitor: s
                     f"{visitor}: {method} {path} reveals “{text}”" for text in sample.hidden_texts if text in page
                 ]
     assert not mistakes, "\n".join(mistakes)
-    assert request_count > 150, "the admin has many more URLs than that"
+    assert request_count > 150, "too few URLs were found"
 
 
 @pytest.mark.parametrize("visitor", VISITORS[1:])

@@ -1,4 +1,4 @@
-"""A researcher who has not read a manual sets up a study in the browser."""
+"""A researcher sets up studies and collections in a browser, without having read a manual."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
 SCHEMES = [("light", ()), ("dark", DARK)]
-"""Light mode checks everything, dark mode only what colours can change."""
+"""Colour schemes with the accessibility rules to check: all in light mode, in dark mode only those about colours."""
 
 
 @pytest.fixture
 def desk(stack, page: Page) -> Page:
-    """The list of studies, open for an administrator."""
+    """Return a page that shows the list of studies to an administrator."""
     sign_in(stack, page)
     page.goto(f"{stack.url}/admin/studies/study/")
     page.locator("#changelist").wait_for()
@@ -120,7 +120,7 @@ def test_line_up_of_people_and_agents_is_saved(stack, desk: Page):
     card.get_by_label("How many").fill("2")
     card.get_by_label("All other seats").select_option("calm")
     expect(card.get_by_text("2 of 5 seats filled")).to_be_visible()
-    expect(desk.locator(".parley-estimates")).to_contain_text("participants", timeout=PATIENCE)  # several in a match
+    expect(desk.locator(".parley-estimates")).to_contain_text("participants", timeout=PATIENCE)  # several per match
     desk.get_by_role("button", name="Save").click()
     expect(desk.get_by_text("Saved as a draft")).to_be_visible(timeout=PATIENCE)
     expect(card.get_by_label("How many")).to_have_value("2")

@@ -1,4 +1,4 @@
-"""The browser splits an offer's two amounts as the server does."""
+"""The browser reads and splits the two amounts of an offer as the server does."""
 
 from __future__ import annotations
 
@@ -34,4 +34,4 @@ def test_typed_amounts_are_read_as_the_server_reads_them(page: Page, typed: str)
     if isinstance(amount, int | float):
         assert float(other) == pytest.approx(10_000 - amount)
     else:
-        assert other == "1", "values the server refuses change nothing"
+        assert other == "1", "an amount that the server refuses must change nothing"

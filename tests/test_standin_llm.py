@@ -1,4 +1,4 @@
-"""`make stand-in-llm` as a developer uses it: a separate process that every game can be played against."""
+"""`make stand-in-llm` as a developer uses it: a separate process that can play every game."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from llm_agents.standins.__main__ import KINDS, TOOL_KINDS, Misbehaviour, StandI
 
 ROOT = Path(__file__).parent.parent
 GAMES = {"bargaining": '{"rounds": 2}', "negotiation": '{"rounds": 2}', "persuasion": '{"rounds": 2}'}
-"""Configurations that end soon; games not listed here use their defaults."""
+"""Configurations with few rounds; other games use their default configuration."""
 TIMEOUT = 60
 
 
@@ -34,7 +34,7 @@ def free_port() -> int:
 
 @contextmanager
 def run_server(*options: str) -> Iterator[tuple[dict[str, str], str]]:
-    """Run it; yield the variables it prints and its whole output; stop it with Ctrl+C."""
+    """Run the server and stop it with Ctrl+C; yield the environment variables that it prints and its output."""
     command = [sys.executable, "-m", "llm_agents.standins", *options]
     with subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         try:
@@ -60,7 +60,7 @@ def simulate(variables: dict[str, str], *arguments: str) -> subprocess.Completed
 
 
 def send_question(variables: Mapping[str, str], *, timeout: float = 3, **options: Any) -> Any:
-    """Return the official SDK's answer."""
+    """Ask the server for a move through the official SDK; return the answer."""
     client = openai.OpenAI(
         api_key=variables["OPENAI_API_KEY"], base_url=variables["OPENAI_BASE_URL"], max_retries=0, timeout=timeout
     )
@@ -72,7 +72,7 @@ def send_question(variables: Mapping[str, str], *, timeout: float = 3, **options
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[dict[str, str]]:
-    """Run a server for this module; yield its variables."""
+    """Run one server for all tests of this module; yield its environment variables."""
     with run_server("--port", str(free_port())) as (variables, _output):
         yield variables
 
@@ -137,7 +137,7 @@ EXPECTED_ERRORS: dict[str, Any] = {
     "model": openai.NotFoundError,
     "malformed": json.JSONDecodeError,
 }
-"""Failures are the SDK's exceptions; all other kinds give an answer that is not a move."""
+"""The SDK's exception for each kind of failure; all other kinds give an answer that is not a move."""
 LEGAL_MOVE = re.compile(r'\{"amount": [0-9.]+\}')
 
 

@@ -19,7 +19,7 @@ STUDY = "http://127.0.0.1:8000/join/my-study"
 
 @pytest.fixture
 def standin(tmp_path):
-    """Run it; yield the address that it prints; stop it with Ctrl+C."""
+    """Run the server and stop it with Ctrl+C; yield the address that it prints."""
     variables = {
         "PYTHONPATH": f"{ROOT / 'platform'}{os.pathsep}{ROOT}",
         "SECRET_KEY": "x",

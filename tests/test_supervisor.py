@@ -1,4 +1,4 @@
-"""The one-machine stack: services that die are restarted, and nothing outlives it."""
+"""The stack on one machine restarts services that die, and no process outlives it."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_stacks_that_start_together_take_different_ports():
     ports = {}
     for _ in range(2):
         port, reserved = hold_port(preferred)
-        ports[port] = reserved  # an open socket reserves its port
+        ports[port] = reserved  # the open socket reserves the port
     for reserved in ports.values():
         reserved.close()
     assert len(ports) == 2

@@ -1,4 +1,4 @@
-"""Workers are killed inside turns with tools: periods go on, nothing is submitted twice, calls are kept."""
+"""When workers are killed during turns with tools, periods continue, moves are made once, and calls are kept."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ CALLS = (
     Calls((("set_prices", '{"prices": {"Product_1": 5}}'),)),
 )
 TIMEOUT = 90.0
-"""Seconds within which everything must end, kills included."""
+"""Seconds within which the match must end, kills included."""
 
 
 @contextmanager
 def slow_model(stack, name: str) -> Iterator[OpenAIStandIn]:
-    """Serve a slow model that looks at data, takes a note, looks again and submits, in every period."""
+    """Serve a slow model that in every period looks up data, takes a note, looks up data again and submits."""
 
     def answer(request) -> Slow:
         calls = sum(message["role"] == "assistant" for message in request["messages"])
@@ -37,12 +37,12 @@ def slow_model(stack, name: str) -> Iterator[OpenAIStandIn]:
 
 
 def kill_repeatedly(stack, service: str, standin: OpenAIStandIn, is_over: Callable[[], bool]) -> None:
-    """Kill the service at different points of its loops, then wait until all is over."""
+    """Kill the service at a different call of each of several periods, then wait until the match is over."""
     until = time.monotonic() + TIMEOUT
     for number in range(KILLS):
-        expected = len(standin.requests) + 2 + number  # inside a period, each time at a different call of it
+        expected = len(standin.requests) + 2 + number  # each time during another call of a period
         while len(standin.requests) < expected:
-            assert time.monotonic() < until, f"only {len(standin.requests)} calls came"
+            assert time.monotonic() < until, f"only {len(standin.requests)} calls arrived"
             time.sleep(0.05)
         stack.kill(service)
     while not is_over():
@@ -72,10 +72,10 @@ def test_collection_match_continues(stack):
 
 
 def check_complete(found: dict, calls: int) -> None:
-    """Check that each period was submitted once and by the model, and every finished call is recorded."""
+    """Check that the model submitted each period once, and that every finished call was recorded."""
     assert found["status"] == "finished"
     assert found["submissions"] == PERIODS and not found["by_others"]
     assert found["replayed"] and found["differences"] == []
-    assert found["played"] == PERIODS, "one call per period is the move"
+    assert found["played"] == PERIODS, "one call per period must be its move"
     assert PERIODS <= found["notes"] <= PERIODS + KILLS
     assert calls - KILLS <= found["calls"] <= calls

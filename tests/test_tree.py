@@ -1,4 +1,4 @@
-"""The repository's files work in every clone of it."""
+"""The repository's files work in every clone."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 LINK = "120000"
-"""Git's mode of a symbolic link."""
+"""The file mode of a symbolic link in git."""
 VENDORED = ROOT / "static" / "vendor"
 
 
 def test_no_symbolic_link_is_tracked():
-    """A link to an environment on one machine breaks `make` for everyone else."""
+    """A tracked link to an environment on one machine would break `make` on every other machine."""
     if not (ROOT / ".git").exists():
-        pytest.skip("no git repository: unpacked from an archive")
+        pytest.skip("not a git repository, but unpacked from an archive")
     listed = subprocess.run(["git", "ls-files", "--stage"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert [line for line in listed.stdout.splitlines() if line.startswith(LINK)] == []
 

@@ -1,4 +1,4 @@
-"""Pages over ASGI: many at once with few threads; migrations one at a time."""
+"""ASGI serves many pages at once with few threads, and migrations run one at a time."""
 
 from __future__ import annotations
 

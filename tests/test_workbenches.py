@@ -1,4 +1,4 @@
-"""A person plays each environment of EconEvals on a phone: a practice period, five periods, the data and a note."""
+"""A person plays each environment of EconEvals on a phone: a practice period, and five periods with data and notes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ STACKS = ("sqlite",)
 """The pages' content does not depend on the database."""
 PERIODS = 5
 PeriodAction = Callable[[Page, int], None]
-"""Functions that submit the period with this number, from 0."""
+"""A function that submits the period with this number, counted from 0."""
 
 
 def check_large_text(page: Page, where: str) -> None:
-    """Check that text at twice its size does not make the page wider than a phone."""
+    """Check that doubling the text size does not make the page wider than a phone."""
     page.evaluate("document.documentElement.style.fontSize = '200%'")
     width = page.evaluate("document.scrollingElement.scrollWidth")
     too_wide = page.evaluate(TOO_WIDE) if width > PHONE["width"] else []
@@ -37,7 +37,7 @@ def check_large_text(page: Page, where: str) -> None:
 
 
 def buy(page: Page, period: int) -> None:
-    """Submit a plan that grows; once, copy an earlier plan."""
+    """Submit a plan with one more offer than in the period before; in one period, copy an earlier plan."""
     if period == 3:
         page.get_by_role("button", name="Copy plan 1").click()
     for offer in range(period + 1):
@@ -51,7 +51,7 @@ def buy(page: Page, period: int) -> None:
 
 
 def schedule(page: Page, period: int) -> None:
-    """Rotate the tasks among the workers by the period's number; choosing a task that is taken swaps the two."""
+    """Rotate the tasks among the workers by the period's number; choosing a taken task swaps it."""
     menus = page.locator("[data-menus] select")
     number = menus.count()
     for worker in range(number):
@@ -95,7 +95,7 @@ CASES: dict[str, tuple[dict[str, Any], PeriodAction]] = {
 
 
 QUICK = {"procurement", "duopoly"}
-"""Test the fullest workbench and the one with a rival; test_pages quickly checks all screens."""
+"""Environments in quick runs: the one with the most on its page, and the one with a rival."""
 
 
 @pytest.mark.parametrize("key", slow_except(CASES, QUICK))
