@@ -252,9 +252,9 @@ def _erase_calls(match: Match, traces: Traces) -> int:
 
 def _erase_tool(tool: Mapping[str, Any], offered: Collection[str], traces: Traces) -> dict[str, Any]:
     """Return a tool call without its arguments and answer; an unknown tool name is text from the model too."""
-    kept = {*KEPT_TOOL_FIELDS, *(["name"] if tool.get("name") in offered else [])}
+    kept_fields = {*KEPT_TOOL_FIELDS, *(["name"] if tool.get("name") in offered else [])}
     return {
-        name: traces.without(value, ERASED) if name in kept else with_texts_replaced(value, ERASED)
+        name: traces.without(value, ERASED) if name in kept_fields else with_texts_replaced(value, ERASED)
         for name, value in tool.items()
     }
 

@@ -43,7 +43,7 @@ def request_dataset(
     Raises:
         UnknownFormat, NothingToExport
     """
-    wanted = list(validate_formats(formats))
+    format_names = list(validate_formats(formats))
     if isinstance(parent, Study) and not parent.versions.exists():
         raise NothingToExport(_("The study has never been launched, so there is nothing to export."))
     running = _running(parent)
@@ -51,7 +51,7 @@ def request_dataset(
         return running, False
     try:
         with transaction.atomic():
-            requested = Dataset.objects.create(**lookup(parent), formats=wanted, excluded=excluded)
+            requested = Dataset.objects.create(**lookup(parent), formats=format_names, excluded=excluded)
             _enqueue(requested)
     except IntegrityError:  # someone else asked at the same time
         return Dataset.objects.get(**lookup(parent), state__in=_UNFINISHED), False
@@ -127,9 +127,9 @@ def _write(dataset: Dataset) -> None:
         size = pack.tell()
         pack.seek(0)
         dataset.file.save(_file_name(dataset), File(pack), save=False)
-    done = {"state": Dataset.State.READY, "ended_at": timezone.now(), "file": dataset.file.name, "size": size}
-    done |= {"sha256": digest, "counts": manifest.counts, "flow": manifest.flow}
-    if not Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.WRITING).update(**done):
+    fields = {"state": Dataset.State.READY, "ended_at": timezone.now(), "file": dataset.file.name, "size": size}
+    fields |= {"sha256": digest, "counts": manifest.counts, "flow": manifest.flow}
+    if not Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.WRITING).update(**fields):
         dataset.file.delete(save=False)  # marked as abandoned in the meantime
         return
     for old in Dataset.objects.filter(**lookup(dataset.parent), state=Dataset.State.READY)[KEPT_DATASETS:]:

@@ -118,8 +118,8 @@ def converted(column: Column, values: Sequence[Any]) -> list[Any]:
     try:
         if convert is _text:
             return [v if v is None or (type(v) is str and v.isascii()) else _text(v) for v in values]
-        kept = _UNCHANGED_TYPES[column.kind]
-        return [v if type(v) in kept else convert(v) for v in values]
+        unchanged = _UNCHANGED_TYPES[column.kind]
+        return [v if type(v) in unchanged else convert(v) for v in values]
     except TypeError:
         wrong = next(value for value in values if not _fits(convert, value))
         raise WrongValueType(f"{column.name} holds {wrong!r:.80}, which is not of kind {column.kind}.") from None
@@ -262,7 +262,7 @@ class _Sink:
 def write_whole(target: Folder, table: Table, rows: Iterable[Any]) -> None:
     """Write a whole small table."""
     joined = JoinedParquet(target.open(file_of(table), header=b""), table)
-    values = [table.values(about) for about in rows]
+    values = [table.values(subject) for subject in rows]
     joined.add_batch(batch_of(table, values, schema_of(table)))
     joined.close()
 

@@ -92,11 +92,11 @@ class Reading:
         Args:
             first, last: only placements with keys in this range, both ends included.
         """
-        wanted = self.placements(logs=False)
+        query = self.placements(logs=False)
         if last is not None:
-            wanted = wanted.filter(pk__lte=last)
+            query = query.filter(pk__lte=last)
         after = (first or 1) - 1
-        while placements := list(wanted.filter(pk__gt=after)[:CHUNK]):
+        while placements := list(query.filter(pk__gt=after)[:CHUNK]):
             match_keys = {seat.match_id for placement in placements for seat in placement.enrolment.seats.all()}
             logs = logs_of(match_keys)
             for placement in placements:
@@ -197,8 +197,8 @@ class Participant:
     def matches(self) -> list[PlayedMatch]:
         """Matches in which this person had a seat, in order."""
         cell, logs = self.cell, self.logs
-        whole = bool(cell.version.content["checks"].get("whole_groups"))
-        place = Place(version=cell.version.number, cell=cell.number, kind=mask(cell.kind), whole_groups=whole)
+        keeps_groups = bool(cell.version.content["checks"].get("whole_groups"))
+        place = Place(version=cell.version.number, cell=cell.number, kind=mask(cell.kind), whole_groups=keeps_groups)
         return [
             PlayedMatch(self.reading, seat.match, replace(place, session=number), logs and logs.get(seat.match_id, []))
             for number, seat in enumerate(self.enrolment.seats.all(), start=1)

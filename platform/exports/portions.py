@@ -249,8 +249,8 @@ class _PortionWriter:
         for sink in self._sinks:
             sink.match(match)
 
-    def _row(self, table: str, about: Any) -> None:
+    def _row(self, table: str, subject: Any) -> None:
         if sinks := self._sinks_of[table]:
-            values = self._tables[table].values(about)
+            values = self._tables[table].values(subject)
             for sink in sinks:
                 sink.row(table, values)

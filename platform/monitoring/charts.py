@@ -75,8 +75,8 @@ def latencies(people: Latency, models: Latency) -> Bars:
     """Return a histogram of participants' and models' response times, as shares of each."""
     groups = len(LIMITS) + 1
     step = (WIDTH - LEFT - RIGHT) / groups
-    both = (people, models)
-    top = max((max(one.bars) / one.number for one in both if one.number), default=0) or 1
+    series_pair = (people, models)
+    top = max((max(one.bars) / one.number for one in series_pair if one.number), default=0) or 1
     top = min(1.0, math.ceil(top * 5) / 5)
     rects = []
     for series, (one, who) in enumerate(((people, _("people")), (models, _("models")))):

@@ -53,13 +53,13 @@ def check_health() -> Readiness:
 def oldest_waiting_seconds() -> float:
     """Return the age in seconds of the oldest agent's turn without a worker; 0 if there is none."""
     now = timezone.now()
-    held = set(Lease.objects.filter(until__gt=now).values_list("match_id", "role", "answering"))
+    leased = set(Lease.objects.filter(until__gt=now).values_list("match_id", "role", "answering"))
     awaiting = Match.objects.filter(status=Match.Status.LIVE, requeue_at__isnull=False)
     opened = [
         turn.opened_at
         for match_id, stored_turns in awaiting.values_list("pk", "turns")
         for turn in turns.load(stored_turns).values()
-        if turn.by_agent and (match_id, turn.role, turn.answering) not in held
+        if turn.by_agent and (match_id, turn.role, turn.answering) not in leased
     ]
     return max(0.0, (now - min(opened)).total_seconds()) if opened else 0.0
 
@@ -80,9 +80,9 @@ def ready(request: HttpRequest) -> JsonResponse:
 @never_cache
 def metrics(request: HttpRequest) -> HttpResponse:
     """Return the Prometheus metrics to requests with METRICS_TOKEN."""
-    wanted = f"Bearer {settings.METRICS_TOKEN}"
-    given = request.headers.get("Authorization", "")
-    if not settings.METRICS_TOKEN or not hmac.compare_digest(given.encode(), wanted.encode()):
+    expected = f"Bearer {settings.METRICS_TOKEN}"
+    authorization = request.headers.get("Authorization", "")
+    if not settings.METRICS_TOKEN or not hmac.compare_digest(authorization.encode(), expected.encode()):
         raise Http404
     found, registry = check_health(), CollectorRegistry()
     Gauge("parley_ready", "1 when play has everything it needs", registry=registry).set(not found.problems)

@@ -104,8 +104,8 @@ def end_match(request: HttpRequest, study: Study) -> HttpResponse:
     return _run(request, study, end, Action.MATCH_ENDED, message)
 
 
-def _is_key(given: str | None) -> bool:
-    return bool(given) and str(given).isascii() and str(given).isdigit() and len(str(given)) < 19
+def _is_key(text: str | None) -> bool:
+    return bool(text) and str(text).isascii() and str(text).isdigit() and len(str(text)) < 19
 
 
 def _run(request: HttpRequest, study: Study, run: Callable[[Study], Any], action: Action, message: str) -> HttpResponse:

@@ -16,11 +16,16 @@ pytestmark = pytest.mark.django_db
 
 def test_a_record_names_user_action_and_object():
     user = User.objects.create_user("ada", is_staff=True)
-    made = record(action=Action.LAUNCHED, who=user, target=user, details={"version": 2})
-    kept = Record.objects.get(pk=made.pk)
-    assert (kept.what, kept.by, kept.by_id, kept.title) == ("launched", "ada", user.pk, "ada")
-    assert (kept.kind, kept.key, kept.of_kind, kept.of_key) == ("auth.user", str(user.pk), "auth.user", str(user.pk))
-    assert kept.details == {"version": 2}
+    written = record(action=Action.LAUNCHED, who=user, target=user, details={"version": 2})
+    stored = Record.objects.get(pk=written.pk)
+    assert (stored.what, stored.by, stored.by_id, stored.title) == ("launched", "ada", user.pk, "ada")
+    assert (stored.kind, stored.key, stored.of_kind, stored.of_key) == (
+        "auth.user",
+        str(user.pk),
+        "auth.user",
+        str(user.pk),
+    )
+    assert stored.details == {"version": 2}
 
 
 def test_a_record_outlives_its_user_and_object():
@@ -36,14 +41,14 @@ def test_secrets_are_not_stored():
 
 
 def test_code_can_neither_change_nor_delete_a_record():
-    made = record(action=Action.PAID, who=None)
-    made.action = "made"
+    written = record(action=Action.PAID, who=None)
+    written.action = "made"
     for attempt in (
-        made.save,
-        made.delete,
+        written.save,
+        written.delete,
         Record.objects.all().delete,
         lambda: Record.objects.update(action="made"),
-        lambda: Record.objects.bulk_update([made], ["action"]),
+        lambda: Record.objects.bulk_update([written], ["action"]),
     ):
         with pytest.raises(Unchangeable):
             attempt()

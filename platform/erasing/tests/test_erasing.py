@@ -100,12 +100,12 @@ def zwiebel(study: Study) -> Enrolment:
 
 def dump() -> str:
     """Return every value of every row of every table as text."""
-    told = []
+    cell_values = []
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
             cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")
-            told += [str(value) for row in cursor.fetchall() for value in row]
-    return "\n".join(told).casefold()
+            cell_values += [str(value) for row in cursor.fetchall() for value in row]
+    return "\n".join(cell_values).casefold()
 
 
 def tables(folder: Path) -> dict[str, list[dict[str, str]]]:
@@ -136,14 +136,14 @@ def test_erasing_removes_identities_and_keeps_all_figures(tmp_path):
     rows = list(LedgerRow.objects.order_by("pk").values())
     figures = list(Match.objects.order_by("pk").values("payoffs", "metrics", "status", "ended_at"))
 
-    done = erase(enrolment=person, by=None, reason=f"{NAME} asked for it by mail")
+    counts = erase(enrolment=person, by=None, reason=f"{NAME} asked for it by mail")
 
     after = dump()
     assert [secret for secret in secrets_of(person) if secret.casefold() in after] == []
     assert "my own words" in after and "kim" in after, "other participants keep theirs"
     assert HARMLESS.casefold() in after, "an opponent's text stays if it reveals nothing"
     assert "these are the rules." in after
-    assert (done.enrolments, done.messages, done.calls) == (1, 5, 1)
+    assert (counts.enrolments, counts.messages, counts.calls) == (1, 5, 1)
     assert list(LedgerRow.objects.order_by("pk").values()) == rows
     assert list(Match.objects.order_by("pk").values("payoffs", "metrics", "status", "ended_at")) == figures
 
@@ -208,9 +208,9 @@ def test_survey_answers_are_erased_but_not_questions():
     assert ADDRESS.casefold() in dump()
     assert erase(enrolment=Enrolment.objects.get(), by=None, reason="asked").answers
     assert ADDRESS.casefold() not in dump()
-    kept = Response.objects.get()
-    assert kept.answers == {"age": 44, "home": ERASED}
-    assert [question["prompt"] for question in kept.questions] == ["How old are you?", "Where do you live?"]
+    remaining = Response.objects.get()
+    assert remaining.answers == {"age": 44, "home": ERASED}
+    assert [question["prompt"] for question in remaining.questions] == ["How old are you?", "Where do you live?"]
 
 
 def test_stored_datasets_with_their_texts_are_deleted(django_capture_on_commit_callbacks):
@@ -218,12 +218,12 @@ def test_stored_datasets_with_their_texts_are_deleted(django_capture_on_commit_c
     person = zwiebel(study)
     for each in (study, other):
         background.write(background.request_dataset(each)[0].pk)
-    written, kept = Dataset.objects.get(study=study), Dataset.objects.get(study=other)
-    assert written.state == kept.state == "ready"
+    deleted, remaining = Dataset.objects.get(study=study), Dataset.objects.get(study=other)
+    assert deleted.state == remaining.state == "ready"
     with django_capture_on_commit_callbacks(execute=True):
-        done = erase(enrolment=person, by=None, reason="asked")
-    assert done.datasets == 1 and list(Dataset.objects.all()) == [kept]
-    assert not written.file.storage.exists(written.file.name) and kept.file.storage.exists(kept.file.name)
+        counts = erase(enrolment=person, by=None, reason="asked")
+    assert counts.datasets == 1 and list(Dataset.objects.all()) == [remaining]
+    assert not deleted.file.storage.exists(deleted.file.name) and remaining.file.storage.exists(remaining.file.name)
     wanted, _new = background.request_dataset(study)
     background.write(wanted.pk)
     assert Dataset.objects.get(pk=wanted.pk).state == "ready"
@@ -351,9 +351,9 @@ def test_erased_words_are_gone_from_sqlite_files():
     person = building.complete(study, worker="A1WORKER", messages=["unmistakable-confession " * 40])
     database = Path(connection.settings_dict["NAME"])
     files = [database, database.with_name(f"{database.name}-wal")]
-    written = b"".join(file.read_bytes() for file in files if file.exists())
-    assert b"unmistakable-confession" in written
+    deleted = b"".join(file.read_bytes() for file in files if file.exists())
+    assert b"unmistakable-confession" in deleted
     LedgerRow.objects.update(state=LedgerRow.State.ELSEWHERE)
     erase(enrolment=person, by=None, reason="asked")
-    left = b"".join(file.read_bytes() for file in files if file.exists())
-    assert b"unmistakable-confession" not in left
+    contents = b"".join(file.read_bytes() for file in files if file.exists())
+    assert b"unmistakable-confession" not in contents

@@ -27,14 +27,14 @@ def player(config: Mapping[str, Json], number: int, ours: Json = None) -> str:
     Raises:
         UnreadableGame: config.json gives neither a type nor a model.
     """
-    given = [_text(arguments(config, number).get("model_name")), _text(config.get(f"player_{number}_type"))]
+    candidates = [_text(arguments(config, number).get("model_name")), _text(config.get(f"player_{number}_type"))]
     if _text(ours):
         return _text(ours)
-    if OPPONENT in given:
+    if OPPONENT in candidates:
         return OPPONENT_MODEL
-    if PERSON in given:
+    if PERSON in candidates:
         return HUMAN
-    for name in given:
+    for name in candidates:
         if name:
             return name
     raise UnreadableGame(

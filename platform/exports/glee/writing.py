@@ -109,8 +109,8 @@ def _lost_keys(game: PublishedGame, config: Mapping[str, Json], game_args: Mappi
     if "qualities" in config:
         rounds = sum("decision" in move for _role, move in game.moves)
         restored["qualities"] = (config["qualities"] or [])[:rounds]
-    again = configure(registry.get(game.family), {}).config.model_dump(mode="json") | restored
-    return {key: value for key, value in config.items() if again[key] != value}
+    reread = configure(registry.get(game.family), {}).config.model_dump(mode="json") | restored
+    return {key: value for key, value in config.items() if reread[key] != value}
 
 
 def _reread_player(published: Mapping[str, Json], role: Role) -> str:

@@ -77,8 +77,8 @@ _KEYS = {"matches": "match", "participants": "participant"}
 
 def croissant(facts: DatasetFacts) -> dict[str, Any]:
     """Return the whole document."""
-    said = facts.publication
-    licence = LICENCES.get(said["licence"])
+    details = facts.publication
+    licence = LICENCES.get(details["licence"])
     document: dict[str, Any] = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -91,8 +91,8 @@ def croissant(facts: DatasetFacts) -> dict[str, Any]:
         "keywords": facts.keywords,
         "isLiveDataset": False,
         "creator": [_creator(creator) for creator in facts.creators],
-        "license": licence.url if licence else said["licence"],
-        "citeAs": citation(said, facts.cutoff),
+        "license": licence.url if licence else details["licence"],
+        "citeAs": citation(details, facts.cutoff),
         "url": f"https://doi.org/{facts.doi}" if facts.doi else "",
         "distribution": list(_files(facts)),
         "recordSet": [_records(facts, table) for table in facts.tables if facts.file_of(table)],
@@ -137,16 +137,16 @@ def _records(facts: DatasetFacts, table: Table) -> dict[str, Any]:
 
 
 def _field(table: Table, column: Column, file: str | None) -> dict[str, Any]:
-    told = [column.meaning]
+    parts = [column.meaning]
     if column.unit:
-        told.append(f"Unit: {column.unit}.")
+        parts.append(f"Unit: {column.unit}.")
     if column.values:
-        told.append(f"Values: {column.values}.")
+        parts.append(f"Values: {column.values}.")
     return {
         "@type": "cr:Field",
         "@id": f"{table.name}/{column.name}",
         "name": column.name,
-        "description": " ".join(" ".join(told).split()),
+        "description": " ".join(" ".join(parts).split()),
         "dataType": _TYPES.get(column.kind, "sc:Text"),
         "source": {"fileObject": {"@id": file}, "extract": {"column": column.name}},
     }

@@ -85,8 +85,8 @@ class DatasetFacts:
         counted = f"{matches['in_dataset']:,} of {matches['seen']:,} matches"
         if self.people:
             counted = f"{self.flow['in_dataset']:,} of {self.flow['arrived']:,} participants in {counted}"
-        made = f"Matches of {', '.join(self.games)} played by {who}: {counted}."
-        return f"{written or made} {self.notice} Data as of {self.cutoff}."
+        text = f"Matches of {', '.join(self.games)} played by {who}: {counted}."
+        return f"{written or text} {self.notice} Data as of {self.cutoff}."
 
     @property
     def keywords(self) -> list[str]:

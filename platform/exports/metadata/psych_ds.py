@@ -69,8 +69,8 @@ def _link(original: Path, name: Path) -> None:
 
 def _description(facts: DatasetFacts) -> dict[str, Any]:
     """Return the document at the root: schema.org's Dataset with every column."""
-    said = facts.publication
-    licence = LICENCES.get(said["licence"])
+    details = facts.publication
+    licence = LICENCES.get(details["licence"])
     document: dict[str, Any] = {
         "@context": "https://schema.org/",
         "@type": "Dataset",
@@ -78,8 +78,8 @@ def _description(facts: DatasetFacts) -> dict[str, Any]:
         "description": facts.description,
         "schemaVersion": "Psych-DS 1.0.0",
         "author": [_person(one.name, one.given, one.family, one.orcid_url) for one in facts.creators],
-        "citation": citation(said, facts.cutoff),
-        "license": licence.url if licence else said["licence"],
+        "citation": citation(details, facts.cutoff),
+        "license": licence.url if licence else details["licence"],
         "identifier": f"https://doi.org/{facts.doi}" if facts.doi else "",
         "keywords": facts.keywords,
         "datePublished": facts.cutoff[:10],
@@ -103,10 +103,10 @@ def _variables(facts: DatasetFacts) -> Iterator[dict[str, str]]:
             unit = f" Unit: {column.unit}." if column.unit else ""
             found.setdefault(column.name, {}).setdefault(_line(column.meaning + unit), []).append(table.name)
     for name, meanings in found.items():
-        told = [
+        parts = [
             meaning if len(meanings) == 1 else f"{', '.join(tables)}: {meaning}" for meaning, tables in meanings.items()
         ]
-        yield {"@type": "PropertyValue", "name": name, "description": " ".join(told)}
+        yield {"@type": "PropertyValue", "name": name, "description": " ".join(parts)}
 
 
 def _line(text: str) -> str:

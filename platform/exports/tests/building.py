@@ -26,7 +26,7 @@ FAIR = {"alice_gain": 5000, "bob_gain": 5000}
 
 def new_study(**fields: Any) -> Study:
     """Return a launched bargaining study in which people play alice against a fair script."""
-    given = {
+    values = {
         "title": "Splitting money",
         "slug": "splitting",
         "game": "bargaining",
@@ -36,7 +36,7 @@ def new_study(**fields: Any) -> Study:
         "quota": 100_000,
         **fields,
     }
-    study = Study.objects.create(**given)
+    study = Study.objects.create(**values)
     launch(study)
     study.refresh_from_db()
     return study
@@ -109,15 +109,15 @@ def play(person: Enrolment, *, messages: Sequence[str] = (), by: str | None = No
 def answer_quiz(person: Enrolment, *, correctly: bool = True) -> Enrolment:
     answer(person)  # continue from the finished match
     person.refresh_from_db()
-    about = person.steps[person.position]
+    step = person.steps[person.position]
     from games import play as playing
     from games import registry
 
-    given = {}
-    for question in playing.configure(registry.get(about["game"]), about["config"]).quiz(about["role"]):
+    answers = {}
+    for question in playing.configure(registry.get(step["game"]), step["config"]).quiz(step["role"]):
         wrong = next(option for option in question.options if option != question.answer)
-        given[question.key] = question.answer if correctly else wrong
-    return answer(person, **given)
+        answers[question.key] = question.answer if correctly else wrong
+    return answer(person, **answers)
 
 
 def complete(study: Study, *, worker: str, name: str = "Robin", messages: Sequence[str] = (), **link: Any) -> Enrolment:
@@ -133,7 +133,7 @@ def complete(study: Study, *, worker: str, name: str = "Robin", messages: Sequen
 
 def save_call(match: Match, **record: Any) -> None:
     """Save a model call as the worker does."""
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "provider": "openai",
         "model": "m",
         "messages": [],
@@ -142,4 +142,4 @@ def save_call(match: Match, **record: Any) -> None:
         "latency": 0.25,
         **record,
     }
-    Call.objects.create(match_uid=match.uid, role="bob", answering=2, record=asdict(CallRecord(**given)))
+    Call.objects.create(match_uid=match.uid, role="bob", answering=2, record=asdict(CallRecord(**fields)))

@@ -15,7 +15,7 @@ import mlcroissant
 def main() -> None:
     found = mlcroissant.Dataset(jsonld=sys.argv[1])
     described = found.metadata
-    told = {
+    summary = {
         "errors": sorted(described.ctx.issues.errors),
         "warnings": sorted(described.ctx.issues.warnings),
         "is_v1_1": described.ctx.is_v1_1(),
@@ -30,7 +30,7 @@ def main() -> None:
         },
         "files": {file.id: file.sha256 for file in described.file_objects},
     }
-    print(json.dumps(told, default=str))
+    print(json.dumps(summary, default=str))
 
 
 if __name__ == "__main__":

@@ -31,17 +31,17 @@ def test_every_column_of_every_table_is_described(game):
         slug=f"{game.replace('_', '-')}-study", game=game, roles=list(configure(registry.get(game), {}).roles())[:1],
         agents=agents_from_specs(f"script:{min(registry.get(game).scripts)}"),
     )  # fmt: skip
-    made = tables_for(reading_of(study))
+    all_tables = tables_for(reading_of(study))
     shape = reading_of(study).shape
     own = {*shape.metrics, *shape.seat_metrics, *shape.records}
     seen = set()
-    for table, column in codebook.entries(made.values()):
+    for table, column in codebook.entries(all_tables.values()):
         assert len(column.meaning) > 5 and column.meaning.endswith((".", "!", "?")), (table, column.name)
         if column.kind in UNITLESS and not column.name.startswith(CHOSEN_BY_THE_GAME) and column.name not in own:
             assert column.unit or column.name == "price", (table, column.name)
         assert (table, column.name) not in seen
         seen.add((table, column.name))
-    for table in made.values():
+    for table in all_tables.values():
         assert table.meaning.endswith(".")
         assert schema_of(table).names == [column.name for column in table.columns]
 
@@ -106,12 +106,12 @@ def test_the_readme_lists_files_and_how_to_load_and_check_them(tmp_path):
     export(study, tmp_path / "d")
     text = (tmp_path / "d" / "README.md").read_text()
     listed = set(re.findall(r"^\| `([^`]+)`", text, re.MULTILINE))
-    there = {path.name + "/" * path.is_dir() for path in (tmp_path / "d").iterdir()}
-    assert listed == there - {"README.md"}
+    file_names = {path.name + "/" * path.is_dir() for path in (tmp_path / "d").iterdir()}
+    assert listed == file_names - {"README.md"}
     assert not re.findall(r"^\| `[^`]+` \|[^|]*\|\s*\|$", text, re.MULTILINE), "a file without a meaning"
-    for said in ("pd.read_parquet", "read.csv", "USING (\"match\")", "verify_dataset", "No licence has been chosen yet",
+    for passage in ("pd.read_parquet", "read.csv", "USING (\"match\")", "verify_dataset", "No licence has been chosen yet",
                  "1 of 1 participants, in 1 of 1 matches"):  # fmt: skip
-        assert said in text
+        assert passage in text
     manifest = json.loads((tmp_path / "d" / "manifest.json").read_text())
     assert manifest["publication"] == {"title": "Splitting money", **dict.fromkeys(SAID, "")}
 
@@ -136,6 +136,6 @@ def test_pseudonyms_are_the_same_in_every_export_of_a_study(tmp_path):
     export(study, tmp_path / "one")
     building.complete(study, worker="A2WORKER")
     export(study, tmp_path / "two")
-    once, again = (rows(tmp_path / name, "participants") for name in ("one", "two"))
-    assert once[0]["participant"] == again[0]["participant"] == first.pseudonym
-    assert len({row["participant"] for row in again}) == 2
+    first_rows, second_rows = (rows(tmp_path / name, "participants") for name in ("one", "two"))
+    assert first_rows[0]["participant"] == second_rows[0]["participant"] == first.pseudonym
+    assert len({row["participant"] for row in second_rows}) == 2

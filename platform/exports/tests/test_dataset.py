@@ -195,9 +195,9 @@ def test_the_codebook_explains_every_column_of_every_table(finished_dataset):
     entries = rows(finished_dataset, "codebook")
     document = (finished_dataset / "codebook.md").read_text()
     for path in finished_dataset.glob("*.csv"):
-        mine = [entry for entry in entries if entry["table"] == path.stem]
-        assert [entry["column"] for entry in mine] == header(finished_dataset, path.stem), path.name
-        assert all(entry["meaning"] and entry["kind"] for entry in mine)
+        columns = [entry for entry in entries if entry["table"] == path.stem]
+        assert [entry["column"] for entry in columns] == header(finished_dataset, path.stem), path.name
+        assert all(entry["meaning"] and entry["kind"] for entry in columns)
         assert f"## {path.name}" in document
     assert [entry["column"] for entry in entries if entry["table"] == "transcripts"] == list(
         transcripts(finished_dataset)[0]

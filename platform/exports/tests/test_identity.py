@@ -66,17 +66,17 @@ def test_no_byte_contains_names_worker_ids_or_codes(db, name, worker, assignment
     building.read_instructions(person)
     person.refresh_from_db()
     secrets = [worker, assignment, person.token, person.completion_code, "H1T2H3I4T5", *STRANGERS]
-    said = [
+    call_messages = [
         f"I'm {name}! {name.upper()}, {name.lower()}'s offer",
         f"id:{worker} {worker.lower()} http://x/p/{person.token}/ {person.completion_code}",
         f"the word was {person.code_word.upper()}",
         f"ask {', '.join(STRANGERS)}",
     ]
-    match = building.play(person, messages=said)
+    match = building.play(person, messages=call_messages)
     building.save_call(
         match,
-        messages=[{"role": "user", "content": "\n".join(said)}],
-        answer=json.dumps({"message": f"Dear\n{name}", "all": "\n".join([*said, *STRANGERS])}),
+        messages=[{"role": "user", "content": "\n".join(call_messages)}],
+        answer=json.dumps({"message": f"Dear\n{name}", "all": "\n".join([*call_messages, *STRANGERS])}),
         problem=f"{name} is no number",
     )
     building.answer_quiz(person)

@@ -48,24 +48,24 @@ def results(games: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
 
 
 def test_dry_run_prints_the_same_and_stores_nothing(tree, capsys):
-    looked, looked_err = lines(capsys, str(tree), "--json", "--dry-run")
+    dry_printed, dry_errors = lines(capsys, str(tree), "--json", "--dry-run")
     assert not Collection.objects.exists()
     assert not Match.objects.exists()
-    kept, kept_err = lines(capsys, str(tree), "--json")
-    assert kept == looked
-    assert Match.objects.count() == len(looked)
-    count = next(line for line in looked_err.splitlines() if "games read" in line)
-    assert count in kept_err
-    assert set(looked[0]) == {"game_id", "family", "config", "payoffs", "metrics", "players", "unverified"}
+    printed, printed_errors = lines(capsys, str(tree), "--json")
+    assert printed == dry_printed
+    assert Match.objects.count() == len(dry_printed)
+    count = next(line for line in dry_errors.splitlines() if "games read" in line)
+    assert count in printed_errors
+    assert set(dry_printed[0]) == {"game_id", "family", "config", "payoffs", "metrics", "players", "unverified"}
 
 
 def test_unreadable_games_are_counted_and_the_rest_imported(tree):
-    kept = import_games(tree, name="glee")
-    assert kept.games + len(kept.unreadable) == 60 + len(BROKEN)
-    assert kept.unverified == 2
-    assert all(one.path and one.reason for one in kept.unreadable)
-    assert {key: c.planned for key, c in kept.collections.items()} == {
-        key: Item.objects.filter(collection=kept.collections[key]).count() for key in FAMILIES
+    printed = import_games(tree, name="glee")
+    assert printed.games + len(printed.unreadable) == 60 + len(BROKEN)
+    assert printed.unverified == 2
+    assert all(one.path and one.reason for one in printed.unreadable)
+    assert {key: c.planned for key, c in printed.collections.items()} == {
+        key: Item.objects.filter(collection=printed.collections[key]).count() for key in FAMILIES
     }
 
 
@@ -95,9 +95,9 @@ def test_a_dataset_in_glee_layout_imports_with_the_same_results(tree, tmp_path, 
         game["unverified"] is not None for game in imported if game["family"] == family
     )
     capsys.readouterr()
-    again, _err = lines(capsys, str(target), "--json", "--dry-run")
-    assert results(again) == results([game for game in imported if game["family"] == family])
-    assert {game["game_id"] for game in again} == {row["name"] for row in rows}
+    reprinted, _err = lines(capsys, str(target), "--json", "--dry-run")
+    assert results(reprinted) == results([game for game in imported if game["family"] == family])
+    assert {game["game_id"] for game in reprinted} == {row["name"] for row in rows}
 
 
 def test_no_names_of_people_are_exported(tree, tmp_path):

@@ -110,8 +110,8 @@ def test_a_changed_psych_ds_folder_is_detected(dataset):
 
 
 def test_datacite_has_creators_licence_and_doi(dataset):
-    said = read(dataset, "datacite.json")
-    assert said["creators"] == [
+    document = read(dataset, "datacite.json")
+    assert document["creators"] == [
         {
             "name": "Lovelace, Ada",
             "givenName": "Ada",
@@ -127,10 +127,10 @@ def test_datacite_has_creators_licence_and_doi(dataset):
         },
         {"name": "Institute of Games"},
     ]
-    assert said["doi"] == "10.5281/zenodo.123"
-    assert said["rightsList"][0]["rightsIdentifier"] == "CC-BY-4.0"
-    assert said["types"]["resourceTypeGeneral"] == "Dataset"
-    assert "People split money with a model." in said["descriptions"][0]["description"]
+    assert document["doi"] == "10.5281/zenodo.123"
+    assert document["rightsList"][0]["rightsIdentifier"] == "CC-BY-4.0"
+    assert document["types"]["resourceTypeGeneral"] == "Dataset"
+    assert "People split money with a model." in document["descriptions"][0]["description"]
 
 
 def test_the_checklist_is_filled_in_from_logs_and_asks_for_the_rest(dataset):
@@ -166,11 +166,11 @@ def test_readme_examples_load_the_dataset(dataset, monkeypatch):
     asked = f"import duckdb; print(duckdb.connect().execute({counted!r}).fetchone()[0])"
     assert int(subprocess.check_output([sys.executable, "-c", asked], stderr=subprocess.DEVNULL)) == decisions
     if shutil.which("Rscript"):
-        told = subprocess.run(
+        output = subprocess.run(
             ["Rscript", "--vanilla", "-e", f"{code['r']}\ncat(nrow(both), class(matches$in_dataset))"],
             capture_output=True, text=True, check=True,
         )  # fmt: skip
-        assert told.stdout == f"{decisions} logical"
+        assert output.stdout == f"{decisions} logical"
 
 
 @pytest.mark.parametrize(

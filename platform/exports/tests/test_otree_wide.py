@@ -72,11 +72,11 @@ def test_a_complete_game_and_an_enrolment_in_progress(tmp_path):
     study = building.new_study(title="=Splitting\nmoney")
     played = building.complete(study, worker="A1WORKER")
     building.consent(building.arrive(study, worker="A2WORKER"))
-    whole, begun = exported(study, tmp_path / "d")
+    completed_row, unfinished_row = exported(study, tmp_path / "d")
     match = building.match_of(played)
     owed = {row.reason: int(row.amount * 100) for row in played.ledger.all()}
     payoff = str(sum(owed.values()) / 100)
-    assert whole == {
+    assert completed_row == {
         **dict.fromkeys(HEADER, ""),
         "participant.id_in_session": "1",
         "participant.code": played.pseudonym,
@@ -106,11 +106,15 @@ def test_a_complete_game_and_an_enrolment_in_progress(tmp_path):
         "parley.1.group.id_in_subsession": "1",
         "parley.1.subsession.round_number": "1",
     }
-    filled = {name.removeprefix("participant."): text for name, text in begun.items() if name.startswith("participant")}
+    filled = {
+        name.removeprefix("participant."): text
+        for name, text in unfinished_row.items()
+        if name.startswith("participant")
+    }
     assert (filled["id_in_session"], filled["payoff"]) == ("2", "0.0")
     assert (filled["_index_in_pages"], filled["_current_page_name"]) == ("3", "instructions")
-    assert {name for name in HEADER if ".parley_" in name and begun[name]} == set()
-    assert begun["parley.1.player.payoff"] == "0.0"
+    assert {name for name in HEADER if ".parley_" in name and unfinished_row[name]} == set()
+    assert unfinished_row["parley.1.player.payoff"] == "0.0"
 
 
 def test_a_demonstration_is_marked_and_shows_hypothetical_pay(tmp_path):
@@ -159,13 +163,15 @@ def test_rows_and_sums_match_otrees_for_every_ending(db, endings, title, demo):
         target = Path(folder) / "d"
         written = exported(study, target)
         assert header(target) == HEADER
-        others = {row["participant"]: row for row in rows(target, "participants")}
+        by_pseudonym = {row["participant"]: row for row in rows(target, "participants")}
         paid = rows(target, "payments")
         raw = (target / f"{TABLE}.csv").read_text(encoding="utf-8")
     assert [row["participant.id_in_session"] for row in written] == [str(i + 1) for i in range(len(endings))]
-    assert list(others) == [row["participant.code"] for row in written], "one row for each row of participants.csv"
+    assert list(by_pseudonym) == [row["participant.code"] for row in written], (
+        "one row for each row of participants.csv"
+    )
     for ending, row in zip(endings, written, strict=True):
-        other = others[row["participant.code"]]
+        other = by_pseudonym[row["participant.code"]]
         ended = ending != "under way"
         assert row["parley.1.player.parley_ending"] == (other["state"] if ended else "")
         assert row["parley.1.player.parley_match"] == other["match"]
@@ -230,9 +236,9 @@ def test_wide_format_refuses_collections(tmp_path):
     plan = Plan(
         title="Scripts", slug="scripts", game="bargaining", configurations=[{}], agents=["script:fair"], repetitions=1
     )
-    made = make_collection(plan)
+    collection = make_collection(plan)
     with pytest.raises(UnknownFormat, match="collections have no participants"):
-        export(made, tmp_path / "d", ["csv", "otree"])
+        export(collection, tmp_path / "d", ["csv", "otree"])
     assert not (tmp_path / "d").exists()
     with pytest.raises(CommandError, match="collections have no participants"):
-        call_command("export_dataset", made.slug, "--to", str(tmp_path / "d"), "--formats", "otree")
+        call_command("export_dataset", collection.slug, "--to", str(tmp_path / "d"), "--formats", "otree")

@@ -91,17 +91,17 @@ def test_csv_and_parquet_columns_hold_the_same_values(tmp_path_factory, given_ro
     records, packed = written(tmp_path_factory.mktemp("both"), given_rows)
     assert len(records) == len(packed) == len(given_rows)
     for given_row, record, values in zip(given_rows, records, packed, strict=True):
-        for kind, said, value in zip(KINDS, record, values, strict=True):
+        for kind, cells, value in zip(KINDS, record, values, strict=True):
             original = given_row[kind]
             assert (value is None) == (original is None), "a missing value differs from an empty text"
             if kind in WORDS:
                 # Only CSV is defused, and there only words: a number among them stays a number.
-                assert said == stored(cell(original)), kind
+                assert cells == stored(cell(original)), kind
                 assert value is None or value == stored(plain(original)), kind
             elif kind == "number" and value is not None:
-                assert float(said) == value == float(original)
+                assert float(cells) == value == float(original)
             else:
-                assert said == cell(value) == cell(original), kind
+                assert cells == cell(value) == cell(original), kind
 
 
 def test_columns_have_real_types_and_meanings():
@@ -149,9 +149,9 @@ def test_tables_are_the_same_in_both_formats_and_changes_detected(tmp_path):
     for path in sorted((tmp_path / "d").glob("*.parquet")):
         names = parquet.columns_in(path)
         packed = [dict(zip(names, map(cell, row), strict=True)) for row in parquet.rows_in(path)]
-        said = rows(tmp_path / "d", path.stem)
-        assert [list(row) for row in said] == [names] * len(packed)
-        for ours, theirs in zip(packed, said, strict=True):
+        cells = rows(tmp_path / "d", path.stem)
+        assert [list(row) for row in cells] == [names] * len(packed)
+        for ours, theirs in zip(packed, cells, strict=True):
             for name in names:
                 same = ours[name] == theirs[name] or float(ours[name]) == float(theirs[name])
                 assert same, (path.name, name)

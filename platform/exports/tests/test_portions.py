@@ -52,12 +52,12 @@ def hashes(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def test_two_processes_write_the_same_files_as_one(tmp_path, played):
-    told: list[Progress] = []
+    steps: list[Progress] = []
     export(played, tmp_path / "one", processes=1)
-    export(played, tmp_path / "two", processes=2, on_progress=told.append)
+    export(played, tmp_path / "two", processes=2, on_progress=steps.append)
     export(played, tmp_path / "helped", processes=2, caller_works=True)
     assert dict(hashes(tmp_path / "one")) == dict(hashes(tmp_path / "two")) == dict(hashes(tmp_path / "helped"))
-    assert [(progress.done, progress.of) for progress in told] == [(5, 16), (10, 16), (15, 16), (16, 16)]
+    assert [(progress.done, progress.of) for progress in steps] == [(5, 16), (10, 16), (15, 16), (16, 16)]
     assert not list((tmp_path / "two").glob(".pieces*"))
     found = verify.examine(tmp_path / "two", processes=2)
     assert (found.differences, found.matches) == ([], 16)

@@ -85,9 +85,9 @@ def test_no_accepted_name_survives_in_any_spelling(name, around, spelling, form)
         assume(False)
     assume(name.casefold() not in {"name", "na", "me"})
     text = around.replace("{}", unicodedata.normalize(form, spelling(name)))
-    left = unicodedata.normalize("NFC", Scrubber(names=[name]).text(text))
+    result = unicodedata.normalize("NFC", Scrubber(names=[name]).text(text))
     spelled = re.escape(unicodedata.normalize("NFC", spelling(name)))
-    assert not re.search(rf"(?<!\w){spelled}(?!\w)", left), left
+    assert not re.search(rf"(?<!\w){spelled}(?!\w)", result), result
 
 
 @given(st.text(max_size=200))

@@ -109,10 +109,10 @@ class TestExcluded:
         building.read_instructions(failed)
         building.play(failed)
         building.answer_quiz(failed, correctly=False)
-        left = building.arrive(study, worker="A3")
-        building.consent(left, name="Kim")
-        building.read_instructions(left)
-        services.abandon_match(match_id=building.match_of(left).pk, reason="timed_out", role="alice")
+        unfinished = building.arrive(study, worker="A3")
+        building.consent(unfinished, name="Kim")
+        building.read_instructions(unfinished)
+        services.abandon_match(match_id=building.match_of(unfinished).pk, reason="timed_out", role="alice")
         return study
 
     def test_excluded_data_are_included_only_on_request_and_flagged(self, study, tmp_path):
@@ -120,8 +120,8 @@ class TestExcluded:
         export(study, tmp_path / "all", excluded=True)
         assert verify(tmp_path / "usual") == verify(tmp_path / "all") == []
         assert {row["in_dataset"] for row in rows(tmp_path / "usual", "matches")} == {"TRUE"}
-        told = [(row["in_dataset"], row["reason"], row["ended_how"]) for row in rows(tmp_path / "all", "matches")]
-        assert told == [
+        values = [(row["in_dataset"], row["reason"], row["ended_how"]) for row in rows(tmp_path / "all", "matches")]
+        assert values == [
             ("TRUE", "", "accepted"),
             ("FALSE", "failed_quiz", "accepted"),
             ("FALSE", "timed_out", "timed_out"),
@@ -153,17 +153,17 @@ class TestExcluded:
         building.answer_quiz(person)
         export(study, tmp_path / "d")
         assert verify(tmp_path / "d") == []
-        told = [(row["round"], row["phase"], row["refused"]) for row in rows(tmp_path / "d", "decisions")]
-        assert told[:2] == [("1", "offer", "1"), ("1", "answer", "0")] and told[2][0] == "2"
+        values = [(row["round"], row["phase"], row["refused"]) for row in rows(tmp_path / "d", "decisions")]
+        assert values[:2] == [("1", "offer", "1"), ("1", "answer", "0")] and values[2][0] == "2"
 
     def test_a_person_has_one_pseudonym_across_participations(self, tmp_path):
         first, second = building.new_study(), building.new_study(slug="later")
-        met = building.complete(first, worker="A1")
+        first_time = building.complete(first, worker="A1")
         building.complete(second, worker="A1", proof="again")
         export(second, tmp_path / "d")
         (row,) = rows(tmp_path / "d", "participants")
-        assert (row["person"], row["participations_before"]) == (met.pseudonym, "1")
-        assert row["participant"] != met.pseudonym
+        assert (row["person"], row["participations_before"]) == (first_time.pseudonym, "1")
+        assert row["participant"] != first_time.pseudonym
 
     def test_calls_of_excluded_matches_are_counted(self, study, tmp_path):
         excluded_match = Match.objects.get(ending="timed_out")

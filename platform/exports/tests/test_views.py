@@ -97,8 +97,8 @@ def test_a_ready_dataset_can_be_downloaded_and_verifies(client, study, tmp_path)
     (folder,) = tmp_path.iterdir()
     assert folder.name.startswith("splitting-")
     assert verify(folder) == []
-    told = Record.objects.get(action=Action.DOWNLOADED)
-    assert (told.by, told.details["dataset"]) == ("researcher", str(dataset.uid))
+    logged = Record.objects.get(action=Action.DOWNLOADED)
+    assert (logged.by, logged.details["dataset"]) == ("researcher", str(dataset.uid))
 
 
 def test_the_published_layout_is_in_the_archive(study, tmp_path):
@@ -139,10 +139,10 @@ def test_output_of_a_killed_process_is_removed(study, tmp_path, monkeypatch):
     assert not store.exists(f"{asked.uid}.zip")
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    left, running = tmp_path / "parley-dataset-left", tmp_path / "parley-dataset-now"
-    for folder in (left, running):
+    leftover, running = tmp_path / "parley-dataset-left", tmp_path / "parley-dataset-now"
+    for folder in (leftover, running):
         (folder / "d").mkdir(parents=True)
-    os.utime(left, (0, 0))
+    os.utime(leftover, (0, 0))
     pack, _manifest = pack_dataset(study, "d", ["jsonl"])
     pack.close()
     assert list(tmp_path.iterdir()) == [running]
@@ -228,7 +228,7 @@ def test_a_collection_has_the_same_page(client, db):
 
 # ---- datasets' descriptions of themselves ----------------------------------------------------------------
 
-SAID = {
+DETAILS = {
     "title": "Who splits | how?",
     "authors": "A. Author; B. Author",
     "licence": "CC-BY-4.0",
@@ -240,7 +240,7 @@ SAID = {
 def test_publication_details_are_in_the_next_readme(client, study, tmp_path):
     client.force_login(researcher(study))
     before = list(study.versions.values_list("sha256", flat=True))
-    client.post(address("publish", study), SAID)
+    client.post(address("publish", study), DETAILS)
     assert list(study.versions.values_list("sha256", flat=True)) == before
     from exports.dataset import export
 
@@ -257,20 +257,20 @@ def test_publication_details_are_in_the_next_readme(client, study, tmp_path):
 
 def test_another_licence_must_be_written_down(client, study):
     client.force_login(researcher(study))
-    page = client.post(address("publish", study), SAID | {"licence": "own"}).content.decode()
+    page = client.post(address("publish", study), DETAILS | {"licence": "own"}).content.decode()
     assert "Enter the licence" in page and "A. Author; B. Author" in page
     assert not Publication.objects.exists()
-    client.post(address("publish", study), SAID | {"licence": "own", "own_licence": "By agreement."})
+    client.post(address("publish", study), DETAILS | {"licence": "own", "own_licence": "By agreement."})
     assert Publication.objects.get(study=study).terms == "By agreement."
-    client.post(address("publish", study), SAID)
+    client.post(address("publish", study), DETAILS)
     assert Publication.objects.get(study=study).own_licence == ""
 
 
 def test_e_mail_addresses_are_refused_in_publication_details(client, study):
     client.force_login(researcher(study))
-    said = SAID | {"authors": "A. Author, author@example.org", "citation": "https://orcid.org/0000-0002-1825-0097"}
-    page = client.post(address("publish", study), said).content.decode()
+    typed = DETAILS | {"authors": "A. Author, author@example.org", "citation": "https://orcid.org/0000-0002-1825-0097"}
+    page = client.post(address("publish", study), typed).content.decode()
     assert "Datasets contain no e-mail addresses" in page
     assert not Publication.objects.exists()
-    client.post(address("publish", study), said | {"authors": "A. Author"})
-    assert Publication.objects.get(study=study).citation == said["citation"]
+    client.post(address("publish", study), typed | {"authors": "A. Author"})
+    assert Publication.objects.get(study=study).citation == typed["citation"]

@@ -31,10 +31,10 @@ REASONS = (
 
 def answered(request) -> str:
     """Answer for the stand-in servers: reasons and an action as a player, labels that fit the text as a judge."""
-    said = json.dumps(request)
-    if "wrote down why it chose" not in said:
-        return f'{REASONS[len(said) % 2]} {{"action": "A0"}}'
-    greedy = "as many points" in said.split("<message")[-1]
+    body = json.dumps(request)
+    if "wrote down why it chose" not in body:
+        return f'{REASONS[len(body) % 2]} {{"action": "A0"}}'
+    greedy = "as many points" in body.split("<message")[-1]
     second = "claude" in request["model"]
     return json.dumps({"labels": ["individual_utility"] if greedy else ["social_welfare"] if second else []})
 
@@ -107,8 +107,8 @@ def test_dataset_is_judged_without_repeated_calls(standin, played, tmp_path, cap
         rows = list(csv.DictReader(opened))
     assert len(rows) == 2 * len(list(of_collection(played))) == 8
     assert {name for name in rows[0] if name.startswith("label_")} == {f"label_{label}" for label in LABELS}
-    told = json.loads((tmp_path / "data" / "labels.json").read_text())
-    assert told["judges"] == [FIRST, SECOND]
+    summary = json.loads((tmp_path / "data" / "labels.json").read_text())
+    assert summary["judges"] == [FIRST, SECOND]
     call_command("verify_dataset", folder)
     with pytest.raises(CommandError, match=r"There is no matches\.csv"):
         call_command("judge", str(tmp_path), "--judge", FIRST)

@@ -249,8 +249,8 @@ def test_paused_study_admits_no_one_and_resumes_as_launched(client, owner):
     client.post(url("resume", study))
     study.refresh_from_db()
     assert study.status == "launched"
-    told = Record.objects.filter(of_kind="studies.study", of_key=study.pk).order_by("pk")
-    assert [(one.action, one.by) for one in told] == [("paused", "boss"), ("resumed", "boss")]
+    records = Record.objects.filter(of_kind="studies.study", of_key=study.pk).order_by("pk")
+    assert [(one.action, one.by) for one in records] == [("paused", "boss"), ("resumed", "boss")]
     assert study.versions.count() == 1, "changes saved in the meantime wait for the next launch"
     assert [entry.get_change_message() for entry in LogEntry.objects.order_by("pk")] == [
         "Paused: closed to new participants. Participants who have started can continue.",
@@ -279,9 +279,9 @@ def test_stuck_match_is_ended_with_pay_and_a_permanent_reason(client, owner):
     assert {row.reason for row in LedgerRow.objects.filter(enrolment=person)} == {"base", "bonus"}
     page = client.get(person.get_absolute_url()).content.decode()
     assert "The people who run this study ended the game" in page and "stopped answering" not in page
-    told = Record.objects.get(action="match_ended")
-    assert (told.by, told.of_key) == ("boss", str(study.pk))
-    assert told.details == {"match": str(match.uid), "reason": "the endpoint is down"}
+    record = Record.objects.get(action="match_ended")
+    assert (record.by, record.of_key) == ("boss", str(study.pk))
+    assert record.details == {"match": str(match.uid), "reason": "the endpoint is down"}
     ending = HandEnding.objects.get()
     assert (ending.match, ending.who, ending.reason) == (match, owner, "the endpoint is down")
     with pytest.raises(TypeError):

@@ -74,5 +74,5 @@ def test_database_outage_logs_one_line_per_minute():
         logging.LogRecord("x", logging.ERROR, "", 0, "failed", (), (OperationalError, OperationalError("gone"), None))
         for _ in range(1000)
     ]
-    kept = [record.getMessage() for record in errors if one_line.filter(record)]
-    assert kept == ["the database is unavailable: OperationalError"], json.dumps(kept)
+    logged = [record.getMessage() for record in errors if one_line.filter(record)]
+    assert logged == ["the database is unavailable: OperationalError"], json.dumps(logged)

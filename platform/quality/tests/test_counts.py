@@ -150,10 +150,10 @@ def test_number_and_rate_of_counts_are_limited(visitor):
 
 
 def test_words_are_never_stored():
-    kept = {
+    stored = {
         field.name for field in PageView._meta.get_fields() if field.get_internal_type() in ("TextField", "JSONField")
     }
-    assert not kept
+    assert not stored
 
 
 # ---- they decide nothing -------------------------------------------------------------------------------------
@@ -251,10 +251,10 @@ def test_repetitions_are_counted_in_the_dataset(tmp_path):
     other = building.arrive(study, worker="A2WORKER")
     people.withdraw(enrolment_id=other.pk)
     export(study, tmp_path / "data")
-    row, left = csv.DictReader((tmp_path / "data" / "participants.csv").open())
+    row, header = csv.DictReader((tmp_path / "data" / "participants.csv").open())
     names = ("repeated_messages", "repeated_answers", "longest_line")
     assert [row[name] for name in names] == ["2", "1", "3"]
-    assert [left[name] for name in names] == ["", "", ""]
+    assert [header[name] for name in names] == ["", "", ""]
 
 
 def test_a_participants_admin_page_shows_the_counts(visitor, admin_client):

@@ -42,11 +42,11 @@ def dataset(owner, asked) -> Dataset:
     """A study's dataset of one match, ready for download."""
     study = building.new_study()
     building.complete(study, worker="A1", messages=["hello"])
-    wanted, _new = exporting.request_dataset(study)
-    exporting.write(wanted.pk)
-    wanted.refresh_from_db()
-    assert wanted.state == "ready"
-    return wanted
+    dataset_row, _new = exporting.request_dataset(study)
+    exporting.write(dataset_row.pk)
+    dataset_row.refresh_from_db()
+    assert dataset_row.state == "ready"
+    return dataset_row
 
 
 def address(name: str, dataset: Dataset) -> str:
@@ -102,10 +102,10 @@ def test_report_of_a_dead_process_can_be_requested_again(client, dataset, asked)
 def test_unreadable_dataset_fails_with_the_reason(client, dataset, asked):
     path = f"{dataset}/manifest.json"
     with zipfile.ZipFile(dataset.file.path) as archive:
-        rest = {name: archive.read(name) for name in archive.namelist() if name != path}
+        others = {name: archive.read(name) for name in archive.namelist() if name != path}
     dataset.file.save("changed.zip", ContentFile(b""))
     with zipfile.ZipFile(dataset.file.path, "w") as archive:
-        for name, content in rest.items():
+        for name, content in others.items():
             archive.writestr(name, content)
     client.post(address("analyse", dataset))
     background.write_report(asked[0])

@@ -70,10 +70,10 @@ def test_only_owners_invite(client, owner):
 
 
 def test_existing_users_are_listed_and_become_staff_when_added(client, owner):
-    made = User.objects.create_user("plain", "plain@example.org", "long enough 123")
+    new_user = User.objects.create_user("plain", "plain@example.org", "long enough 123")
     assert "plain" in client.get(members_page()).content.decode()
-    client.post(f"{members_page()}set/", {"person": made.pk, "role": "viewer"})
-    client.force_login(made)
+    client.post(f"{members_page()}set/", {"person": new_user.pk, "role": "viewer"})
+    client.force_login(new_user)
     assert client.get(members_page()).status_code == 200
 
 

@@ -104,8 +104,8 @@ def test_a_message_of_3000_characters_is_kept(family):
         "persuasion": TABLES["persuasion"].replace("It is good too", words),
     }[family]
     found = played(family, table, {} if family == "persuasion" else {"messages_allowed": True})
-    said = [event.data["move"].get("message") for event in found.events if event.kind == "move"]
-    assert words in said
+    messages = [event.data["move"].get("message") for event in found.events if event.kind == "move"]
+    assert words in messages
     assert "too long: at most 2000 characters" in found.unverified
 
 

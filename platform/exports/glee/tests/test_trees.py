@@ -21,7 +21,7 @@ REASONS = {
     "unknown decision": "decision is “perhaps”",
     "truncated": "The game is not over",
 }
-KEPT = {"wrong sum": "must add up to exactly", "long message": "at most 2000 characters"}
+ILLEGAL = {"wrong sum": "must add up to exactly", "long message": "at most 2000 characters"}
 
 
 def test_broken_games_are_reported_and_all_others_read(tmp_path):
@@ -30,9 +30,9 @@ def test_broken_games_are_reported_and_all_others_read(tmp_path):
     unreadable = {broken[item.path]: item.reason for item in found if isinstance(item, Unreadable)}
     assert set(unreadable) == set(REASONS)
     assert all(REASONS[kind] in reason for kind, reason in unreadable.items())
-    kept = [item.unverified for item in found if not isinstance(item, Unreadable) and item.unverified]
-    assert len(kept) == len(KEPT)
-    assert all(any(reason in said for said in kept) for reason in KEPT.values())
+    illegal = [item.unverified for item in found if not isinstance(item, Unreadable) and item.unverified]
+    assert len(illegal) == len(ILLEGAL)
+    assert all(any(reason in text for text in illegal) for reason in ILLEGAL.values())
     assert len(found) == 60 + len(sample.BROKEN)
 
 

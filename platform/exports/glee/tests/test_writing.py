@@ -69,10 +69,10 @@ def played(family, config, seed, script, words):
     while not play.over:
         (role,) = play.waiting_for()
         move = dict(script_move(play, role, script))
-        said = words[play.last % len(words)] if words else ""
+        message = words[play.last % len(words)] if words else ""
         speaks = "message" in move or ("decision" not in move and config.get("messages_allowed"))
-        if speaks and said.strip():
-            move["message"] = said
+        if speaks and message.strip():
+            move["message"] = message
         play, events = submit(play, role, move)
         log += events
     return game, play, log
@@ -90,15 +90,15 @@ def test_writing_and_reading_give_the_same_game(family, data):
 
     game_files = writing.game_files(writing.from_log("G1", family, integer, players, log))
     back = reading.read("G1", game_files.files["config.json"], game_files.files["game.csv"])
-    again = replay_game(back)
+    replayed = replay_game(back)
 
     drawn = [event.data["value"] for event in log if event.kind == "draw" and event.data["name"] == "quality"]
-    assert again.game.config == integer | ({"qualities": drawn} if family == "persuasion" else {})
+    assert replayed.game.config == integer | ({"qualities": drawn} if family == "persuasion" else {})
     assert back.players == players
     assert back.moves == tuple((event.data["role"], event.data["move"]) for event in log if event.kind == "move")
-    assert again.payoffs == play.payoffs()
-    assert again.metrics == play.metrics()
-    assert again.unverified is None
+    assert replayed.payoffs == play.payoffs()
+    assert replayed.metrics == play.metrics()
+    assert replayed.unverified is None
     assert back.names == ()
 
 
@@ -162,11 +162,11 @@ def test_drawn_and_remaining_qualities_are_kept(rounds, qualities, kept):
     config = {"rounds": rounds, "cap": 3, "qualities": qualities}
     _game, play, log = played("persuasion", config, 1, "random", [])
     game_files = writing.game_files(writing.from_log("G1", "persuasion", config, {"alice": "human", "bob": "x"}, log))
-    again = replay_game(reading.read("G1", game_files.files["config.json"], game_files.files["game.csv"]))
-    assert len(again.game.config["qualities"]) == kept
-    assert again.game.config["qualities"][: len(qualities or ())] == (qualities or [])
-    assert again.metrics == play.metrics()
-    assert (again.game.config["rounds"], again.game.config["cap"]) == (rounds, 3)
+    replayed = replay_game(reading.read("G1", game_files.files["config.json"], game_files.files["game.csv"]))
+    assert len(replayed.game.config["qualities"]) == kept
+    assert replayed.game.config["qualities"][: len(qualities or ())] == (qualities or [])
+    assert replayed.metrics == play.metrics()
+    assert (replayed.game.config["rounds"], replayed.game.config["cap"]) == (rounds, 3)
 
 
 def test_persuasion_without_drawn_qualities_is_refused():

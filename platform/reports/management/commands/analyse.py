@@ -17,6 +17,6 @@ class Command(BaseCommand):
         command.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        given = command.Namespace(**options)
-        if code := command.run(given, self.stdout.write, self.stderr.write):
+        arguments = command.Namespace(**options)
+        if code := command.run(arguments, self.stdout.write, self.stderr.write):
             raise SystemExit(code)
