@@ -65,21 +65,21 @@ def export(
         UnknownFormat, FolderInUse: nothing was written.
         FlowMismatch, WrongValueType: a bug in Parley; no manifest was written.
     """
-    names_of_formats = validate_formats(formats)
+    format_names = validate_formats(formats)
     reading = reading_of(source, excluded=excluded)
-    for name in names_of_formats:
+    for name in format_names:
         FORMATS[name].check(reading)
     tables = tables_for(reading)
-    with Folder(Path(folder), names=_every_name(tables), overwrite=overwrite) as target:
-        totals = _write_data(reading, tables, target, names_of_formats, on_progress, processes, caller_works)
+    with Folder(Path(folder), names=_all_file_names(tables), overwrite=overwrite) as target:
+        totals = _write_data(reading, tables, target, format_names, on_progress, processes, caller_works)
         flow = totals.as_dict()
         details = readme.as_data(readme.publication_of(reading.source.parent), title=reading.source.title)
-        all_tables = _write_about(reading, tables, target, names_of_formats, totals)
+        all_tables = _write_about(reading, tables, target, format_names, totals)
         target.close()
         _write_metadata(reading, target, all_tables, flow, details)
         _write_readme(reading, tables, target, flow, details)
         target.close()
-        new_manifest = _manifest(reading, target, names_of_formats, flow, details)
+        new_manifest = _manifest(reading, target, format_names, flow, details)
         target.seal(new_manifest.rendered())
     return new_manifest
 
@@ -91,7 +91,7 @@ def reading_of(
     return portions.reading_of(source, cutoff or timezone.now(), excluded=excluded)
 
 
-def _every_name(tables: Tables) -> list[str]:
+def _all_file_names(tables: Tables) -> list[str]:
     of_formats = [name for output in FORMATS.values() for name in output.file_names(tables)]
     return [
         *of_formats,

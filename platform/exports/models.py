@@ -22,7 +22,7 @@ def _storage() -> Storage:
     return storages["datasets"]
 
 
-class _HasParent(models.Model):
+class _BelongsToStudyOrCollection(models.Model):
     """A row that belongs to one study or one collection."""
 
     study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="%(class)ss")
@@ -46,7 +46,7 @@ def _one_parent(name: str) -> models.CheckConstraint:
     return models.CheckConstraint(condition=models.Q(study=None) ^ models.Q(collection=None), name=name)
 
 
-class Dataset(_HasParent):
+class Dataset(_BelongsToStudyOrCollection):
     """One dataset: queued, being written, ready, or failed with a reason."""
 
     class State(models.TextChoices):
@@ -119,7 +119,7 @@ class Dataset(_HasParent):
         )
 
 
-class Publication(_HasParent):
+class Publication(_BelongsToStudyOrCollection):
     """Publication details of datasets: authors, licence, citation.
 
     They belong to no version, because they may be written after the last participant has left.

@@ -147,7 +147,7 @@ class Participant:
 
     @cached_property
     def ended_at(self) -> datetime | None:
-        return _if_by(self.enrolment.ended_at, self.reading.cutoff)
+        return _if_by_cutoff(self.enrolment.ended_at, self.reading.cutoff)
 
     @cached_property
     def verdicts(self) -> dict[str, Verdict]:
@@ -331,7 +331,8 @@ class PlayedMatch:
     @cached_property
     def finished(self) -> bool:
         return (
-            self.match.status == Match.Status.FINISHED and _if_by(self.match.ended_at, self.reading.cutoff) is not None
+            self.match.status == Match.Status.FINISHED
+            and _if_by_cutoff(self.match.ended_at, self.reading.cutoff) is not None
         )
 
     @cached_property
@@ -398,7 +399,7 @@ class PlayedMatch:
     @cached_property
     def ended(self) -> bool:
         """Whether the match had ended by the cut-off, with a result or without."""
-        return _if_by(self.match.ended_at, self.reading.cutoff) is not None or self.imported
+        return _if_by_cutoff(self.match.ended_at, self.reading.cutoff) is not None or self.imported
 
     @cached_property
     def ended_how(self) -> str:
@@ -584,7 +585,7 @@ class Decision:
 
 def facts_of(enrolment: Enrolment, cutoff: datetime) -> gate.ParticipantFacts:
     """Return what the gate must know about a participant."""
-    ended_since = enrolment.ended and _if_by(enrolment.ended_at, cutoff) is None
+    ended_since = enrolment.ended and _if_by_cutoff(enrolment.ended_at, cutoff) is None
     steps = {step["kind"]: step for step in enrolment.steps}
     asked = {CHECKS_OF_STEPS[kind] for kind in steps if kind in CHECKS_OF_STEPS}
     if not steps.get("instructions", {}).get("code_word", True):
@@ -603,7 +604,7 @@ def _agent_hash(spec: str, delay: float, settings: str) -> str:
     return Agent(spec=spec, delay=delay, settings=json.loads(settings)).hash
 
 
-def _if_by(moment: datetime | None, cutoff: datetime) -> datetime | None:
+def _if_by_cutoff(moment: datetime | None, cutoff: datetime) -> datetime | None:
     return moment if moment is not None and moment <= cutoff else None
 
 

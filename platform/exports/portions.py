@@ -179,24 +179,24 @@ class _PortionWriter:
     def run(self, reading: Reading, *, first: int, last: int) -> gate.Flow:
         source, flow = reading.source, gate.Flow()
         if isinstance(source, StudySource):
-            self._people(reading, flow, first, last)
+            self._write_people(reading, flow, first, last)
         else:
-            self._collection(reading, source.collection, flow, first, last)
+            self._write_collection(reading, source.collection, flow, first, last)
         return flow
 
-    def _people(self, reading: Reading, flow: gate.Flow, first: int, last: int) -> None:
+    def _write_people(self, reading: Reading, flow: gate.Flow, first: int, last: int) -> None:
         for participant in reading.participants(first=first, last=last):
             flow.count(stage=participant.stage, reasons=participant.reasons)
             flow.count_cell(participant.cell.version.number, participant.cell.number, "participants")
-            self._row("participants", participant)
+            self._write_row("participants", participant)
             if not participant.in_dataset:
-                self._row("excluded", participant)
+                self._write_row("excluded", participant)
             for use in page_uses(participant):
-                self._row("signals", use)
+                self._write_row("signals", use)
             for counts in input_counts(participant):
-                self._row("behaviour", counts)
+                self._write_row("behaviour", counts)
             for owed in participant.ledger:
-                self._row("payments", owed)
+                self._write_row("payments", owed)
             for sink in self._sinks:
                 sink.participant(participant)
             for match in participant.matches:
@@ -204,7 +204,9 @@ class _PortionWriter:
                     flow.count_match(reasons=match.reasons)
                     self._write_match(match, flow)
 
-    def _collection(self, reading: Reading, collection: Collection, flow: gate.Flow, first: int, last: int) -> None:
+    def _write_collection(
+        self, reading: Reading, collection: Collection, flow: gate.Flow, first: int, last: int
+    ) -> None:
         for item, played in collection_matches(reading, collection, first=first, last=last):
             reasons = ("not_begun",) if played is None else played.reasons
             flow.count_match(reasons=reasons, unverified=bool(item.unverified))
@@ -219,7 +221,7 @@ class _PortionWriter:
         else:
             flow.count_cell(match.place.version, match.place.cell, "matches_in_dataset")
         if match.exported:
-            self._match(match)
+            self._write_match_tables(match)
 
     def _excluded_calls(self, match: PlayedMatch) -> None:
         if not match.reading.source.asks_models:
@@ -228,28 +230,28 @@ class _PortionWriter:
         failed, broken = (Q(outcome=outcome) for outcome in (Call.Outcome.FAILED, Call.Outcome.RULE_BREAK))
         sums = {"calls": Count("pk"), "failed": Count("pk", filter=failed), "cost": Sum("cost")}
         for row in calls.annotate(**sums, rule_breaks=Count("pk", filter=broken)):
-            self._row("excluded_calls", (match, row))
+            self._write_row("excluded_calls", (match, row))
 
-    def _match(self, match: PlayedMatch) -> None:
-        self._row("matches", match)
+    def _write_match_tables(self, match: PlayedMatch) -> None:
+        self._write_row("matches", match)
         for role in match.seats:
-            self._row("seats", (match, role))
+            self._write_row("seats", (match, role))
         for number, record in enumerate(match.records, start=1):
-            self._row("rounds", (match, number, record))
+            self._write_row("rounds", (match, number, record))
         for decision in match.decisions:
-            self._row("decisions", decision)
+            self._write_row("decisions", decision)
         for message in match.messages:
-            self._row("messages", message)
+            self._write_row("messages", message)
         if match.reading.source.asks_models:
             for call in Call.objects.filter(match_uid=match.match.uid).order_by("pk").iterator(chunk_size=50):
                 row = CallRow(match, call)
-                self._row("llm_calls", row)
+                self._write_row("llm_calls", row)
                 for place, tool in enumerate(row.tools, start=1):
-                    self._row("tool_calls", ToolRow(match, row, place, tool))
+                    self._write_row("tool_calls", ToolRow(match, row, place, tool))
         for sink in self._sinks:
             sink.match(match)
 
-    def _row(self, table: str, subject: Any) -> None:
+    def _write_row(self, table: str, subject: Any) -> None:
         if sinks := self._sinks_of[table]:
             values = self._tables[table].values(subject)
             for sink in sinks:

@@ -81,14 +81,14 @@ def input_counts(participant: Participant) -> list[InputCounts]:
     """Return the counts up to the cut-off, in the order of pages and questions."""
     rows = [row for row in participant.enrolment.behaviour.all() if row.last_at <= participant.reading.cutoff]
     rows.sort(key=lambda row: (row.position, int(row.question or 0)))
-    found = []
+    counts = []
     for (position, question), group in groupby(rows, lambda row: (row.position, row.question)):
         views = list(group)
         total = {name: sum(view.figures.get(name, 0) for view in views) for name in Figures.model_fields}
         total["words"] = max(view.figures.get("words", 0) for view in views)
         total["trapped"] = max(view.figures.get("trapped", 0) for view in views)
-        found.append(InputCounts(participant, position, views[0].kind, int(question) if question else None, total))
-    return found
+        counts.append(InputCounts(participant, position, views[0].kind, int(question) if question else None, total))
+    return counts
 
 
 def agent_score(participant: Participant) -> Score | None:

@@ -52,7 +52,7 @@ class Verification:
     matches: int = 0
     decisions: int = 0
 
-    def differ(self, what: str) -> None:
+    def add_difference(self, what: str) -> None:
         self.differences.append(what)
 
 
@@ -79,7 +79,7 @@ def examine(folder: Path, *, processes: int | None = None) -> Verification:
     listed = _read_manifest(folder, verification)
     present = _compare_files(folder, listed, verification)
     if gate_problem := _flow_problem(listed):
-        verification.differ(f"{manifest.FILE}: {gate_problem}")
+        verification.add_difference(f"{manifest.FILE}: {gate_problem}")
     comparisons = (
         _compare_glee,
         _compare_flow,
@@ -95,7 +95,7 @@ def examine(folder: Path, *, processes: int | None = None) -> Verification:
         try:
             compare(folder, listed, present, verification)
         except (*_MALFORMED, *parquet.errors()) as error:
-            verification.differ(f"A file cannot be read: {type(error).__name__}: {error}")
+            verification.add_difference(f"A file cannot be read: {type(error).__name__}: {error}")
     return verification
 
 
@@ -113,7 +113,9 @@ def _read_manifest(folder: Path, verification: Verification) -> Manifest:
     if listed.format != manifest.FORMAT or listed.format_version > manifest.FORMAT_VERSION:
         raise Unreadable(f"This software does not read the format {listed.format} {listed.format_version}.")
     if listed.rendered() != text:
-        verification.differ(f"{manifest.FILE}: its hash or content differs, so it was changed after the export.")
+        verification.add_difference(
+            f"{manifest.FILE}: its hash or content differs, so it was changed after the export."
+        )
     return listed
 
 
@@ -123,12 +125,12 @@ def _compare_files(folder: Path, listed: Manifest, verification: Verification) -
     for name, entry in listed.files.items():
         path = folder / name
         if Path(name).name != name or not path.is_file():
-            verification.differ(f"{name}: the file is missing.")
+            verification.add_difference(f"{name}: the file is missing.")
             continue
         present.add(name)
         verification.files += 1
         if (digest := _sha256(path)) != entry.sha256:
-            verification.differ(f"{name}: the SHA-256 is {digest}, the manifest has {entry.sha256}.")
+            verification.add_difference(f"{name}: the SHA-256 is {digest}, the manifest has {entry.sha256}.")
     return present
 
 
@@ -138,7 +140,7 @@ def _compare_glee(folder: Path, listed: Manifest, present: set[str], verificatio
         return
     named = _compare_tree(folder, LISTING, TREE, verification)
     if named != 2 * listed.flow["matches_in_dataset"]:
-        verification.differ(f"{LISTING}: it has {named} files for {listed.flow['matches_in_dataset']} matches.")
+        verification.add_difference(f"{LISTING}: it has {named} files for {listed.flow['matches_in_dataset']} matches.")
 
 
 def _compare_psych_ds(folder: Path, listed: Manifest, present: set[str], verification: Verification) -> None:
@@ -149,7 +151,7 @@ def _compare_psych_ds(folder: Path, listed: Manifest, present: set[str], verific
     expected = {listed.files[f"{table}.csv"].sha256 for table in psych_ds.tables_in(listed.files)}
     lines = (folder / psych_ds.LISTING).read_text("utf-8").splitlines()
     if {line.partition("  ")[0] for line in lines if line.endswith(".csv")} != expected:
-        verification.differ(f"{psych_ds.LISTING}: its tables are not those of the dataset.")
+        verification.add_difference(f"{psych_ds.LISTING}: its tables are not those of the dataset.")
 
 
 def _compare_tree(folder: Path, listing: str, tree: str, verification: Verification) -> int:
@@ -160,10 +162,10 @@ def _compare_tree(folder: Path, listing: str, tree: str, verification: Verificat
         listed_names.add(name)
         path = folder / name
         if not path.is_file() or _sha256(path) != digest:
-            verification.differ(f"{name}: the file is missing or was changed.")
+            verification.add_difference(f"{name}: the file is missing or was changed.")
     present_names = {path.relative_to(folder).as_posix() for path in (folder / tree).rglob("*") if path.is_file()}
     for name in sorted(present_names - listed_names):
-        verification.differ(f"{name}: the file is not in the list.")
+        verification.add_difference(f"{name}: the file is not in the list.")
     verification.files += len(listed_names)
     return len(listed_names)
 
@@ -196,7 +198,7 @@ def _flow_problem(listed: Manifest) -> str | None:
 
 def _compare_flow(folder: Path, listed: Manifest, present: set[str], verification: Verification) -> None:
     if "flow.json" in present and json.loads((folder / "flow.json").read_text("utf-8")) != listed.flow:
-        verification.differ("flow.json: the flow differs from the manifest's.")
+        verification.add_difference("flow.json: the flow differs from the manifest's.")
     if "flow.csv" in present:
         expected = [
             {"stage": stage["stage"], "what": what, "participants": str(count)}
@@ -204,7 +206,7 @@ def _compare_flow(folder: Path, listed: Manifest, present: set[str], verificatio
             for what, count in [("reached", stage["reached"]), *stage["left"].items()]
         ]
         if list(_rows(folder / "flow.csv")) != expected:
-            verification.differ("flow.csv: the flow differs from the manifest's.")
+            verification.add_difference("flow.csv: the flow differs from the manifest's.")
 
 
 def _compare_codebook(folder: Path, listed: Manifest, present: set[str], verification: Verification) -> None:
@@ -215,15 +217,15 @@ def _compare_codebook(folder: Path, listed: Manifest, present: set[str], verific
     for row in _rows(folder / "codebook.csv"):
         entries.setdefault(row["table"], []).append(row["column"])
         if not row["meaning"]:
-            verification.differ(f"codebook.csv: {row['table']}.{row['column']} has no meaning.")
+            verification.add_difference(f"codebook.csv: {row['table']}.{row['column']} has no meaning.")
     if entries.pop("transcripts", None) != _keys_of_transcripts(listed.format_version):
-        verification.differ("codebook.csv: the entries of the transcripts' keys are wrong.")
+        verification.add_difference("codebook.csv: the entries of the transcripts' keys are wrong.")
     for name in sorted(present):
         if name.endswith(".csv"):
             with (folder / name).open(encoding="utf-8", newline="") as opened:
                 header = next(csv.reader(opened), [])
             if entries.get(name.removesuffix(".csv")) != header:
-                verification.differ(f"{name}: its columns are not those of the codebook.")
+                verification.add_difference(f"{name}: its columns are not those of the codebook.")
 
 
 ADDED_IN = {"source": 2, "name": 2, "unverified": 2, "in_dataset": 5}
@@ -239,10 +241,10 @@ def _compare_versions(folder: Path, listed: Manifest, present: set[str], verific
         return
     frozen = json.loads((folder / versions.FILE).read_text("utf-8"))
     if [(v["number"], v["sha256"]) for v in frozen] != [(v["number"], v["sha256"]) for v in listed.versions]:
-        verification.differ(f"{versions.FILE}: the versions are not those of the manifest.")
+        verification.add_difference(f"{versions.FILE}: the versions are not those of the manifest.")
     for version in frozen:
         for problem in versions.problems(version):
-            verification.differ(f"{versions.FILE}: {problem}.")
+            verification.add_difference(f"{versions.FILE}: {problem}.")
 
 
 def _compare_people(folder: Path, listed: Manifest, present: set[str], verification: Verification) -> None:
@@ -259,13 +261,13 @@ def _compare_people(folder: Path, listed: Manifest, present: set[str], verificat
         row = dict(zip(header, record, strict=True))
         stage, reasons = row_stage(row), tuple(reason for reason in row["reasons"].split(";") if reason)
         if (row["in_dataset"].upper() == "TRUE") != (stage == "in_dataset") or bool(reasons) == (stage == "in_dataset"):
-            verification.differ(f"{name}: {row['participant']} is both included and excluded.")
+            verification.add_difference(f"{name}: {row['participant']} is both included and excluded.")
             continue
         if row["reason"] != (reasons[0] if reasons else ""):
-            verification.differ(f"{name}: {row['participant']}'s reason is not the first of the reasons.")
+            verification.add_difference(f"{name}: {row['participant']}'s reason is not the first of the reasons.")
         flow.count(stage=stage, reasons=reasons)
     if flow.as_dict() != _flow_of(listed):
-        verification.differ(f"{name}: the rows don't add up to the manifest's flow.")
+        verification.add_difference(f"{name}: the rows don't add up to the manifest's flow.")
 
 
 def row_stage(row: Mapping[str, str]) -> str:
@@ -288,7 +290,7 @@ def _compare_parquet(folder: Path, listed: Manifest, present: set[str], verifica
         try:
             _compare_parquet_file(folder, table, described.get(table), listed, f"{table}.csv" in present, verification)
         except (*_MALFORMED, *parquet.errors()) as error:
-            verification.differ(f"{name}: it cannot be read: {type(error).__name__}: {error}")
+            verification.add_difference(f"{name}: it cannot be read: {type(error).__name__}: {error}")
 
 
 def _compare_parquet_file(
@@ -298,7 +300,7 @@ def _compare_parquet_file(
     path = folder / name
     header = parquet.columns_in(path)
     if columns is not None and header != columns:
-        verification.differ(f"{name}: its columns are not those of the codebook.")
+        verification.add_difference(f"{name}: its columns are not those of the codebook.")
     rows = 0
     csv_rows = _records(folder / f"{table}.csv") if has_csv else None
     if csv_rows is not None:
@@ -308,12 +310,12 @@ def _compare_parquet_file(
             continue
         csv_row = next(csv_rows, None)
         if csv_row is None or not all(map(_same_value, csv_row, values)):
-            verification.differ(f"{name}: row {rows} differs from {table}.csv.")
+            verification.add_difference(f"{name}: row {rows} differs from {table}.csv.")
             return
     if not rows == listed.files[name].rows == listed.counts.get(name):
-        verification.differ(f"{name}: it has {rows} rows, the manifest {listed.files[name].rows}.")
+        verification.add_difference(f"{name}: it has {rows} rows, the manifest {listed.files[name].rows}.")
     if csv_rows is not None and next(csv_rows, None) is not None:
-        verification.differ(f"{name}: it has fewer rows than {table}.csv.")
+        verification.add_difference(f"{name}: it has fewer rows than {table}.csv.")
 
 
 def _same_value(written: str, value: Any) -> bool:
@@ -338,7 +340,7 @@ def _compare_calls(folder: Path, listed: Manifest, present: set[str], verificati
             moves[row["match"], row["role"], row["answering"]] += 1
     for (match, role, answering), calls in moves.items():
         if calls > 1:
-            verification.differ(
+            verification.add_difference(
                 f"llm_calls.csv: {calls} calls are the move of {role} after event {answering} of {match}."
             )
 
@@ -363,7 +365,7 @@ def _compare_matches(
         verification.matches, verification.decisions = matches, decisions
         rows = {name: table.read for name, table in readers.items()}
     if not listed.include and verification.matches != listed.flow["matches_in_dataset"]:
-        verification.differ(
+        verification.add_difference(
             f"{TRANSCRIPTS}: it has {verification.matches} matches, the flow {listed.flow['matches_in_dataset']}."
         )
     for name, entry in listed.files.items():
@@ -373,7 +375,7 @@ def _compare_matches(
             else rows.get(name.removesuffix(".csv").removesuffix(parquet.ENDING))
         )
         if read is not None and not read == entry.rows == listed.counts.get(name):
-            verification.differ(f"{name}: it has {read} rows, the manifest {entry.rows}.")
+            verification.add_difference(f"{name}: it has {read} rows, the manifest {entry.rows}.")
 
 
 @dataclass(frozen=True)
@@ -499,7 +501,7 @@ def _replay(transcript: Mapping[str, Any], verification: Verification) -> games.
     try:
         game = games.play.configure(registry.get(transcript["game"]), transcript["config"])
         if game.rules_version != transcript["rules_version"]:
-            verification.differ(
+            verification.add_difference(
                 f"match {uid}: it was played under rules version {transcript['rules_version']} of {game.key}; this "
                 f"code has the {'newer' if game.rules_version > transcript['rules_version'] else 'older'} version "
                 f"{game.rules_version}; check it with the code revision named in the manifest."
@@ -511,17 +513,21 @@ def _replay(transcript: Mapping[str, Any], verification: Verification) -> games.
         ]
         play = _replayed_play(game, transcript, events)
     except GameError as error:
-        verification.differ(f"match {uid}: {error}")
+        verification.add_difference(f"match {uid}: {error}")
         return None
     start = events[0].data
     if (start.get("seed"), start.get("game")) != (transcript["seed"], transcript["game"]):
-        verification.differ(f"match {uid}: the seed or game differs from its log.")
+        verification.add_difference(f"match {uid}: the seed or game differs from its log.")
     if _plain(play.payoffs()) != _plain(transcript["payoffs"]):
-        verification.differ(f"match {uid}: the payoffs are {transcript['payoffs']}, the rules give {play.payoffs()}.")
+        verification.add_difference(
+            f"match {uid}: the payoffs are {transcript['payoffs']}, the rules give {play.payoffs()}."
+        )
     if _plain(play.metrics()) != _plain(transcript["metrics"]):
-        verification.differ(f"match {uid}: the metrics are {transcript['metrics']}, the rules give {play.metrics()}.")
+        verification.add_difference(
+            f"match {uid}: the metrics are {transcript['metrics']}, the rules give {play.metrics()}."
+        )
     if set(transcript["players"]) != set(game.roles()):
-        verification.differ(f"match {uid}: the players are not the game's.")
+        verification.add_difference(f"match {uid}: the players are not the game's.")
     return play
 
 
@@ -550,13 +556,13 @@ def _compare_rows(
     if "matches" in readers:
         rows = readers["matches"].rows_of(uid)
         if len(rows) != 1:
-            verification.differ(f"matches.csv: match {uid} has {len(rows)} rows.")
+            verification.add_difference(f"matches.csv: match {uid} has {len(rows)} rows.")
         for row in rows:
             readers["matches"].compare(uid, row, expected_match(transcript, row, len(moves), len(messages)))
     if "seats" in readers:
         rows = readers["seats"].rows_of(uid)
         if [row["role"] for row in rows] != list(transcript["players"]):
-            verification.differ(f"seats.csv: match {uid} does not have exactly one row per seat.")
+            verification.add_difference(f"seats.csv: match {uid} does not have exactly one row per seat.")
         for row in rows:
             readers["seats"].compare(uid, row, expected_seat(transcript, row))
     if "rounds" in readers:
@@ -564,13 +570,15 @@ def _compare_rows(
     if "decisions" in readers:
         rows = readers["decisions"].rows_of(uid)
         if len(rows) != len(moves):
-            verification.differ(f"decisions.csv: match {uid} has {len(rows)} rows, its transcript {len(moves)} moves.")
+            verification.add_difference(
+                f"decisions.csv: match {uid} has {len(rows)} rows, its transcript {len(moves)} moves."
+            )
         for i, (row, event) in enumerate(zip(rows, moves, strict=False), start=1):
             readers["decisions"].compare(uid, row, expected_decision(transcript, row, event, i))
     if "messages" in readers:
         rows = readers["messages"].rows_of(uid)
         if len(rows) != len(messages):
-            verification.differ(
+            verification.add_difference(
                 f"messages.csv: match {uid} has {len(rows)} rows, its transcript {len(messages)} messages."
             )
         for row, event in zip(rows, messages, strict=False):
@@ -584,7 +592,7 @@ def _compare_records(uid: str, play: games.play.Play | None, readers: _TableRead
         return
     records = list(play.game.records(play.state)) if play.finished else []
     if len(rows) != len(records):
-        verification.differ(f"rounds.csv: match {uid} has {len(rows)} rows, its replay {len(records)} records.")
+        verification.add_difference(f"rounds.csv: match {uid} has {len(rows)} rows, its replay {len(records)} records.")
     for number, (row, record) in enumerate(zip(rows, records, strict=False), start=1):
         readers.compare(uid, row, {"row": number, **{record_column(name): value for name, value in record.items()}})
 
@@ -687,13 +695,13 @@ class _TableReader:
     def compare(self, uid: str, row: Mapping[str, str], expected: Mapping[str, str]) -> None:
         for column, value in expected.items():
             if column not in row or not _same(row[column], value):
-                self._verification.differ(
+                self._verification.add_difference(
                     f"{self.name}: match {uid}: {column} is {row.get(column)!r}, it should be {value!r}."
                 )
 
     def expect_end(self) -> None:
         while self._next is not None:
-            self._verification.differ(
+            self._verification.add_difference(
                 f"{self.name}: a row of match {self._next[self._match]} is not in the transcripts."
             )
             self._step()

@@ -171,7 +171,7 @@ def _ask(
         for case in [Case(rubric.inquiry(one.text), one.match, one.role, one.answering)]
     }
 
-    def told(verdict: Verdict) -> None:
+    def store_verdict(verdict: Verdict) -> None:
         if verdict.answer is None:
             return
         _case, one = cases[id(verdict.case)]
@@ -188,7 +188,9 @@ def _ask(
 
     settings = {"structured": True, **({} if cap is None else {"cap_study": float(cap)})}
     agent = Agent.model_validate({"spec": name, "settings": settings})
-    return ask(agent, [case for case, _one in cases.values()], budget_of=budget_of, on_verdict=told, at_once=AT_ONCE)
+    return ask(
+        agent, [case for case, _one in cases.values()], budget_of=budget_of, on_verdict=store_verdict, at_once=AT_ONCE
+    )
 
 
 def key_of(rubric: Rubric, judge_name: str, one: Justification) -> str:

@@ -55,7 +55,7 @@ class LiveMatch:
 
 
 @dataclass(frozen=True)
-class Live:
+class LiveMatches:
     """All live matches, and those waiting longest."""
 
     number: int
@@ -79,7 +79,7 @@ def budget_of(study: Study) -> str:
     return f"study:{study.slug}"
 
 
-def live_of(study: Study) -> Live:
+def live_of(study: Study) -> LiveMatches:
     """Return the study's live matches, with two queries."""
     now = timezone.now()
     rows = Match.objects.filter(status=Match.Status.LIVE, budget_of=budget_of(study)).order_by()
@@ -89,7 +89,7 @@ def live_of(study: Study) -> Live:
         number += 1
         waiting += [_waiting(pk, str(uid), turn, now) for turn in turns.load(stored_turns).values()]
     waiting.sort(key=lambda match: (not match.late, -match.seconds))
-    return Live(
+    return LiveMatches(
         number=number,
         people=_waiting_times([match.seconds for match in waiting if not match.by_agent]),
         agents=_waiting_times([match.seconds for match in waiting if match.by_agent]),

@@ -79,7 +79,7 @@ def _positioned(rows: Sequence[tuple[str, Sequence[Any]]]) -> list[Estimate]:
     first, last = (0.0, 1.0) if share else (min(ends), max(ends))
     scale = (last - first) or 1.0
 
-    def place(value: float) -> float:
+    def position(value: float) -> float:
         return round(100 * (value - first) / scale, 1)
 
     return [
@@ -88,9 +88,9 @@ def _positioned(rows: Sequence[tuple[str, Sequence[Any]]]) -> list[Estimate]:
             number=one["n"],
             shown=_shown(one["estimate"], share),
             interval="" if one["low"] is None else f"{_shown(one['low'], share)} – {_shown(one['high'], share)}",
-            at=place(one["estimate"]),
-            low=None if one["low"] is None else place(one["low"]),
-            width=None if one["low"] is None else round(place(one["high"]) - place(one["low"]), 1),
+            at=position(one["estimate"]),
+            low=None if one["low"] is None else position(one["low"]),
+            width=None if one["low"] is None else round(position(one["high"]) - position(one["low"]), 1),
         )
         for where, one in found
     ]

@@ -9,7 +9,7 @@ import redis
 from django.utils import timezone
 
 from monitoring import alive, charts
-from monitoring.clocks import RECENT_PERIOD, Latency, Live, budget_of, live_of, models_latency, people_latency
+from monitoring.clocks import RECENT_PERIOD, Latency, LiveMatches, budget_of, live_of, models_latency, people_latency
 from monitoring.failures import Failure, failures_of
 from monitoring.outcomes import Preview, preview_of
 from monitoring.people import MAX_CELLS_LISTED, People, Window, arrivals_of, people_of
@@ -39,7 +39,7 @@ class StudyStatus:
     people: People
     states: list[StateCount]
     arrivals: charts.Bars
-    live: Live
+    live: LiveMatches
     people_latency: Latency
     models_latency: Latency
     latencies: charts.Bars

@@ -104,14 +104,14 @@ def _analyse(report: Report, dataset: Path, to: Path) -> tuple[int, str]:
         text=True,
     )
     try:
-        message = _follow(report, process.stderr)
+        message = _follow_progress(report, process.stderr)
         return process.wait(), message
     finally:
         process.kill()
         process.wait()
 
 
-def _follow(report: Report, lines: IO[str]) -> str:
+def _follow_progress(report: Report, lines: IO[str]) -> str:
     message = ""
     for line in lines:
         if (progress := _PROGRESS.match(line)) is None:

@@ -98,7 +98,7 @@ def zwiebel(study: Study) -> Enrolment:
     return person
 
 
-def dump() -> str:
+def all_values() -> str:
     """Return every value of every row of every table as text."""
     cell_values = []
     with connection.cursor() as cursor:
@@ -130,7 +130,7 @@ def secrets_of(person: Enrolment) -> list[str]:
 def test_erasing_removes_identities_and_keeps_all_figures(tmp_path):
     study = building.new_study()
     person, other = zwiebel(study), building.complete(study, worker="A1OTHER", name="Kim", messages=["my own words"])
-    before = dump()
+    before = all_values()
     assert [secret for secret in secrets_of(person) if secret.casefold() not in before] == []
     export(study, tmp_path / "before")
     rows = list(LedgerRow.objects.order_by("pk").values())
@@ -138,7 +138,7 @@ def test_erasing_removes_identities_and_keeps_all_figures(tmp_path):
 
     counts = erase(enrolment=person, by=None, reason=f"{NAME} asked for it by mail")
 
-    after = dump()
+    after = all_values()
     assert [secret for secret in secrets_of(person) if secret.casefold() in after] == []
     assert "my own words" in after and "kim" in after, "other participants keep theirs"
     assert HARMLESS.casefold() in after, "an opponent's text stays if it reveals nothing"
@@ -205,9 +205,9 @@ def test_survey_answers_are_erased_but_not_questions():
     visitor.send(name="Robin")
     visitor.send(question_age="44", question_home=ADDRESS)
     people.withdraw(enrolment_id=visitor.enrolment.pk)
-    assert ADDRESS.casefold() in dump()
+    assert ADDRESS.casefold() in all_values()
     assert erase(enrolment=Enrolment.objects.get(), by=None, reason="asked").answers
-    assert ADDRESS.casefold() not in dump()
+    assert ADDRESS.casefold() not in all_values()
     remaining = Response.objects.get()
     assert remaining.answers == {"age": 44, "home": ERASED}
     assert [question["prompt"] for question in remaining.questions] == ["How old are you?", "Where do you live?"]
@@ -239,7 +239,7 @@ def test_the_link_the_identity_and_the_lab_code_are_deleted(client):
     erase(enrolment=person, by=None, reason="asked")
     assert client.get(entered["Location"]).status_code == 404
     assert not Identity.objects.exists() and not LabCode.objects.exists()
-    assert code.casefold() not in dump()
+    assert code.casefold() not in all_values()
 
 
 def test_no_one_is_erased_while_taking_part_or_twice():
@@ -262,7 +262,7 @@ def test_all_enrolments_of_the_same_person_are_erased_together():
     Identity.objects.filter(enrolment=second).update(worker=WORKER)
     elsewhere = building.complete(building.new_study(slug="elsewhere"), worker="A1ELSEWHERE")
     assert erase(enrolment=first, by=None, reason="asked").enrolments == 2
-    assert WORKER.casefold() not in dump() and "robina" not in dump()
+    assert WORKER.casefold() not in all_values() and "robina" not in all_values()
     assert Identity.objects.get().enrolment == elsewhere
 
 

@@ -37,8 +37,8 @@ def items(facts: DatasetFacts, used: Sequence[ModelUse]) -> list[Item]:
     """Return every item in GUIDE-LLM's order: core items, then optional ones."""
     if not used:
         return []
-    found = (*_core(facts, used), *_optional(facts, used))
-    return [replace(one, answers=tuple(map(mask, one.answers))) for one in found]
+    all_items = (*_core(facts, used), *_optional(facts, used))
+    return [replace(item, answers=tuple(map(mask, item.answers))) for item in all_items]
 
 
 def as_data(facts: DatasetFacts, used: Sequence[ModelUse]) -> dict[str, Any]:
@@ -66,13 +66,13 @@ def as_data(facts: DatasetFacts, used: Sequence[ModelUse]) -> dict[str, Any]:
         ],
         "items": [
             {
-                "item": one.key,
-                "title": one.title,
-                "core": one.core,
-                "from_the_logs": list(one.answers),
-                "open_question": one.question or None,
+                "item": item.key,
+                "title": item.title,
+                "core": item.core,
+                "from_the_logs": list(item.answers),
+                "open_question": item.question or None,
             }
-            for one in items(facts, used)
+            for item in items(facts, used)
         ],
     }
 
@@ -91,12 +91,12 @@ def checklist(facts: DatasetFacts, used: Sequence[ModelUse]) -> Iterator[str]:
     )
     for core, heading in ((True, "Core items"), (False, "Optional items")):
         yield f"\n## {heading}\n"
-        for one in items(facts, used):
-            if one.core == core:
-                yield f"\n### {one.key} {one.title}\n\n"
-                yield "".join(f"- {_plain(answer)}\n" for answer in one.answers)
-                if one.question:
-                    yield f"- **{OPEN}** {one.question}\n"
+        for item in items(facts, used):
+            if item.core == core:
+                yield f"\n### {item.key} {item.title}\n\n"
+                yield "".join(f"- {_plain(answer)}\n" for answer in item.answers)
+                if item.question:
+                    yield f"- **{OPEN}** {item.question}\n"
 
 
 def _core(facts: DatasetFacts, used: Sequence[ModelUse]) -> Iterator[Item]:
@@ -247,12 +247,12 @@ def _settings(use: ModelUse) -> str:
 
 def _agents(contents: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """Return the models among the frozen agents of all versions, by label, as in their latest version."""
-    found: dict[str, Mapping[str, Any]] = {}
+    latest: dict[str, Mapping[str, Any]] = {}
     for content in contents:
         for label, agent in (content.get("agents") or {}).items():
             if isinstance(agent, Mapping) and not str(agent.get("spec", "")).startswith("script:"):
-                found[label] = agent
-    return found
+                latest[label] = agent
+    return latest
 
 
 def _agent_settings(agents: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

@@ -31,7 +31,7 @@ _README = (
 _DATA_TABLES = ("matches", "seats", "rounds", "decisions", "messages", "participants", "signals", "behaviour")
 """Tables of what people and models did. If none exists as CSV, the flow is used instead."""
 _FALLBACK = "flow"
-_OTHERS = re.compile(r"[^a-zA-Z0-9]")
+_OMITTED = re.compile(r"[^a-zA-Z0-9]")
 
 
 def tables_in(files: Mapping[str, FileEntry]) -> list[str]:
@@ -54,7 +54,7 @@ def write_folder(folder: Path, facts: DatasetFacts) -> str:
         (target / name).write_bytes(encoded(text))
         hashes[f"{TREE}/{name}"] = hashlib.sha256(encoded(text)).hexdigest()
     for table in tables_in(facts.files):
-        name = f"{TREE}/data/description-{_OTHERS.sub('', table)}_data.csv"
+        name = f"{TREE}/data/description-{_OMITTED.sub('', table)}_data.csv"
         _link(folder / f"{table}.csv", folder / name)
         hashes[name] = facts.files[f"{table}.csv"].sha256
     return "".join(f"{digest}  {name}\n" for name, digest in sorted(hashes.items()))

@@ -20,8 +20,8 @@ from surveys.questions import Question
 
 UNITLESS = {"number", "time"}
 """Kinds whose values need a unit, or words that say what they measure."""
-SAID = ("authors", "licence", "citation", "doi", "description", "limitations")
-CHOSEN_BY_THE_GAME = ("config_", "move_")
+DETAILS = ("authors", "licence", "citation", "doi", "description", "limitations")
+GAME_PREFIXES = ("config_", "move_")
 
 
 @pytest.mark.django_db
@@ -37,7 +37,7 @@ def test_every_column_of_every_table_is_described(game):
     seen = set()
     for table, column in codebook.entries(all_tables.values()):
         assert len(column.meaning) > 5 and column.meaning.endswith((".", "!", "?")), (table, column.name)
-        if column.kind in UNITLESS and not column.name.startswith(CHOSEN_BY_THE_GAME) and column.name not in own:
+        if column.kind in UNITLESS and not column.name.startswith(GAME_PREFIXES) and column.name not in own:
             assert column.unit or column.name == "price", (table, column.name)
         assert (table, column.name) not in seen
         seen.add((table, column.name))
@@ -109,11 +109,11 @@ def test_the_readme_lists_files_and_how_to_load_and_check_them(tmp_path):
     file_names = {path.name + "/" * path.is_dir() for path in (tmp_path / "d").iterdir()}
     assert listed == file_names - {"README.md"}
     assert not re.findall(r"^\| `[^`]+` \|[^|]*\|\s*\|$", text, re.MULTILINE), "a file without a meaning"
-    for passage in ("pd.read_parquet", "read.csv", "USING (\"match\")", "verify_dataset", "No licence has been chosen yet",
-                 "1 of 1 participants, in 1 of 1 matches"):  # fmt: skip
+    for passage in ("pd.read_parquet", "read.csv", "USING (\"match\")", "verify_dataset",
+                    "No licence has been chosen yet", "1 of 1 participants, in 1 of 1 matches"):  # fmt: skip
         assert passage in text
     manifest = json.loads((tmp_path / "d" / "manifest.json").read_text())
-    assert manifest["publication"] == {"title": "Splitting money", **dict.fromkeys(SAID, "")}
+    assert manifest["publication"] == {"title": "Splitting money", **dict.fromkeys(DETAILS, "")}
 
 
 @pytest.mark.django_db

@@ -79,13 +79,13 @@ def test_the_reason_that_ended_the_enrolment_comes_first():
 
 
 def test_stage_reached_by_a_participant():
-    def came(**facts):
+    def reached(**facts):
         return stage(ParticipantFacts(state="withdrew", **facts), finished=facts.get("began", False), in_dataset=False)
 
-    assert came() == "arrived"
-    assert came(steps_answered=frozenset({"consent"})) == "consented"
-    assert came(steps_answered=frozenset({"consent", "name", "instructions"})) == "instructed"
-    assert came(began=True) == "finished"
+    assert reached() == "arrived"
+    assert reached(steps_answered=frozenset({"consent"})) == "consented"
+    assert reached(steps_answered=frozenset({"consent", "name", "instructions"})) == "instructed"
+    assert reached(began=True) == "finished"
     assert stage(COMPLETED, finished=True, in_dataset=False) == "completed"
     assert stage(COMPLETED, finished=True, in_dataset=True) == "in_dataset"
 

@@ -32,11 +32,11 @@ def test_results_are_in_order_even_if_a_process_is_killed(work, caller_works):
 
 @pytest.mark.parametrize("caller_works", [False, True])
 def test_items_are_taken_only_as_needed(caller_works):
-    things = iter(range(1, 10_000))
-    results = in_order(doubled, things, processes=2, chunk=CHUNK, caller_works=caller_works)
+    items = iter(range(1, 10_000))
+    results = in_order(doubled, items, processes=2, chunk=CHUNK, caller_works=caller_works)
     assert next(results) == 2
     results.close()
-    assert next(things) <= (MAX_PENDING + 1) * CHUNK
+    assert next(items) <= (MAX_PENDING + 1) * CHUNK
 
 
 def test_one_queued_chunk_leaves_one_to_the_caller():

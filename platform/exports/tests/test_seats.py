@@ -22,19 +22,19 @@ EARLIER = {1: 1, 2: 1, 3: 1, 4: 2}
 """Number of matches in `format_1` to `format_4`, each written by the last software that wrote its format."""
 
 
-def of_format(number: int) -> Path:
+def dataset_of_format(number: int) -> Path:
     return Path(__file__).parent / f"format_{number}"
 
 
 @pytest.mark.parametrize("number", EARLIER)
 def test_a_dataset_of_an_earlier_format_still_verifies(number):
-    found = examine(of_format(number))
+    found = examine(dataset_of_format(number))
     assert (found.differences, found.matches) == ([], EARLIER[number])
 
 
 @pytest.mark.parametrize("number", EARLIER)
 def test_a_dataset_of_an_earlier_format_can_be_analysed(number):
-    data = load(of_format(number))
+    data = load(dataset_of_format(number))
     matches, decisions = data.table("matches"), data.table("decisions")
     assert len(matches) == EARLIER[number] and len(decisions) == matches.decisions.sum() > 0
     assert data.run("general.outcomes").reason == ""
@@ -42,7 +42,7 @@ def test_a_dataset_of_an_earlier_format_can_be_analysed(number):
 
 @pytest.mark.parametrize("number", EARLIER)
 def test_a_changed_payoff_is_detected_in_an_earlier_format(number, tmp_path):
-    folder = shutil.copytree(of_format(number), tmp_path / "d")
+    folder = shutil.copytree(dataset_of_format(number), tmp_path / "d")
     edit_csv(folder / "matches.csv", "payoffs_alice", lambda value: f"{float(value) + 1}")
     reseal(folder)
     assert any("payoffs_alice" in difference for difference in verify(folder))

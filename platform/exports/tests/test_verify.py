@@ -77,7 +77,7 @@ def test_a_missing_file_is_detected(dataset, name):
     assert any(name in difference for difference in verify(dataset))
 
 
-def more(number: str) -> str:
+def incremented(number: str) -> str:
     return repr(float(number) + 1) if "." in number else str(int(number) + 1)
 
 
@@ -92,7 +92,7 @@ def more(number: str) -> str:
     ],
 )  # fmt: skip
 def test_a_changed_number_is_detected_despite_forged_hashes(dataset, table, column):
-    edit_csv(dataset / f"{table}.csv", column, more)
+    edit_csv(dataset / f"{table}.csv", column, incremented)
     reseal(dataset)
     assert any(column in difference for difference in verify(dataset))
 
@@ -169,7 +169,7 @@ def test_the_command_reports_counts_and_needs_no_database(dataset, capsys):
 
 
 def test_the_command_exits_with_1_on_a_difference_and_lists_it(dataset, capsys):
-    edit_csv(dataset / "matches.csv", "payoffs_alice", more)
+    edit_csv(dataset / "matches.csv", "payoffs_alice", incremented)
     with pytest.raises(CommandError) as refused:
         call_command("verify_dataset", str(dataset))
     assert refused.value.returncode == 1

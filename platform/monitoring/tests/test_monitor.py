@@ -42,7 +42,7 @@ def url(name: str, study: Study) -> str:
     return reverse(f"monitoring:{name}", args=[study.pk])
 
 
-def now(study: Study) -> StudyStatus:
+def current_status(study: Study) -> StudyStatus:
     return status_of(study, WINDOWS["hours"])
 
 
@@ -50,13 +50,13 @@ def playing(study: Study, worker: str) -> Match:
     return building.match_of(building.read_instructions(building.consent(building.arrive(study, worker=worker))))
 
 
-def call(match: Match, *, ago: timedelta = timedelta(), **columns) -> Call:
-    given = {
+def add_call(match: Match, *, ago: timedelta = timedelta(), **columns) -> Call:
+    values = {
         "role": "bob", "answering": 2, "endpoint": "openai", "model": "m", "latency": 2.0, "outcome": "move",
         "cost": Decimal("0.01"), "record": {},
     }  # fmt: skip
     return Call.objects.create(
-        match_uid=match.uid, budget_of=match.budget_of, at=timezone.now() - ago, **{**given, **columns}
+        match_uid=match.uid, budget_of=match.budget_of, at=timezone.current_status() - ago, **{**values, **columns}
     )
 
 
@@ -72,7 +72,7 @@ def test_each_participant_is_counted_once_tallied_or_not(tallied):
     if tallied:
         tally_everything()
         tally_everything()
-    people = now(study).people
+    people = current_status(study).people
     assert {state: number for state, number in people.by_state.items() if number} == {
         State.COMPLETED: 1, State.PLAYING: 1, State.FAILED_CODE_WORD: 1,
     }  # fmt: skip
@@ -80,7 +80,7 @@ def test_each_participant_is_counted_once_tallied_or_not(tallied):
     assert (people.arrived, people.live, people.completed, people.ended_otherwise) == (3, 1, 1, 1)
     (cell,) = people.cells
     assert (cell.completed, cell.live, cell.left) == (1, 1, 8)
-    bars = now(study).arrivals.label
+    bars = current_status(study).arrivals.label
     assert "3 participants arrived and 1 completed" in bars
 
 
@@ -96,8 +96,8 @@ def test_session_fills_every_cell_it_visits(order, cells):
     first = study.latest_version().cells.get(number=1)
     one, _other = building.arrive(study, worker="A1"), building.arrive(study, worker="A2")
     Placement.objects.update(cell=first)
-    Enrolment.objects.filter(pk=one.pk).update(state=State.COMPLETED, ended_at=timezone.now())
-    people = now(study).people
+    Enrolment.objects.filter(pk=one.pk).update(state=State.COMPLETED, ended_at=timezone.current_status())
+    people = current_status(study).people
     assert {cell.number: (cell.quota, cell.completed, cell.live) for cell in people.cells} == cells
     assert (people.quota, people.filled) == (3 if order == "fixed" else 6, 1), "nobody is counted twice"
 
@@ -112,19 +112,19 @@ def test_only_ended_enrolments_are_tallied():
     building.answer_quiz(Enrolment.objects.get(seats__match=match))
     tally_everything()
     assert not Placement.objects.filter(tallied=False).exists()
-    assert now(study).people.completed == 2
+    assert current_status(study).people.completed == 2
 
 
 def test_cell_titles_name_what_differs():
     study = building.new_study(design={"grid": {"rounds": [1, 12]}}, roles=["alice"], quota=3)
-    titles = [cell.title for cell in now(study).people.cells]
+    titles = [cell.title for cell in current_status(study).people.cells]
     assert [title.split()[0] for title in titles] == ["alice", "alice"]
     assert titles[0].endswith(" 1") and titles[1].endswith(" 12")
 
 
 def test_many_cells_are_shown_as_a_map_with_the_emptiest_listed(client, owner):
     study = building.new_study(design={"grid": {"rounds": list(range(1, 31))}}, quota=1)
-    shown = now(study)
+    shown = current_status(study)
     assert len(shown.cell_map.squares) == 30
     assert len(shown.people.emptiest) == 16
     assert client.get(url("page", study)).status_code == 200
@@ -136,7 +136,7 @@ def test_monitor_shows_who_is_awaited_and_since_when():
     building.move(other, "alice", building.OFFER)
     shift(waiting, timedelta(seconds=50))
     shift(other, timedelta(seconds=90))
-    live = now(study).live
+    live = current_status(study).live
     assert live.number == 2
     assert (live.people.number, round(live.people.longest)) == (1, 50)
     assert (live.agents.number, round(live.agents.longest)) == (1, 90)
@@ -149,7 +149,7 @@ def test_monitor_shows_who_is_awaited_and_since_when():
 def shift(match: Match, by: timedelta) -> None:
     """Make the match's open turns this much older."""
     match.refresh_from_db()
-    opened = (timezone.now() - by).isoformat()
+    opened = (timezone.current_status() - by).isoformat()
     turns = {role: {**turn, "opened_at": opened} for role, turn in match.turns.items()}
     Match.objects.filter(pk=match.pk).update(turns=turns)
 
@@ -157,14 +157,14 @@ def shift(match: Match, by: timedelta) -> None:
 def test_response_times_cover_the_last_minutes():
     study = building.new_study()
     match = building.match_of(building.complete(study, worker="A1", messages=["a", "b"]))
-    at = timezone.now()
+    at = timezone.current_status()
     moves = Event.objects.filter(match=match, kind="move", role="alice").order_by("number")
     for seconds, event in zip((1, 3, 30, 300, 3), moves, strict=True):
         Event.objects.filter(pk=event.pk).update(shown_at=at - timedelta(seconds=seconds), at=at)
-    call(match, latency=4.0)
-    call(match, latency=9.0, ago=timedelta(hours=2))
-    call(match, latency=60.0, outcome="failed")
-    shown = now(study)
+    add_call(match, latency=4.0)
+    add_call(match, latency=9.0, ago=timedelta(hours=2))
+    add_call(match, latency=60.0, outcome="failed")
+    shown = current_status(study)
     assert (shown.people_latency.number, shown.people_latency.p50, shown.people_latency.p95) == (5, 3, 300)
     assert shown.people_latency.bars == (0, 1, 2, 0, 0, 1, 0, 0, 1)
     assert (shown.models_latency.number, shown.models_latency.p50) == (1, 4.0)
@@ -174,14 +174,16 @@ def test_model_health_uses_only_this_studys_calls():
     study, other = building.new_study(), building.new_study(slug="other")
     match = building.match_of(building.complete(study, worker="A1"))
     for outcome in ["move", "move", "rule_break", "failed"]:
-        call(match, outcome=outcome)
+        add_call(match, outcome=outcome)
     Circuit.objects.create(
-        endpoint="openai", open_until=timezone.now() + timedelta(seconds=9), changed_at=timezone.now()
+        endpoint="openai",
+        open_until=timezone.current_status() + timedelta(seconds=9),
+        changed_at=timezone.current_status(),
     )
-    (model,) = now(study).models
+    (model,) = current_status(study).models
     assert (model.calls, model.error_share, model.rule_break_percent) == (4, 0.25, 33)
     assert model.open_until is not None
-    assert now(other).models == []
+    assert current_status(other).models == []
 
 
 @pytest.mark.parametrize("tallied", [False, True])
@@ -190,16 +192,16 @@ def test_spending_is_the_cost_of_all_calls_against_the_caps(settings, tallied):
     study = building.new_study(agents=agents_from_specs("openai:m", settings={"cap_study": 0.10, "cap_match": 0.05}))
     match = playing(study, "A1")
     for days in (0, 0, 2):
-        call(match, ago=timedelta(days=days))
-    call(match, cost=None)
+        add_call(match, ago=timedelta(days=days))
+    add_call(match, cost=None)
     Call.objects.create(match_uid=match.uid, role="bob", answering=2, budget_of="study:x", cost=Decimal(1), record={})
     if tallied:
-        Call.objects.update(at=timezone.now() - timedelta(minutes=3))
+        Call.objects.update(at=timezone.current_status() - timedelta(minutes=3))
         tally_everything()
         tally_everything()
         assert SpendTally.objects.count() == 2
-        call(match, cost=Decimal("0.02"))
-    spending = now(study).spending
+        add_call(match, cost=Decimal("0.02"))
+    spending = current_status(study).spending
     assert spending.study.spent == Decimal("0.05" if tallied else "0.03")
     assert (spending.study.cap, spending.per_match, spending.unpriced) == (Decimal("0.1"), Decimal("0.05"), 1)
     if timezone.localtime().time() > (timezone.datetime.min + timedelta(minutes=5)).time():
@@ -210,9 +212,9 @@ def test_spending_is_the_cost_of_all_calls_against_the_caps(settings, tallied):
 def test_failures_are_listed_newest_first_with_reasons(client, owner):
     study = building.new_study()
     match = playing(study, "A1")
-    call(match, outcome="failed", ago=timedelta(minutes=2), record={"error": "Timeout: <b>60 s</b>"})
+    add_call(match, outcome="failed", ago=timedelta(minutes=2), record={"error": "Timeout: <b>60 s</b>"})
     client.post(url("end_match", study), {"match": match.pk, "reason": "The provider <i>hangs</i>"})
-    assert [failure.why for failure in now(study).failures] == [
+    assert [failure.why for failure in current_status(study).failures] == [
         "ended by a researcher: The provider <i>hangs</i>", "Timeout: <b>60 s</b>",
     ]  # fmt: skip
     page = client.get(url("page", study)).content.decode()
@@ -314,8 +316,8 @@ def test_ended_match_cannot_be_ended_again(client, owner):
 def test_matches_of_other_studies_cannot_be_ended(client, owner):
     study, other = building.new_study(), building.new_study(slug="other")
     match = playing(other, "A1")
-    for given in [str(match.pk), "", "1; drop", "٣", "9" * 30, str(match.uid)]:
-        assert client.post(url("end_match", study), {"match": given, "reason": "x"}).status_code == 404
+    for values in [str(match.pk), "", "1; drop", "٣", "9" * 30, str(match.uid)]:
+        assert client.post(url("end_match", study), {"match": values, "reason": "x"}).status_code == 404
     match.refresh_from_db()
     assert match.status == "live"
 
@@ -374,6 +376,6 @@ def test_visitors_must_sign_in_and_unknown_studies_are_not_found(client):
 
 
 def test_states_are_coloured_by_kind():
-    kinds = {row.state: row.kind for row in now(building.new_study()).states}
+    kinds = {row.state: row.kind for row in current_status(building.new_study()).states}
     assert kinds[State.COMPLETED] == "good" and kinds[State.WAITING] == "live"
     assert all(kinds[state] == "bad" for state in ENDED if state != State.COMPLETED)

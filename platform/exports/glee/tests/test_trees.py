@@ -58,8 +58,8 @@ def test_the_same_seed_writes_the_same_tree(tmp_path):
 def test_several_processes_yield_the_same_order(tmp_path, monkeypatch):
     monkeypatch.setattr(parallel, "CHUNK", 4)
     sample.write_sample(tmp_path, 40, 2, broken=["truncated", "no JSON"])
-    alone = list(reading.read_tree(tmp_path, processes=1))
-    assert list(reading.read_tree(tmp_path, processes=2)) == alone
+    single = list(reading.read_tree(tmp_path, processes=1))
+    assert list(reading.read_tree(tmp_path, processes=2)) == single
 
 
 def test_reading_may_stop_early(tmp_path):
