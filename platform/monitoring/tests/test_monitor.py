@@ -56,7 +56,7 @@ def add_call(match: Match, *, ago: timedelta = timedelta(), **columns) -> Call:
         "cost": Decimal("0.01"), "record": {},
     }  # fmt: skip
     return Call.objects.create(
-        match_uid=match.uid, budget_of=match.budget_of, at=timezone.current_status() - ago, **{**values, **columns}
+        match_uid=match.uid, budget_of=match.budget_of, at=timezone.now() - ago, **{**values, **columns}
     )
 
 
@@ -96,7 +96,7 @@ def test_session_fills_every_cell_it_visits(order, cells):
     first = study.latest_version().cells.get(number=1)
     one, _other = building.arrive(study, worker="A1"), building.arrive(study, worker="A2")
     Placement.objects.update(cell=first)
-    Enrolment.objects.filter(pk=one.pk).update(state=State.COMPLETED, ended_at=timezone.current_status())
+    Enrolment.objects.filter(pk=one.pk).update(state=State.COMPLETED, ended_at=timezone.now())
     people = current_status(study).people
     assert {cell.number: (cell.quota, cell.completed, cell.live) for cell in people.cells} == cells
     assert (people.quota, people.filled) == (3 if order == "fixed" else 6, 1), "nobody is counted twice"
@@ -149,7 +149,7 @@ def test_monitor_shows_who_is_awaited_and_since_when():
 def shift(match: Match, by: timedelta) -> None:
     """Make the match's open turns this much older."""
     match.refresh_from_db()
-    opened = (timezone.current_status() - by).isoformat()
+    opened = (timezone.now() - by).isoformat()
     turns = {role: {**turn, "opened_at": opened} for role, turn in match.turns.items()}
     Match.objects.filter(pk=match.pk).update(turns=turns)
 
@@ -157,7 +157,7 @@ def shift(match: Match, by: timedelta) -> None:
 def test_response_times_cover_the_last_minutes():
     study = building.new_study()
     match = building.match_of(building.complete(study, worker="A1", messages=["a", "b"]))
-    at = timezone.current_status()
+    at = timezone.now()
     moves = Event.objects.filter(match=match, kind="move", role="alice").order_by("number")
     for seconds, event in zip((1, 3, 30, 300, 3), moves, strict=True):
         Event.objects.filter(pk=event.pk).update(shown_at=at - timedelta(seconds=seconds), at=at)
@@ -177,8 +177,8 @@ def test_model_health_uses_only_this_studys_calls():
         add_call(match, outcome=outcome)
     Circuit.objects.create(
         endpoint="openai",
-        open_until=timezone.current_status() + timedelta(seconds=9),
-        changed_at=timezone.current_status(),
+        open_until=timezone.now() + timedelta(seconds=9),
+        changed_at=timezone.now(),
     )
     (model,) = current_status(study).models
     assert (model.calls, model.error_share, model.rule_break_percent) == (4, 0.25, 33)
@@ -196,7 +196,7 @@ def test_spending_is_the_cost_of_all_calls_against_the_caps(settings, tallied):
     add_call(match, cost=None)
     Call.objects.create(match_uid=match.uid, role="bob", answering=2, budget_of="study:x", cost=Decimal(1), record={})
     if tallied:
-        Call.objects.update(at=timezone.current_status() - timedelta(minutes=3))
+        Call.objects.update(at=timezone.now() - timedelta(minutes=3))
         tally_everything()
         tally_everything()
         assert SpendTally.objects.count() == 2
