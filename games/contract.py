@@ -137,7 +137,7 @@ def scripts_play_legally_to_the_end(case: Case) -> None:
 
 
 @_in_contract
-def results_come_as_rows(case: Case) -> None:
+def results_are_flat_rows(case: Case) -> None:
     """The rows of `seat_metrics` and of `records` are flat and share their keys: each becomes a table in datasets."""
     end, game = case.walk().end, case.game
     seats = {role: game.seat_metrics(end.state, role) for role in game.roles()}
@@ -152,7 +152,7 @@ def results_come_as_rows(case: Case) -> None:
 
 
 @_in_contract
-def bonus_share_is_a_share(case: Case) -> None:
+def bonus_share_is_within_bounds(case: Case) -> None:
     """Bonus shares are from 0 to 1, whatever the payoff."""
     end = case.walk().end
     for role in case.game.roles():
@@ -458,7 +458,7 @@ def seen(play: Play, role: Role, *, without: Collection[str] = ()) -> str:
 
 
 @_in_contract
-def sealed_moves_are_sealed(case: Case) -> None:
+def sealed_moves_stay_sealed(case: Case) -> None:
     """Others' moves in an open turn change neither a role's view nor the turn that its move answers."""
     for play in case.walk().plays():
         for mover in play.waiting_for():

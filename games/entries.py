@@ -17,7 +17,7 @@ from typing import Any
 from games.interface import Json
 
 Typed = Mapping[str, str]
-"""The text in an entry's controls, by control, and in the fields of `Entry.beside`, by parameter."""
+"""The text in an entry's controls, by control, and in the fields of `Entry.related`, by parameter."""
 
 
 class BadEntry(ValueError):
@@ -38,25 +38,25 @@ class Entry:
 
     Attributes:
         template: in the game's folder. Its variables are `name` (controls are named `<name>:<control>`) and what
-            `shows` returns.
+            `context` returns.
         read: returns the value that was typed, None if nothing was.
             Raises BadEntry.
-        filled: returns the text in the controls for a value; the inverse of `read`.
-        shows: returns the template's variables for what is typed.
-        when: (another parameter, the value it must have); with any other value there is nothing to enter.
-        beside: other parameters whose text `shows` reads.
+        initial: returns the text in the controls for a value; the inverse of `read`.
+        context: returns the template's variables for what is typed.
+        condition: (another parameter, the value it must have); with any other value there is nothing to enter.
+        related: other parameters whose text `context` reads.
     """
 
     template: str
     read: Callable[[Typed], Json]
-    filled: Callable[[Json], Typed]
-    shows: Callable[[Typed], Mapping[str, Any]]
-    when: tuple[str, Json] | None = None
-    beside: tuple[str, ...] = ()
+    initial: Callable[[Json], Typed]
+    context: Callable[[Typed], Mapping[str, Any]]
+    condition: tuple[str, Json] | None = None
+    related: tuple[str, ...] = ()
 
-    def wanted(self, config: Mapping[str, Json]) -> bool:
+    def applies(self, config: Mapping[str, Json]) -> bool:
         """Return whether the other parameters leave something to enter."""
-        return self.when is None or config.get(self.when[0]) == self.when[1]
+        return self.condition is None or config.get(self.condition[0]) == self.condition[1]
 
 
 def of(key: str) -> Mapping[str, Entry]:

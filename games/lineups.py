@@ -81,9 +81,9 @@ class Lineups(BaseModel):
         """
         if not 0 <= index < self.count(roles):
             raise IndexError(index)
-        return self.place(index, roles, repetition=repetition)
+        return self.at_unchecked(index, roles, repetition=repetition)
 
-    def place(self, index: int, roles: Sequence[Role], *, repetition: int = 0) -> Lineup:
+    def at_unchecked(self, index: int, roles: Sequence[Role], *, repetition: int = 0) -> Lineup:
         """Return what `at` returns, without its checks; for plans that call it often.
 
         The rule fits the seats (`count` accepted them), and the index is in range.
@@ -189,7 +189,7 @@ class Lineups(BaseModel):
         if self.rule == "product":
             return [index // pool ** (free - 1 - seat) % pool for seat in range(free)]
         # Adding 0, 1, 2… to the sorted positions maps choices with repetition one-to-one to subsets.
-        return [place - seat for seat, place in enumerate(_subset(index, pool + free - 1, free))]
+        return [position - seat for seat, position in enumerate(_subset(index, pool + free - 1, free))]
 
     def _same_agent_indices(self, free: int) -> Iterator[int]:
         """Return the indices of the line-ups in which one agent takes all free seats, in order."""

@@ -91,7 +91,7 @@ def changes(selection: Selection, one: Configuration, other: Configuration) -> i
     return count + len(different)
 
 
-def named(key: str, name: str) -> Selection:
+def named_selection(key: str, name: str) -> Selection:
     """Return a published selection of this game.
 
     Raises:
@@ -109,7 +109,7 @@ def named(key: str, name: str) -> Selection:
 
 def select_named(key: str, name: str, seed: int) -> list[Chosen]:
     """Return the configurations that a published selection of a registered game chooses."""
-    return select(registry.get(key), named(key, name), seed)
+    return select(registry.get(key), named_selection(key, name), seed)
 
 
 def _people(game: type[Game[Any, Any]], config: Configuration) -> tuple[Role, ...]:

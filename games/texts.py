@@ -56,7 +56,7 @@ def render(template: str, variables: Mapping[str, Any]) -> str:
 
 
 @lru_cache(maxsize=256)
-def mentioned(template: str) -> frozenset[str]:
+def used_variables(template: str) -> frozenset[str]:
     """Return the variables that a template uses; none if it does not parse."""
     try:
         return frozenset(meta.find_undeclared_variables(_environment.parse(template)))

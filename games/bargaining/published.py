@@ -30,4 +30,4 @@ SELECTIONS: Mapping[str, Selection] = {
         one_change=({"delta_alice", "delta_bob"},),
     )
 }
-"""40 cells of variants, 36 random ones."""
+"""40 variant cells and 36 random cells."""

@@ -31,4 +31,4 @@ SELECTIONS: Mapping[str, Selection] = {
         left_out={"rounds": (1,)},  # people do not play configurations with a single round
     )
 }
-"""22 cells of variants, 36 random ones."""
+"""22 variant cells and 36 random cells."""

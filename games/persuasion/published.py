@@ -30,4 +30,4 @@ SELECTIONS: Mapping[str, Selection] = {
         quotas={"main": 30, "variant": 8, "random": 5},
     )
 }
-"""Three main cells (a person is never a myopic buyer), 30 of variants, 24 random ones."""
+"""3 main cells (people never play the myopic buyer), 30 variant cells and 24 random cells."""

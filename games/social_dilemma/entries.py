@@ -168,7 +168,7 @@ def _problems(found: TypedGame) -> dict[str, str]:
     return problems
 
 
-def filled(value: Json) -> Typed:
+def initial(value: Json) -> Typed:
     """Return the text in the controls for a custom game."""
     if not isinstance(value, Mapping):
         return {"seats": str(SEATS[0])}
@@ -193,7 +193,7 @@ def _as_text(points: float) -> str:
 # ---- the template's variables --------------------------------------------------------------------------
 
 
-def shows(typed: Typed) -> Mapping[str, Any]:
+def context(typed: Typed) -> Mapping[str, Any]:
     """Return the grid and the game's analysis; for a game too large for the grid, only its size."""
     if typed.get(KEPT):
         try:
@@ -323,9 +323,9 @@ ENTRIES: Mapping[str, Entry] = {
     "custom_game": Entry(
         template="social_dilemma/entry_custom_game.html",
         read=read,
-        filled=filled,
-        shows=shows,
-        when=("base_game", "custom"),
-        beside=("action_names",),
+        initial=initial,
+        context=context,
+        condition=("base_game", "custom"),
+        related=("action_names",),
     )
 }

@@ -155,9 +155,9 @@ class NeverClosesTurns(Well):
 @pytest.mark.parametrize(
     ("game", "shared", "check"),
     [
-        (ForgetsAMetric, CLOCK_AUCTION_EXAMPLES, "results_come_as_rows"),
-        (RecordsLists, CLOCK_AUCTION_EXAMPLES, "results_come_as_rows"),
-        (OverpaysShare, Examples(), "bonus_share_is_a_share"),
+        (ForgetsAMetric, CLOCK_AUCTION_EXAMPLES, "results_are_flat_rows"),
+        (RecordsLists, CLOCK_AUCTION_EXAMPLES, "results_are_flat_rows"),
+        (OverpaysShare, Examples(), "bonus_share_is_within_bounds"),
         (IllegalForfeit, WELL_EXAMPLES, "defaults_are_legal"),
         (ForfeitLeavesOpen, WELL_EXAMPLES, "defaults_are_legal"),
         (RefusesItsDefault, WELL_EXAMPLES, "warnings_change_nothing"),
@@ -176,7 +176,7 @@ class NeverClosesTurns(Well):
         (IllegalDefault, Examples(), "defaults_are_legal"),
         (BadScript, Examples(), "scripts_play_legally_to_the_end"),
         (LosesPayoffs, Examples(), "scripts_play_legally_to_the_end"),
-        (OverpaysBonus, Examples(), "bonus_share_is_a_share"),
+        (OverpaysBonus, Examples(), "bonus_share_is_within_bounds"),
         (RepeatsKeys, Examples(), "views_can_be_rendered"),
         (ForgetsAfterRestoring, Examples(), "snapshots_change_nothing"),
         (UsesOwnRandomness, Examples(), "same_seed_same_log"),

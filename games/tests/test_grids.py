@@ -9,7 +9,7 @@ import pytest
 from games.errors import BadConfig
 from games.grids import expand, listed, table
 from games.registry import get
-from games.selections import changes, named, select_named
+from games.selections import changes, named_selection, select_named
 
 FAMILIES = {"bargaining": 384, "negotiation": 576, "persuasion": 360}
 
@@ -30,7 +30,7 @@ def test_empty_grid_is_the_default_configuration():
 
 
 @pytest.mark.parametrize(
-    ("grid", "named"),
+    ("grid", "error"),
     [
         ({"colour": ["red"]}, "no parameter “colour”"),
         ({"delta_bob": [0.9, 1.5]}, "“delta_bob” cannot be 1.5"),
@@ -42,8 +42,8 @@ def test_empty_grid_is_the_default_configuration():
         ({"delta_bob": [i / 1000 for i in range(1, 1001)], "money": list(range(1, 102))}, "101000 configurations"),
     ],
 )
-def test_invalid_grid_is_refused_with_its_error(grid, named):
-    with pytest.raises(BadConfig, match=named):
+def test_invalid_grid_is_refused_with_its_error(grid, error):
+    with pytest.raises(BadConfig, match=error):
         expand(get("bargaining"), grid)
 
 
@@ -104,7 +104,7 @@ def test_selection_depends_on_the_seed(key):
 
 @pytest.mark.parametrize("key", FAMILIES)
 def test_variants_differ_from_main_in_one_parameter(key):
-    chosen, selection = select_named(key, "glee", seed=2), named(key, "glee")
+    chosen, selection = select_named(key, "glee", seed=2), named_selection(key, "glee")
     main = [one.config for one in chosen if one.kind == "main"]
     for one in chosen:
         fewest = min(changes(selection, one.config, to) for to in main)

@@ -26,7 +26,7 @@ MOVES = 5
 """The number of turns checked in each match: two rounds and the beginning of a third."""
 
 
-def together(true: Play, shadow: Play, rng: Random) -> Iterator[tuple[Play, Play, tuple[Any, Any], Role | None]]:
+def parallel_plays(true: Play, shadow: Play, rng: Random) -> Iterator[tuple[Play, Play, tuple[Any, Any], Role | None]]:
     """Yield the two plays after each identical move, with each role's latest notices as (true, shadow)."""
     yield true, shadow, ({}, {}), None
     for _number in range(MOVES):
@@ -58,7 +58,7 @@ def leaks(config: Mapping[str, Json], key: str, seed: int) -> list[str]:
         for secret in sorted(game.secrets(role)):
             rng = Random(f"{seed}/{role}/{secret}")
             shadow = case.alternatives(secret, most=1)[0]
-            for one, other, notices, _mover in together(start(game, seed)[0], start(shadow, seed)[0], rng):
+            for one, other, notices, _mover in parallel_plays(start(game, seed)[0], start(shadow, seed)[0], rng):
                 if seen(one, role) != seen(other, role) or notices[0].get(role) != notices[1].get(role):
                     found.append(f"{role} can see {secret} in {dict(config)}")
     return found

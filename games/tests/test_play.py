@@ -36,7 +36,7 @@ from games.registry import get
 from games.tests.toys import ClockAuction, Guessing, Well
 
 
-def played(game: Any, seed: int, *moves: tuple[str, dict[str, Any]]) -> tuple[Play, list[Event]]:
+def play_after(game: Any, seed: int, *moves: tuple[str, dict[str, Any]]) -> tuple[Play, list[Event]]:
     """Return a match after some moves, with its log."""
     play, events = replay_moves(game, seed, moves)
     return play, list(events)
@@ -101,8 +101,8 @@ def test_move_stays_sealed_until_everybody_has_moved():
 
 def test_order_of_sealed_moves_changes_only_the_log():
     moves = [("player_1", {"answer": 10}), ("player_2", {"answer": 30})]
-    one, _events = played(guessing(), 1, *moves)
-    other, _events = played(guessing(), 1, *reversed(moves))
+    one, _events = play_after(guessing(), 1, *moves)
+    other, _events = play_after(guessing(), 1, *reversed(moves))
     assert one.state == other.state
 
 
@@ -114,7 +114,7 @@ def test_first_move_closes_a_turn_with_closes_first():
 
 
 def test_only_remaining_bidders_are_asked():
-    play, _events = played(auction(), 3, ("a", {"stay": "stay"}), ("b", {"stay": "drop"}), ("c", {"stay": "stay"}))
+    play, _events = play_after(auction(), 3, ("a", {"stay": "stay"}), ("b", {"stay": "drop"}), ("c", {"stay": "stay"}))
     assert play.waiting_for() == ("a", "c")
     with pytest.raises(Refused, match="not your turn"):
         submit(play, "b", {"stay": "stay"})
@@ -124,8 +124,8 @@ def test_tie_depends_on_the_seed_and_is_logged():
     drops = [(role, {"stay": "drop"}) for role in "abc"]
     winners = set()
     for seed in range(20):
-        play, events = played(auction(), seed, *drops)
-        again, _events = played(auction(), seed, *drops)
+        play, events = play_after(auction(), seed, *drops)
+        again, _events = play_after(auction(), seed, *drops)
         assert play.state.winner == again.state.winner
         tie = next(event for event in events if event.data.get("name") == "tie")
         assert tie.data == {"name": "tie", "value": play.state.winner, "known_to": None}
@@ -172,7 +172,7 @@ def test_note_does_not_affect_others_turns_or_sealed_moves():
 
 
 def test_end_event_has_payoffs_and_metrics():
-    play, events = played(well(), 1, ("keeper", {"amount": 1}), ("keeper", {"amount": 5}))
+    play, events = play_after(well(), 1, ("keeper", {"amount": 1}), ("keeper", {"amount": 5}))
     assert play.over and play.finished and play.waiting_for() == ()
     assert events[-1].kind == "end"
     assert events[-1].data == {"payoffs": {"keeper": 1.0}, "metrics": {"score": 0.5}}
@@ -402,7 +402,7 @@ def test_violated_rule_between_keys_is_a_configuration_error():
 
 
 def test_tools_answer_and_change_nothing():
-    play, _events = played(configure(Well, {"periods": 5, "highest_flow": 1}), 1, ("keeper", {"amount": 1}))
+    play, _events = play_after(configure(Well, {"periods": 5, "highest_flow": 1}), 1, ("keeper", {"amount": 1}))
     before = snapshot(play)
     assert use_tool(play, "keeper", "get_yields", {}) == [1]
     assert use_tool(play, "keeper", "get_yield", {"period": 1}) == 1
@@ -433,7 +433,7 @@ DROPS = [("b", {"stay": "drop"}), ("a", {"stay": "stay", "message": "mine"}), ("
 
 
 def test_log_replays_to_the_same_play():
-    play, events = played(auction(), 5, *DROPS)
+    play, events = play_after(auction(), 5, *DROPS)
     assert play.finished
     assert replay_events(play.game, events) == play
 
@@ -457,7 +457,7 @@ def test_log_replays_to_the_same_play():
     ],
 )
 def test_altered_log_is_detected(tamper):
-    play, events = played(auction(), 5, *DROPS)
+    play, events = play_after(auction(), 5, *DROPS)
     with pytest.raises(LogMismatch):
         replay_events(play.game, tamper(events))
 
@@ -475,7 +475,7 @@ def test_illegal_replayed_move_is_named_with_number_and_role():
 
 
 def test_restored_snapshot_of_a_sealed_turn_continues_identically():
-    play, _events = played(auction(), 5, *DROPS[:2])
+    play, _events = play_after(auction(), 5, *DROPS[:2])
     again = restore(play.game, json.loads(json.dumps(snapshot(play))))
     assert again == play
     assert submit(again, *DROPS[2]) == submit(play, *DROPS[2])
@@ -485,7 +485,7 @@ def test_restored_snapshot_of_a_sealed_turn_continues_identically():
 
 
 def test_story_lists_own_moves_and_notices_in_order():
-    play, events = played(
+    play, events = play_after(
         guessing(runs=2),
         1,
         ("player_2", {"answer": 30}),
@@ -501,12 +501,12 @@ def test_story_lists_own_moves_and_notices_in_order():
 
 
 def test_sealed_move_gives_no_notice():
-    play, events = played(guessing(), 1, ("player_2", {"answer": 30}))
+    play, events = play_after(guessing(), 1, ("player_2", {"answer": 30}))
     assert story(play, events, "player_1") == []
 
 
 def test_note_is_part_of_the_story():
-    play, events = played(well(), 1, ("keeper", {"note": "hm"}), ("keeper", {"amount": 1}))
+    play, events = play_after(well(), 1, ("keeper", {"note": "hm"}), ("keeper", {"amount": 1}))
     assert [entry.move for entry in story(play, events, "keeper") if isinstance(entry, OwnMove)] == [
         {"note": "hm"},
         {"amount": 1},
@@ -551,7 +551,7 @@ def test_script_move_depends_only_on_seed_role_and_turn():
     first = script_move(play, "player_1", "random")
     assert script_move(play, "player_1", "random") == first
     assert script_move(play, "player_2", "random") != first
-    later, _events = played(guessing(), 1, ("player_1", {"answer": 1}), ("player_2", {"answer": 1}))
+    later, _events = play_after(guessing(), 1, ("player_1", {"answer": 1}), ("player_2", {"answer": 1}))
     assert script_move(later, "player_1", "random") != first
 
 

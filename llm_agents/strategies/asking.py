@@ -119,7 +119,7 @@ class Asking:
     def _now(self, name: str, at: Play, forms: Sequence[Form]) -> dict[str, Any]:
         """Return the variables at a point of the match; costly views are made only for a template that uses them."""
         asked = self.worded_forms(at, forms)
-        view = at.view(self.role) if texts.mentioned(self._template(name)) & {"round", "known"} else ()
+        view = at.view(self.role) if texts.used_variables(self._template(name)) & {"round", "known"} else ()
         return {
             "round": round_words(view),
             "known": render(view),

@@ -277,17 +277,19 @@ class PlanForm(forms.ModelForm):
         parts: list[tuple[dict[str, Any], dict[str, Any]]] = [(dict(grid), {})]
         own = _own_controls(self.game_class)
         for key, entry in own.entries.items():
-            name, value = entry.when or (key, None)
+            name, value = entry.condition or (key, None)
             values = grid.get(name, [self.game_class.Config.model_fields[name].default])
-            if entry.when and value not in values:
+            if entry.condition and value not in values:
                 continue
             entered, unreadable = own.entered_values({name: value}, cleaned)
             wrong |= unreadable
             with_entry = [
-                ({**part, name: [value]} if entry.when else part, {**fixed, **entered}) for part, fixed in parts
+                ({**part, name: [value]} if entry.condition else part, {**fixed, **entered}) for part, fixed in parts
             ]
             others = [one for one in values if one != value]
-            parts = with_entry + [({**part, name: others}, fixed) for part, fixed in parts if entry.when and others]
+            parts = with_entry + [
+                ({**part, name: others}, fixed) for part, fixed in parts if entry.condition and others
+            ]
         for name, reason in wrong.items():
             self.add_error(name, reason)
         if wrong:
@@ -413,10 +415,10 @@ CONDITIONS = {
 def conditions(game: type[Game[Any, Any]]) -> dict[str, str]:
     """Return the condition under which the admin shows each field."""
     own = {
-        PREFIX
-        + key: f"configurations_from == 'grid' && ({VALUES_PREFIX}{entry.when[0]} || '').includes('{entry.when[1]}')"
+        PREFIX + key: f"configurations_from == 'grid' && "
+        f"({VALUES_PREFIX}{entry.condition[0]} || '').includes('{entry.condition[1]}')"
         for key, entry in entries.of(game.key).items()
-        if entry.when
+        if entry.condition
     }
     return {
         **CONDITIONS,

@@ -89,7 +89,7 @@ class Schedule:
             configuration=block.treatments[treatment] + repetition % self._cycle,
             lineup=lineup,
             repetition=repetition,
-            seats=self._lineups.place(lineup, block.roles, repetition=repetition),
+            seats=self._lineups.at_unchecked(lineup, block.roles, repetition=repetition),
         )
 
     def matches_of(self, configuration: int) -> int:

@@ -26,7 +26,7 @@ ILLEGAL = (
 """Moves that are refused with a reason shown to the player."""
 
 
-def started(config: dict[str, Any], seed: int) -> games.play.Play:
+def new_play(config: dict[str, Any], seed: int) -> games.play.Play:
     return games.play.start(games.play.configure(Bargaining, config), seed)[0]
 
 
@@ -55,7 +55,7 @@ def refusal(play: games.play.Play, role: Role, move: dict) -> str:
 
 def assert_alike(role: Role, seed: int, config: dict[str, Any], *variants: dict[str, Any]) -> None:
     """Play one random match under each variant of `config`; `role` can never tell which variant it is in."""
-    plays = [started({**config, **variant}, seed) for variant in variants]
+    plays = [new_play({**config, **variant}, seed) for variant in variants]
     before: list[games.play.Play | None] = [None] * len(plays)
     last, rng = None, Random(seed)
     while True:
@@ -101,10 +101,10 @@ def test_cap_is_hidden_if_rounds_are_known(seed, role, cap):
 
 
 def test_secret_keys_by_role():
-    game = started({"complete_information": False}, 1).game
+    game = new_play({"complete_information": False}, 1).game
     assert game.secrets("alice") == {"cap", "delta_bob"}
     assert game.secrets("bob") == {"cap", "delta_alice"}
-    assert started({}, 1).game.secrets("bob") == {"cap"}
+    assert new_play({}, 1).game.secrets("bob") == {"cap"}
 
 
 @pytest.mark.parametrize("role", ["alice", "bob"])

@@ -45,7 +45,7 @@ def payoff_after(play: games.play.Play, role: str, move: dict | None = None) -> 
     return play.payoffs()[role]
 
 
-class TestEquilibriumOfKnownHorizonAndValues:
+class TestEquilibriumWithFullInformation:
     @given(seller_factor=FACTORS, buyer_factor=FACTORS, rounds=st.integers(1, 12))
     def test_last_proposer_gets_the_whole_surplus_at_once(self, seller_factor, buyer_factor, rounds):
         assume(seller_factor <= buyer_factor)
@@ -98,7 +98,7 @@ class TestEquilibriumOfKnownHorizonAndValues:
         assert scripted_move(game, "equilibrium", price) == answer
 
 
-class TestEquilibriumWithoutAnythingToShare:
+class TestEquilibriumWithoutSurplus:
     @pytest.mark.parametrize("rounds", [1, 5, None])
     def test_names_own_value_and_walks_away_from_a_loss(self, rounds):
         play = match("equilibrium", "equilibrium", seller_factor=1.2, buyer_factor=0.8, rounds=rounds)
@@ -112,7 +112,7 @@ class TestEquilibriumWithoutAnythingToShare:
         assert scripted_move(negotiation(seller_factor=1.2, buyer_factor=0.8), "equilibrium", 7_000) == ACCEPT
 
 
-class TestEquilibriumElsewhere:
+class TestOtherEquilibria:
     @given(seller_factor=FACTORS, buyer_factor=FACTORS)
     def test_infinite_horizon_halves_the_surplus(self, seller_factor, buyer_factor):
         assume(seller_factor <= buyer_factor)

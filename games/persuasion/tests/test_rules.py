@@ -19,21 +19,21 @@ DECISIONS = st.sampled_from(["yes", "no"])
 TEXT = {"message": "A fine product."}
 
 
-def started(seed: int = 0, **config: Any) -> Play:
+def new_play(seed: int = 0, **config: Any) -> Play:
     return games.play.start(games.play.configure(Persuasion, config), seed)[0]
 
 
-def moved(play: Play, *moves: tuple[str, dict[str, Any]]) -> Play:
+def after_moves(play: Play, *moves: tuple[str, dict[str, Any]]) -> Play:
     for role, move in moves:
         play, _events = games.play.submit(play, role, move)
     return play
 
 
-def played(qualities: list[str], decisions: list[str], **config: Any) -> Play:
+def finished_play(qualities: list[str], decisions: list[str], **config: Any) -> Play:
     """Return a match with these qualities and decisions."""
-    play = started(qualities=qualities, rounds=len(qualities), message_type="binary", **config)
+    play = new_play(qualities=qualities, rounds=len(qualities), message_type="binary", **config)
     for decision in decisions:
-        play = moved(play, ("alice", {"recommendation": "yes"}), ("bob", {"decision": decision}))
+        play = after_moves(play, ("alice", {"recommendation": "yes"}), ("bob", {"decision": decision}))
     return play
 
 
@@ -50,7 +50,7 @@ def played(qualities: list[str], decisions: list[str], **config: Any) -> Play:
 )
 def test_payoffs_and_metrics_follow_the_formulas(rounds, price, high_value, low_value, myopic):
     qualities, decisions = [q for q, _d in rounds], [d for _q, d in rounds]
-    play = played(
+    play = finished_play(
         qualities,
         decisions,
         price=price,
@@ -79,9 +79,9 @@ def test_payoffs_and_metrics_follow_the_formulas(rounds, price, high_value, low_
 
 
 def test_metric_with_denominator_zero_is_empty():
-    all_high = played(["high"], ["yes"]).metrics()
+    all_high = finished_play(["high"], ["yes"]).metrics()
     assert (all_high["efficiency"], all_high["fairness"]) == (1.0, None)
-    all_low = played(["low"], ["no"]).metrics()
+    all_low = finished_play(["low"], ["no"]).metrics()
     assert (all_low["efficiency"], all_low["fairness"]) == (None, 1.0)
     assert [name for name, value in all_low.items() if value is None] == ["efficiency"]
 
@@ -100,11 +100,11 @@ def test_metric_with_denominator_zero_is_empty():
     ],
 )
 def test_bonus_share(role, payoff, share):
-    assert started(price=100).game.bonus_share(role, payoff) == pytest.approx(share)
+    assert new_play(price=100).game.bonus_share(role, payoff) == pytest.approx(share)
 
 
 def test_bonus_share_if_no_product_can_be_good():
-    assert started(prior=0).game.bonus_share("bob", 0) == 0.5
+    assert new_play(prior=0).game.bonus_share("bob", 0) == 0.5
 
 
 # ---- qualities -----------------------------------------------------------------------------------
@@ -127,20 +127,20 @@ def test_qualities_follow_the_prior_and_only_the_seller_knows_them():
 
 
 def test_fixed_qualities_are_played_in_order():
-    play = played(["high", "low", "low"], ["yes", "yes", "no"])
+    play = finished_play(["high", "low", "low"], ["yes", "yes", "no"])
     assert [one.quality for one in play.state.played] == ["high", "low", "low"]
 
 
 def test_qualities_are_drawn_after_the_fixed_qualities():
-    play = started(qualities=["low"], rounds=None, cap=3, prior=1, message_type="binary")
+    play = new_play(qualities=["low"], rounds=None, cap=3, prior=1, message_type="binary")
     for _round in range(3):
-        play = moved(play, ("alice", {"recommendation": "no"}), ("bob", {"decision": "no"}))
+        play = after_moves(play, ("alice", {"recommendation": "no"}), ("bob", {"decision": "no"}))
     assert [one.quality for one in play.state.played] == ["low", "high", "high"]
 
 
 def test_certain_priors():
-    assert started(prior=1).state.rounds[0].quality == "high"
-    assert started(prior=0).state.rounds[0].quality == "low"
+    assert new_play(prior=1).state.rounds[0].quality == "high"
+    assert new_play(prior=0).state.rounds[0].quality == "low"
 
 
 # ---- rounds ----------------------------------------------------------------------------------------
@@ -148,19 +148,19 @@ def test_certain_priors():
 
 @pytest.mark.parametrize(("config", "last"), [({"rounds": 2}, 2), ({"rounds": None, "cap": 3}, 3)])
 def test_game_ends_after_its_last_round(config, last):
-    play = started(**config, message_type="binary")
+    play = new_play(**config, message_type="binary")
     for number in range(last):
         assert not play.over, number
         assert play.waiting_for() == ("alice",)
-        play = moved(play, ("alice", {"recommendation": "no"}))
+        play = after_moves(play, ("alice", {"recommendation": "no"}))
         assert play.waiting_for() == ("bob",)
-        play = moved(play, ("bob", {"decision": "no"}))
+        play = after_moves(play, ("bob", {"decision": "no"}))
     assert play.finished
 
 
 def test_people_never_play_the_myopic_buyer():
-    assert started().game.people() == ("alice", "bob")
-    myopic = started(buyer_type="myopic").game
+    assert new_play().game.people() == ("alice", "bob")
+    myopic = new_play(buyer_type="myopic").game
     assert myopic.people() == ("alice",)
     assert (myopic.remembers("alice"), myopic.remembers("bob")) == (True, False)
 
@@ -188,22 +188,22 @@ def test_people_never_play_the_myopic_buyer():
 def test_illegal_move_is_refused_with_its_reason(config, role, move, reason):
     import re
 
-    play = started(**config)
+    play = new_play(**config)
     with pytest.raises(Refused) as refused:
-        moved(play, (role, move))
+        after_moves(play, (role, move))
     assert re.search(reason.replace("(", r"\(").replace(")", r"\)"), str(refused.value))
 
 
 def test_second_message_is_refused():
-    play = moved(started(), ("alice", TEXT))
+    play = after_moves(new_play(), ("alice", TEXT))
     with pytest.raises(Refused, match="not your turn"):
-        moved(play, ("alice", TEXT))
+        after_moves(play, ("alice", TEXT))
 
 
 @pytest.mark.parametrize("decision", ["accept", "", None, True, "Yes"])
 def test_purchase_is_yes_or_no(decision):
     with pytest.raises(Refused, match="must be one of"):
-        moved(started(), ("alice", TEXT), ("bob", {"decision": decision}))
+        after_moves(new_play(), ("alice", TEXT), ("bob", {"decision": decision}))
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_purchase_is_yes_or_no(decision):
 )
 def test_invalid_configuration_is_refused_with_its_key(config, named):
     with pytest.raises(BadConfig, match=named):
-        started(**config)
+        new_play(**config)
 
 
 @settings(deadline=None, max_examples=40)

@@ -23,7 +23,7 @@ QUALITIES = st.lists(st.sampled_from(["high", "low"]), min_size=6, max_size=6)
 VALUES = st.sampled_from([1.2, 1.25, 2.0, 3.0, 4.0])
 
 
-def started(seed: int, **config: Any) -> Play:
+def new_play(seed: int, **config: Any) -> Play:
     return games.play.start(games.play.configure(Persuasion, {"rounds": 6, **config}), seed)[0]
 
 
@@ -46,8 +46,8 @@ def buyer_notices(before: Play, move: dict[str, Any], after: Play) -> str:
 @given(seed=st.integers(0, 10_000), one=VALUES, other=VALUES, low=st.sampled_from([0, 0.2, 0.5]), **SETTINGS)
 def test_values_are_hidden_from_the_uninformed_seller(seed, one, other, low, **config):
     plays = [
-        started(seed, complete_information=False, high_value=one, **config),
-        started(seed, complete_information=False, high_value=other, low_value=low, **config),
+        new_play(seed, complete_information=False, high_value=one, **config),
+        new_play(seed, complete_information=False, high_value=other, low_value=low, **config),
     ]
     rng = Random(seed)
     while not plays[0].over:
@@ -63,7 +63,7 @@ def test_values_are_hidden_from_the_uninformed_seller(seed, one, other, low, **c
 @given(seed=st.integers(0, 10_000), one=QUALITIES, other=QUALITIES, **SETTINGS)
 def test_quality_is_hidden_from_the_buyer_until_revealed(seed, one, other, **config):
     """Two sequences of qualities look alike until the first revealed round in which they differ."""
-    plays = [started(seed, qualities=qualities, **config) for qualities in (one, other)]
+    plays = [new_play(seed, qualities=qualities, **config) for qualities in (one, other)]
     rng, is_myopic = Random(seed), config["buyer_type"] == "myopic"
     for number in range(6):
         pitch = games.play.script_move(plays[0], "alice", rng.choice(["random", "never", "always_yes"]))
@@ -85,7 +85,7 @@ def test_quality_is_hidden_from_the_buyer_until_revealed(seed, one, other, **con
 @settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 10_000), same=st.integers(1, 5), one=QUALITIES, other=QUALITIES, **SETTINGS)
 def test_later_qualities_are_hidden_from_the_seller(seed, same, one, other, **config):
-    plays = [started(seed, qualities=qualities, **config) for qualities in (one, one[:same] + other[same:])]
+    plays = [new_play(seed, qualities=qualities, **config) for qualities in (one, one[:same] + other[same:])]
     for _round in range(same):
         assert everything(plays[0], "alice") == everything(plays[1], "alice")
         for role in ("alice", "bob"):
@@ -96,14 +96,14 @@ def test_later_qualities_are_hidden_from_the_seller(seed, same, one, other, **co
 @settings(deadline=None, max_examples=30)
 @given(seed=st.integers(0, 10_000), **SETTINGS)
 def test_fixed_and_drawn_qualities_look_the_same(seed, **config):
-    drawn = started(seed, **config)
+    drawn = new_play(seed, **config)
     history, moves = [drawn], []
     while not drawn.over:
         (role,) = drawn.waiting_for()
         moves.append((role, games.play.script_move(drawn, role, "random")))
         drawn = games.play.submit(drawn, *moves[-1])[0]
         history.append(drawn)
-    fixed = started(seed, qualities=[one.quality for one in drawn.state.played], **config)
+    fixed = new_play(seed, qualities=[one.quality for one in drawn.state.played], **config)
     for was, move in zip(history, [*moves, None], strict=True):
         for role in ("alice", "bob"):
             assert seen(fixed, role) == seen(was, role)
@@ -117,7 +117,7 @@ def test_fixed_and_drawn_qualities_look_the_same(seed, **config):
 )
 def test_earlier_messages_are_hidden_from_the_myopic_buyer(seed, words):
     def after(message: str) -> Play:
-        play = started(seed, buyer_type="myopic")
+        play = new_play(seed, buyer_type="myopic")
         for role, move in [
             ("alice", {"message": f"x{message}"}),
             ("bob", {"decision": "no"}),
@@ -131,8 +131,8 @@ def test_earlier_messages_are_hidden_from_the_myopic_buyer(seed, words):
 
 
 def test_secret_keys_by_role():
-    assert started(1).game.secrets("alice") == {"cap"}
-    hidden = started(1, complete_information=False).game
+    assert new_play(1).game.secrets("alice") == {"cap"}
+    hidden = new_play(1, complete_information=False).game
     assert hidden.secrets("alice") == {"cap", "high_value", "low_value"}
     assert hidden.secrets("bob") == {"cap"}
 
@@ -141,4 +141,4 @@ def test_secret_keys_by_role():
 def test_comparison_can_fail(key):
     """Under complete information the seller sees the values."""
     value = {"high_value": 3, "low_value": 0.5}[key]
-    assert everything(started(1), "alice") != everything(started(1, **{key: value}), "alice")
+    assert everything(new_play(1), "alice") != everything(new_play(1, **{key: value}), "alice")

@@ -12,11 +12,11 @@ from games.persuasion.rules import Persuasion
 from games.play import Play
 
 
-def started(**config: Any) -> Play:
+def new_play(**config: Any) -> Play:
     return games.play.start(games.play.configure(Persuasion, {"rounds": 3, **config}), 1)[0]
 
 
-def moved(play: Play, *moves: tuple[str, dict[str, Any]]) -> Play:
+def after_moves(play: Play, *moves: tuple[str, dict[str, Any]]) -> Play:
     for role, move in moves:
         play, _events = games.play.submit(play, role, move)
     return play
@@ -39,20 +39,20 @@ PITCH = ("alice", {"message": "Take it."})
 
 
 def test_seller_sees_the_product_and_the_stakes():
-    play = started(qualities=["low", "high", "low"])
+    play = new_play(qualities=["low", "high", "low"])
     assert shown(play, "alice", "product") == {"quality": "low", "buyer_gain": "$10,000", "your_gain": "$10,000"}
     assert shown(play, "alice", "situation")["earned"] == "$0"
 
 
 def test_uninformed_seller_does_not_see_the_values():
-    play = started(complete_information=False)
+    play = new_play(complete_information=False)
     assert "buyer_gain" not in shown(play, "alice", "product")
     assert "12,500" not in play.game.instructions("alice")
     assert "12,500" in play.game.instructions("bob")
 
 
 def test_buyer_sees_the_message_but_not_the_quality():
-    play = moved(started(), PITCH)
+    play = after_moves(new_play(), PITCH)
     (pitch,) = [one for one in play.view("bob") if one.key == "pitch"]
     assert pitch.facts[0].value == Said("Alice", "Take it.")
     assert not shown(play, "bob", "product")
@@ -60,7 +60,7 @@ def test_buyer_sees_the_message_but_not_the_quality():
 
 
 def test_history_shows_message_purchase_and_quality():
-    play = moved(started(qualities=["low", "high", "low"]), PITCH, ("bob", {"decision": "yes"}))
+    play = after_moves(new_play(qualities=["low", "high", "low"]), PITCH, ("bob", {"decision": "yes"}))
     assert table(play, "bob").rows == ((1, Said("Alice", "Take it."), "yes", "low", "-$10,000"),)
     assert table(play, "alice").rows == ((1, Said("Alice", "Take it."), "yes", "low", "$10,000"),)
 
@@ -69,9 +69,9 @@ def test_history_shows_message_purchase_and_quality():
     ("always", "no", "low"), ("if_bought", "no", "unknown"), ("if_bought", "yes", "low"),
 ])  # fmt: skip
 def test_buyer_learns_the_quality_as_configured(reveal, decision, seen):
-    play = started(qualities=["low"] * 3, reveal_quality=reveal)
-    before = moved(play, PITCH)
-    after = moved(before, ("bob", {"decision": decision}))
+    play = new_play(qualities=["low"] * 3, reveal_quality=reveal)
+    before = after_moves(play, PITCH)
+    after = after_moves(before, ("bob", {"decision": decision}))
     assert table(after, "bob").rows[0][3] == seen
     (outcome,) = [
         b.body for b in games.play.learnt(before, "bob", {"decision": decision}, after, "bob") if b.key == "outcome"
@@ -81,8 +81,8 @@ def test_buyer_learns_the_quality_as_configured(reveal, decision, seen):
 
 
 def test_myopic_buyer_sees_only_statistics_of_earlier_rounds():
-    play = started(qualities=["low", "high", "low"], buyer_type="myopic")
-    play = moved(
+    play = new_play(qualities=["low", "high", "low"], buyer_type="myopic")
+    play = after_moves(
         play, PITCH, ("bob", {"decision": "yes"}), ("alice", {"message": "Secret words"}), ("bob", {"decision": "no"})
     )
     assert shown(play, "bob", "statistics") == {
@@ -92,7 +92,7 @@ def test_myopic_buyer_sees_only_statistics_of_earlier_rounds():
     assert "Take it" not in everything
     assert "Secret words" not in everything
     assert "earned" not in shown(play, "bob", "situation")
-    assert shown(started(buyer_type="myopic"), "bob", "statistics") == {"rounds_before": "none: this is the first"}
+    assert shown(new_play(buyer_type="myopic"), "bob", "statistics") == {"rounds_before": "none: this is the first"}
 
 
 def body(play: Play, role: str, block: str) -> str:
@@ -100,7 +100,7 @@ def body(play: Play, role: str, block: str) -> str:
 
 
 def test_last_outcome_and_tally_are_shown():
-    play = moved(started(qualities=["low"] * 3), PITCH, ("bob", {"decision": "yes"}))
+    play = after_moves(new_play(qualities=["low"] * 3), PITCH, ("bob", {"decision": "yes"}))
     assert body(play, "alice", "outcome") == "Round 1: Bob bought the product, and you earned $10,000."
     assert body(play, "bob", "outcome") == ("Round 1: you bought the product. Its quality was low: you lost $10,000.")
     assert body(play, "alice", "tally") == "Bob has bought 1 of 1 products, 1 of them of low quality."
@@ -108,7 +108,7 @@ def test_last_outcome_and_tally_are_shown():
 
 
 def test_myopic_buyer_sees_neither_outcome_nor_tally():
-    play = moved(started(buyer_type="myopic"), PITCH, ("bob", {"decision": "yes"}))
+    play = after_moves(new_play(buyer_type="myopic"), PITCH, ("bob", {"decision": "yes"}))
     assert (body(play, "bob", "outcome"), body(play, "bob", "tally")) == ("", "")
     assert body(play, "alice", "outcome")
 
@@ -118,32 +118,32 @@ def test_myopic_buyer_sees_neither_outcome_nor_tally():
     [("text", {"message": "Take it."}, Said("Alice", "Take it.")), ("binary", {"recommendation": "no"}, "no")],
 )
 def test_seller_sees_own_message_while_the_buyer_decides(message_type, move, statement):
-    play = moved(started(message_type=message_type), ("alice", move))
+    play = after_moves(new_play(message_type=message_type), ("alice", move))
     (own,) = [one for one in play.view("alice") if one.key == "own_words"]
     assert own.facts[0].value == statement
     assert not [one for one in play.view("bob") if one.key == "own_words"]
 
 
 def test_myopic_buyer_gets_no_notice_of_its_purchase():
-    before = moved(started(buyer_type="myopic"), PITCH)
-    after = moved(before, ("bob", {"decision": "yes"}))
+    before = after_moves(new_play(buyer_type="myopic"), PITCH)
+    after = after_moves(before, ("bob", {"decision": "yes"}))
     assert games.play.learnt(before, "bob", {"decision": "yes"}, after, "bob") == ()
 
 
 def test_each_role_sees_its_own_result():
-    play = started(qualities=["high", "low", "low"])
+    play = new_play(qualities=["high", "low", "low"])
     for decision in ("yes", "yes", "no"):
-        play = moved(play, PITCH, ("bob", {"decision": decision}))
+        play = after_moves(play, PITCH, ("bob", {"decision": decision}))
     assert shown(play, "alice", "result") == {"sold": "2 of 3", "sold_low": "1", "payoff": "$20,000"}
     assert shown(play, "bob", "result") == {"sold": "2 of 3", "bought_low": "1", "payoff": "-$7,500"}
 
 
 @pytest.mark.parametrize("price", [0.01, 1, 100, 10_000, 1_000_000])
 def test_quiz_depends_only_on_the_price(price):
-    (question,) = started(price=price).game.quiz("bob")
+    (question,) = new_play(price=price).game.quiz("bob")
     assert len(question.options) == 4
     assert question.answer in question.options
-    assert question == started(price=price, high_value=4, prior=0.1).game.quiz("alice")[0]
+    assert question == new_play(price=price, high_value=4, prior=0.1).game.quiz("alice")[0]
 
 
 @pytest.mark.parametrize("role", ["alice", "bob"])

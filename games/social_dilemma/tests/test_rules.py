@@ -19,7 +19,7 @@ def dilemma(**config) -> SocialDilemma:
     return configure(SocialDilemma, config)
 
 
-def played(game: SocialDilemma, *turns: tuple, seed: int = 1):
+def play_after(game: SocialDilemma, *turns: tuple, seed: int = 1):
     """Return the play after these turns, each with one move per seat; a string is an action."""
     play, _events = start(game, seed)
     for turn in turns:
@@ -29,19 +29,19 @@ def played(game: SocialDilemma, *turns: tuple, seed: int = 1):
 
 
 def test_travelers_dilemma_pays_the_lower_claim_and_a_reward():
-    play = played(dilemma(base_game="travelers_dilemma"), ("A2", "A1"))
+    play = play_after(dilemma(base_game="travelers_dilemma"), ("A2", "A1"))
     assert play.payoffs() == {"p1": 1, "p2": 5}
 
 
 def test_contribution_is_shared_by_all():
-    play = played(dilemma(base_game="public_goods"), ("A0", "A1", "A1"))
+    play = play_after(dilemma(base_game="public_goods"), ("A0", "A1", "A1"))
     assert play.payoffs() == {"p1": 0.5, "p2": 1.5, "p3": 1.5}
     assert play.metrics()["normalised_score"] == pytest.approx(1 / 3)
 
 
 def test_later_rounds_have_less_weight():
     game = dilemma(mechanism="repetition", rounds=4, continuation=0.5)
-    play = played(game, ("A0", "A0"), ("A0", "A1"), ("A1", "A0"), ("A1", "A1"))
+    play = play_after(game, ("A0", "A0"), ("A0", "A1"), ("A1", "A0"), ("A1", "A1"))
     assert play.payoffs() == {"p1": 1.5, "p2": 1.875}
     metrics = play.metrics()
     assert metrics["normalised_score"] == 0.6875
@@ -50,7 +50,7 @@ def test_later_rounds_have_less_weight():
 
 def test_population_is_rematched_in_every_round():
     game = dilemma(mechanism="reputation_first_order", population=2, matching="rotation", rounds=2, continuation=0.8)
-    play = played(game, ("A0", "A1", "A0", "A0"), ("A1", "A0", "A0", "A1"))
+    play = play_after(game, ("A0", "A1", "A0", "A0"), ("A1", "A0", "A0", "A1"))
     assert play.state.rounds[1].groups == (("p1", "p4"), ("p3", "p2"))
     assert play.payoffs() == pytest.approx({"p1": 0.8, "p2": 2.2, "p3": 2, "p4": 1.2})
     metrics = play.metrics()
@@ -63,7 +63,7 @@ def test_all_delegators_play_the_mediators_action():
     game = dilemma(base_game="public_goods", mechanism="mediation")
     mediator = {"mediator": {"1": "A1", "2": "A0", "3": "A0"}}
     all_yes = {"approve": {"M1": True, "M2": False, "M3": False}}
-    play = played(game, (mediator,) * 3, (all_yes,) * 3, ("delegate", "delegate", "A1"))
+    play = play_after(game, (mediator,) * 3, (all_yes,) * 3, ("delegate", "delegate", "A1"))
     assert play.payoffs() == {"p1": 1, "p2": 1, "p3": 2}
     metrics = play.metrics()
     assert metrics["design_nash"] is False
@@ -74,7 +74,7 @@ def test_all_delegators_play_the_mediators_action():
 def test_contract_signed_by_all_pays_for_actions():
     game = dilemma(base_game="stag_hunt", mechanism="contract")
     contract, votes = {"contract": {"A0": 1, "A1": -1}}, {"approve": {"C1": True, "C2": False}}
-    play = played(game, (contract,) * 2, (votes,) * 2, ({"sign": True},) * 2, ("A0", "A1"))
+    play = play_after(game, (contract,) * 2, (votes,) * 2, ({"sign": True},) * 2, ("A0", "A1"))
     assert play.payoffs() == {"p1": 2, "p2": 1}
     metrics = play.metrics()
     assert (metrics["design_nash"], metrics["design_dominant"]) == (True, False)
@@ -84,23 +84,23 @@ def test_contract_signed_by_all_pays_for_actions():
 def test_contract_refused_by_one_player_is_void():
     game = dilemma(base_game="stag_hunt", mechanism="contract")
     contract, votes = {"contract": {"A0": 1, "A1": -1}}, {"approve": {"C1": True, "C2": False}}
-    play = played(game, (contract,) * 2, (votes,) * 2, ({"sign": True}, {"sign": False}), ("A0", "A1"))
+    play = play_after(game, (contract,) * 2, (votes,) * 2, ({"sign": True}, {"sign": False}), ("A0", "A1"))
     assert play.payoffs() == {"p1": 0, "p2": 3}
     assert play.metrics()["contract_active"] is False
 
 
 def test_drawn_match_pays_its_last_round():
     game = dilemma(mechanism="repetition", rounds=5, stopping="drawn", stop_after=2)
-    play = played(game, ("A0", "A0"), ("A1", "A0"))
+    play = play_after(game, ("A0", "A0"), ("A1", "A0"))
     assert play.over
     assert play.payoffs() == {"p1": 3, "p2": 0}
 
 
 def test_percentages_result_in_one_action():
     game = dilemma()
-    play = played(game, ({"percentages": {"A0": 100, "A1": 0}}, {"percentages": {"A0": 50, "A1": 50}}))
+    play = play_after(game, ({"percentages": {"A0": 100, "A1": 0}}, {"percentages": {"A0": 50, "A1": 50}}))
     assert play.payoffs() in ({"p1": 2, "p2": 2}, {"p1": 0, "p2": 3})
-    again = played(game, ({"percentages": {"A0": 100, "A1": 0}}, {"percentages": {"A0": 50, "A1": 50}}))
+    again = play_after(game, ({"percentages": {"A0": 100, "A1": 0}}, {"percentages": {"A0": 50, "A1": 50}}))
     assert again.payoffs() == play.payoffs()
 
 
@@ -310,7 +310,7 @@ ZEROS = {"contract": {"A0": 0, "A1": 0}}
 )
 def test_move_of_another_step_is_refused(mechanism, before, move):
     game = dilemma(mechanism=mechanism)
-    play = played(game, *((one, one) for one in before))
+    play = play_after(game, *((one, one) for one in before))
     with pytest.raises(Refused):
         submit(play, "p1", move)
 
@@ -324,7 +324,7 @@ def test_second_move_in_one_turn_is_refused():
 @pytest.mark.parametrize("votes", [{"C1": False, "C2": False}, {"C1": True, "C2": True}])
 def test_tied_approvals_are_drawn_even_without_approvals(votes):
     game = dilemma(mechanism="contract")
-    winners = [played(game, (ZEROS,) * 2, ({"approve": votes},) * 2, seed=seed).state.winner for seed in range(60)]
+    winners = [play_after(game, (ZEROS,) * 2, ({"approve": votes},) * 2, seed=seed).state.winner for seed in range(60)]
     assert 15 < winners.count(1) < 45
     assert set(winners) == {1, 2}
 
@@ -346,7 +346,7 @@ def test_bonus_share_follows_the_base_games_payoff_range():
 
 
 def test_metrics_are_empty_without_cooperative_actions_or_references():
-    play = played(dilemma(base_game="custom", custom_game=GOOD, mechanism="contract"), *[(ZEROS,) * 2])
+    play = play_after(dilemma(base_game="custom", custom_game=GOOD, mechanism="contract"), *[(ZEROS,) * 2])
     for move in ({"approve": {"C1": True, "C2": False}}, {"sign": True}, {"action": "A1"}):
         for role in ("p1", "p2"):
             play, _events = submit(play, role, move)

@@ -28,8 +28,8 @@ class EntryWidget(forms.Widget):
 
     def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> EntryValues:
         controls = {key.removeprefix(f"{name}:"): data[key] for key in data if key.startswith(f"{name}:")}
-        beside = {key: data.get(self.prefix_of_parameters + key, "") for key in self.entry.beside}
-        return EntryValues({**controls, **beside})
+        related = {key: data.get(self.prefix_of_parameters + key, "") for key in self.entry.related}
+        return EntryValues({**controls, **related})
 
     def value_omitted_from_data(self, data: Mapping[str, Any], files: Any, name: str) -> bool:
         return not any(key.startswith(f"{name}:") for key in data)
@@ -38,7 +38,7 @@ class EntryWidget(forms.Widget):
         return ""
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
-        context = {**self.entry.shows(value or {}), "name": name}
+        context = {**self.entry.context(value or {}), "name": name}
         return render_to_string(self.entry.template, context)
 
 
@@ -50,8 +50,8 @@ class EntryField(forms.Field):
     """
 
     def __init__(self, entry: Entry, prefix: str, parameter: str, config: Mapping[str, Any], **kwargs: Any):
-        beside = {key: _text(config.get(key)) for key in entry.beside}
-        initial = EntryValues({**beside, **entry.filled(config.get(parameter))})
+        related = {key: _text(config.get(key)) for key in entry.related}
+        initial = EntryValues({**related, **entry.initial(config.get(parameter))})
         super().__init__(widget=EntryWidget(entry, prefix), **{**kwargs, "initial": initial})
 
     def has_changed(self, initial: Any, data: Any) -> bool:

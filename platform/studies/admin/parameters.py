@@ -162,11 +162,11 @@ class Parameters:
         errors: dict[str, str] = {}
         for key, entry in self.entries.items():
             defaults = {name: model_field.default for name, model_field in self.model.model_fields.items()}
-            if not entry.wanted({**defaults, **config}):
+            if not entry.applies({**defaults, **config}):
                 continue
             try:
                 values[key] = entry.read(cleaned.get(self.prefix + key) or {})
-                if values[key] is None and entry.when:
+                if values[key] is None and entry.condition:
                     errors[self.prefix + key] = _("Enter a value.")
             except BadEntry as error:
                 reasons = list(error.problems.values())

@@ -317,7 +317,7 @@ def conditions(game: type[Game[Any, Any]]) -> dict[str, str]:
     """Return the condition under which the admin shows each parameter's field."""
     asked = "!values_from || values_from == 'configurations'"
     names = [name for row in _parameter_rows(game) for name in row]
-    wanted = {PREFIX + key: entry.when for key, entry in entries.of(game.key).items() if entry.when}
+    wanted = {PREFIX + key: entry.condition for key, entry in entries.of(game.key).items() if entry.condition}
     return {
         **dict.fromkeys(names, asked),
         **{name: f"({asked}) && {PREFIX}{other} == '{value}'" for name, (other, value) in wanted.items()},
