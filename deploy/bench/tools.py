@@ -1,6 +1,6 @@
 """Turns played by calling tools: many loops at once, and one long match whose turns must not get slower.
 
-The stand-in server runs in its own process. It takes eight calls per period: seven lookups, cycling through the
+The stand-in server runs in its own process. Each period takes eight calls: seven lookups, cycling through the
 tools without arguments, and a submission.
 """
 

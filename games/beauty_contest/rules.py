@@ -68,17 +68,17 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
     )  # fmt: skip
     metric_meanings: ClassVar[Mapping[str, str]] = {
         "runs_played": "Runs that were played.",
-        "target_first": "The fraction times the mean of the valid numbers in the first run; empty without any.",
+        "target_first": "The fraction times the mean of the valid numbers in the first run; empty if there are none.",
         "target_last": "The same in the last run.",
-        "mean_choice": "Mean of all valid numbers of all runs; empty without any.",
+        "mean_choice": "Mean of all valid numbers of all runs; empty if there are none.",
         "fouls": "Numbers outside the limits and answers without a number, over all seats and runs.",
         "deviation": "Mean of number/upper limit over all valid numbers, the distance from equilibrium; empty "
-        "without any. Economics Arena (section 3.2) divides by the equilibrium, which is 0 here.",
+        "if there are none. Economics Arena (section 3.2) divides by the equilibrium, which is 0 here.",
     }
     seat_metric_meanings: ClassVar[Mapping[str, str]] = {
         "wins": "Runs in which the seat won the prize or a share of it.",
         "fouls": "The seat's numbers outside the limits and its answers without a number.",
-        "deviation": "Mean of number/upper limit over the seat's valid numbers; empty without any.",
+        "deviation": "Mean of number/upper limit over the seat's valid numbers; empty if there are none.",
         "payoff_ratio": "Payoff divided by the equilibrium payoff, prize/players (Economics Arena's r).",
     }
     record_meanings: ClassVar[Mapping[str, str]] = {
@@ -86,7 +86,7 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
         "role": "The seat.",
         "answer": "The number it chose; empty if it chose none.",
         "foul": "Whether that number was outside the limits or missing.",
-        "mean": "Mean of the run's valid numbers; empty without any.",
+        "mean": "Mean of the run's valid numbers; empty if there are none.",
         "target": "The fraction times that mean.",
         "won": "The seat's share of the prize.",
     }
@@ -108,11 +108,11 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
         return Session()
 
     def mean(self, run: Sequence[float | None]) -> float | None:
-        """Return the mean of a run's valid numbers; None without any."""
+        """Return the mean of a run's valid numbers; None if there are none."""
         return mean([number for number in run if number is not None and self.valid(number)])
 
     def target(self, run: Sequence[float | None]) -> float | None:
-        """Return the fraction times the mean of the valid numbers; None without any."""
+        """Return the fraction times the mean of the valid numbers; None if there are none."""
         average = self.mean(run)
         return None if average is None else self.config.fraction * average
 

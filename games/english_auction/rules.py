@@ -1,7 +1,7 @@
 """English auction: bidders take turns to raise the bid or drop out for good; the last one buys at their own bid.
 
 Source: Economics Arena, section 3 ("prices are called", bids "sequential"), read as bidding in turn: p1 first,
-then round the table, skipping the leader and everybody who dropped out. It ends when only the leader is left.
+then round the table, skipping the leader and everybody who dropped out. The auction ends when only the leader is left.
 """
 
 from __future__ import annotations

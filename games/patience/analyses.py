@@ -31,7 +31,7 @@ def pooled(choices: Iterable[Mapping[str, Any]]) -> tuple[list[float], list[floa
 def over_horizons(
     choices: Mapping[str, Sequence[Mapping[str, Any]]], *, compounding: Compounding = "continuous"
 ) -> ImpliedRates | None:
-    """Return the rates with the highest mean reliability over the horizons; None without any answer.
+    """Return the rates with the highest mean reliability over the horizons; None if there are no answers.
 
     Args:
         choices: by horizon, the rows of all its matches.

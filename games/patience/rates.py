@@ -30,7 +30,7 @@ class ImpliedRates:
 def implied_rate(
     amounts: Sequence[float], later: Sequence[float], years: float, *, compounding: Compounding = "continuous"
 ) -> ImpliedRates | None:
-    """Return the rates that fit the choices best; None without any choice."""
+    """Return the rates that fit the choices best; None if there are no choices."""
     return best_fit(reliabilities(amounts, later, years, annually=compounding == "annual"))
 
 

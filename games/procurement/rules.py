@@ -112,7 +112,7 @@ class Purchases(Periods):
     purchases: tuple[Purchase, ...] = ()
 
     def best(self) -> Purchase | None:
-        """Return the feasible purchase that supports the most workers, the first one on ties; None without any."""
+        """Return the feasible purchase that supports the most workers, the first one on ties; None if there are none."""
         return max(
             (purchase for purchase in self.purchases if purchase.workers is not None),
             key=lambda purchase: purchase.workers or 0.0,
@@ -139,7 +139,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
     )
     metric_meanings: ClassVar[Mapping[str, str]] = {
         "score": "Workers supported by the best feasible plan, as a share of the optimum.",
-        "best": "Workers supported by the best feasible plan; 0 without one.",
+        "best": "Workers supported by the best feasible plan; 0 if there is none.",
         "optimum": "Workers supported by the best possible plan.",
         "solved": "Whether the optimum was found.",
         "solved_at": "Period in which the optimum was first found, from 1; empty if it was not.",

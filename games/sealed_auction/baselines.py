@@ -1,4 +1,4 @@
-"""Scripts for the sealed auction. Each knows only its own value."""
+"""Scripts for the sealed auction. Each script knows only its seat's value."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Sealed auction: all bid at once for one item with private values.
 
-Source: Economics Arena, section 3 and appendix B (after Vickrey 1961). The highest valid bid wins, the lowest
-seat on ties, and pays the highest valid bid of the others; under "first", our own variant, it pays its own bid.
+Source: Economics Arena, section 3 and appendix B (after Vickrey 1961). The highest valid bid wins (the lowest
+seat on ties) and pays the highest valid bid of the others. Under "first", our own variant, the winner pays its own
+bid.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
     metric_meanings: ClassVar[Mapping[str, str]] = {
         "runs_played": "Runs that were played.",
         "sold": "Runs in which the item was sold: those with a valid bid.",
-        "price_mean": "Mean price over the runs in which the item was sold, in units; empty without any.",
+        "price_mean": "Mean price over the runs in which the item was sold, in units; empty if there are none.",
         "efficiency": "Mean over runs of the winner's value divided by the highest value; 0 if nobody won.",
         "overbids": "Valid bids above the bidder's own value, over all seats and runs.",
         "underbids": "Valid bids below the bidder's own value, over all seats and runs.",
@@ -87,7 +88,7 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
         "value": "What the item was worth to the seat, in units.",
         "wins": "Runs in which the seat won the item.",
         "fouls": "The seat's bids outside the limits and its answers without a number.",
-        "bid_to_value": "Mean of bid/value over the seat's valid bids; empty without any.",
+        "bid_to_value": "Mean of bid/value over the seat's valid bids; empty if there are none.",
         "assets_ratio": "Payoff divided by assets.",
         "nash_assets": "N: final assets if all bid their value; empty under the first-price rule.",
         "payoff_ratio": "Payoff divided by N (Economics Arena's r); empty under the first-price rule.",
