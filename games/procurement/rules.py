@@ -112,7 +112,7 @@ class Purchases(Periods):
     purchases: tuple[Purchase, ...] = ()
 
     def best(self) -> Purchase | None:
-        """Return the feasible purchase that supports the most workers, the first one on ties; None if there are none."""
+        """Return the feasible purchase that supports the most workers, the first on ties; None if there is none."""
         return max(
             (purchase for purchase in self.purchases if purchase.workers is not None),
             key=lambda purchase: purchase.workers or 0.0,
