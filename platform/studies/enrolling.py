@@ -360,7 +360,7 @@ def _game_data(version: Version, leg: Leg, rule: PayRule) -> dict[str, Any]:
 
 
 def names_visible(seats: Seats) -> bool:
-    """Return whether players see each other's names: only if all are people, so that no name reveals it."""
+    """Return whether players see each other's names: only if all are people, so no name reveals a program."""
     return len(seats) > 1 and len(people_in(seats)) == len(seats)
 
 

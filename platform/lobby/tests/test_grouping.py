@@ -14,14 +14,14 @@ NEEDED = st.dictionaries(KINDS, st.integers(1, 4), min_size=1)
 
 
 @st.composite
-def people(draw: st.DrawFn) -> list[Waiting]:
+def arrivals(draw: st.DrawFn) -> list[Waiting]:
     number = draw(st.integers(0, 12))
     keys = range(number)
     met = st.frozensets(st.sampled_from(list(keys)), max_size=3) if number else st.just(frozenset())
     return [Waiting(key, draw(KINDS), draw(met) - {key}) for key in keys]
 
 
-@given(people(), NEEDED)
+@given(arrivals(), NEEDED)
 def test_group_has_exactly_the_needed_participants_once(waiting: list[Waiting], needed: dict[str, int]):
     group = find_group(waiting, needed)
     if group is not None:
@@ -29,13 +29,13 @@ def test_group_has_exactly_the_needed_participants_once(waiting: list[Waiting], 
         assert len({one.key for one in group}) == len(group)
 
 
-@given(people(), NEEDED)
+@given(arrivals(), NEEDED)
 def test_members_of_a_group_have_never_met(waiting: list[Waiting], needed: dict[str, int]):
     group = find_group(waiting, needed) or []
     assert not any(other.key in one.past_partners for one in group for other in group)
 
 
-@given(people(), NEEDED)
+@given(arrivals(), NEEDED)
 def test_enough_strangers_are_grouped_in_order_of_arrival(waiting: list[Waiting], needed: dict[str, int]):
     strangers = [Waiting(one.key, one.kind) for one in waiting]
     here = Counter(one.kind for one in strangers)
@@ -48,7 +48,7 @@ def test_enough_strangers_are_grouped_in_order_of_arrival(waiting: list[Waiting]
         assert group is None
 
 
-@given(people(), NEEDED)
+@given(arrivals(), NEEDED)
 def test_longest_waiting_participant_is_in_the_incomplete_group(waiting: list[Waiting], needed: dict[str, int]):
     for first in waiting:
         if first.kind in needed:

@@ -49,7 +49,7 @@ def steps(seats: dict[str, str], role: str, *, game: str, config: dict, **lobby:
     return [{**waiting, **lobby}, match, quiz]
 
 
-def newcomer(seats: dict[str, str] = FOUR, role: str = "p1", **lobby: object) -> Enrolment:
+def waiting_enrolment(seats: dict[str, str] = FOUR, role: str = "p1", **lobby: object) -> Enrolment:
     """A participant whose first step is a lobby."""
     game, config = ("bargaining", {}) if "alice" in seats else ("beauty_contest", {"players": len(seats), "runs": 2})
     return Enrolment.objects.create(
@@ -57,201 +57,201 @@ def newcomer(seats: dict[str, str] = FOUR, role: str = "p1", **lobby: object) ->
     )
 
 
-def come(enrolment: Enrolment) -> Enrolment:
+def load_page(enrolment: Enrolment) -> Enrolment:
     """Load the page."""
     people.show_step(enrolment_id=enrolment.pk)
     enrolment.refresh_from_db()
     return enrolment
 
 
-def arrive(number: int, **lobby: object) -> list[Enrolment]:
-    return [come(newcomer(**lobby)) for _one in range(number)]
+def arrive_at_lobby(number: int, **lobby: object) -> list[Enrolment]:
+    return [load_page(waiting_enrolment(**lobby)) for _arrival in range(number)]
 
 
-def again(enrolments: list[Enrolment]) -> list[State]:
-    for one in enrolments:
-        one.refresh_from_db()
-    return [State(one.state) for one in enrolments]
+def refreshed_states(enrolments: list[Enrolment]) -> list[State]:
+    for enrolment in enrolments:
+        enrolment.refresh_from_db()
+    return [State(enrolment.state) for enrolment in enrolments]
 
 
-def late(enrolment: Enrolment) -> None:
+def expire_wait(enrolment: Enrolment) -> None:
     """Move the end of the participant's waiting time into the past."""
     Place.objects.filter(enrolment=enrolment).update(
         since=timezone.now() - timedelta(seconds=301), until=timezone.now() - timedelta(seconds=1)
     )
 
 
-def gone(enrolment: Enrolment) -> None:
+def make_absent(enrolment: Enrolment) -> None:
     """Make the participant absent: their page has not sent a request for too long."""
     Place.objects.filter(enrolment=enrolment).update(heard_at=timezone.now() - timedelta(seconds=16))
 
 
 class TestGroups:
     def test_match_of_four_and_a_script_starts_at_the_fourth_arrival(self):
-        enrolments = arrive(3)
-        assert again(enrolments) == [State.WAITING] * 3
-        enrolments += arrive(1)
-        assert again(enrolments) == [State.PLAYING] * 4
+        enrolments = arrive_at_lobby(3)
+        assert refreshed_states(enrolments) == [State.WAITING] * 3
+        enrolments += arrive_at_lobby(1)
+        assert refreshed_states(enrolments) == [State.PLAYING] * 4
         match = Match.objects.get()
         assert sorted(Seat.objects.filter(match=match).values_list("role", "agent")) == [
             ("p1", ""), ("p2", ""), ("p3", ""), ("p4", ""), ("p5", "script:rational"),
         ]  # fmt: skip
 
-    def test_each_participant_has_an_own_seat_and_quiz(self):
-        enrolments = arrive(4)
-        again(enrolments)
-        for one in enrolments:
-            seat = Seat.objects.get(enrolment=one)
-            assert one.position == seat.step == 1
-            assert one.steps[1]["role"] == one.steps[2]["role"] == seat.role
+    def test_each_participant_has_their_own_seat_and_quiz(self):
+        enrolments = arrive_at_lobby(4)
+        refreshed_states(enrolments)
+        for enrolment in enrolments:
+            seat = Seat.objects.get(enrolment=enrolment)
+            assert enrolment.position == seat.step == 1
+            assert enrolment.steps[1]["role"] == enrolment.steps[2]["role"] == seat.role
 
     def test_each_group_has_its_own_seed(self):
-        arrive(8)
+        arrive_at_lobby(8)
         assert Match.objects.values("seed").distinct().count() == 2
 
     def test_each_kind_of_seat_needs_its_own_participant(self):
-        alices = [come(newcomer(TWO, "alice")) for _one in range(3)]
-        assert again(alices) == [State.WAITING] * 3
-        bob = come(newcomer(TWO, "bob"))
-        assert again([*alices, bob]) == [State.PLAYING, State.WAITING, State.WAITING, State.PLAYING]
+        alices = [load_page(waiting_enrolment(TWO, "alice")) for _arrival in range(3)]
+        assert refreshed_states(alices) == [State.WAITING] * 3
+        bob = load_page(waiting_enrolment(TWO, "bob"))
+        assert refreshed_states([*alices, bob]) == [State.PLAYING, State.WAITING, State.WAITING, State.PLAYING]
 
     def test_pools_are_not_mixed(self):
-        assert again(arrive(2, pool="1") + arrive(2, pool="2")) == [State.WAITING] * 4
+        assert refreshed_states(arrive_at_lobby(2, pool="1") + arrive_at_lobby(2, pool="2")) == [State.WAITING] * 4
 
 
 class TestPresence:
     def test_absent_participants_join_no_group(self):
-        away, *others = arrive(3)
-        gone(away)
-        others += arrive(1)
-        assert again([away, *others]) == [State.WAITING] * 4
-        others += arrive(1)
-        assert again([away, *others]) == [State.WAITING, *[State.PLAYING] * 4]
+        absent, *others = arrive_at_lobby(3)
+        make_absent(absent)
+        others += arrive_at_lobby(1)
+        assert refreshed_states([absent, *others]) == [State.WAITING] * 4
+        others += arrive_at_lobby(1)
+        assert refreshed_states([absent, *others]) == [State.WAITING, *[State.PLAYING] * 4]
 
     def test_returning_participant_keeps_the_place_and_completes_the_group(self):
-        away, *others = arrive(3)
-        gone(away)
-        others += arrive(1)
-        come(away)
-        assert again([away, *others]) == [State.PLAYING] * 4
-        assert Place.objects.filter(enrolment=away).count() == 1
+        absent, *others = arrive_at_lobby(3)
+        make_absent(absent)
+        others += arrive_at_lobby(1)
+        load_page(absent)
+        assert refreshed_states([absent, *others]) == [State.PLAYING] * 4
+        assert Place.objects.filter(enrolment=absent).count() == 1
 
     def test_polling_page_counts_as_present(self):
-        away, *others = arrive(3)
-        gone(away)
-        others += arrive(1)
-        assert answer_request(away.token) == {"type": "begin"}
-        assert again([away, *others]) == [State.PLAYING] * 4
+        absent, *others = arrive_at_lobby(3)
+        make_absent(absent)
+        others += arrive_at_lobby(1)
+        assert answer_request(absent.token) == {"type": "begin"}
+        assert refreshed_states([absent, *others]) == [State.PLAYING] * 4
 
     def test_withdrawn_participant_leaves_the_lobby_at_once(self):
-        leaver, *others = arrive(3)
+        leaver, *others = arrive_at_lobby(3)
         people.withdraw(enrolment_id=leaver.pk)
-        assert again([*others, *arrive(1)]) == [State.WAITING] * 3
-        assert again([*others, *arrive(1)])[:2] == [State.PLAYING] * 2
+        assert refreshed_states([*others, *arrive_at_lobby(1)]) == [State.WAITING] * 3
+        assert refreshed_states([*others, *arrive_at_lobby(1)])[:2] == [State.PLAYING] * 2
 
     def test_second_tab_and_reload_change_nothing(self):
-        one, other = arrive(2)
+        enrolment, other = arrive_at_lobby(2)
         for _load in range(3):
-            come(one)
-        assert again([one, other]) == [State.WAITING] * 2
+            load_page(enrolment)
+        assert refreshed_states([enrolment, other]) == [State.WAITING] * 2
         assert Group.objects.count() == 0
 
 
-class TestWaitingInVain:
-    def test_waiting_in_vain_ends_with_the_waiting_time_recorded(self):
-        one, other = arrive(2)
-        late(one)
+class TestExpiredWaits:
+    def test_unsuccessful_wait_ends_and_is_recorded(self):
+        enrolment, other = arrive_at_lobby(2)
+        expire_wait(enrolment)
         services.sweep()
-        assert again([one, other]) == [State.NO_PARTNER, State.WAITING]
-        assert services.waited_seconds(one) == pytest.approx(300, abs=0.1)
+        assert refreshed_states([enrolment, other]) == [State.NO_PARTNER, State.WAITING]
+        assert services.waited_seconds(enrolment) == pytest.approx(300, abs=0.1)
 
     def test_agents_take_free_seats_and_are_flagged(self):
-        enrolments = arrive(2, after="agents")
-        late(enrolments[0])
+        enrolments = arrive_at_lobby(2, after="agents")
+        expire_wait(enrolments[0])
         services.sweep()
-        assert again(enrolments) == [State.PLAYING] * 2
+        assert refreshed_states(enrolments) == [State.PLAYING] * 2
         assert sorted(Seat.objects.values_list("agent", "fills_in")) == [
             ("", False), ("", False), ("script:rational", False), ("script:rational", True), ("script:rational", True),
         ]  # fmt: skip
 
     def test_smaller_game_is_played_if_the_rules_allow_it(self):
-        enrolments = arrive(2, after="fewer")
-        late(enrolments[0])
+        enrolments = arrive_at_lobby(2, after="fewer")
+        expire_wait(enrolments[0])
         services.sweep()
-        assert again(enrolments) == [State.PLAYING] * 2
+        assert refreshed_states(enrolments) == [State.PLAYING] * 2
         match = Match.objects.get()
         assert match.config["players"] == 3
         assert sorted(Seat.objects.values_list("role", "agent")) == [("p1", ""), ("p2", ""), ("p3", "script:rational")]
-        assert all(one.steps[2]["config"]["players"] == 3 for one in enrolments)
+        assert all(enrolment.steps[2]["config"]["players"] == 3 for enrolment in enrolments)
 
-    def test_game_of_two_cannot_be_smaller(self):
-        alice = come(newcomer(TWO, "alice", after="fewer"))
-        late(alice)
+    def test_two_player_game_cannot_be_smaller(self):
+        alice = load_page(waiting_enrolment(TWO, "alice", after="fewer"))
+        expire_wait(alice)
         services.sweep()
-        assert again([alice]) == [State.NO_PARTNER]
+        assert refreshed_states([alice]) == [State.NO_PARTNER]
 
     def test_own_page_ends_the_wait(self):
-        (one,) = arrive(1)
-        late(one)
-        assert answer_request(one.token) == {"type": "begin"}
-        assert again([one]) == [State.NO_PARTNER]
+        (enrolment,) = arrive_at_lobby(1)
+        expire_wait(enrolment)
+        assert answer_request(enrolment.token) == {"type": "begin"}
+        assert refreshed_states([enrolment]) == [State.NO_PARTNER]
 
     def test_absent_participant_is_not_ended_until_they_return(self):
-        (one,) = arrive(1)
-        late(one)
-        gone(one)
+        (enrolment,) = arrive_at_lobby(1)
+        expire_wait(enrolment)
+        make_absent(enrolment)
         services.sweep()
-        assert again([one]) == [State.WAITING]
-        come(one)
-        assert again([one]) == [State.NO_PARTNER]
+        assert refreshed_states([enrolment]) == [State.WAITING]
+        load_page(enrolment)
+        assert refreshed_states([enrolment]) == [State.NO_PARTNER]
 
 
-class TestStrangers:
+class TestNewPartners:
     @pytest.fixture
-    def acquainted(self) -> list[Enrolment]:
+    def past_partners(self) -> list[Enrolment]:
         """Two participants who have played together, at the lobby before their second match."""
-        pair = [newcomer(TWO, role, strangers=True, pool="2") for role in TWO]
-        seats = [Seat(role=role, enrolment=one, step=9) for role, one in zip(TWO, pair, strict=True)]
+        partners = [waiting_enrolment(TWO, role, strangers=True, pool="2") for role in TWO]
+        seats = [Seat(role=role, enrolment=enrolment, step=9) for role, enrolment in zip(TWO, partners, strict=True)]
         match = Match.objects.create(game="bargaining", config={}, rules_version=1, seed=1, status="finished")
         for seat in seats:
             seat.match = match
             seat.save()
-        return [come(one) for one in pair]
+        return [load_page(enrolment) for enrolment in partners]
 
-    def test_acquainted_participants_are_kept_apart(self, acquainted: list[Enrolment]):
-        assert again(acquainted) == [State.WAITING] * 2
-        stranger = come(newcomer(TWO, "bob", strangers=True, pool="2"))
-        assert again([*acquainted, stranger]) == [State.PLAYING, State.WAITING, State.PLAYING]
+    def test_past_partners_are_kept_apart(self, past_partners: list[Enrolment]):
+        assert refreshed_states(past_partners) == [State.WAITING] * 2
+        stranger = load_page(waiting_enrolment(TWO, "bob", strangers=True, pool="2"))
+        assert refreshed_states([*past_partners, stranger]) == [State.PLAYING, State.WAITING, State.PLAYING]
 
-    def test_acquainted_participants_meet_again_after_waiting(self, acquainted: list[Enrolment]):
+    def test_past_partners_meet_again_after_waiting(self, past_partners: list[Enrolment]):
         Place.objects.update(since=timezone.now() - timedelta(seconds=150))
         services.sweep()
-        assert again(acquainted) == [State.PLAYING] * 2
+        assert refreshed_states(past_partners) == [State.PLAYING] * 2
 
 
 def test_page_shows_who_is_present_and_how_many_are_missing(client: Client):
-    one, _other = arrive(2)
-    page = client.get(one.get_absolute_url()).content.decode()
+    enrolment, _other = arrive_at_lobby(2)
+    page = client.get(enrolment.get_absolute_url()).content.decode()
     assert page.count('class="seat-1 here"') == page.count('class="seat-2 here"') == 1
     assert "2 more players are needed." in page
     assert "you are paid for waiting" in page
 
 
 def test_simultaneous_arrivals_join_one_group_each(transactional_db: None):
-    enrolments = [newcomer(role=f"p{number % 4 + 1}") for number in range(16)]
+    enrolments = [waiting_enrolment(role=f"p{number % 4 + 1}") for number in range(16)]
 
-    def load(one: Enrolment) -> None:
+    def load(enrolment: Enrolment) -> None:
         try:
-            people.show_step(enrolment_id=one.pk)
+            people.show_step(enrolment_id=enrolment.pk)
         finally:
             connection.close()
 
-    threads = [Thread(target=load, args=[one]) for one in enrolments]
+    threads = [Thread(target=load, args=[enrolment]) for enrolment in enrolments]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     services.sweep()
-    assert again(enrolments) == [State.PLAYING] * 16
+    assert refreshed_states(enrolments) == [State.PLAYING] * 16
     assert Group.objects.count() == Match.objects.count() == 4
     assert Seat.objects.filter(enrolment__isnull=False).values("enrolment").distinct().count() == 16

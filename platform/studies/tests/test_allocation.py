@@ -23,11 +23,11 @@ from tests.visitors import Visitor, arrived_participant, consented_participant, 
 MOVE = {"alice_gain": 5000, "bob_gain": 5000}
 
 
-def both_roles(**fields) -> Study:
+def study_with_both_roles(**fields) -> Study:
     return launched_study(**{"roles": ["alice", "bob"], **fields})
 
 
-def held() -> Counter[str]:
+def held_by_role() -> Counter[str]:
     """Return the number of held places by role."""
     return Counter(Placement.objects.filter(released_at=None).values_list("cell__role", flat=True))
 
@@ -40,21 +40,21 @@ def end(person: Enrolment, state: State) -> None:
 @pytest.mark.django_db
 class TestEmptiestCell:
     def test_roles_fill_evenly(self):
-        study = both_roles(quota=5)
+        study = study_with_both_roles(quota=5)
         for i in range(10):
             arrived_participant(study, f"w{i}")
-            assert max(held().values()) - min(held()["alice"], held()["bob"]) <= 1
-        assert held() == {"alice": 5, "bob": 5}
+            assert max(held_by_role().values()) - min(held_by_role()["alice"], held_by_role()["bob"]) <= 1
+        assert held_by_role() == {"alice": 5, "bob": 5}
 
     def test_emptiness_is_relative_to_the_quota(self):
-        study = both_roles(quota=4)
+        study = study_with_both_roles(quota=4)
         Cell.objects.filter(role="bob").update(quota=8)
         for i in range(9):
             arrived_participant(study, f"w{i}")
-        assert held() == {"alice": 3, "bob": 6}
+        assert held_by_role() == {"alice": 3, "bob": 6}
 
     def test_first_role_varies_between_studies_but_is_reproducible(self):
-        both_roles(quota=1)
+        study_with_both_roles(quota=1)
         version = Study.objects.get().versions.get()
         chosen = []
         for seed in range(20):
@@ -63,8 +63,8 @@ class TestEmptiestCell:
             chosen.append(emptiest_seat(version)[1])
         assert set(chosen) == {"alice", "bob"}
 
-    def test_full_cell_takes_nobody(self):
-        study = both_roles(quota=1)
+    def test_full_cell_admits_no_one(self):
+        study = study_with_both_roles(quota=1)
         consented_participant(study, "w1"), consented_participant(study, "w2")
         with pytest.raises(Full):
             arrived_participant(study, "w3")
@@ -94,41 +94,41 @@ class TestFreedPlaces:
         )
         visitor.let_agent_answer()
         end(visitor.now(), State.COMPLETED)
-        assert sum(held().values()) == held_after
+        assert sum(held_by_role().values()) == held_after
         assert {row.reason for row in visitor.now().ledger.all()} == {"base", "bonus"}
 
     def test_dropping_out_frees_the_place(self):
         study = launched_study(quota=1)
-        away = arrived_participant(study)
+        absent = arrived_participant(study)
         Enrolment.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
         assert services.end_expired() == 1
         assert services.end_expired() == 0
         arrived_participant(study, "next")
-        away.refresh_from_db()
-        assert away.state == State.DROPPED_OUT
+        absent.refresh_from_db()
+        assert absent.state == State.DROPPED_OUT
 
     def test_freed_place_is_not_given_back_to_the_same_person(self):
         study = launched_study(quota=2)
         first = arrived_participant(study)
         end(first, State.WITHDREW)
         assert arrived_participant(study) == first
-        assert held() == {}
+        assert held_by_role() == {}
 
 
 @pytest.mark.services
 @pytest.mark.django_db(transaction=True)
 class TestSimultaneousArrivals:
     @staticmethod
-    def at_once(study: Study, workers: list[str]) -> list[object]:
+    def arrive_together(study: Study, workers: list[str]) -> list[object]:
         barrier = threading.Barrier(len(workers))
         results: list[object] = [None] * len(workers)
 
         def arrive(i: int) -> None:
             barrier.wait()
             try:
-                came = enrol(study, Arrival("mturk", worker=workers[i], proof=workers[i])).pk
-                services.answer_step(enrolment_id=came, position=0, data={"agree": "yes"})
-                results[i] = came
+                enrolment_pk = enrol(study, Arrival("mturk", worker=workers[i], proof=workers[i])).pk
+                services.answer_step(enrolment_id=enrolment_pk, position=0, data={"agree": "yes"})
+                results[i] = enrolment_pk
             except (Full, StepRefused) as full:
                 results[i] = full
             finally:
@@ -142,15 +142,15 @@ class TestSimultaneousArrivals:
         return results
 
     def test_a_quota_is_never_exceeded(self):
-        study = both_roles(quota=4)
-        results = self.at_once(study, [f"w{i}" for i in range(12)])
-        let_in = [result for result in results if isinstance(result, int)]
-        assert len(let_in) == len(set(let_in)) == 8
+        study = study_with_both_roles(quota=4)
+        results = self.arrive_together(study, [f"w{i}" for i in range(12)])
+        admitted = [result for result in results if isinstance(result, int)]
+        assert len(admitted) == len(set(admitted)) == 8
         assert sum(isinstance(result, Full | StepRefused) for result in results) == 4
         assert Counter(Placement.objects.filter(HELD).values_list("role", flat=True)) == {"alice": 4, "bob": 4}
 
     def test_twelve_tabs_are_one_participant(self):
         study = launched_study(quota=12)
-        results = self.at_once(study, ["same"] * 12)
+        results = self.arrive_together(study, ["same"] * 12)
         assert len(set(results)) == 1
         assert Enrolment.objects.count() == Placement.objects.count() == 1

@@ -24,7 +24,7 @@ ALONE = {
 
 
 @pytest.mark.parametrize("key", ALONE)
-def test_single_player_texts_mention_nobody_else(key: str):
+def test_single_player_texts_mention_no_other_players(key: str):
     game = configure(registry.get(key), ALONE[key])
     study = launched_study(
         slug="alone", title="Alone", game=key, roles=list(game.roles()), agents={}, config=ALONE[key]

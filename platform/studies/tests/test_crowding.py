@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def nobody_came_yet() -> None:
+def clear_cache() -> None:
     cache.clear()
 
 
@@ -55,13 +55,13 @@ def test_a_repeated_join_leads_to_the_same_enrolment(repeat: str) -> None:
     browser = Client()
     form = form_of(browser)
     first = browser.post("/join/splitting", form)
-    again = (browser if repeat == "with the cookie" else Client()).post("/join/splitting", form)
-    assert again["Location"] == first["Location"]
+    resubmitted = (browser if repeat == "with the cookie" else Client()).post("/join/splitting", form)
+    assert resubmitted["Location"] == first["Location"]
     assert Enrolment.objects.count() == 1
     assert Client().post("/join/splitting", form_of(Client()))["Location"] != first["Location"]
 
 
-def test_lost_answer_does_not_use_up_a_code() -> None:
+def test_lost_response_does_not_use_up_a_code() -> None:
     launched_study(entry=Study.Entry.CODES)
     code = LabCode.objects.create(study="splitting", kind=LabCode.Kind.ONCE).code
     address = f"/join/splitting?code={code}"

@@ -18,28 +18,28 @@ pytestmark = pytest.mark.django_db
 
 def test_demo_has_every_game_and_is_idempotent(settings, tmp_path):
     settings.DATA_DIR = tmp_path
-    made = create_demo()
-    alone = Study.objects.filter(lineups=[])
-    assert sorted({study.game for study in alone}) == list(registry.keys())
-    assert {study.config["mechanism"] for study in alone.filter(game="social_dilemma")} == {
+    demo = create_demo()
+    single_player_demos = Study.objects.filter(lineups=[])
+    assert sorted({study.game for study in single_player_demos}) == list(registry.keys())
+    assert {study.config["mechanism"] for study in single_player_demos.filter(game="social_dilemma")} == {
         "repetition",
         "contract",
         "reputation_first_order",
     }
     assert {study.status for study in Study.objects.all()} == {"launched"}
-    assert create_demo() == made
-    assert len(made.links) == Study.objects.count()
+    assert create_demo() == demo
+    assert len(demo.links) == Study.objects.count()
 
 
 def test_negotiation_demo_has_gains_from_trade(settings, tmp_path, client):
     """The defaults allow gains both in the demo and in the form for a new study."""
     settings.DATA_DIR = tmp_path
     create_demo()
-    worth = [study.configured().config for study in Study.objects.filter(game="negotiation")]
+    configs = [study.configured().config for study in Study.objects.filter(game="negotiation")]
     client.force_login(User.objects.create_superuser("root"))
     form = client.get("/admin/studies/study/add/?game=negotiation").content.decode()
     shown = dict(re.findall(r'name="parameter_(seller_factor|buyer_factor)" value="([\d.]+)"', form))
-    assert len(worth) == 2 and all(one.buyer_factor > one.seller_factor for one in worth)
+    assert len(configs) == 2 and all(config.buyer_factor > config.seller_factor for config in configs)
     assert float(shown["buyer_factor"]) > float(shown["seller_factor"])
     page = client.get("/join/demo-negotiation").content.decode()
     assert re.search(r"Play as [^<]*seller", page) and re.search(r"Play as [^<]*buyer", page)
@@ -49,8 +49,8 @@ def test_demos_for_two_people(settings, tmp_path, client):
     settings.DATA_DIR = tmp_path
     create_demo()
     together = Study.objects.exclude(lineups=[])
-    seated = [key for key in registry.keys() if len(configure(registry.get(key), {}).people()) > 1]
-    assert sorted({study.game for study in together}) == seated
+    keys = [key for key in registry.keys() if len(configure(registry.get(key), {}).people()) > 1]
+    assert sorted({study.game for study in together}) == keys
     mechanisms = {study.config["mechanism"] for study in together.filter(game="social_dilemma")}
     assert mechanisms == {"repetition", "contract", "reputation_first_order"}
     assert all(cell.group_size == 2 for study in together for cell in study.latest_version().cells.all())
@@ -60,8 +60,8 @@ def test_demos_for_two_people(settings, tmp_path, client):
 
 def test_local_model_plays_every_game(settings, tmp_path):
     settings.DATA_DIR = tmp_path
-    made = create_demo("http://127.0.0.1:9/v1")
-    against_it = Study.objects.filter(agents__has_key="local:smollm2-135m-instruct", status="launched")
-    assert [study.game for study in against_it.order_by("game")] == list(registry.keys())
-    assert len(made.links) == Study.objects.count()
+    demo = create_demo("http://127.0.0.1:9/v1")
+    model_studies = Study.objects.filter(agents__has_key="local:smollm2-135m-instruct", status="launched")
+    assert [study.game for study in model_studies.order_by("game")] == list(registry.keys())
+    assert len(demo.links) == Study.objects.count()
     assert Endpoint.objects.get().base_url == "http://127.0.0.1:9/v1"

@@ -32,13 +32,13 @@ def study(**fields) -> Study:
     return Study(**given)
 
 
-def wanted(design, **fields):
-    made = study(design=design, roles=["alice", "bob"], **fields)
-    return [(cell.config["rounds"], cell.role, cell.quota, cell.kind) for cell in plan_cells(made)]
+def planned(design, **fields):
+    draft = study(design=design, roles=["alice", "bob"], **fields)
+    return [(cell.config["rounds"], cell.role, cell.quota, cell.kind) for cell in plan_cells(draft)]
 
 
 def test_default_design_has_a_cell_per_role():
-    assert wanted({}, config={"rounds": 3}) == [(3, "alice", 4, ""), (3, "bob", 4, "")]
+    assert planned({}, config={"rounds": 3}) == [(3, "alice", 4, ""), (3, "bob", 4, "")]
 
 
 def test_grid_is_combined_with_other_parameters():
@@ -53,7 +53,7 @@ def test_custom_configurations_have_own_quotas_and_roles():
             {"config": {"rounds": 5}, "roles": ["bob"]},
         ]
     }
-    assert wanted(design) == [(2, "alice", 9, "main"), (2, "bob", 9, "main"), (5, "bob", 4, "")]
+    assert planned(design) == [(2, "alice", 9, "main"), (2, "bob", 9, "main"), (5, "bob", 4, "")]
 
 
 def test_published_selection_has_its_cells_and_quotas():
@@ -93,41 +93,41 @@ def test_announced_average_may_depend_on_a_parameter():
     ],
 )
 def test_unplayable_design_is_refused_with_the_reason(design, reason):
-    made = study(design=design, roles=["alice", "bob"])
+    draft = study(design=design, roles=["alice", "bob"])
     with pytest.raises(BadConfig, match=reason):
-        plan_cells(made)
+        plan_cells(draft)
     with pytest.raises(ValidationError) as refused:
-        made.full_clean()
+        draft.full_clean()
     assert set(refused.value.message_dict) == {"design"}
 
 
 def test_launching_freezes_cells_and_spreads_participants():
-    made = study(design={"grid": {"rounds": [2, 6]}, "averages": {"by": "rounds", "amounts": {"2": "1", "6": "3"}}})
-    made.save()
-    version = launch(made)
-    made.refresh_from_db()
+    draft = study(design={"grid": {"rounds": [2, 6]}, "averages": {"by": "rounds", "amounts": {"2": "1", "6": "3"}}})
+    draft.save()
+    version = launch(draft)
+    draft.refresh_from_db()
     assert [c["rounds"] for c in version.content["configurations"]] == [2, 6]
     assert [(c.configuration, c.role) for c in Cell.objects.order_by("number")] == [
         (0, "alice"), (0, "bob"), (1, "alice"), (1, "bob"),
     ]  # fmt: skip
     for worker in "ABCD":
-        enrol(made, Arrival("codes", worker=worker, proof=worker))
+        enrol(draft, Arrival("codes", worker=worker, proof=worker))
     assert all(cell.placements.count() == 1 for cell in Cell.objects.all())
 
 
 def test_match_and_announcement_follow_the_cell():
-    made = study(
+    draft = study(
         design={"grid": {"rounds": [2, 6]}, "averages": {"by": "rounds", "amounts": {"2": "1.25", "6": "3.50"}}},
         roles=["alice"],
         asks_code_word=False,
     )
-    made.save()
-    version = launch(made)
-    made.refresh_from_db()
+    draft.save()
+    version = launch(draft)
+    draft.refresh_from_db()
     assert "between $1.25 and $3.50" in version.content["texts"]["consent"]
     for worker in "AB":
-        person = enrol(made, Arrival("codes", worker=worker, proof=worker))
-        rounds = made.versions.get().content["configurations"][person.placement.cell.configuration]["rounds"]
+        person = enrol(draft, Arrival("codes", worker=worker, proof=worker))
+        rounds = draft.versions.get().content["configurations"][person.placement.cell.configuration]["rounds"]
         instructions = next(step for step in person.steps if step["kind"] == "instructions")
         assert {2: "$1.25", 6: "$3.50"}[rounds] in instructions["pay"]
         for answer in ({"agree": "yes"}, {"name": "Robin"}, {}):

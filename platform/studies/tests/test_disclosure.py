@@ -16,7 +16,7 @@ from opponents.agents import PERSON
 from studies.disclosure import disclosure_of, late_disclosure
 
 MODEL, SCRIPT = "lab:m", "script:fair"
-KEPT_BACK = "What we didn't tell you before"
+HEADING = "What we didn't tell you before"
 
 
 @pytest.mark.parametrize(
@@ -43,10 +43,10 @@ KEPT_BACK = "What we didn't tell you before"
         ([[PERSON, PERSON, MODEL], [PERSON, MODEL, MODEL]], True, "either", "The other players may be people taking"),
     ],
 )
-def test_disclosure_is_true_of_every_line_up(lineups, tells, told, words):
-    said = disclosure_of([dict(enumerate(seats)) for seats in lineups], tells=tells)
-    assert said.get("told") == told
-    assert words is None or said["words"].startswith(words)
+def test_disclosure_is_accurate_for_every_line_up(lineups, tells, told, words):
+    disclosure = disclosure_of([dict(enumerate(seats)) for seats in lineups], tells=tells)
+    assert disclosure.get("told") == told
+    assert words is None or disclosure["words"].startswith(words)
 
 
 def page(client, person) -> str:
@@ -69,10 +69,10 @@ def test_dataset_records_what_each_participant_was_told(tmp_path):
     export(study, tmp_path / "d")
     assert verify(tmp_path / "d") == []
     seats = {row["role"]: row for row in csv.DictReader((tmp_path / "d" / "seats.csv").open(newline=""))}
-    agreed = person.visits.get(kind="consent").answered_at
+    consented_at = person.visits.get(kind="consent").answered_at
     assert seats["alice"]["told_of_players"] == "told"
     assert seats["alice"]["told_words"] == "The other player is a computer program, possibly a language model."
-    assert seats["alice"]["told_at"].startswith(f"{agreed:%Y-%m-%dT%H:%M:%S}")
+    assert seats["alice"]["told_at"].startswith(f"{consented_at:%Y-%m-%dT%H:%M:%S}")
     assert (seats["bob"]["told_of_players"], seats["bob"]["told_words"], seats["bob"]["told_at"]) == ("", "", "")
     (match,) = csv.DictReader((tmp_path / "d" / "matches.csv").open(newline=""))
     assert match["told_of_players"] == "told"
@@ -84,16 +84,16 @@ def test_last_page_discloses_what_was_withheld(client):
     played = building.complete(study, worker="A1")
     assert "The other player" not in str(played.steps[0])
     told = page(client, played)
-    assert KEPT_BACK in told and "You played with a computer program with fixed rules." in told
+    assert HEADING in told and "You played with a computer program with fixed rules." in told
     left = building.arrive(study, worker="A2")
     building.people.withdraw(enrolment_id=left.pk)
-    assert KEPT_BACK not in page(client, left)
+    assert HEADING not in page(client, left)
 
 
 @pytest.mark.django_db
-def test_informed_participants_get_no_late_disclosure(client):
+def test_informed_participants_get_no_later_disclosure(client):
     played = building.complete(building.new_study(), worker="A1")
-    assert late_disclosure(played) == [] and KEPT_BACK not in page(client, played)
+    assert late_disclosure(played) == [] and HEADING not in page(client, played)
 
 
 @pytest.mark.django_db
@@ -107,6 +107,6 @@ def test_debriefing_names_the_undisclosed_players_of_every_game(game):
     Seat.objects.create(match=match, role=roles[0], enrolment=person, step=2)
     for role, agent in zip(roles[1:], cycle(["openai:m", SCRIPT])):
         Seat.objects.create(match=match, role=role, agent=agent)
-    said = " ".join(late_disclosure(person))
-    assert ("language model" in said) == (len(roles) > 1) and ("fixed rules" in said) == (len(roles) > 2)
-    assert bool(said) == (len(roles) > 1)
+    disclosure = " ".join(late_disclosure(person))
+    assert ("language model" in disclosure) == (len(roles) > 1) and ("fixed rules" in disclosure) == (len(roles) > 2)
+    assert bool(disclosure) == (len(roles) > 1)

@@ -18,18 +18,18 @@ from tests.visitors import consented_participant, heading_of, launched_study, te
 pytestmark = pytest.mark.django_db
 
 
-def at_the_door(entry: str) -> HttpResponse:
+def follow_link(entry: str) -> HttpResponse:
     """Follow a link of this kind of entry."""
     link = {
         Study.Entry.CODES: lambda: {"code": LabCode.objects.create(study="splitting").code},
         Study.Entry.MTURK: lambda: {"workerId": "W", "assignmentId": "A", "hitId": "H"},
         Study.Entry.OPEN: dict,
-        Study.Entry.OTREE: lambda: {"token": token_of_otree()},
+        Study.Entry.OTREE: lambda: {"token": otree_token()},
     }[entry]()
     return Client().get("/join/splitting", link)
 
 
-def token_of_otree() -> str:
+def otree_token() -> str:
     """Return a token signed by an oTree server registered for the study."""
     server = OtreeServer.objects.create(study="splitting", addresses="https://otree.example")
     back = "https://otree.example/InitializeParticipant/abc"
@@ -52,7 +52,7 @@ def test_unknown_study_has_a_clear_page(slug):
 def test_closed_study_explains_why(entry, status, reason):
     launched_study(entry=entry)
     Study.objects.update(status=status)
-    answer = at_the_door(entry)
+    answer = follow_link(entry)
     assert answer.status_code == 403
     assert "not open" in heading_of(answer)
     assert reason in text_of(answer)
@@ -61,7 +61,7 @@ def test_closed_study_explains_why(entry, status, reason):
 
 def test_unlaunched_draft_has_the_same_page():
     Study.objects.create(title="Splitting", slug="splitting", game="bargaining", entry=Study.Entry.OPEN)
-    answer = at_the_door(Study.Entry.OPEN)
+    answer = follow_link(Study.Entry.OPEN)
     assert answer.status_code == 403
     assert "not started yet" in text_of(answer)
 
@@ -69,7 +69,7 @@ def test_unlaunched_draft_has_the_same_page():
 def test_full_study_says_a_place_may_become_free():
     study = launched_study(quota=1)
     consented_participant(study)
-    answer = at_the_door(Study.Entry.CODES)
+    answer = follow_link(Study.Entry.CODES)
     assert answer.status_code == 403
     assert "places are taken" in heading_of(answer)
     assert "try again later" in text_of(answer)
@@ -87,5 +87,5 @@ def test_participants_continue_when_the_study_is_paused_or_full():
 
 def test_entry_pages_show_no_game_parameters():
     launched_study(entry=Study.Entry.OPEN, config={"money": 123_457, "delta_bob": 0.123})
-    page = at_the_door(Study.Entry.OPEN).content.decode()
+    page = follow_link(Study.Entry.OPEN).content.decode()
     assert "123" not in page

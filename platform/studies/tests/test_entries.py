@@ -27,22 +27,27 @@ def boss(client) -> User:
     return user
 
 
-def entered(points: dict, **controls: str) -> dict[str, str]:
+def grid_fields(points: dict, **controls: str) -> dict[str, str]:
     """Return the fields of the grid as a browser submits them."""
-    typed = {f"{key}/{seat}": str(one) for key, row in points.items() for seat, one in enumerate(row, start=1)}
-    return {f"parameter_custom_game:{key}": value for key, value in {**typed, **controls}.items()}
+    values = {f"{key}/{seat}": str(value) for key, row in points.items() for seat, value in enumerate(row, start=1)}
+    return {f"parameter_custom_game:{key}": value for key, value in {**values, **controls}.items()}
 
 
-def typed(client, points: dict = GRID, **controls: str) -> dict:
+def grid_form(client, points: dict = GRID, **controls: str) -> dict:
     controls = {"seats": "2", "actions1": "2", "actions2": "2", **controls}
-    own = {"title": "Dilemma", "slug": "dilemma", "parameter_base_game": "custom", "parameter_mechanism": "none"}
-    return new_form_data(client, ADD, **own, **entered(points, **controls))
+    study_fields = {
+        "title": "Dilemma",
+        "slug": "dilemma",
+        "parameter_base_game": "custom",
+        "parameter_mechanism": "none",
+    }
+    return new_form_data(client, ADD, **study_fields, **grid_fields(points, **controls))
 
 
 def test_grid_entries_become_part_of_the_study(client):
     chosen = {"cooperate1": "0", "cooperate2": "0", "nash": "1", "cooperative": "4"}
-    sent = typed(client, **chosen) | {"parameter_action_names": "Share\nKeep"}
-    assert client.post(ADD, sent).status_code == 302
+    data = grid_form(client, **chosen) | {"parameter_action_names": "Share\nKeep"}
+    assert client.post(ADD, data).status_code == 302
     study = Study.objects.get()
     custom = study.config["custom_game"]
     assert custom == {
@@ -55,21 +60,21 @@ def test_grid_entries_become_part_of_the_study(client):
     page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
     assert "Points of player 2 where player 1 plays Share, player 2 plays Keep" in page.content.decode()
     assert client.post(page.request["PATH_INFO"], form_data(page, title="Again")).status_code == 302
-    again = Study.objects.get()
-    assert (again.title, again.config) == ("Again", study.config)
+    saved = Study.objects.get()
+    assert (saved.title, saved.config) == ("Again", study.config)
 
 
 def test_three_players_have_a_table_per_action_of_the_third(client):
     points = {f"{a},{b},{c}": (a, b, c) for a, b, c in product((0, 1), (0, 1, 2), (0, 1))}
     sizes = {"seats": "3", "actions1": "2", "actions2": "3", "actions3": "2"}
-    assert client.post(ADD, typed(client, points, **sizes)).status_code == 302
+    assert client.post(ADD, grid_form(client, points, **sizes)).status_code == 302
     custom = Study.objects.get().config["custom_game"]
     assert custom["actions"] == [2, 3, 2]
     assert custom["payoffs"]["1,2,0"] == [1, 2, 0]
 
 
 @pytest.mark.parametrize(
-    ("points", "controls", "says"),
+    ("points", "controls", "message"),
     [
         ({**GRID, "1,0": (5, "")}, {}, "A1, A0: the points of player 2 are missing."),
         ({**GRID, "0,1": ("five", 5)}, {}, "A0, A1: “five” is not a number"),
@@ -84,26 +89,26 @@ def test_three_players_have_a_table_per_action_of_the_third(client):
         ({}, {}, "Enter a value"),
     ],
 )
-def test_grid_errors_are_shown_at_the_field(client, points, controls, says):
-    response = client.post(ADD, typed(client, points, **controls))
+def test_grid_errors_are_shown_at_the_field(client, points, controls, message):
+    response = client.post(ADD, grid_form(client, points, **controls))
     errors = response.context["adminform"].form.errors
     assert list(errors) == ["parameter_custom_game"]
-    assert says in errors["parameter_custom_game"][0]
+    assert message in errors["parameter_custom_game"][0]
     assert not Study.objects.exists()
     if controls.get("actions2") == "3":
         assert 'name="parameter_custom_game:0,2/1"' in response.content.decode()
 
 
 def test_grid_applies_only_to_custom_base_games(client):
-    sent = typed(client, {"0,0": ("half", "")}) | {"parameter_base_game": "stag_hunt"}
-    assert client.post(ADD, sent).status_code == 302
+    data = grid_form(client, {"0,0": ("half", "")}) | {"parameter_base_game": "stag_hunt"}
+    assert client.post(ADD, data).status_code == 302
     assert "custom_game" not in Study.objects.get().config
 
 
 def test_larger_game_from_a_file_is_kept(client):
     payoffs = {",".join(map(str, profile)): [0, 1, 2, 3] for profile in product((0, 1), repeat=4)}
     config = {"base_game": "custom", "custom_game": {"actions": [2] * 4, "payoffs": payoffs}}
-    assert client.post(ADD, typed(client)).status_code == 302
+    assert client.post(ADD, grid_form(client)).status_code == 302
     study = Study.objects.get()
     study.config = config
     study.save()
@@ -113,17 +118,17 @@ def test_larger_game_from_a_file_is_kept(client):
 
 
 def test_equilibria_and_cooperation_are_shown_live(client):
-    answer = client.post(ADD.replace("?", "live-preview/?"), typed(client, cooperate1="0", cooperate2="0")).json()
-    told = answer["entries"]["parameter_custom_game"]
-    assert "The only equilibrium in pure strategies: A1, A1 (1, 1)." in told
-    assert "All cooperate: A0, A0 (4, 4)." in told
-    assert "Player 1 would gain 1 by deviating alone to A1: a dilemma." in told
-    assert "Everybody gets more there than in any other equilibrium." in told
+    answer = client.post(ADD.replace("?", "live-preview/?"), grid_form(client, cooperate1="0", cooperate2="0")).json()
+    html = answer["entries"]["parameter_custom_game"]
+    assert "The only equilibrium in pure strategies: A1, A1 (1, 1)." in html
+    assert "All cooperate: A0, A0 (4, 4)." in html
+    assert "Player 1 would gain 1 by deviating alone to A1: a dilemma." in html
+    assert "Everybody gets more there than in any other equilibrium." in html
     assert answer["preview"]
 
 
 def test_collection_form_has_the_same_grid(client):
-    sent = new_form_data(
+    data = new_form_data(
         client,
         COLLECT,
         title="Custom",
@@ -131,12 +136,14 @@ def test_collection_form_has_the_same_grid(client):
         configurations_from="grid",
         several_base_game="stag_hunt, custom",
         agents=json.dumps(agents_from_specs("script:nash")),
-        **entered(GRID, seats="2", actions1="2", actions2="2"),
+        **grid_fields(GRID, seats="2", actions1="2", actions2="2"),
     )
-    assert client.post(COLLECT, sent).status_code == 302
-    played = {one["base_game"]: one["custom_game"] for one in Collection.objects.get().content["configurations"]}
+    assert client.post(COLLECT, data).status_code == 302
+    played = {
+        config["base_game"]: config["custom_game"] for config in Collection.objects.get().content["configurations"]
+    }
     assert played["stag_hunt"] is None
     assert played["custom"]["payoffs"]["1,0"] == [5, 0]
-    missing = sent | {"slug": "other", "parameter_custom_game:1,1/1": ""}
-    errors = client.post(COLLECT, missing).context["adminform"].form.errors
+    incomplete = data | {"slug": "other", "parameter_custom_game:1,1/1": ""}
+    errors = client.post(COLLECT, incomplete).context["adminform"].form.errors
     assert "A1, A1: the points of player 1 are missing." in errors["parameter_custom_game"][0]

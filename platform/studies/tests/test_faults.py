@@ -67,7 +67,7 @@ def test_study_pauses_when_its_model_does_not_answer(pauses, then, django_captur
     ] * pauses
 
 
-def test_manually_ended_match_pauses_nothing(django_capture_on_commit_callbacks) -> None:
+def test_manually_ended_match_does_not_pause_the_study(django_capture_on_commit_callbacks) -> None:
     visitor = Visitor(
         arrived_participant(launched_study(agents=agents_from_specs("openai:m"), pauses_on_failure=True))
     ).walk_to("match")

@@ -29,11 +29,11 @@ def study(**fields) -> Study:
 
 
 def test_forecast_counts_participants_and_is_reproducible():
-    made = study(design={"grid": {"rounds": [1, 10, None], "scale": [100, 1000]}}, roles=["alice", "bob"])
-    expected = forecast(made)
+    draft = study(design={"grid": {"rounds": [1, 10, None], "scale": [100, 1000]}}, roles=["alice", "bob"])
+    expected = forecast(draft)
     assert (expected.configurations, expected.cells, expected.people) == (6, 12, 36)
     assert expected.sampled == 24
-    assert forecast(made) == expected
+    assert forecast(draft) == expected
 
 
 def test_large_study_is_sampled_evenly():
@@ -45,14 +45,14 @@ def test_forecast_pay_lies_between_base_and_cap():
     fixed = forecast(study(pay_rule="fixed", base=Decimal("1.50"), announced_average=Decimal("0.75")))
     assert fixed.pay == (Decimal("2.25"),) * 3
     assert fixed.total_pay == Decimal("6.75")
-    least, mean, most = forecast(study(base=Decimal(1), cap=Decimal("0.60"))).pay
-    assert Decimal(1) <= least <= mean <= most <= Decimal("1.60")
+    minimum, mean, maximum = forecast(study(base=Decimal(1), cap=Decimal("0.60"))).pay
+    assert Decimal(1) <= minimum <= mean <= maximum <= Decimal("1.60")
 
 
 def test_forecast_pay_follows_the_cells_average():
     averages = {"by": "scale", "amounts": {"100": "0.50", "1000": "3.00"}}
-    made = study(pay_rule="fixed", base=Decimal(1), design={"grid": {"scale": [100, 1000]}, "averages": averages})
-    assert forecast(made).pay == (Decimal("1.50"), Decimal("2.75"), Decimal("4.00"))
+    draft = study(pay_rule="fixed", base=Decimal(1), design={"grid": {"scale": [100, 1000]}, "averages": averages})
+    assert forecast(draft).pay == (Decimal("1.50"), Decimal("2.75"), Decimal("4.00"))
 
 
 def test_forecast_cost_uses_model_prices():

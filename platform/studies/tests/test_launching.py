@@ -28,7 +28,7 @@ def test_launched_study_is_hashed_with_a_cell_per_role():
     ]
 
 
-def test_the_content_contains_everything_an_enrolment_depends_on():
+def test_content_contains_all_that_enrolments_depend_on():
     content = launched_study(config={"rounds": 6}).versions.get().content
     assert content["configurations"][0]["rounds"] == 6
     assert content["configurations"][0]["money"] == 10_000
@@ -81,7 +81,7 @@ def test_launching_an_edit_makes_a_new_version(edit):
     assert (first.content, first.sha256, list(first.cells.values())) == before
 
 
-def test_unlaunched_edit_does_not_affect_newcomers():
+def test_unlaunched_edit_does_not_affect_new_participants():
     study = launched_study(asks_quiz=True)
     Study.objects.update(asks_quiz=False)
     study.refresh_from_db()

@@ -38,7 +38,7 @@ AGENTS = {
 }
 
 
-def contest(**fields) -> Study:
+def draft_contest(**fields) -> Study:
     """Return a draft in which participants guess numbers in a group of five."""
     values = {"title": "Guessing", "slug": "guessing", "game": "beauty_contest", "agents": AGENTS, "quota": 2}
     return Study(**{**values, "config": {"players": 5}, "entry": "codes", **fields})
@@ -48,7 +48,7 @@ def lineup(name: str = "", weight: int = 1, **seats) -> dict:
     return {
         "name": name,
         "weight": weight,
-        "seats": {"*" if seat == "others" else seat: who for seat, who in seats.items()},
+        "seats": {"*" if seat == "others" else seat: player for seat, player in seats.items()},
     }
 
 
@@ -56,32 +56,32 @@ def lineup(name: str = "", weight: int = 1, **seats) -> dict:
 
 
 def test_one_participant_among_four_scripts():
-    (cell,) = plan_cells(contest(lineups=[lineup(p1="person", others="level 1")]))
+    (cell,) = plan_cells(draft_contest(lineups=[lineup(p1="person", others="level 1")]))
     assert cell.seats == {"p1": "person", "p2": "level 1", "p3": "level 1", "p4": "level 1", "p5": "level 1"}
     assert (cell.people, cell.role, cell.quota) == (["p1"], "p1", 2)
 
 
 def test_line_ups_are_crossed_with_the_grid_and_weighted():
-    made = contest(
+    study = draft_contest(
         design={"grid": {"players": [3, 5]}},
         lineups=[
             lineup("alone", p1="person", others="level 1"),
             lineup("pair", 3, p1="person", p2="person", others="calm"),
         ],
     )
-    found = [(cell.config["players"], cell.lineup, len(cell.people), cell.quota) for cell in plan_cells(made)]
-    assert found == [(3, "alone", 1, 2), (3, "pair", 2, 6), (5, "alone", 1, 2), (5, "pair", 2, 6)]
+    cells = [(cell.config["players"], cell.lineup, len(cell.people), cell.quota) for cell in plan_cells(study)]
+    assert cells == [(3, "alone", 1, 2), (3, "pair", 2, 6), (5, "alone", 1, 2), (5, "pair", 2, 6)]
 
 
 def test_default_line_ups_pair_each_role_with_each_agent():
-    made = Study(
+    study = Study(
         title="S",
         slug="s",
         game="bargaining",
         agents=agents_from_specs("script:fair", "openai:m"),
         roles=["alice", "bob"],
     )
-    assert [(cell.role, cell.lineup) for cell in plan_cells(made)] == [
+    assert [(cell.role, cell.lineup) for cell in plan_cells(study)] == [
         ("alice", "script:fair"),
         ("alice", "openai:m"),
         ("bob", "script:fair"),
@@ -91,28 +91,28 @@ def test_default_line_ups_pair_each_role_with_each_agent():
 
 @pytest.mark.django_db
 def test_equivalent_seats_are_offered_once():
-    made = contest(agents={}, lineups=[])
-    made.full_clean()
-    assert made.roles == ["p1"]
-    assert list(made.agents) == [f"script:{registry.get('beauty_contest').default_script}"]
+    study = draft_contest(agents={}, lineups=[])
+    study.full_clean()
+    assert study.roles == ["p1"]
+    assert list(study.agents) == [f"script:{registry.get('beauty_contest').default_script}"]
 
 
 @given(
     st.lists(st.sampled_from(["person", "calm", "level 1", ["calm", "judge"], None]), min_size=5, max_size=5),
     st.booleans(),
 )
-def test_line_up_with_an_empty_seat_is_refused(takers, rest):
-    seats = {f"p{number}": who for number, who in enumerate(takers, start=1) if who is not None}
-    written = Lineup(seats={**seats, **({"*": "level 1"} if rest or not seats else {})})
+def test_line_up_with_an_empty_seat_is_refused(players, has_rest):
+    seats = {f"p{number}": player for number, player in enumerate(players, start=1) if player is not None}
+    parsed = Lineup(seats={**seats, **({"*": "level 1"} if has_rest or not seats else {})})
     game = configure(registry.get("beauty_contest"), {"players": 5})
-    empty = len(seats) < 5 and "*" not in written.seats
-    if empty or PERSON not in seats.values():
+    has_unfilled = len(seats) < 5 and "*" not in parsed.seats
+    if has_unfilled or PERSON not in seats.values():
         with pytest.raises(BadLineup):
-            written.fitted(game)
+            parsed.fitted(game)
         return
-    fitted = written.fitted(game)
+    fitted = parsed.fitted(game)
     assert tuple(fitted) == game.roles()
-    assert all(fitted[role] == who for role, who in seats.items())
+    assert all(fitted[role] == player for role, player in seats.items())
     assert len(people_in(fitted)) == list(seats.values()).count(PERSON)
 
 
@@ -134,7 +134,7 @@ def test_agent_list_is_drawn_by_match_and_seat():
 def test_agent_hash_covers_all_behaviour():
     agents = parse_agents(AGENTS)
     hashes = {agent.hash for agent in agents.values()}
-    assert len(hashes) == 3 and all(len(one) == 12 for one in hashes)
+    assert len(hashes) == 3 and all(len(digest) == 12 for digest in hashes)
     calm = agents["calm"]
     assert Agent.model_validate(calm.frozen()).hash == calm.hash
     assert Agent(spec=calm.spec, delay=1).hash != calm.hash
@@ -156,7 +156,7 @@ def test_valid_agent_names(label):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("lineups", "says"),
+    ("lineups", "message"),
     [
         ([lineup(p1="person")], "these seats are empty: p2, p3, p4, p5"),
         ([lineup(p1="person", p9="calm", others="calm")], "there is no seat p9"),
@@ -171,19 +171,19 @@ def test_valid_agent_names(label):
         (["p1"], "Line-up 1"),
     ],
 )
-def test_unplayable_line_up_is_refused_at_its_field(lineups, says):
-    with pytest.raises(ValidationError) as refused:
-        contest(lineups=lineups).full_clean()
-    assert list(refused.value.message_dict) == ["lineups"]
-    assert says in refused.value.message_dict["lineups"][0]
+def test_unplayable_line_up_is_refused_at_its_field(lineups, message):
+    with pytest.raises(ValidationError) as error:
+        draft_contest(lineups=lineups).full_clean()
+    assert list(error.value.message_dict) == ["lineups"]
+    assert message in error.value.message_dict["lineups"][0]
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("agents", [[], {"x": {}}, {"x": "script:level_1"}, {"person": {"spec": "script:level_1"}}])
 def test_invalid_agents_are_refused_at_their_field(agents):
-    with pytest.raises(ValidationError) as refused:
-        contest(agents=agents, lineups=[lineup(p1="person", others="x")]).full_clean()
-    assert "agents" in refused.value.message_dict or "lineups" in refused.value.message_dict
+    with pytest.raises(ValidationError) as error:
+        draft_contest(agents=agents, lineups=[lineup(p1="person", others="x")]).full_clean()
+    assert "agents" in error.value.message_dict or "lineups" in error.value.message_dict
 
 
 # ---- launched --------------------------------------------------------------------------------------------
@@ -191,14 +191,14 @@ def test_invalid_agents_are_refused_at_their_field(agents):
 
 @pytest.mark.django_db
 def test_groups_fill_seat_by_seat_and_count_as_matches():
-    made = contest(lineups=[lineup("pair", p1="person", p2="person", others="level 1")])
-    made.save()
-    version = launch(made)
-    made.refresh_from_db()
+    study = draft_contest(lineups=[lineup("pair", p1="person", p2="person", others="level 1")])
+    study.save()
+    version = launch(study)
+    study.refresh_from_db()
     (cell,) = version.cells.all()
     assert (cell.quota, cell.group_size, cell.places, cell.role) == (2, 2, 4, "")
     assert cell_titles(version.pk, version.sha256) == {1: "2 participants · pair"}
-    people = [arrived_participant(made, f"worker {number}") for number in range(4)]
+    people = [arrived_participant(study, f"worker {number}") for number in range(4)]
     assert Counter(Placement.objects.values_list("role", flat=True)) == {"p1": 2, "p2": 2}
     assert {step["kind"] for step in people[0].steps} >= {"lobby", "match"}
     assert labels_in(people[0].steps[-1].get("seats", cell.seats)) == ["level 1"]
@@ -209,7 +209,7 @@ def test_groups_fill_seat_by_seat_and_count_as_matches():
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("seats", "says"),
+    ("seats", "message"),
     [
         ({"p1": "person", "others": "calm"}, "The other players are computer programs"),
         ({"others": "person"}, "The other players are people taking part in this study, like you."),
@@ -219,17 +219,17 @@ def test_groups_fill_seat_by_seat_and_count_as_matches():
         ),
     ],
 )
-def test_consent_text_describes_the_others_truthfully(seats, says):
-    assert says in default_consent(contest(lineups=[lineup(**seats)]))
+def test_consent_text_describes_the_others_truthfully(seats, message):
+    assert message in default_consent(draft_contest(lineups=[lineup(**seats)]))
 
 
 @pytest.mark.django_db
 def test_forecast_counts_matches_participants_and_models():
-    one = forecast(contest(lineups=[lineup(p1="person", p2="calm", others="level 1")]))
-    four = forecast(contest(lineups=[lineup(p1="person", others="calm")]))
-    pair = forecast(contest(lineups=[lineup(p1="person", p2="person", others="level 1")]))
-    assert (one.matches, one.people, pair.matches, pair.people) == (2, 2, 2, 4)
-    assert one.model_calls > 0 and four.model_calls == pytest.approx(4 * one.model_calls)
-    assert four.model_cost == pytest.approx(4 * one.model_cost, rel=0.2)
-    assert (pair.model_calls, pair.model_cost) == (0, 0)
-    assert one.minutes < forecasting.SECONDS_PER_DECISION * one.decisions * 5 / 60 + 10
+    one_model = forecast(draft_contest(lineups=[lineup(p1="person", p2="calm", others="level 1")]))
+    four_models = forecast(draft_contest(lineups=[lineup(p1="person", others="calm")]))
+    two_people = forecast(draft_contest(lineups=[lineup(p1="person", p2="person", others="level 1")]))
+    assert (one_model.matches, one_model.people, two_people.matches, two_people.people) == (2, 2, 2, 4)
+    assert one_model.model_calls > 0 and four_models.model_calls == pytest.approx(4 * one_model.model_calls)
+    assert four_models.model_cost == pytest.approx(4 * one_model.model_cost, rel=0.2)
+    assert (two_people.model_calls, two_people.model_cost) == (0, 0)
+    assert one_model.minutes < forecasting.SECONDS_PER_DECISION * one_model.decisions * 5 / 60 + 10

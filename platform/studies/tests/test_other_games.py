@@ -25,7 +25,7 @@ from studies import enrolling
 from studies.endings import earnings_of
 from studies.forecast import forecast
 from studies.models import Placement, Study
-from studies.tests.test_together import come, go_on, states, study
+from studies.tests.test_together import arrive, leave_match_page, states, study
 from tests.forms import form_data
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
@@ -37,24 +37,24 @@ ALONE = [{"name": "", "seats": {"p1": "person", "*": "script:rational"}}]
 
 def other(slug: str = "divide", **fields: object) -> Study:
     """Return a draft whose game is played in the session of another study."""
-    plain = {
+    defaults = {
         "game": "bargaining",
         "config": {"rounds": 2},
         "roles": ["alice"],
         "agents": agents_from_specs("script:fair"),
     }
-    return Study.objects.create(**{"title": slug, "slug": slug, "instructions": "Divide it.", **plain, **fields})
+    return Study.objects.create(**{"title": slug, "slug": slug, "instructions": "Divide it.", **defaults, **fields})
 
 
 def session(*others: Study, order: str = "fixed", **fields: object) -> Study:
     """Return a launched study of a contest and other games."""
-    one_run = {"config": {"players": 2, "runs": 1}, "lineups": ALONE}
-    keys = [one.pk for one in others]
-    return study(**{**one_run, "session_matches": len(keys) + 1, **fields}, session_order=order, session_games=keys)
+    single_run = {"config": {"players": 2, "runs": 1}, "lineups": ALONE}
+    keys = [other_study.pk for other_study in others]
+    return study(**{**single_run, "session_matches": len(keys) + 1, **fields}, session_order=order, session_games=keys)
 
 
-def steps_for(to: Study) -> list[dict[str, object]]:
-    return enrolling.enrol(to, Arrival(recruiter="open", proof="", worker="")).steps
+def steps_for(launched_study: Study) -> list[dict[str, object]]:
+    return enrolling.enrol(launched_study, Arrival(recruiter="open", proof="", worker="")).steps
 
 
 def games_of(steps: list[dict[str, object]]) -> list[object]:
@@ -72,34 +72,37 @@ def finish(match: Match) -> None:
         match.refresh_from_db()
 
 
-def play_all(one: Enrolment) -> Enrolment:
-    while not one.ended:
-        finish(Seat.objects.filter(enrolment=one).order_by("step").last().match)
-        one = go_on(one)
-    return one
+def play_all(enrolment: Enrolment) -> Enrolment:
+    while not enrolment.ended:
+        finish(Seat.objects.filter(enrolment=enrolment).order_by("step").last().match)
+        enrolment = leave_match_page(enrolment)
+    return enrolment
 
 
 def test_games_are_played_in_order_with_their_own_rules():
     steps = steps_for(session(other(), pay_rule="share"))
     assert games_of(steps) == ["beauty_contest", "bargaining"]
-    read = [step for step in steps if step["kind"] == "instructions"]
-    assert [step["game"] for step in read] == ["beauty_contest", "bargaining"]
-    assert read[1]["texts"]["instructions"] == "Divide it."
-    assert "You play 2 games." in read[0]["pay"] and "not all the same" in read[0]["pay"]
+    instructions = [step for step in steps if step["kind"] == "instructions"]
+    assert [step["game"] for step in instructions] == ["beauty_contest", "bargaining"]
+    assert instructions[1]["texts"]["instructions"] == "Divide it."
+    assert "You play 2 games." in instructions[0]["pay"] and "not all the same" in instructions[0]["pay"]
 
 
 def test_random_order_differs_between_participants():
-    to = session(other(), order="random")
-    orders = {tuple(games_of(steps_for(to))) for _person in range(12)}
+    launched_study = session(other(), order="random")
+    orders = {tuple(games_of(steps_for(launched_study))) for _person in range(12)}
     assert orders == {("beauty_contest", "bargaining"), ("bargaining", "beauty_contest")}
 
 
 def test_every_game_is_paid_and_in_the_dataset(tmp_path: Path):
-    to = session(other(), session_pays="last")
-    (one,) = come(to)
-    assert play_all(one).state == State.COMPLETED
-    assert [game["counts"] for game in earnings_of(one, to.latest_version().content).games] == [False, True]
-    export(to, tmp_path / "d")
+    launched_study = session(other(), session_pays="last")
+    (enrolment,) = arrive(launched_study)
+    assert play_all(enrolment).state == State.COMPLETED
+    assert [game["counts"] for game in earnings_of(enrolment, launched_study.latest_version().content).games] == [
+        False,
+        True,
+    ]
+    export(launched_study, tmp_path / "d")
     assert verify(tmp_path / "d") == []
     played = {row["game"]: row for row in rows(tmp_path / "d", "matches")}
     assert {game: row["session"] for game, row in played.items()} == {"beauty_contest": "1", "bargaining": "2"}
@@ -109,28 +112,28 @@ def test_every_game_is_paid_and_in_the_dataset(tmp_path: Path):
 
 def test_groups_stay_together_across_games(tmp_path: Path):
     game = other("dilemma", game="social_dilemma", config={}, roles=[], agents={}, lineups=PAIR)
-    to = session(game, lineups=PAIR, agents={}, session_partners="any", order="random")
-    enrolments = come(to, 4)
+    launched_study = session(game, lineups=PAIR, agents={}, session_partners="any", order="random")
+    enrolments = arrive(launched_study, 4)
     assert states(enrolments) == {State.PLAYING: 4}
     for _game in range(2):
         for match in Match.objects.filter(status="live"):
             finish(match)
-        enrolments = [go_on(one) for one in enrolments]
+        enrolments = [leave_match_page(enrolment) for enrolment in enrolments]
     assert states(enrolments) == {State.COMPLETED: 4}
     assert sorted(Match.objects.values_list("game", flat=True)) == ["beauty_contest"] * 2 + ["social_dilemma"] * 2
-    for one in enrolments:
-        contest = Seat.objects.get(enrolment=one, match__game="beauty_contest")
-        assert Placement.objects.get(enrolment=one).role == contest.role
+    for enrolment in enrolments:
+        contest = Seat.objects.get(enrolment=enrolment, match__game="beauty_contest")
+        assert Placement.objects.get(enrolment=enrolment).role == contest.role
     assert Match.objects.values("seed").distinct().count() == 4
-    export(to, tmp_path / "d", ["csv", "jsonl", "otree"])
+    export(launched_study, tmp_path / "d", ["csv", "jsonl", "otree"])
     assert verify(tmp_path / "d") == []
     wide = rows(tmp_path / "d", "all_apps_wide")
     for game in ("1", "2"):
-        told = [{name: row[f"parley.{game}.{name}"] for name in (*OF_A_GROUP, *OF_A_PLAYER)} for row in wide]
-        groups = Counter(row["group.id_in_subsession"] for row in told)
+        columns = [{name: row[f"parley.{game}.{name}"] for name in (*OF_A_GROUP, *OF_A_PLAYER)} for row in wide]
+        groups = Counter(row["group.id_in_subsession"] for row in columns)
         assert sorted(groups.values()) == [2, 2]
-        assert Counter(row["player.id_in_group"] for row in told) == {"1": 2, "2": 2}
-        for row in told:
+        assert Counter(row["player.id_in_group"] for row in columns) == {"1": 2, "2": 2}
+        for row in columns:
             match = Match.objects.get(uid=row["player.parley_match"])
             assert float(row["player.parley_payoff"]) == match.payoffs[row["player.parley_role"]]
 
@@ -146,28 +149,28 @@ def test_consent_text_describes_the_others_in_all_games():
 
 
 def test_forecast_counts_every_game():
-    to = session(other())
+    launched_study = session(other())
     alone = study(slug="alone", config={"players": 2, "runs": 1}, lineups=ALONE)
-    assert forecast(to).decisions > forecast(alone).decisions
-    assert forecast(to).matches == 2 * forecast(alone).matches
+    assert forecast(launched_study).decisions > forecast(alone).decisions
+    assert forecast(launched_study).matches == 2 * forecast(alone).matches
 
 
-@pytest.mark.parametrize(("order", "begun"), [("random", [2, 2, 2]), ("fixed", [6, 6, 6]), ("again", [6, 6, 6])])
-def test_quota_counts_groups_wherever_they_begin(order: str, begun: list[int]):
-    to = study(
+@pytest.mark.parametrize(("order", "quotas"), [("random", [2, 2, 2]), ("fixed", [6, 6, 6]), ("again", [6, 6, 6])])
+def test_quota_counts_groups_wherever_they_begin(order: str, quotas: list[int]):
+    launched_study = study(
         lineups=ALONE,
         session_matches=3,
         session_order=order,
         design={"grid": {"fraction": [0.5, 0.6, 0.7]}},
         quota=6,
     )
-    assert list(to.latest_version().cells.values_list("quota", flat=True)) == begun
-    assert forecast(to).matches == {"random": 18, "fixed": 18, "again": 54}[order]
+    assert list(launched_study.latest_version().cells.values_list("quota", flat=True)) == quotas
+    assert forecast(launched_study).matches == {"random": 18, "fixed": 18, "again": 54}[order]
 
 
 class TestSettingUp:
     @pytest.mark.parametrize(
-        ("field", "wrong"),
+        ("field", "invalid"),
         [
             ("session_order", {"order": "again"}),
             ("session_matches", {"session_matches": 1}),
@@ -175,19 +178,19 @@ class TestSettingUp:
             ("session_games", {"others": [1, 1]}),
         ],
     )
-    def test_invalid_values_are_refused_at_their_field(self, field: str, wrong: dict[str, object]):
+    def test_invalid_values_are_refused_at_their_field(self, field: str, invalid: dict[str, object]):
         keys = {1: other().pk}
-        games = [Study(pk=keys.get(key, key)) for key in wrong.pop("others", [1])]
-        with pytest.raises(ValidationError) as refused:
-            session(*games, **wrong)
-        assert field in refused.value.message_dict
+        games = [Study(pk=keys.get(key, key)) for key in invalid.pop("others", [1])]
+        with pytest.raises(ValidationError) as error:
+            session(*games, **invalid)
+        assert field in error.value.message_dict
 
     def test_ambiguous_agent_label_is_named(self):
-        lazy = {"script:rational": {"spec": "script:random"}}
-        game = other("dilemma", game="social_dilemma", config={}, roles=["p1"], agents=lazy)
-        with pytest.raises(ValidationError) as refused:
+        agents = {"script:rational": {"spec": "script:random"}}
+        game = other("dilemma", game="social_dilemma", config={}, roles=["p1"], agents=agents)
+        with pytest.raises(ValidationError) as error:
             session(game)
-        assert "script:rational" in refused.value.message_dict["session_games"][0]
+        assert "script:rational" in error.value.message_dict["session_games"][0]
 
     def test_session_games_are_chosen_in_the_form(self, client):
         client.force_login(User.objects.create_superuser("boss"))
@@ -199,5 +202,5 @@ class TestSettingUp:
         assert client.post(page.request["PATH_INFO"], form_data(page, **chosen)).status_code == 302
         draft.refresh_from_db()
         assert draft.session_games == [game.pk]
-        wrong = client.post(page.request["PATH_INFO"], form_data(page, **chosen | {"session_matches": "1"}))
-        assert "session_matches" in wrong.context["adminform"].form.errors
+        invalid = client.post(page.request["PATH_INFO"], form_data(page, **chosen | {"session_matches": "1"}))
+        assert "session_matches" in invalid.context["adminform"].form.errors

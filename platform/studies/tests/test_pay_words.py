@@ -49,13 +49,13 @@ def test_study_may_use_dollars():
     assert "$10,000" in page and "10,000 points" not in page
 
 
-@pytest.mark.parametrize(("complete", "says"), [(True, {"accept", "walk_away"}), (False, {"walk_away"})])
-def test_examples_reveal_nothing_hidden(complete, says):
+@pytest.mark.parametrize(("complete", "message"), [(True, {"accept", "walk_away"}), (False, {"walk_away"})])
+def test_examples_reveal_no_private_information(complete, message):
     config = {"seller_factor": 0.8, "buyer_factor": 1.2, "complete_information": complete}
     play, _events = start(configure(registry.get("negotiation"), config), 1)
     play, _events = submit(play, "alice", {"price": 10_000})
     rule = PayRule().model_dump(mode="json")
-    assert {promise.key for promise in bonus.promises(play, "bob", rule)} == says
+    assert {promise.key for promise in bonus.promises(play, "bob", rule)} == message
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_last_page_shows_the_bonus_with_its_reason(answer, bonus, because):
     assert f"Bonus {because} {bonus}" in page
 
 
-def test_wrong_answer_shows_the_right_one_and_its_cost():
+def test_wrong_answer_shows_correct_answer_and_cost():
     visitor = seen().walk_to("quiz")
     visitor.send(loss_rate="20%")
     page = text_of(visitor.see())

@@ -28,7 +28,7 @@ from studies.previewing import PreviewSource, Selection, default_selection, prev
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-OWN = {
+OWN_TEXTS = {
     "persona": "You are a retired judge called {{ role }}.",
     "prompt_system": "Play {{ game }}.\n{% if persona %}\n({{ persona }})\n{% endif %}\n{{ rules }}",
     "prompt_question": "Round {{ round }}.\r\n{{ news }}\n{{ question }}\n{{ format_help }}",
@@ -39,7 +39,7 @@ SEED = 7
 
 
 @pytest.fixture(autouse=True)
-def fresh(monkeypatch) -> Iterator[None]:
+def reset_circuits(monkeypatch) -> Iterator[None]:
     """Close all circuits and queue nothing: the tests act as the worker."""
     monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
     breaker.reset()
@@ -47,17 +47,17 @@ def fresh(monkeypatch) -> Iterator[None]:
     breaker.reset()
 
 
-def new_study(agent: str = "openai:m", instructions: str = "", **asking) -> Study:
+def new_study(agent: str = "openai:m", instructions: str = "", **agent_settings) -> Study:
     study = Study(
         title="Prompts", slug="prompts", game="bargaining", roles=["bob"], instructions=instructions,
-        agents=agents_from_specs(agent, settings=asking),
+        agents=agents_from_specs(agent, settings=agent_settings),
     )  # fmt: skip
     study.full_clean()
     study.save()
     return study
 
 
-def begun(study: Study) -> Match:
+def start_match(study: Study) -> Match:
     """Start a participant's match in the launched study."""
     version = launch(study)
     (step,) = [step for step in steps_of(version, version.cells.get(), "bob") if step["kind"] == "match"]
@@ -73,10 +73,10 @@ def begun(study: Study) -> Match:
     )
 
 
-def as_the_scripts(match: Match, monkeypatch, moves: int) -> list[dict[str, Any]]:
+def play_as_scripts(match: Match, monkeypatch, moves: int) -> list[dict[str, Any]]:
     """Make this many moves as the game's default script would, and return the bodies of the model's calls."""
-    said: list[str] = []
-    with BothStandIn(lambda request: said[-1]) as standin:
+    answers: list[str] = []
+    with BothStandIn(lambda request: answers[-1]) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         for _move in range(moves):
@@ -85,70 +85,70 @@ def as_the_scripts(match: Match, monkeypatch, moves: int) -> list[dict[str, Any]
             ((role, turn),) = match.open_turns().items()
             move = script_move(play, role, play.game.default_script)
             if turn.by_agent:
-                said.append(json.dumps(move, ensure_ascii=False))
+                answers.append(json.dumps(move, ensure_ascii=False))
                 agents.answer_turn(match_uid=match.uid, role=role, answering=turn.answering)
             else:
                 services.submit_move(match_id=match.pk, role=role, answering=turn.answering, move=move)
         return standin.requests
 
 
-def exactly(body: dict[str, Any]) -> dict[str, bytes]:
+def as_json(body: dict[str, Any]) -> dict[str, bytes]:
     """Return every part of a call's body as JSON; their order does not matter."""
     return {name: json.dumps(part).encode() for name, part in body.items()}
 
 
-@pytest.mark.parametrize("asking", [{}, OWN], ids=["usual", "own"])
+@pytest.mark.parametrize("agent_settings", [{}, OWN_TEXTS], ids=["usual", "own"])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("agent", ["openai:m", "anthropic:m"])
-def test_preview_equals_what_is_sent(monkeypatch, agent, strategy, asking):
-    study = new_study(agent, strategy=strategy, temperature=0.5, **asking)
-    bodies = as_the_scripts(begun(study), monkeypatch, moves=5)
+def test_preview_equals_the_sent_request(monkeypatch, agent, strategy, agent_settings):
+    study = new_study(agent, strategy=strategy, temperature=0.5, **agent_settings)
+    bodies = play_as_scripts(start_match(study), monkeypatch, moves=5)
     assert len(bodies) == 3, "the model made offers and answered one"
     for number, body in enumerate(bodies, start=1):
         shown = preview(preview_source(study), Selection(agent, 1, "alice", number, SEED)).sent
-        assert exactly(shown.body) == exactly(body)
+        assert as_json(shown.body) == as_json(body)
         assert [text for _role, text in shown.messages][-1] == body["messages"][-1]["content"]
-        assert bool(shown.difference) == bool(asking)
+        assert bool(shown.difference) == bool(agent_settings)
     assert {call.record["prompt_sha256"] for call in Call.objects.all()} == {shown.sha256}
 
 
 def test_typed_answers_are_streamed(monkeypatch):
     study = new_study(appears="typed", instructions="You are {{ you }}. Split {{ money|money }}.", structured=False)
-    (body,) = as_the_scripts(begun(study), monkeypatch, moves=1)
+    (body,) = play_as_scripts(start_match(study), monkeypatch, moves=1)
     shown = preview(preview_source(study), default_selection(preview_source(study)))
-    assert exactly(shown.sent.body) == exactly(body)
+    assert as_json(shown.sent.body) == as_json(body)
     assert body["stream"] is True and "response_format" not in body
     assert "You are Alice. Split 10,000\xa0points." in shown.sent.messages[0][1]
     assert "You are Alice. Split 10,000\xa0points." in shown.instructions
 
 
 def test_own_texts_are_frozen_hashed_and_sent(monkeypatch):
-    study = new_study(**OWN)
+    study = new_study(**OWN_TEXTS)
     version = launch(study)
-    kept = version.content["agents"]["openai:m"]["settings"]
-    assert kept["prompt_system"] == OWN["prompt_system"]
-    assert kept["prompt_question"] == OWN["prompt_question"].replace("\r\n", "\n")
-    study.agents = agents_from_specs("openai:m", settings={**OWN, "prompt_correction": "Once more: {{ reason }}"})
+    stored_settings = version.content["agents"]["openai:m"]["settings"]
+    assert stored_settings["prompt_system"] == OWN_TEXTS["prompt_system"]
+    assert stored_settings["prompt_question"] == OWN_TEXTS["prompt_question"].replace("\r\n", "\n")
+    study.agents = agents_from_specs("openai:m", settings={**OWN_TEXTS, "prompt_correction": "Once more: {{ reason }}"})
     study.save()
     assert launch(study).sha256 != version.sha256
     with BothStandIn(["I would rather talk.", '{"alice_gain": 5000, "bob_gain": 5000}']) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
-        match = begun(study)
+        match = start_match(study)
         turn = match.open_turns()["alice"]
         agents.answer_turn(match_uid=match.uid, role="alice", answering=turn.answering)
-    first, again = standin.requests
+    first, second = standin.requests
     assert first["messages"][0]["content"].startswith("Play Bargaining.\n(You are a retired judge called Alice.)\n")
     shown = preview(preview_source(study), default_selection(preview_source(study))).sent
     assert (
-        again["messages"][-1]["content"]
+        second["messages"][-1]["content"]
         == shown.correction
         == ("Once more: There is no complete JSON object in your answer.")
     )
 
 
 @pytest.mark.parametrize(
-    ("asking", "says"),
+    ("agent_settings", "message"),
     [
         ({"persona": "{{ rules }}"}, "Persona: Line 1: there is no variable “rules”"),
         ({"prompt_system": "{{ secret }}"}, "System text: Line 1: there is no variable “secret”"),
@@ -156,13 +156,13 @@ def test_own_texts_are_frozen_hashed_and_sent(monkeypatch):
         ({"prompt_correction": "{{ news|upper }}"}, "can only be printed unchanged"),
     ],
 )
-def test_invalid_template_is_never_launched(asking, says):
+def test_invalid_template_is_never_launched(agent_settings, message):
     study = new_study()
-    study.agents = {"m": {"spec": "openai:m", "settings": asking}}
+    study.agents = {"m": {"spec": "openai:m", "settings": agent_settings}}
     study.save()
     with pytest.raises(ValidationError) as refused:
         launch(study)
-    assert says in " ".join(refused.value.messages)
+    assert message in " ".join(refused.value.messages)
     assert not study.versions.exists()
 
 
@@ -177,7 +177,7 @@ def test_preview_shows_the_participants_view_too():
 
 @pytest.mark.parametrize("key", registry.keys())
 def test_every_role_of_every_game_can_be_previewed(key):
-    agent = Agent(spec="openai:m", settings=AgentSettings(**OWN))
+    agent = Agent(spec="openai:m", settings=AgentSettings(**OWN_TEXTS))
     for case in cases(key):
         for role in case.game.roles():
             subject = PreviewSource(key, {"openai:m": agent}, ((case.config, (role,)),))
@@ -187,11 +187,11 @@ def test_every_role_of_every_game_can_be_previewed(key):
             assert first.role_title in first.sent.messages[0][1] and first.screen
 
 
-def test_scripted_player_is_sent_nothing():
+def test_scripted_player_receives_no_prompt():
     study = new_study("script:fair")
     assert preview(preview_source(study), default_selection(preview_source(study))).sent is None
 
 
-def test_texts_of_spaces_count_as_empty():
+def test_blank_texts_count_as_empty():
     assert AgentSettings(prompt_system=" \r\n", persona=" ").prompts == {}
     assert AgentSettings(prompt_system=" \r\n") == AgentSettings()

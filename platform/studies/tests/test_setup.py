@@ -40,8 +40,8 @@ def errors(response) -> dict[str, list[str]]:
 
 
 def live_preview(client, *, game: str = "negotiation", **changes) -> dict:
-    typed = new_form_data(client, f"{ADD}?game={game}", **changes)
-    response = client.post(f"{ADD}live-preview/?game={game}", typed)
+    data = new_form_data(client, f"{ADD}?game={game}", **changes)
+    response = client.post(f"{ADD}live-preview/?game={game}", data)
     assert response.status_code == 200
     return response.json()
 
@@ -77,12 +77,12 @@ def test_saved_values_are_shown_again(client, boss):
     assert form["several_rounds"].value() == "1, 10, none"
     assert form["several_messages_allowed"].value() == "no, yes"
     assert client.post(page.request["PATH_INFO"], form_data(page, title="Renamed")).status_code == 302
-    again = Study.objects.get()
-    assert (again.title, again.design, again.config) == ("Renamed", study.design, study.config)
+    saved = Study.objects.get()
+    assert (saved.title, saved.design, saved.config) == ("Renamed", study.design, study.config)
 
 
 @pytest.mark.parametrize(
-    ("changes", "field", "says"),
+    ("changes", "field", "message"),
     [
         ({"several_rounds": "1, 0"}, "several_rounds", "“0” is not valid"),
         ({"several_rounds": "1, soon"}, "several_rounds", "“soon” is not a number"),
@@ -98,10 +98,10 @@ def test_saved_values_are_shown_again(client, boss):
         ({"values_from": "table:moon"}, "values_from", "moon"),
     ],
 )
-def test_invalid_values_are_named_at_their_field(client, boss, changes, field, says):
-    found = errors(add(client, **changes))
-    assert list(found) == [field]
-    assert says in found[field][0]
+def test_invalid_values_are_named_at_their_field(client, boss, changes, field, message):
+    errors_by_field = errors(add(client, **changes))
+    assert list(errors_by_field) == [field]
+    assert message in errors_by_field[field][0]
     assert not Study.objects.exists()
 
 
@@ -111,8 +111,8 @@ def test_a_varied_parameter_needs_no_single_value(client, boss):
 
 
 def test_unplayable_combination_is_named_at_its_field(client, boss):
-    found = errors(add(client, several_scale="1e60, 1e90", parameter_seller_factor="1e30"))
-    assert list(found) == ["several_scale"]
+    errors_by_field = errors(add(client, several_scale="1e60, 1e90", parameter_seller_factor="1e30"))
+    assert list(errors_by_field) == ["several_scale"]
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def test_unplayable_combination_is_named_at_its_field(client, boss):
 )
 def test_published_sets_are_chosen_by_name(client, boss, values_from, design, cells):
     name, _colon, chosen = values_from.partition(":")
-    written = {key: value for key, value in design.items() if key != name or not chosen}
-    assert add(client, values_from=values_from, design=json.dumps(written)).status_code == 302
+    remaining_design = {key: value for key, value in design.items() if key != name or not chosen}
+    assert add(client, values_from=values_from, design=json.dumps(remaining_design)).status_code == 302
     study = Study.objects.get()
     assert study.design == design
     assert len(content_of(study)["cells"]) == cells
@@ -144,44 +144,46 @@ def test_every_field_belongs_to_a_step(client, boss, game):
     page = client.get(ADD, {"game": game})
     form = page.context["adminform"].form
     steps = {f"step-{name}" for name, _title in STEPS}
-    shown = set()
+    fields = set()
     for _name, options in fieldsets(form.game_class):
         assert steps & set(options["classes"])
         for row in options["fields"]:
-            shown |= {row} if isinstance(row, str) else set(row)
-    assert shown == set(form.fields)
+            fields |= {row} if isinstance(row, str) else set(row)
+    assert fields == set(form.fields)
 
 
 # ---- live updates ----------------------------------------------------------------------------------------
 
 
 def test_live_preview_counts_cells_and_matches_and_saves_nothing(client, boss):
-    told = live_preview(client, several_rounds="1, 10, none", several_complete_information="yes, no", quota="5")
-    assert 'data-cells="6"' in told["forecast"] and 'data-matches="30"' in told["forecast"]
-    assert set(told["errors"]) == {"title", "slug"}
+    answer = live_preview(client, several_rounds="1, 10, none", several_complete_information="yes, no", quota="5")
+    assert 'data-cells="6"' in answer["forecast"] and 'data-matches="30"' in answer["forecast"]
+    assert set(answer["errors"]) == {"title", "slug"}
     assert not Study.objects.exists()
 
 
 def test_live_preview_names_errors_and_shows_no_size(client, boss):
-    told = live_preview(client, several_rounds="1, 0")
-    assert "not valid" in told["errors"]["several_rounds"][0]
-    assert "data-cells" not in told["forecast"] and told["preview"] == ""
+    answer = live_preview(client, several_rounds="1, 0")
+    assert "not valid" in answer["errors"]["several_rounds"][0]
+    assert "data-cells" not in answer["forecast"] and answer["preview"] == ""
 
 
 def test_live_preview_does_not_change_a_saved_study(client, boss):
     study = launched_study()
     before = Study.objects.values().get()
     page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
-    told = client.post(
+    answer = client.post(
         reverse("admin:studies_study_live_preview", args=[study.pk]), form_data(page, several_rounds="2, 4")
     ).json()
-    assert 'data-cells="2"' in told["forecast"]
+    assert 'data-cells="2"' in answer["forecast"]
     assert Study.objects.values().get() == before
 
 
 def test_forecast_pay_follows_the_pay_rule(client, boss):
-    told = live_preview(client, game="bargaining", pay_rule="fixed", base="1.50", announced_average="2.00", quota="10")
-    assert "≈ $3.50" in told["forecast"] and "≈ $35.00" in told["forecast"]
+    answer = live_preview(
+        client, game="bargaining", pay_rule="fixed", base="1.50", announced_average="2.00", quota="10"
+    )
+    assert "≈ $3.50" in answer["forecast"] and "≈ $35.00" in answer["forecast"]
 
 
 def test_forecast_shows_model_price_or_unknown(client, boss):
@@ -193,32 +195,34 @@ def test_forecast_shows_model_price_or_unknown(client, boss):
 
 
 def test_preview_shows_what_participants_and_models_read(client, boss):
-    told = live_preview(client, instructions="# Welcome {{ you }}\n\nOthers: {{ other }}.", parameter_scale="777")[
+    answer = live_preview(client, instructions="# Welcome {{ you }}\n\nOthers: {{ other }}.", parameter_scale="777")[
         "preview"
     ]
-    assert "<h2>Welcome Alice</h2>" in told and "<h2>Welcome Bob</h2>" in told
-    assert "# Welcome Alice" in told and "You go first: name a price." in told
-    assert "<ins>" in told and "<del>" in told
-    assert "your_value" in told and "777" in told
+    assert "<h2>Welcome Alice</h2>" in answer and "<h2>Welcome Bob</h2>" in answer
+    assert "# Welcome Alice" in answer and "You go first: name a price." in answer
+    assert "<ins>" in answer and "<del>" in answer
+    assert "your_value" in answer and "777" in answer
 
 
 def test_preview_escapes_texts(client, boss):
-    told = live_preview(
+    answer = live_preview(
         client, instructions="Hello {{ you }} <script>alert(1)</script>", consent="<img src=x onerror=alert(1)>"
     )["preview"]
-    assert "<script>alert" not in told and "<img" not in told
+    assert "<script>alert" not in answer and "<img" not in answer
 
 
 @pytest.mark.parametrize("role", ["alice", "bob"])
 def test_preview_respects_each_roles_knowledge(role):
-    shown = []
+    views = []
     for other in (1.5, 1.2):
-        hidden = {"buyer_factor" if role == "alice" else "seller_factor": other}
-        study = Study(title="S", slug="s", game="negotiation", config={"complete_information": False, **hidden})
+        hidden_value = {"buyer_factor" if role == "alice" else "seller_factor": other}
+        study = Study(title="S", slug="s", game="negotiation", config={"complete_information": False, **hidden_value})
         study.full_clean()
-        one = next(found for found in preview(study).roles if found.role == role)
-        shown.append((one.instructions, one.sent[0]) if one.moved else (one.instructions, one.screen, one.sent))
-    assert shown[0] == shown[1]
+        shown = next(candidate for candidate in preview(study).roles if candidate.role == role)
+        views.append(
+            (shown.instructions, shown.sent[0]) if shown.moved else (shown.instructions, shown.screen, shown.sent)
+        )
+    assert views[0] == views[1]
 
 
 def test_live_preview_requires_permission(client):
@@ -252,7 +256,7 @@ def test_surveys_are_stored_with_keys_and_frozen(client, boss):
 
 
 @pytest.mark.parametrize(
-    ("questions", "says"),
+    ("questions", "message"),
     [
         ([{"kind": "choice", "prompt": "Which?", "options": ["one"]}], "Question 1: A choice needs at least two"),
         ([QUESTIONS[0], {"kind": "text", "prompt": ""}], "Question 2: please enter the question"),
@@ -262,10 +266,10 @@ def test_surveys_are_stored_with_keys_and_frozen(client, boss):
         ({"kind": "text"}, "list of questions"),
     ],
 )
-def test_invalid_question_is_named(client, boss, questions, says):
-    found = errors(add(client, survey_after=json.dumps(questions)))
-    assert list(found) == ["survey_after"]
-    assert says in found["survey_after"][0]
+def test_invalid_question_is_named(client, boss, questions, message):
+    errors_by_field = errors(add(client, survey_after=json.dumps(questions)))
+    assert list(errors_by_field) == ["survey_after"]
+    assert message in errors_by_field["survey_after"][0]
 
 
 def test_studies_without_surveys_keep_their_hash():
@@ -300,6 +304,6 @@ def test_unreachable_configurations_cause_a_warning(client, boss, changes, warni
     response = add(client, **{**SESSION, **changes})
     page = text_of(client.get(response.url))
     form = live_preview(client, **{**SESSION, **changes})["forecast"]
-    for shown in (page, form):
-        assert warning in shown if warning else "never be played" not in shown
-    assert Study.objects.get().session_matches == int(changes["session_matches"]), "saved all the same"
+    for text in (page, form):
+        assert warning in text if warning else "never be played" not in text
+    assert Study.objects.get().session_matches == int(changes["session_matches"]), "saved despite the warning"

@@ -31,20 +31,20 @@ ADULTS = [
 ]
 
 
-def asked_first(visitor: Visitor) -> None:
+def answer_before_survey(visitor: Visitor) -> None:
     visitor.see()
     visitor.send(agree="yes")
     visitor.send(name="Robin")
 
 
 def screen_out(visitor: Visitor) -> None:
-    asked_first(visitor)
+    answer_before_survey(visitor)
     visitor.send(question_age="less")
 
 
 def let_time_pass(visitor: Visitor) -> None:
     visitor.walk_to("match")
-    for _once_and_again in range(2):
+    for _attempt in range(2):
         Match.objects.update(deadline=timezone.now() - timedelta(seconds=1))
         for match in Match.objects.all():
             turns = {role: {**turn, "deadline": "2020-01-01T00:00:00+00:00"} for role, turn in match.turns.items()}
@@ -70,15 +70,15 @@ def wait_for_the_opponent(visitor: Visitor) -> None:
 def end_as(state: State) -> Callable[[Visitor], object]:
     """Return a step that ends the enrolment in this state. Group endings: test_together, matches/tests/test_groups."""
 
-    def ended(visitor: Visitor) -> None:
+    def end_enrolment(visitor: Visitor) -> None:
         visitor.walk_to("match")
         with transaction.atomic():
             people.end(people.locked(visitor.enrolment.pk), state)
 
-    return ended
+    return end_enrolment
 
 
-REACH: dict[State, Callable[[Visitor], object]] = {
+REACH_STATE: dict[State, Callable[[Visitor], object]] = {
     State.ARRIVED: lambda visitor: visitor.see(),
     State.CONSENTED: lambda visitor: visitor.walk_to("name"),
     State.INSTRUCTED: lambda visitor: visitor.walk_to("instructions").send(code_word=visitor.enrolment.code_word),
@@ -103,20 +103,20 @@ REACH: dict[State, Callable[[Visitor], object]] = {
 """How a participant gets into each state."""
 
 
-def brought_to(state: State, **fields: object) -> Visitor:
+def visitor_in_state(state: State, **fields: object) -> Visitor:
     surveys = {"survey_before": ADULTS} if state == State.SCREENED_OUT else {}
     visitor = Visitor(arrived_participant(launched_study(**surveys, **fields)))
-    REACH[state](visitor)
+    REACH_STATE[state](visitor)
     return visitor
 
 
 def test_every_state_can_be_reached():
-    assert set(REACH) == set(State)
+    assert set(REACH_STATE) == set(State)
 
 
 @pytest.mark.parametrize("state", State)
 def test_every_state_is_reached_and_has_a_page(state):
-    visitor = brought_to(state)
+    visitor = visitor_in_state(state)
     assert visitor.now().state == state
     page = visitor.see()
     text = text_of(page)
@@ -132,19 +132,19 @@ def test_every_state_is_reached_and_has_a_page(state):
 
 @pytest.mark.parametrize(("ending", "pays"), [(ending, pays) for ending in CAN_PAY for pays in CAN_PAY[ending]])
 def test_ending_pays_what_the_study_says(ending, pays):
-    visitor = brought_to(State(ending), endings={ending: pays})
+    visitor = visitor_in_state(State(ending), endings={ending: pays})
     owed = sum(row.amount for row in LedgerRow.objects.all())
-    todo = text_of(visitor.see()).split("What to do now")[1].split("Your pay")[0]
+    next_steps = text_of(visitor.see()).split("What to do now")[1].split("Your pay")[0]
     assert owed == {"nothing": 0, "base": 1, "base_and_average": 2, "base_and_bonus": 2}[pays]
     assert ("There is no payment in this case" in text_of(visitor.see())) == (pays == "nothing")
     if pays == "nothing":
-        assert "return the assignment" in todo
+        assert "return the assignment" in next_steps
     else:
-        assert "Copy the code below" in todo and visitor.now().completion_code in todo
+        assert "Copy the code below" in next_steps and visitor.now().completion_code in next_steps
 
 
 def test_wrong_code_word_has_a_return_code_by_default():
-    visitor = brought_to(State.FAILED_CODE_WORD)
+    visitor = visitor_in_state(State.FAILED_CODE_WORD)
     assert "return code" in text_of(visitor.see()) and visitor.now().completion_code in text_of(visitor.see())
 
 
@@ -225,7 +225,7 @@ def test_defaults_are_among_the_choices():
 # ---- screening ----------------------------------------------------------------------------------------------
 
 
-def test_a_screen_out_ends_the_enrolment_keeps_the_answer_and_frees_the_place():
+def test_screen_out_keeps_answers_and_frees_the_place():
     study = launched_study(survey_before=ADULTS, quota=1)
     visitor = Visitor(arrived_participant(study))
     screen_out(visitor)
@@ -239,7 +239,7 @@ def test_a_screen_out_ends_the_enrolment_keeps_the_answer_and_frees_the_place():
 
 def test_screening_answers_are_not_revealed():
     visitor = Visitor(arrived_participant(launched_study(survey_before=ADULTS)))
-    asked_first(visitor)
+    answer_before_survey(visitor)
     assert "ends" not in visitor.see().content.decode().split("<main")[1].split("</main>")[0]
     visitor.send(question_age="18 or more")
     assert "How the game works" in text_of(visitor.see())
@@ -276,6 +276,6 @@ def test_returning_ends_an_enrolment_once_with_its_match(django_capture_on_commi
 
 
 def test_completed_participants_cannot_return():
-    visitor = brought_to(State.COMPLETED)
+    visitor = visitor_in_state(State.COMPLETED)
     assert not people.record_return(enrolment_id=visitor.enrolment.pk)
     assert visitor.now().state == State.COMPLETED

@@ -29,7 +29,7 @@ from studies.models import Study
 
 pytestmark = pytest.mark.django_db
 
-EVIL = '<script>alert(1)</script><img src=x onerror="alert(2)">'
+MALICIOUS = '<script>alert(1)</script><img src=x onerror="alert(2)">'
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def boss(client: Client) -> User:
 @pytest.fixture
 def match(boss: User) -> Match:
     """Return a match with two offers by a participant, the first with a message and rejected."""
-    person = building.complete(building.new_study(), worker="A1WORKERID", messages=[EVIL])
+    person = building.complete(building.new_study(), worker="A1WORKERID", messages=[MALICIOUS])
     return building.match_of(person)
 
 
@@ -54,8 +54,8 @@ def screen(client: Client, match: Match, number: int, side: str, role: str):
     return client.get(reverse("admin:matches_match_screen", args=[match.pk, number, side, role]))
 
 
-def kept_call(match: Match, answering: int, **record) -> None:
-    building.save_call(match, **record)
+def store_call(match: Match, answering: int, **record) -> None:
+    building.keep_call(match, **record)
     Call.objects.filter(pk=Call.objects.latest("pk").pk).update(answering=answering, cost=Decimal("0.0021"))
 
 
@@ -64,7 +64,7 @@ def kept_call(match: Match, answering: int, **record) -> None:
 
 def test_steps_can_be_browsed(client, match):
     last = match.events.count()
-    assert "Step 1 of" in page_of(client, match), "a match that is over is read from its beginning"
+    assert "Step 1 of" in page_of(client, match), "a finished match opens at its first step"
     for number in range(1, last + 1):
         page = page_of(client, match, step=number)
         assert f"Step {number} of {last}" in page
@@ -79,7 +79,7 @@ def test_live_match_opens_at_its_newest_step(client, boss):
 
 
 @pytest.mark.parametrize("nonsense", ["0", "-3", "999999", "ten", "", "٣", "1" * 30])
-def test_missing_step_leads_to_an_existing_one(client, match, nonsense):
+def test_invalid_step_leads_to_an_existing_one(client, match, nonsense):
     assert re.search(r"Step \d+ of", page_of(client, match, step=nonsense))
 
 
@@ -102,7 +102,7 @@ def test_long_match_costs_no_more_than_a_short_one(client, boss):
     long = building.play(person, messages=[f"round {number}" for number in range(60)])
     assert long.events.count() > 200
     for number in (5, 50):
-        kept_call(long, number, messages=[{"role": "user", "content": f"asked at {number}"}], answer="{}")
+        store_call(long, number, messages=[{"role": "user", "content": f"asked at {number}"}], answer="{}")
     MEMORY.expire()  # otherwise timing decides whether a page reads the endpoints
     with CaptureQueriesContext(connection) as for_short:
         page_of(client, short, step=3)
@@ -120,13 +120,13 @@ def test_long_match_costs_no_more_than_a_short_one(client, boss):
 def test_roles_are_shown_their_own_screens(client, match):
     """Screens look like the players' own page, rendered from the same view of the same moment."""
     for event in match.events.exclude(kind="start"):
-        for side, until in (("before", event.number - 1), ("after", event.number)):
-            play = play_until(match, until)
+        for side, last_event in (("before", event.number - 1), ("after", event.number)):
+            play = play_until(match, last_event)
             for role in ("alice", "bob"):
-                shown = screen(client, match, event.number, side, role).content.decode()
+                html = screen(client, match, event.number, side, role).content.decode()
                 if play.forms(role):
-                    assert render_screen(play, role) in shown
-                assert f'data-game="{match.game}"' in shown
+                    assert render_screen(play, role) in html
+                assert f'data-game="{match.game}"' in html
 
 
 def test_form_is_shown_before_but_not_after_a_move(client, match):
@@ -148,8 +148,8 @@ def test_unfinished_match_is_shown_to_its_end(client, boss):
     study = building.new_study()
     live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
     services.abandon_match(match_id=live.pk, reason="opponent_failed")
-    shown = screen(client, live, live.events.count(), "after", "alice").content.decode()
-    assert "The game was stopped early" in shown
+    html = screen(client, live, live.events.count(), "after", "alice").content.decode()
+    assert "The game was stopped early" in html
 
 
 def test_unplayable_match_still_lists_its_events(client, match):
@@ -169,7 +169,7 @@ def test_screens_run_no_script_and_send_nothing(client, match):
 
 
 @pytest.mark.parametrize("address", [(99, "after", "alice"), (2, "between", "alice")])
-def test_unknown_moment_is_not_found(client, match, address):
+def test_unknown_step_or_side_is_not_found(client, match, address):
     assert screen(client, match, *address).status_code == 404
 
 
@@ -181,12 +181,18 @@ def test_unknown_role_has_no_screen(client, match):
 
 
 def test_move_lists_exactly_its_calls(client, match):
-    kept_call(match, 2, messages=[{"role": "system", "content": EVIL}], answer=EVIL, problem=f"not legal {EVIL}")
-    kept_call(
+    store_call(
+        match,
+        2,
+        messages=[{"role": "system", "content": MALICIOUS}],
+        answer=MALICIOUS,
+        problem=f"not legal {MALICIOUS}",
+    )
+    store_call(
         match, 2, messages=[{"role": "user", "content": "second"}], error="Timeout: slow", try_number=2, attempt=3,
         rung=1, endpoint="mistral", latency=1.5, first_text=0.75, input_tokens=11, output_tokens=7,
     )  # fmt: skip
-    kept_call(match, 5, messages=[{"role": "user", "content": "of another turn"}], answer="{}")
+    store_call(match, 5, messages=[{"role": "user", "content": "of another turn"}], answer="{}")
     page = unescape(page_of(client, match, step=3))
     for words in [
         "not legal", "second", "Timeout: slow", "Try 2", "call 3 of this try", "mistral:m", "fallback 1",
@@ -194,15 +200,15 @@ def test_move_lists_exactly_its_calls(client, match):
     ]:  # fmt: skip
         assert words in page, words
     assert "of another turn" not in page
-    raw = page_of(client, match, step=3)
-    assert "<script>alert" not in raw and "<img src=x" not in raw
+    page_source = page_of(client, match, step=3)
+    assert "<script>alert" not in page_source and "<img src=x" not in page_source
 
 
 def test_unanswered_calls_are_listed_at_the_end(client, boss):
     study = building.new_study(agents=agents_from_specs("openai:m"))
     live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
     building.move(live, "alice", building.OFFER)
-    kept_call(live, 2, error="down")
+    store_call(live, 2, error="down")
     assert "without a move" in page_of(client, live, step=2)
     assert "without a move" not in page_of(client, live, step=1)
     services.abandon_match(match_id=live.pk, reason="opponent_failed")
@@ -226,9 +232,9 @@ def test_timings_and_how_answers_appear_are_shown(client, match):
 
 def test_transcript_shows_no_identity(client, match):
     person = match.seats.get(role="alice").enrolment
-    everything = page_of(client, match, step=2) + screen(client, match, 2, "before", "alice").content.decode()
+    pages = page_of(client, match, step=2) + screen(client, match, 2, "before", "alice").content.decode()
     for secret in ["A1WORKERID", person.token, person.completion_code, "Robin"]:
-        assert secret not in everything
+        assert secret not in pages
 
 
 def test_transcript_requires_permission(client, match):

@@ -34,7 +34,7 @@ TWO_OPPONENTS = [
 
 def study(**fields: object) -> Study:
     """Return a launched contest of three participants and a script, without questions."""
-    made = Study.objects.create(
+    new_study = Study.objects.create(
         **{
             "title": "Together",
             "slug": "together",
@@ -48,29 +48,32 @@ def study(**fields: object) -> Study:
             **fields,
         }
     )
-    launch(made)
-    made.refresh_from_db()
-    return made
+    launch(new_study)
+    new_study.refresh_from_db()
+    return new_study
 
 
-def come(to: Study, number: int = 1) -> list[Enrolment]:
+def arrive(to_study: Study, number: int = 1) -> list[Enrolment]:
     """Let this many participants arrive and continue until they wait for others or play."""
-    return [to_the_lobby(enrolling.enrol(to, Arrival(recruiter="open", proof="", worker=""))) for _one in range(number)]
+    return [
+        walk_to_lobby(enrolling.enrol(to_study, Arrival(recruiter="open", proof="", worker="")))
+        for _arrival in range(number)
+    ]
 
 
-def to_the_lobby(enrolment: Enrolment) -> Enrolment:
+def walk_to_lobby(enrolment: Enrolment) -> Enrolment:
     enrolment.refresh_from_db()
     while not enrolment.ended and enrolment.step["kind"] not in ("lobby", "match"):
-        said = {"consent": "yes", "agree": "yes", "name": "Kim", "display_name": "Kim"}
-        people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data=said)
+        answers = {"consent": "yes", "agree": "yes", "name": "Kim", "display_name": "Kim"}
+        people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data=answers)
         enrolment.refresh_from_db()
     return enrolment
 
 
 def states(enrolments: list[Enrolment]) -> Counter[str]:
-    for one in enrolments:
-        one.refresh_from_db()
-    return Counter(one.state for one in enrolments)
+    for enrolment in enrolments:
+        enrolment.refresh_from_db()
+    return Counter(enrolment.state for enrolment in enrolments)
 
 
 def play(match: Match, answers: dict[str, float]) -> None:
@@ -81,89 +84,89 @@ def play(match: Match, answers: dict[str, float]) -> None:
     match.refresh_from_db()
 
 
-def go_on(enrolment: Enrolment) -> Enrolment:
+def leave_match_page(enrolment: Enrolment) -> Enrolment:
     """Leave the last page of a match."""
     enrolment.refresh_from_db()
     people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data={})
-    return to_the_lobby(enrolment)
+    return walk_to_lobby(enrolment)
 
 
 class TestPlacing:
     def test_three_arrivals_form_a_group(self):
-        enrolments = come(study(), 3)
+        enrolments = arrive(study(), 3)
         assert states(enrolments) == {State.PLAYING: 3}
         assert sorted(Placement.objects.values_list("role", flat=True)) == ["p1", "p2", "p3"]
-        for one in enrolments:
-            assert Placement.objects.get(enrolment=one).role == Seat.objects.get(enrolment=one).role
+        for enrolment in enrolments:
+            assert Placement.objects.get(enrolment=enrolment).role == Seat.objects.get(enrolment=enrolment).role
 
     def test_incomplete_cells_are_filled_first(self):
-        to = study(config={"players": 3, "runs": 1}, lineups=TWO_OPPONENTS, quota=10)
-        assert states(come(to, 8)) == {State.PLAYING: 8}
+        launched_study = study(config={"players": 3, "runs": 1}, lineups=TWO_OPPONENTS, quota=10)
+        assert states(arrive(launched_study, 8)) == {State.PLAYING: 8}
 
     def test_groups_are_spread_over_line_ups(self):
-        to = study(config={"players": 3, "runs": 1}, lineups=TWO_OPPONENTS, quota=2)
-        come(to, 8)
+        launched_study = study(config={"players": 3, "runs": 1}, lineups=TWO_OPPONENTS, quota=2)
+        arrive(launched_study, 8)
         agents = Seat.objects.filter(enrolment=None).values_list("agent", flat=True)
         assert Counter(agents) == {"script:rational": 2, "script:random": 2}
 
     def test_early_leavers_are_replaced(self):
-        to = study(quota=1)
-        leaver, *others = come(to, 2)
+        launched_study = study(quota=1)
+        leaver, *others = arrive(launched_study, 2)
         people.withdraw(enrolment_id=leaver.pk)
-        others += come(to, 2)
+        others += arrive(launched_study, 2)
         assert states(others) == {State.PLAYING: 3}
         with pytest.raises(enrolling.Full):
-            come(to)
+            arrive(launched_study)
 
     def test_seats_filled_by_agents_are_not_offered_again(self):
-        to = study(quota=1, lobby_after="agents", fills_in="script:random")
-        (lonely,) = come(to)
+        launched_study = study(quota=1, lobby_after="agents", fills_in="script:random")
+        (single,) = arrive(launched_study)
         Place.objects.update(until=timezone.now())
         lobbies.sweep()
-        assert states([lonely]) == {State.PLAYING: 1}
+        assert states([single]) == {State.PLAYING: 1}
         with pytest.raises(enrolling.Full):
-            come(to)
+            arrive(launched_study)
 
 
 class TestPay:
     def test_waiting_without_a_group_is_paid_by_time(self):
-        (lonely,) = come(study(waiting_rate=Decimal("9.00"), base=Decimal("0.50")))
+        (single,) = arrive(study(waiting_rate=Decimal("9.00"), base=Decimal("0.50")))
         Place.objects.update(
             since=timezone.now() - timedelta(seconds=400), until=timezone.now() - timedelta(seconds=100)
         )
         lobbies.sweep()
-        assert states([lonely]) == {State.NO_PARTNER: 1}
-        rows = {row.reason: row for row in LedgerRow.objects.filter(enrolment=lonely)}
+        assert states([single]) == {State.NO_PARTNER: 1}
+        rows = {row.reason: row for row in LedgerRow.objects.filter(enrolment=single)}
         assert {reason: row.amount for reason, row in rows.items()} == {
             "base": Decimal("0.50"),
             "bonus": Decimal("0.75"),
         }
         assert rows["bonus"].workings["waited"] == pytest.approx(300, abs=0.1)
         assert rows["bonus"].workings["rule"]["waiting_rate"] == "9.00"
-        assert [line["reason"] for line in lonely.earnings["amounts"]] == ["base", "waiting"]
-        assert lonely.earnings["lines"][1]["because"] == "for the time that you waited"
+        assert [line["reason"] for line in single.earnings["amounts"]] == ["base", "waiting"]
+        assert single.earnings["lines"][1]["because"] == "for the time that you waited"
 
     def test_partners_of_a_leaver_are_paid_base_and_average(self):
-        leaver, *others = come(study(base=Decimal("1.00"), announced_average=Decimal("2.00")), 3)
+        leaver, *others = arrive(study(base=Decimal("1.00"), announced_average=Decimal("2.00")), 3)
         people.withdraw(enrolment_id=leaver.pk)
         assert states(others) == {State.PARTNER_LEFT: 2}
-        for one in others:
-            assert dict(LedgerRow.objects.filter(enrolment=one).values_list("reason", "amount")) == {
+        for enrolment in others:
+            assert dict(LedgerRow.objects.filter(enrolment=enrolment).values_list("reason", "amount")) == {
                 "base": Decimal("1.00"),
                 "bonus": Decimal("2.00"),
             }
 
     def test_clock_move_frees_only_that_seats_place(self):
-        to = study(on_timeout="default", extension_seconds=0)
-        enrolments = come(to, 3)
+        launched_study = study(on_timeout="default", extension_seconds=0)
+        enrolments = arrive(launched_study, 3)
         match = Match.objects.get()
         silent = Seat.objects.get(match=match, role="p3")
         play_all_but(match, "p3")
-        for one in enrolments:
-            go_on(one)
+        for enrolment in enrolments:
+            leave_match_page(enrolment)
         assert states(enrolments) == {State.COMPLETED: 3}
         held = Placement.objects.filter(released_at=None).values_list("enrolment", flat=True)
-        assert set(held) == {one.pk for one in enrolments} - {silent.enrolment_id}
+        assert set(held) == {enrolment.pk for enrolment in enrolments} - {silent.enrolment_id}
 
 
 def play_all_but(match: Match, role: str) -> None:
@@ -173,9 +176,9 @@ def play_all_but(match: Match, role: str) -> None:
         if other != role:
             matches.submit_move(match_id=match.pk, role=other, move={"answer": 10}, answering=turn.answering)
     match.refresh_from_db()
-    past = timezone.now() - timedelta(seconds=1)
-    turns = {who: {**turn, "deadline": past.isoformat()} for who, turn in match.turns.items()}
-    Match.objects.filter(pk=match.pk).update(turns=turns, deadline=past)
+    expired = timezone.now() - timedelta(seconds=1)
+    turns = {seat: {**turn, "deadline": expired.isoformat()} for seat, turn in match.turns.items()}
+    Match.objects.filter(pk=match.pk).update(turns=turns, deadline=expired)
     matches.handle_time_outs(match_id=match.pk)
 
 
@@ -183,48 +186,51 @@ class TestSessions:
     ALONE = [{"name": "", "seats": {"p1": "person", "*": "script:rational"}}]
 
     def test_repeated_games_have_different_seeds(self):
-        (one,) = come(study(lineups=self.ALONE, session_matches=3))
+        (enrolment,) = arrive(study(lineups=self.ALONE, session_matches=3))
         for _match in range(3):
-            play(Seat.objects.filter(enrolment=one).order_by("step").last().match, {})
-            one = go_on(one)
-        assert one.state == State.COMPLETED
+            play(Seat.objects.filter(enrolment=enrolment).order_by("step").last().match, {})
+            enrolment = leave_match_page(enrolment)
+        assert enrolment.state == State.COMPLETED
         assert Match.objects.values("seed").distinct().count() == 3
 
     @pytest.mark.parametrize(("pays", "counts"), [("all", [True, True]), ("last", [False, True])])
     def test_counted_matches_are_paid_and_recorded(self, pays: str, counts: list[bool]):
-        to = study(lineups=self.ALONE, session_matches=2, session_pays=pays, config={"players": 2, "runs": 1})
-        (one,) = come(to)
+        launched_study = study(
+            lineups=self.ALONE, session_matches=2, session_pays=pays, config={"players": 2, "runs": 1}
+        )
+        (enrolment,) = arrive(launched_study)
         for answer in (100, 0):
-            play(Seat.objects.filter(enrolment=one).order_by("step").last().match, {"p1": answer, "p2": 50})
-            one = go_on(one)
-        games = LedgerRow.objects.get(enrolment=one, reason="bonus").workings["games"]
+            play(Seat.objects.filter(enrolment=enrolment).order_by("step").last().match, {"p1": answer, "p2": 50})
+            enrolment = leave_match_page(enrolment)
+        games = LedgerRow.objects.get(enrolment=enrolment, reason="bonus").workings["games"]
         assert [game["counts"] for game in games] == counts
-        workings = LedgerRow.objects.get(enrolment=one, reason="bonus").workings
+        workings = LedgerRow.objects.get(enrolment=enrolment, reason="bonus").workings
         expected = [game["share"] for game in games if game["counts"]]
         assert workings["share"] == pytest.approx(sum(expected) / len(expected))
 
     def test_randomly_drawn_match_stays_the_same(self):
-        (one,) = come(study(lineups=self.ALONE, session_matches=3, session_pays="random"))
+        (enrolment,) = arrive(study(lineups=self.ALONE, session_matches=3, session_pays="random"))
         for _match in range(3):
-            play(Seat.objects.filter(enrolment=one).order_by("step").last().match, {})
-            one = go_on(one)
-        drawn = [game["counts"] for game in LedgerRow.objects.filter(enrolment=one).last().workings["games"]]
+            play(Seat.objects.filter(enrolment=enrolment).order_by("step").last().match, {})
+            enrolment = leave_match_page(enrolment)
+        drawn = [game["counts"] for game in LedgerRow.objects.filter(enrolment=enrolment).last().workings["games"]]
         assert drawn.count(True) == 1
 
     def test_instructions_state_the_number_of_games_and_pay(self):
-        to = study(lineups=self.ALONE, session_matches=3, session_pays="random")
-        steps = enrolling.enrol(to, Arrival(recruiter="open", proof="", worker="")).steps
-        (reads,) = [step for step in steps if step["kind"] == "instructions"]
+        launched_study = study(lineups=self.ALONE, session_matches=3, session_pays="random")
+        steps = enrolling.enrol(launched_study, Arrival(recruiter="open", proof="", worker="")).steps
+        (instructions,) = [step for step in steps if step["kind"] == "instructions"]
         assert (
-            "You play 3 games. The bonus is computed from one of your games, drawn at random at the end" in reads["pay"]
+            "You play 3 games. The bonus is computed from one of your games, drawn at random at the end"
+            in instructions["pay"]
         )
 
     @pytest.mark.parametrize("order", ["fixed", "random"])
     def test_other_configurations_are_explained_before_play(self, order: str):
-        to = study(
+        launched_study = study(
             lineups=self.ALONE, session_matches=3, session_order=order, design={"grid": {"fraction": [0.5, 0.6, 0.7]}}
         )
-        steps = enrolling.enrol(to, Arrival(recruiter="open", proof="", worker="")).steps
+        steps = enrolling.enrol(launched_study, Arrival(recruiter="open", proof="", worker="")).steps
         fractions = [step["config"]["fraction"] for step in steps if step["kind"] == "match"]
         assert sorted(fractions) == [0.5, 0.6, 0.7]
         assert [step["config"]["fraction"] for step in steps if step["kind"] == "instructions"] == fractions
@@ -232,15 +238,15 @@ class TestSessions:
             assert fractions == [0.5, 0.6, 0.7]
 
     def test_second_game_has_new_partners(self):
-        to = study(
+        launched_study = study(
             lineups=[{"name": "", "seats": {"p1": "person", "p2": "person"}}],
             config={"players": 2, "runs": 1},
             session_matches=2,
         )
-        enrolments = come(to, 4)
+        enrolments = arrive(launched_study, 4)
         for match in Match.objects.all():
             play(match, {})
-        enrolments = [go_on(one) for one in enrolments]
+        enrolments = [leave_match_page(enrolment) for enrolment in enrolments]
         assert states(enrolments) == {State.PLAYING: 4}
         pairs = [frozenset(match.seats.values_list("enrolment", flat=True)) for match in Match.objects.all()]
         assert len(pairs) == len(set(pairs)) == 4
@@ -248,7 +254,7 @@ class TestSessions:
 
 class TestSettingUp:
     @pytest.mark.parametrize(
-        ("field", "wrong"),
+        ("field", "invalid"),
         [
             ("lobby_seconds", {"lobby_seconds": 0}),
             ("fills_in", {"lobby_after": "agents"}),
@@ -258,10 +264,10 @@ class TestSettingUp:
             ("waiting_rate", {"waiting_rate": Decimal("-1")}),
         ],
     )
-    def test_invalid_values_are_refused_at_their_field(self, field: str, wrong: dict[str, object]):
-        with pytest.raises(ValidationError) as refused:
-            study(**wrong)
-        assert field in refused.value.message_dict
+    def test_invalid_values_are_refused_at_their_field(self, field: str, invalid: dict[str, object]):
+        with pytest.raises(ValidationError) as error:
+            study(**invalid)
+        assert field in error.value.message_dict
 
     def test_consent_states_wait_and_its_pay(self):
         text = study().latest_version().content["texts"]["consent"]

@@ -42,7 +42,7 @@ def match() -> Match:
     return building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
 
 
-def staff(client: Client, of: Study | Collection | None = None) -> User:
+def sign_in_staff(client: Client, of: Study | Collection | None = None) -> User:
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
     if of is not None:
         give(of, user=user, role=Role.VIEWER, by=None)
@@ -65,11 +65,11 @@ def bid(match: Match, role: str, amount: int | None) -> None:
 @pytest.mark.parametrize("name", ["watch", "watch_now"])
 class TestWatchingPermissions:
     def test_viewers_may_watch(self, client: Client, match: Match, name: str):
-        staff(client, Study.objects.get())
+        sign_in_staff(client, Study.objects.get())
         assert client.get(address(match, name)).status_code == 200
 
     def test_non_members_may_not_watch(self, client: Client, match: Match, name: str):
-        staff(client)
+        sign_in_staff(client)
         assert client.get(address(match, name)).status_code == 404
 
     def test_anonymous_users_may_not_watch(self, client: Client, match: Match, name: str):
@@ -77,7 +77,7 @@ class TestWatchingPermissions:
         assert response.status_code == 302 and "login" in response["Location"]
 
     def test_watching_changes_nothing(self, client: Client, match: Match, name: str):
-        staff(client, Study.objects.get())
+        sign_in_staff(client, Study.objects.get())
         assert client.post(address(match, name)).status_code == 405
         assert "<form" not in client.get(address(match, name)).content.decode()
 
@@ -86,24 +86,24 @@ class TestWatchingPermissions:
 
 
 def test_public_information_is_shown_without_secrets(client: Client, match: Match):
-    staff(client, Study.objects.get())
+    sign_in_staff(client, Study.objects.get())
     bid(match, "p1", 3333)
-    sealed = client.get(address(match)).content.decode()
-    assert "Walnut chest" in sealed and 'data-seat="p1" data-mark="answered"' in sealed
-    assert "3,333" not in sealed, "the bid of an open round"
+    before_reveal = client.get(address(match)).content.decode()
+    assert "Walnut chest" in before_reveal and 'data-seat="p1" data-mark="answered"' in before_reveal
+    assert "3,333" not in before_reveal, "bids are hidden during a round"
     bid(match, "p2", 3210)
     bid(match, "p3", None)
-    shown = client.get(address(match)).content.decode()
-    assert "3,333" in shown and "3,210" in shown and "withdrew" in shown
-    assert not [secret for secret in [*HIDDEN, "6,000"] if secret in shown]
+    after_reveal = client.get(address(match)).content.decode()
+    assert "3,333" in after_reveal and "3,210" in after_reveal and "withdrew" in after_reveal
+    assert not [secret for secret in [*HIDDEN, "6,000"] if secret in after_reveal]
     bid(match, "p2", None)
-    sold = client.get(address(match)).content.decode()
-    assert "Sold to Bidder 1" in sold and "6,000" in sold, "the true value is public after the hammer"
-    assert not [secret for secret in HIDDEN if secret in sold]
+    after_sale = client.get(address(match)).content.decode()
+    assert "Sold to Bidder 1" in after_sale and "6,000" in after_sale, "the true value is public after the sale"
+    assert not [secret for secret in HIDDEN if secret in after_sale]
 
 
 def test_page_fetches_only_changes(client: Client, match: Match):
-    staff(client, Study.objects.get())
+    sign_in_staff(client, Study.objects.get())
     version = client.get(address(match)).context["watched"].version
     assert client.get(address(match, "watch_now"), {"seen": version}).status_code == 204
     bid(match, "p2", 3210)
@@ -114,7 +114,7 @@ def test_page_fetches_only_changes(client: Client, match: Match):
 def test_game_without_a_public_view_shows_each_seat(client: Client):
     study = building.new_study()
     live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
-    staff(client, study)
+    sign_in_staff(client, study)
     page = client.get(address(live)).content.decode()
     for role in ("alice", "bob"):
         assert reverse("admin:matches_match_screen", args=[live.pk, live.events.count(), "after", role]) in page
@@ -124,8 +124,8 @@ def test_players_notice_no_spectators(
     client: Client, match: Match, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Callable
 ):
     sent: list[object] = []
-    monkeypatch.setattr(announce, "_send", lambda *said: sent.append(said))
-    staff(client, Study.objects.get())
+    monkeypatch.setattr(announce, "_send", lambda *arguments: sent.append(arguments))
+    sign_in_staff(client, Study.objects.get())
     before = [list(rows.order_by("pk").values()) for rows in (Match.objects.all(), Seat.objects.all())]
     with django_capture_on_commit_callbacks(execute=True):
         client.get(address(match))
@@ -139,7 +139,7 @@ def test_players_notice_no_spectators(
 
 def test_monitor_links_to_waiting_matches(client: Client, match: Match):
     study = Study.objects.get()
-    staff(client, study)
+    sign_in_staff(client, study)
     assert address(match) in client.get(reverse("monitoring:page", args=[study.pk])).content.decode()
 
 
@@ -148,7 +148,7 @@ def test_a_collections_page_links_to_its_running_matches(client: Client):
     collection = make_collection(plan)
     (item,) = leases.claim(collection, "nobody", 1)
     match = playing.begin(collection, item, "nobody")
-    staff(client, collection)
+    sign_in_staff(client, collection)
     page = client.get(reverse("admin:collecting_collection_change", args=[collection.pk])).content.decode()
     assert address(match) in page
     assert client.get(address(match)).status_code == 200

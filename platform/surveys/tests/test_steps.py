@@ -46,7 +46,7 @@ def visitor(study) -> Visitor:
     return visitor
 
 
-def to_the_last_questions(visitor: Visitor) -> None:
+def walk_to_last_survey(visitor: Visitor) -> None:
     visitor.send(question_age="44", question_done="no")
     visitor.send(code_word=visitor.enrolment.code_word)
     visitor.see()
@@ -84,7 +84,7 @@ def test_answers_are_stored_once_with_the_questions_shown(visitor):
 
 
 def test_last_survey_completes_the_enrolment_and_shows_the_debriefing(visitor):
-    to_the_last_questions(visitor)
+    walk_to_last_survey(visitor)
     page = visitor.see()
     assert heading_of(page) == "A few final questions" and "(optional)" in text_of(page)
     visitor.send(question_fair="4")
@@ -148,7 +148,7 @@ def test_invalid_answers_are_refused(question, text):
         Question(prompt="?", **question).read(text)
 
 
-def test_answers_are_exported_without_names_and_safe_for_spreadsheets(tmp_path):
+def test_exported_answers_are_anonymous_and_spreadsheet_safe(tmp_path):
     study = building.new_study(survey_before=AFTER)
     person = building.arrive(study, worker="A1WORKER")
     building.consent(person, name="Robin")
@@ -166,9 +166,9 @@ def test_answers_are_exported_without_names_and_safe_for_spreadsheets(tmp_path):
     assert row["survey_before_else"] == "'=[name] [identifier] said hello"
     assert row["seconds_survey_before"] and row["in_dataset"] == "TRUE"
     assert withdrawn["survey_before_fair"] == withdrawn["survey_before_else"] == ""
-    book = {entry["column"]: entry for entry in csv.DictReader((tmp_path / "data" / "codebook.csv").open())}
-    assert "Was it fair?" in book["survey_before_fair"]["meaning"]
-    assert book["survey_before_fair"]["values"] == "1 not at all to 5 very"
+    codebook = {entry["column"]: entry for entry in csv.DictReader((tmp_path / "data" / "codebook.csv").open())}
+    assert "Was it fair?" in codebook["survey_before_fair"]["meaning"]
+    assert codebook["survey_before_fair"]["values"] == "1 not at all to 5 very"
     assert verify(tmp_path / "data") == []
 
 
