@@ -30,7 +30,7 @@ class Action(models.TextChoices):
     PAY_WITHDRAWN = "pay_withdrawn", _("pay approval withdrawn")
     PAY_TRIED = "pay_tried", _("payment dry run")
     PAY_WRITTEN_OFF = "pay_written_off", _("pay written off")
-    PAY_PUT_BACK = "pay_put_back", _("pay made due again")
+    PAY_PUT_BACK = "pay_put_back", _("pay reset to due")
     PAY_RESOLVED = "pay_resolved", _("unclear payment resolved")
     PAY_LIMITED = "pay_limited", _("pay limit set")
     PAY_LISTED = "pay_listed", _("accounting list downloaded")

@@ -62,7 +62,9 @@ def erase(request: HttpRequest, enrolment: int) -> HttpResponse:
         services.check_erasable(person)
         if form.is_bound and form.is_valid():
             services.erase(enrolment=person, by=request.user, reason=form.cleaned_data["reason"])
-            messages.success(request, _("Erased: nothing here identifies {person} any more.").format(person=person))
+            messages.success(
+                request, _("Erased: nothing on this server identifies {person} any more.").format(person=person)
+            )
             return page
     except services.NotPossible as reason:
         messages.error(request, str(reason))

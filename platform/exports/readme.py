@@ -17,7 +17,7 @@ _FILES: Mapping[str, str] = {
     "transcripts.jsonl": "Every match in the dataset, one per line as JSON: configuration, players, every event.",
     "codebook.md": "The codebook as a document: meaning, unit and values of every column and key.",
     "flow.json": "Numbers of participants by stage, and why the others are not in the dataset, for programs.",
-    figure.FILE: "The same as a figure.",
+    figure.FILE: "The same numbers as a figure.",
     versions.FILE: versions.MEANING,
     "glee.sha256": "The list of files in the folder glee/, which holds the matches in the published GLEE layout.",
     "all_apps_wide.csv": "One row per person, with the columns of oTree's wide export.",
@@ -85,7 +85,7 @@ def readme(
         "## Checking\n\nEvery number of every match follows from its transcript and the rules of its game. With Parley "
         f"(code revision: see {_MANIFEST}), from the folder above this one:\n\n"
         "```\npython manage.py verify_dataset THIS-FOLDER\n```\n\n"
-        "hashes every file, plays every match again and compares. Without it, compare the SHA-256 of a file with the "
+        "hashes every file, replays every match and compares. Without it, compare the SHA-256 of a file with the "
         f"one in {_MANIFEST} (`sha256sum FILE`).\n\n"
     )
     licence = details["licence"]

@@ -67,7 +67,7 @@ class Scrubber:
         scrubbed = self._replaced(text)
         if limit is None or len(scrubbed) <= limit:
             return scrubbed
-        # Text that was already too long (in an imported game) keeps its length limit: only names are removed.
+        # Text that was already longer (in an imported game) may stay so; only names are removed.
         return self._replaced(text, by=SHORT)[: max(limit, len(text))]
 
     def _replaced(self, text: str, *, by: str | None = None) -> str:

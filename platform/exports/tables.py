@@ -279,7 +279,7 @@ def matches(shape: Shape) -> Table:
         Column(
             "in_dataset",
             "boolean",
-            "Whether the match passed the gate.",
+            "Whether the match is included: nothing excludes it.",
             lambda m: not m.reasons,
             values="true; false only in datasets exported with excluded matches",
         ),
@@ -324,7 +324,7 @@ def seats(shape: Shape) -> Table:
         Column(
             "fills_in",
             "boolean",
-            "Whether an agent took the seat because no person came in time.",
+            "Whether an agent took the seat because no person arrived in time.",
             lambda s: s[0].seats[s[1]].fills_in,
         ),
         Column(
@@ -430,7 +430,7 @@ def rounds(shape: Shape) -> Table:
 
 
 def record_column(name: str) -> str:
-    """The column of rounds.csv that holds this part of a game's records."""
+    """Return the name of the column of rounds.csv that holds this part of a game's records."""
     return name if name not in ("match", "row") else f"record_{name}"
 
 
@@ -501,7 +501,7 @@ def decisions(shape: Shape) -> Table:
 
 
 def move_column(name: str) -> str:
-    """The column of decisions.csv that holds this field of moves."""
+    """Return the name of the column of decisions.csv that holds this field of moves."""
     return f"move_{name}" if name != "number" else "move_field_number"
 
 
@@ -1053,7 +1053,7 @@ _KINDS: Mapping[str, Kind] = {"text": "text", "number": "number", "choice": "cho
 
 
 def _answer(survey: str, question: Question) -> Column:
-    """The column of one question of a survey."""
+    """Return the column of one question of a survey."""
     values = {
         "text": "names and identifiers are replaced by markers",
         "number": "",
@@ -1140,10 +1140,10 @@ def payments() -> Table:
 
 
 def cells(shape: Shape, *, of_study: bool) -> Table:
-    """A row is about plain data: a cell with what was counted of it.
+    """A row is about a mapping: a cell and its counts.
 
     Args:
-        of_study: people come to it, in line-ups with names.
+        of_study: whether the source is a study, with participants and named line-ups.
     """
 
     def cell_column(name: str, kind: Kind, meaning: str, unit: str = "", values: str = "") -> Column:

@@ -402,7 +402,7 @@ class _StretchResult:
 def _check_in_parallel(
     folder: Path, tables: tuple[str, ...], verification: Verification, processes: int | None
 ) -> dict[str, int] | None:
-    """Return rows by table if several processes, each with its own stretch, find no difference; else None."""
+    """Return the number of rows by table if several processes find no difference in their stretches, else None."""
     stretches = _stretches(folder, tables, processes or os.cpu_count() or 1)
     if len(stretches) < 2 or multiprocessing.current_process().daemon:
         return None

@@ -36,7 +36,7 @@ def problems(entry: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _masked(data: Any, where: str, replaced: list[str]) -> Any:
-    """Return plain data without addresses, identifiers and keys; `replaced` receives their places."""
+    """Return plain data without addresses, identifiers and keys; the places are added to `replaced`."""
     if isinstance(data, str):
         text = mask(data)
         if text != data:

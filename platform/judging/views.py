@@ -71,7 +71,9 @@ def begin(request: HttpRequest, collection: Collection) -> HttpResponse:
         judges = [request.POST.get("first", ""), request.POST.get("second", "")]
         with transaction.atomic():
             judging_run = runs.begin(collection, judges, cap, by=request.user)
-            _record(request, collection, Action.STARTED, "Had justifications judged.", {"judges": judging_run.judges})
+            _record(
+                request, collection, Action.STARTED, "Started judging justifications.", {"judges": judging_run.judges}
+            )
     except InvalidOperation:
         return _page(
             request, collection, {"problem": _("Please enter the cap as an amount in US dollars, such as 5.00.")}

@@ -85,7 +85,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if not settings.METRICS_TOKEN or not hmac.compare_digest(authorization.encode(), expected.encode()):
         raise Http404
     found, registry = check_health(), CollectorRegistry()
-    Gauge("parley_ready", "1 when play has everything it needs", registry=registry).set(not found.problems)
+    Gauge("parley_ready", "1 if everything that matches need is available", registry=registry).set(not found.problems)
     if found.running_processes is not None:
         processes = Gauge("parley_processes", "Running processes", ["kind"], registry=registry)
         for kind, number in found.running_processes.items():

@@ -32,7 +32,7 @@ def _make_owner(sender: type[Model], instance: Any, created: bool, raw: bool = F
 
 
 def members_of(thing: Any) -> list[Any]:
-    """Return its members, owners first."""
+    """Return the members, owners first."""
     ranks = list(Role)[::-1]
     found = thing.members.select_related("user").order_by("user__username")
     return sorted(found, key=lambda member: ranks.index(member.role))

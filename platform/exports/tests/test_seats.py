@@ -19,7 +19,7 @@ from opponents.agents import agents_from_specs
 from studies.models import Study
 
 EARLIER = {1: 1, 2: 1, 3: 1, 4: 2}
-"""Number of matches in `format_1` to `format_4`, each written by the last software that wrote its format."""
+"""Number of matches in `format_1` to `format_4`, each written by the last version of Parley that used the format."""
 
 
 def dataset_of_format(number: int) -> Path:

@@ -47,7 +47,7 @@ def sign_in(client: Client, password: str = PASSWORD, **more):
 
 
 def code_of(device: TOTPDevice, ahead: int = 0) -> str:
-    """Return the app's code now, or some half minutes later."""
+    """Return the app's current code, or the one `ahead` half-minutes later."""
     device.refresh_from_db()
     return f"{totp(device.bin_key, drift=device.drift + ahead):06d}"
 

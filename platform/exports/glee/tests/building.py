@@ -69,7 +69,7 @@ MODELS = {
     "player_2_args": {"public_name": "Bob", "model_name": "xai/grok-2-1212"},
 }
 
-needs_persuasion = pytest.mark.skipif("persuasion" not in registry.keys(), reason="there are no rules of it")
+needs_persuasion = pytest.mark.skipif("persuasion" not in registry.keys(), reason="persuasion is not installed")
 FAMILIES = ["bargaining", "negotiation", pytest.param("persuasion", marks=needs_persuasion)]
 
 

@@ -86,7 +86,7 @@ def test_shares_of_zero_rounds_are_undefined():
     assert found.metrics["fairness"] == 0.5
 
 
-# ---- kept, and not verified --------------------------------------------------------------------
+# ---- kept but not verified --------------------------------------------------------------------
 
 
 def test_an_offer_with_a_wrong_sum_is_kept_unchanged():
