@@ -24,7 +24,7 @@ OPEN = "To be answered by the authors:"
 
 @dataclass(frozen=True)
 class Item:
-    """One item of the checklist. `answers` come from the logs; `question` asks for the rest, empty if nothing is left."""
+    """A checklist item. `answers` come from the logs; `question` asks for the rest, empty if nothing is left."""
 
     key: str
     title: str
