@@ -426,7 +426,7 @@ def _words_of(value: object) -> str:
     return value.words
 
 
-# ---- what must stay hidden -----------------------------------------------------------------------
+# ---- hidden information --------------------------------------------------------------------------
 
 
 def seen(play: Play, role: Role, *, without: Collection[str] = ()) -> str:
@@ -532,7 +532,7 @@ def _alike(case: Case, role: Role, true: Play, shadow: Play, what: str, *, revea
             for script in scripts:
                 seed = rng.random()
                 moves = script_answer(true, role, script, seed), script_answer(shadow, role, script, seed)
-                require(moves[0] == moves[1], f"script {script} as {role} uses what it must not know: {what}")
+                require(moves[0] == moves[1], f"script {script} as {role} uses hidden information: {what}")
         if true.over:
             return
         mover = rng.choice(true.waiting_for())
@@ -594,7 +594,7 @@ def _shown_to_all(play: Play) -> Any:
     )
 
 
-# ---- every game --------------------------------------------------------------------------------
+# ---- running all checks ------------------------------------------------------------------------
 
 
 FOLDER = Path(__file__).parent

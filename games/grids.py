@@ -53,7 +53,7 @@ def listed(game: type[Game[Any, Any]], configurations: Sequence[Mapping[str, Jso
     """Return handwritten configurations, each with its defaults filled in.
 
     Raises:
-        BadConfig: naming the configuration's number, from 1, and what is wrong with it.
+        BadConfig: naming the configuration's number, from 1, and the problem.
     """
     full = []
     for number, configuration in enumerate(configurations, start=1):
@@ -105,7 +105,7 @@ def _configuration(game: type[Game[Any, Any]], values: Configuration) -> Configu
     raise BadConfig(_("This combination cannot be played: {values}. {reason}").format(values=shown, reason=reason))
 
 
-# ---- what was published --------------------------------------------------------------------------
+# ---- published modules --------------------------------------------------------------------------
 
 
 def published(key: str) -> ModuleType | None:

@@ -162,7 +162,7 @@ class Tool:
 
     Attributes:
         block: key of the view's block that shows a person the same data (see `games.lookups`); a model that can
-            call the tool is not shown this block beforehand.
+            call the tool is not shown this block before it does.
     """
 
     name: str
@@ -290,7 +290,7 @@ class Chance(Protocol):
         Args:
             name: unique among the draws of one step.
             sample: how to draw.
-            known_to: roles that learn the value at once; None: everybody may.
+            known_to: roles that learn the value at once; None: everybody.
         """
         ...
 
@@ -336,7 +336,7 @@ class Game(ABC, Generic[C, S]):
     rated_by: ClassVar[str] = ""
     """The seat metric that collections use to rate agents against each other; empty: agents are not rated."""
     oracles: ClassVar[frozenset[str]] = frozenset()
-    """Scripts that may know what is hidden from their role: benchmarks, never the default against people."""
+    """Scripts that may use information hidden from their role: benchmarks, never the default against people."""
     slow_setup: ClassVar[bool] = False
     """Whether `setup` may take seconds; if so, `games.play.prepare` is called before any lock is taken."""
     open_moves: ClassVar[int] = 100
@@ -458,7 +458,7 @@ class Game(ABC, Generic[C, S]):
         """Return everything that this role may know now, in or out of turn, and nothing else."""
 
     def public_view(self, state: S) -> View:
-        """Return what anybody may know now, worded for an observer without a seat; empty: no such view.
+        """Return public information only, worded for an observer without a seat; empty: no such view.
 
         It contains nothing that is hidden from any seat.
         """

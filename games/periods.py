@@ -354,7 +354,7 @@ class PeriodGame(Game[C, S], Generic[C, S]):
             raise Refused(_("There is no period {period} yet; there are 0 to {now}.").format(period=period, now=now))
         return "\n".join(note.text for note in state.notes if note.period == period and note.role == role)
 
-    # ---- what is seen ------------------------------------------------------------------------------
+    # ---- what players see --------------------------------------------------------------------------
 
     def view(self, state: S, role: Role) -> View:
         """Return the task, the last outcome, the data, and the role's notes."""

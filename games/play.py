@@ -121,7 +121,7 @@ def configure(
         amounts: how amounts are written for players.
 
     Raises:
-        BadConfig: naming the key and what is wrong with it.
+        BadConfig: naming the key and the problem.
     """
     try:
         return game(game.Config.model_validate_json(_as_json(config)), amounts=amounts)

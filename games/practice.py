@@ -112,7 +112,7 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
         found = ((period - 1, phase) for period, phase in super().stages(moves))
         return [(period, phase if period else "practice") for period, phase in found]
 
-    # ---- looking -----------------------------------------------------------------------------------
+    # ---- what players see --------------------------------------------------------------------------
 
     def tools(self, state: S, role: Role) -> tuple[Tool, ...]:
         now = self.active_practice_state(state)

@@ -188,7 +188,7 @@ class SealedNumbers(EqualSeats[C, Session]):
         """Return how many of a seat's numbers were fouls."""
         return sum(not self.valid(number) for number in self.own_numbers(state, role))
 
-    # ---- what is seen ------------------------------------------------------------------------------
+    # ---- what players see --------------------------------------------------------------------------
 
     def length(self) -> str:
         runs = self.config.runs

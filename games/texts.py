@@ -65,7 +65,7 @@ def used_variables(template: str) -> frozenset[str]:
 
 
 def check(template: str, sample: Mapping[str, Any], *, verbatim: Collection[str] = ()) -> None:
-    """Refuse a template that cannot be rendered, before anybody reads it.
+    """Refuse a template that cannot be rendered, before anyone reads it.
 
     Args:
         sample: a value for every known variable.

@@ -352,7 +352,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         """Return payoff / M, within [0, 1]."""
         return min(max(payoff / self.config.money, 0.0), 1.0)
 
-    # ---- what is seen ------------------------------------------------------------------------------
+    # ---- what players see --------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
         """Return the variables of the instructions for this role."""

@@ -137,7 +137,7 @@ def _other_unit_label(game: Bargaining) -> str:
 
 
 def _unit_worth(game: Bargaining, worth: float) -> str:
-    """Return what is left of a point or a dollar, in four digits: 0.729 → "0.729", "72.9 cents"."""
+    """Return the worth of a point or a dollar, in four digits: 0.729 → "0.729", "72.9 cents"."""
     if game.amounts == "points":
         return f"{worth:.4g}" if worth >= 1e-8 else _("less than 0.00000001")
     if worth == 1:

@@ -592,7 +592,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
             return None, None
         return len(state.over) + 1, f"round {len(state.lot.all_rounds) + 1}"
 
-    # ---- what is seen ------------------------------------------------------------------------------
+    # ---- what players see --------------------------------------------------------------------------
 
     def length(self) -> str:
         number = len(self.config.items)

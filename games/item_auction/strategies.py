@@ -48,7 +48,7 @@ def _same_item(game: ItemAuction, earlier: Auction, now: Auction, role: Role) ->
     return earlier.lot is not None and now.lot is not None and earlier.lot.item == now.lot.item
 
 
-# ---- the wording ---------------------------------------------------------------------------------
+# ---- questions ---------------------------------------------------------------------------------
 
 
 def _plan_words(game: ItemAuction, state: Auction, role: Role) -> str:

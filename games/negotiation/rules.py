@@ -394,7 +394,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         at_stake = max(abs(self.value(BUYER) - self.value(SELLER)), self.config.scale / 10)
         return min(max(0.5 + payoff / at_stake / 2, 0.0), 1.0)
 
-    # ---- what is seen ------------------------------------------------------------------------------
+    # ---- what players see --------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
         """Return the variables of the instructions for this role."""

@@ -392,7 +392,7 @@ class Persuasion(Game[PersuasionConfig, Market]):
             share = 0.5 + payoff / (2 * best) if best else 0.5
         return min(max(share, 0.0), 1.0)
 
-    # ---- what is seen ------------------------------------------------------------------------------
+    # ---- what players see --------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
         """Return the variables of the instructions for this role."""

@@ -17,7 +17,8 @@ from games.words import number
 
 SEATS = (2, 3)
 SIZES = range(2, 11)
-"""Maximum numbers of players and of actions per player in the grid; larger games come from files and are kept."""
+"""Maximum numbers of players and of actions per player in the grid; larger games come from files and are kept
+unchanged."""
 KEPT = "kept"
 MAX_LISTED = 4
 
@@ -304,7 +305,7 @@ def _temptation(found: TypedGame, game: BaseGame, cooperative: Profile) -> str:
     gains = [(gain, seat, action) for seat, action, gain in game.deviations(cooperative)]
     gain, seat, action = max(gains, key=lambda one: one[0])
     if gain <= TOLERANCE:
-        return _("Nobody gains by deviating from cooperation alone: it is an equilibrium.")
+        return _("No player gains by deviating alone from cooperation: it is an equilibrium.")
     return _("Player {seat} would gain {gain} by deviating alone to {action}: a dilemma.").format(
         seat=seat + 1, gain=number(gain), action=found.label(action)
     )

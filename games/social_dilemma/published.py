@@ -57,7 +57,7 @@ PRESETS: Mapping[str, CollectionPreset] = {
 }
 
 
-# ---- with people ---------------------------------------------------------------------------------------
+# ---- studies with people ------------------------------------------------------------------------------
 
 TOGETHER: Mapping[str, Json] = {
     "turn_seconds": 90,

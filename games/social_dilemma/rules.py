@@ -1,7 +1,8 @@
 """Social dilemma: a base game played under one of five mechanisms that may sustain cooperation.
 
 Source: CoopEval. Each mechanism is a sequence of turns in which all seats move at once and nobody sees another's
-move before all are in. Repetition and reputation play many rounds; reputation pairs the seats of a population again
+move before all have moved. Repetition and reputation play many rounds; reputation pairs the seats of a population
+again
 in each round. In mediation and contract, players propose, choose and enter an arrangement before they act.
 """
 
@@ -454,7 +455,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
             return None
         return "last round" if len(moves) >= self.seats() * self.last_round() else "stopped by chance"
 
-    # ---- what is seen ------------------------------------------------------------------------------
+    # ---- what players see --------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
         """Return the variables of the instructions for this role."""

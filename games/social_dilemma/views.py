@@ -374,7 +374,7 @@ def _history(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
 def _match_rows(game: SocialDilemma, meetings: Sequence[Meeting], role: Role, title: str) -> list[tuple[Cell, ...]]:
     """Return a row per player of each match, in parts: a seat's matches, then its co-players' earlier matches.
 
-    A player's earlier matches are shown only once, where they are first reached and thus go deepest.
+    A player's earlier matches are shown only once, where they are first reached, which is also where they go deepest.
     """
     rows: list[tuple[Cell, ...]] = []
     shown: set[tuple[Role, int]] = set()

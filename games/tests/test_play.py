@@ -1,4 +1,4 @@
-"""Playing a match, as the kernel's specification says."""
+"""Tests of playing a match against the kernel's specification."""
 
 from __future__ import annotations
 
