@@ -11,7 +11,7 @@ from exports.tests.test_dataset import rows
 from exports.verify import verify
 from matches.models import Match, Seat
 from studies.models import Study
-from studies.tests.test_together import come, go_on, play_all_but, study
+from studies.tests.test_together import arrive, leave_match_page, play_all_but, study
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
@@ -19,11 +19,11 @@ pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 def played(**fields: object) -> Study:
     """Return a study in which three people and a script played a match; the clock moved for the third person."""
     to = study(on_timeout="default", extension_seconds=0, **fields)
-    enrolments = come(to, 3)
+    enrolments = arrive(to, 3)
     play_all_but(Match.objects.get(), "p3")
     assert Seat.objects.filter(match__status="finished", enrolment__in=enrolments).count() == 3
     for one in enrolments:
-        go_on(one)
+        leave_match_page(one)
     return to
 
 

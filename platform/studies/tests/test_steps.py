@@ -55,7 +55,7 @@ def screen(client: Client, match: Match, number: int, side: str, role: str):
 
 
 def store_call(match: Match, answering: int, **record) -> None:
-    building.keep_call(match, **record)
+    building.save_call(match, **record)
     Call.objects.filter(pk=Call.objects.latest("pk").pk).update(answering=answering, cost=Decimal("0.0021"))
 
 
