@@ -1,4 +1,4 @@
-"""Authentication and rate limits. One class per scope, so that the OpenAPI document names each."""
+"""Authentication and rate limits. Each scope has its own class, so that the OpenAPI document names it."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ class _Scoped(HttpBearer):
         self.openapi_description = f"A token of the study with the scope “{self.scope.value}”."
 
     def authenticate(self, request: HttpRequest, token: str) -> Token:
-        """Return the token sent; it becomes `request.auth`.
+        """Return the token that was sent; it becomes `request.auth`.
 
         Raises:
-            NotRecognised, NotFound, OutOfScope
+            InvalidToken, NotFound, OutOfScope
         """
-        known = tokens.recognise(token)
-        wanted = request.resolver_match.kwargs.get("slug") if request.resolver_match else None
-        if wanted is not None and wanted != known.study.slug:
+        recognised = tokens.recognise(token)
+        slug = request.resolver_match.kwargs.get("slug") if request.resolver_match else None
+        if slug is not None and slug != recognised.study.slug:
             raise NotFound
-        if not tokens.opens(known, self.scope):
+        if not tokens.allows(recognised, self.scope):
             raise OutOfScope(
                 _("This token does not have the scope “{scope}”.").format(scope=self.scope.value)
-                if self.scope not in known.scopes
-                else _("The user who created this token may no longer do this.")
+                if self.scope not in recognised.scopes
+                else _("The user who created this token no longer has permission to do this.")
             )
-        return known
+        return recognised
 
 
 class ReadToken(_Scoped):
@@ -60,23 +60,23 @@ class ManageToken(_Scoped):
     scope = Scope.MANAGE
 
 
-class PerToken(BaseThrottle):
+class TokenThrottle(BaseThrottle):
     """Allow each token API_CALLS_PER_MINUTE calls per minute, across all web servers."""
 
     def allow_request(self, request: HttpRequest) -> bool:
-        key = f"api-calls/{_caller(request)}/{int(time.time() // _WINDOW)}"
+        key = f"api-calls/{_throttle_key(request)}/{int(time.time() // _WINDOW)}"
         cache.add(key, 0, timeout=2 * _WINDOW)
         try:
             return cache.incr(key) <= settings.API_CALLS_PER_MINUTE
-        except ValueError:  # evicted from a full cache between the two calls
+        except ValueError:  # a full cache evicted the key between the two calls
             return True
 
     def wait(self) -> float:
         return _WINDOW - time.time() % _WINDOW
 
 
-def _caller(request: HttpRequest) -> str:
-    """Return the key that calls are counted by: the bearer token, or the signed token in the URL."""
+def _throttle_key(request: HttpRequest) -> str:
+    """Return the key under which calls are counted: from the bearer token, or from the signed token in the URL."""
     token = getattr(request, "auth", None)
     if isinstance(token, Token):
         return token.key

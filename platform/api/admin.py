@@ -46,9 +46,9 @@ class TokenForm(forms.ModelForm):
         model = Token
         fields = ("study", "name")
 
-    def __init__(self, *arguments: Any, offered: QuerySet[Study], **named: Any):
-        super().__init__(*arguments, **named)
-        self.fields["study"].queryset = offered
+    def __init__(self, *args: Any, studies: QuerySet[Study], **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.fields["study"].queryset = studies
 
 
 class TokenOfStudy(StudyFilter):
@@ -58,7 +58,7 @@ class TokenOfStudy(StudyFilter):
 @admin.register(Token)
 class TokenAdmin(PartAdmin):
     sees = changes = Role.OWNER
-    list_display = ["name", "study", "state", "opens", "created_by", "last_used_at", "expires_at"]
+    list_display = ["name", "study", "state", "scopes_label", "created_by", "last_used_at", "expires_at"]
     list_filter = [TokenOfStudy]
     list_select_related = ["study", "created_by"]
     search_fields = ["name", "key", "study__title"]
@@ -74,7 +74,7 @@ class TokenAdmin(PartAdmin):
         return ("expired", _("expired")) if token.expired() else ("valid", _("valid"))
 
     @display(description=gettext_lazy("scopes"))
-    def opens(self, token: Token) -> str:
+    def scopes_label(self, token: Token) -> str:
         return "; ".join(str(Scope(scope).label) for scope in token.scopes)
 
     # ---- creating a token ----------------------------------------------------------------------------------
@@ -82,16 +82,16 @@ class TokenAdmin(PartAdmin):
     def get_form(self, request: HttpRequest, obj: Token | None = None, change: bool = False, **kwargs: Any) -> Any:
         if obj is not None:
             return super().get_form(request, obj, change=change, **kwargs)
-        made = super().get_form(request, obj, change=change, **{**kwargs, "form": TokenForm, "fields": None})
-        given = {"offered": parts.visible(request.user, Study.objects.order_by("title"), role=Role.OWNER)}
+        form = super().get_form(request, obj, change=change, **{**kwargs, "form": TokenForm, "fields": None})
+        given = {"studies": parts.visible(request.user, Study.objects.order_by("title"), role=Role.OWNER)}
         return type(
-            "TokenForm", (made,), {"__init__": lambda self, *a, **named: made.__init__(self, *a, **given, **named)}
+            "TokenForm", (form,), {"__init__": lambda self, *a, **named: form.__init__(self, *a, **given, **named)}
         )
 
     def get_fieldsets(self, request: HttpRequest, obj: Token | None = None) -> Any:
         if obj is None:
             return [(None, {"fields": ["study", "name", "scopes", "days"]})]
-        shown = ["study", "name", "key", "opens", "created_by", "created_at", "last_used_at", "expires_at"]
+        shown = ["study", "name", "key", "scopes_label", "created_by", "created_at", "last_used_at", "expires_at"]
         return [(None, {"fields": [*shown, "revoked_at"] if obj.revoked_at else shown})]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Token | None = None) -> Any:
@@ -111,7 +111,7 @@ class TokenAdmin(PartAdmin):
         obj.pk = token.pk
 
     def response_add(self, request: HttpRequest, obj: Token, post_url_continue: str | None = None) -> HttpResponse:
-        """Return the only page that shows the secret, which no message, session or URL contains."""
+        """Return the only page that shows the secret; no message, session or URL contains it."""
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -132,22 +132,22 @@ class TokenAdmin(PartAdmin):
         token = self.get_object(request, object_id) if object_id else None
         context = {"show_save_and_add_another": False, "show_save_and_continue": False, **(extra_context or {})}
         if token is not None:
-            may = self._allowed(request, token, Role.OWNER)
+            may_change = self._allowed(request, token, Role.OWNER)
             expired = token.revoked_at is None and token.expired()
             context |= {
                 "token": token,
-                "may_revoke": may and token.revoked_at is None,
+                "may_revoke": may_change and token.revoked_at is None,
                 "expired": expired,
                 "show_save": False,
             }
         return super().changeform_view(request, object_id, form_url, context)
 
     def has_delete_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
-        """Revoked tokens stay, so that the history can name them."""
+        """Return False: tokens are revoked, not deleted, so that the history can name them."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
-        """Tokens cannot be edited; owners may revoke them."""
+        """Return False for a single token: tokens cannot be edited, but owners may revoke them."""
         return obj is None and super().has_change_permission(request, obj)
 
     def get_urls(self) -> list[URLPattern]:
@@ -164,6 +164,6 @@ class TokenAdmin(PartAdmin):
         with transaction.atomic():
             if tokens.revoke(token):
                 self.record_action(request, token, Action.REVOKED, "Revoked.")
-        says = _("“{name}” has been revoked.").format(name=token.name)
-        self.message_user(request, says, messages.SUCCESS)
+        message = _("“{name}” has been revoked.").format(name=token.name)
+        self.message_user(request, message, messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:api_token_change", args=[token.pk]))

@@ -1,4 +1,4 @@
-"""Reasons to refuse a request; `str(error)` is the reason in the response."""
+"""Errors with which requests are refused; `str(error)` is the reason given in the response."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 
 class Refused(Exception):
-    """Base class. `status` is the HTTP status; `fields` holds the errors by parameter."""
+    """Base class. `status` is the HTTP status code; `fields` holds the errors by parameter."""
 
     status = 400
 
@@ -17,7 +17,7 @@ class Refused(Exception):
         self.fields = dict(fields or {})
 
 
-class NotRecognised(Refused):
+class InvalidToken(Refused):
     """The token is missing or invalid."""
 
     status = 401
@@ -28,7 +28,7 @@ class OutOfScope(Refused):
 
 
 class NotFound(Refused):
-    """Nothing of that name exists, or the token may not know of it; the response does not say which."""
+    """The object does not exist, or the token has no access to it; the response does not reveal which."""
 
     status = 404
 
@@ -36,11 +36,11 @@ class NotFound(Refused):
         super().__init__(reason or _("Not found, or not accessible with this token."))
 
 
-class NotNow(Refused):
+class Conflict(Refused):
     """The object exists, but its current state does not allow the operation."""
 
     status = 409
 
 
-class NotUnderstood(Refused):
+class InvalidRequest(Refused):
     status = 422

@@ -1,4 +1,4 @@
-"""Tokens with which other programs read and control one study."""
+"""Tokens with which other programs read and control a study."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _KEY_LETTERS = string.ascii_lowercase + string.digits
 
 
 def new_key() -> str:
-    """Return the part of a token that identifies it; not secret."""
+    """Return a new identifier for a token; it is not secret."""
     return "".join(secrets.choice(_KEY_LETTERS) for _i in range(KEY_LENGTH))
 
 
 class Scope(models.TextChoices):
-    """What a token allows; no scope includes another."""
+    """A scope of a token; no scope includes another."""
 
     READ = "read", _("read the study, its matches and results")
-    EXPORT = "export", _("make and download datasets")
+    EXPORT = "export", _("request and download datasets")
     MANAGE = "manage", _("pause and resume the study")
 
 

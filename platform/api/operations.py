@@ -1,4 +1,4 @@
-"""The operations under /api/v1/. Each calls the code that does the work and checks nothing itself."""
+"""The operations under /api/v1/. Each calls the code that does the work, which makes all checks."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ninja import Query, Router, Status
 from ninja.decorators import decorate_view
 
 from api import reading, schemas
-from api.access import ExportToken, ManageToken, PerToken, ReadToken
-from api.errors import NotFound, NotNow, NotUnderstood
-from api.history import note
+from api.access import ExportToken, ManageToken, ReadToken, TokenThrottle
+from api.errors import Conflict, InvalidRequest, NotFound
+from api.history import record_action
 from api.models import Token
 from api.outcomes import outcome_for
 from api.status import status_of, summary_of
@@ -27,9 +27,9 @@ from exports.models import Dataset
 from exports.packing import zip_response
 from studies import pausing
 
-router = Router(throttle=PerToken())
+router = Router(throttle=TokenThrottle())
 polled = decorate_view(conditional_page, cache_control(private=True, no_cache=True))
-"""Responses carry an ETag; sent back as If-None-Match, it yields 304 while nothing has changed."""
+"""Adds an ETag to responses; a request that sends it back as If-None-Match gets 304 while nothing has changed."""
 
 REFUSALS = {code: schemas.Problem for code in (400, 401, 403, 404, 422, 429)}
 
@@ -105,15 +105,15 @@ def ask_for_dataset(
     wanted = wanted or schemas.WantedDataset()
     try:
         with transaction.atomic():
-            asked, new = background.request_dataset(request.auth.study, wanted.formats, excluded=wanted.excluded)
-            if new:
-                details = {"dataset": str(asked.uid), "formats": asked.formats, "excluded": asked.excluded}
-                note(request.auth, Action.EXPORTED, "Requested a dataset.", **details)
+            requested, is_new = background.request_dataset(request.auth.study, wanted.formats, excluded=wanted.excluded)
+            if is_new:
+                details = {"dataset": str(requested.uid), "formats": requested.formats, "excluded": requested.excluded}
+                record_action(request.auth, Action.EXPORTED, "Requested a dataset.", **details)
     except UnknownFormat as error:
-        raise NotUnderstood(str(error), fields={"formats": ", ".join(wanted.formats)}) from None
+        raise InvalidRequest(str(error), fields={"formats": ", ".join(wanted.formats)}) from None
     except NothingToExport as error:
-        raise NotNow(str(error)) from None
-    return Status(202 if new else 200, _dataset_out(asked))
+        raise Conflict(str(error)) from None
+    return Status(202 if is_new else 200, _dataset_out(requested))
 
 
 @router.get(
@@ -122,8 +122,8 @@ def ask_for_dataset(
 @polled
 def datasets(request: CalledByToken, slug: str) -> schemas.Datasets:
     """The datasets requested through the API, newest first."""
-    kept = Dataset.objects.filter(study=request.auth.study)[:20]
-    return schemas.Datasets(datasets=[_dataset_out(background.refresh(dataset)) for dataset in kept])
+    latest = Dataset.objects.filter(study=request.auth.study)[:20]
+    return schemas.Datasets(datasets=[_dataset_out(background.refresh(dataset)) for dataset in latest])
 
 
 @router.get(
@@ -156,13 +156,13 @@ def download(request: CalledByToken, slug: str, uid: UUID) -> HttpResponse:
     """The dataset's folder as a zip; `verify_dataset` replays every match in it."""
     dataset = background.refresh(_dataset(request, uid))
     if dataset.state != Dataset.State.READY:
-        raise NotNow(dataset.reason or _("It is not ready yet. Check its state until it is “ready”."))
+        raise Conflict(dataset.reason or _("It is not ready yet. Check its state until it is “ready”."))
     try:
-        pack = dataset.file.open("rb")
+        archive = dataset.file.open("rb")
     except FileNotFoundError:
-        raise NotNow(_("Its file no longer exists. Request another dataset.")) from None
-    note(request.auth, Action.DOWNLOADED, "Downloaded a dataset.", dataset=str(dataset.uid))
-    return zip_response(request, pack, str(dataset))
+        raise Conflict(_("Its file no longer exists. Request another dataset.")) from None
+    record_action(request.auth, Action.DOWNLOADED, "Downloaded a dataset.", dataset=str(dataset.uid))
+    return zip_response(request, archive, str(dataset))
 
 
 def _dataset(request: CalledByToken, uid: UUID) -> Dataset:
@@ -198,7 +198,7 @@ def _dataset_out(dataset: Dataset) -> schemas.DatasetOut:
 )
 def pause(request: CalledByToken, slug: str) -> schemas.StudySummary:
     """Close the study to new participants; those in it continue. Does nothing if it is paused."""
-    return _turned(request, pausing.pause, Action.PAUSED, "Paused.")
+    return _switch(request, pausing.pause, Action.PAUSED, "Paused.")
 
 
 @router.post(
@@ -209,17 +209,17 @@ def pause(request: CalledByToken, slug: str) -> schemas.StudySummary:
 )
 def resume(request: CalledByToken, slug: str) -> schemas.StudySummary:
     """Open the study again. Does nothing if it is open."""
-    return _turned(request, pausing.resume, Action.RESUMED, "Resumed.")
+    return _switch(request, pausing.resume, Action.RESUMED, "Resumed.")
 
 
-def _turned(request: CalledByToken, turn: Any, action: Action, says: str) -> schemas.StudySummary:
+def _switch(request: CalledByToken, switch: Any, action: Action, message: str) -> schemas.StudySummary:
     study = request.auth.study
     try:
         with transaction.atomic():
-            if turn(study):
-                note(request.auth, action, says)
+            if switch(study):
+                record_action(request.auth, action, message)
     except pausing.NotRunning as error:
-        raise NotNow(str(error)) from None
+        raise Conflict(str(error)) from None
     return summary_of(study)
 
 

@@ -1,11 +1,11 @@
-"""The outcome of a participant, for the outside system that sent them."""
+"""A participant's outcome, for the outside system that sent the participant."""
 
 from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
 from api import schemas
-from api.errors import NotRecognised
+from api.errors import InvalidToken
 from api.reading import reading_of
 from exports.participants import Participant, PlayedMatch
 from participants.models import Enrolment
@@ -21,21 +21,21 @@ def outcome_for(token: str) -> schemas.Outcome:
     """Return the outcome that a signed token asks for; pending until the participant's enrolment ends.
 
     Raises:
-        NotRecognised: the token is forged or has expired.
+        InvalidToken: the token is forged or has expired.
     """
     try:
-        asked = otree.question_of(token)
+        question = otree.question_of(token)
     except EntryRefused as refusal:
-        raise NotRecognised(_("Invalid result token: {reason}").format(reason=refusal.title)) from None
-    known = Identity.objects.select_related("enrolment").filter(
-        study=asked.study, recruiter=otree.KIND, proof=asked.subject
+        raise InvalidToken(_("Invalid result token: {reason}").format(reason=refusal.title)) from None
+    identities = Identity.objects.select_related("enrolment").filter(
+        study=question.study, recruiter=otree.KIND, proof=question.subject
     )
-    identity = known.first()
-    return outcome_of(Study.objects.get(slug=asked.study), identity.enrolment) if identity else _PENDING
+    identity = identities.first()
+    return outcome_of(Study.objects.get(slug=question.study), identity.enrolment) if identity else _PENDING
 
 
 def outcome_of(study: Study, person: Enrolment) -> schemas.Outcome:
-    """Return how the enrolment ended and the amount owed in whole cents."""
+    """Return how the enrolment ended and the amount owed, in whole cents; pending until it ends."""
     if not person.ended:
         return _PENDING
     reading = reading_of(study)

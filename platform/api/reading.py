@@ -10,18 +10,18 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from api import schemas
-from api.errors import NotFound, NotUnderstood
+from api.errors import InvalidRequest, NotFound
 from exports import shape
 from exports.participants import Participant, Place, PlayedMatch, Reading
 from exports.sources import StudySource
 from matches.models import Event, Match, Seat
 from studies.models import Placement, Study, Version
 
-_NOT_OURS = _("Invalid cursor for this study.")
+_INVALID_CURSOR = _("Invalid cursor for this study.")
 
 
 def matches_of(study: Study) -> QuerySet[Match]:
-    """Return the matches of the study's participants in the order they began."""
+    """Return the matches of the study's participants, in the order in which they began."""
     return Match.objects.filter(Exists(_placed_in_match(study))).order_by("pk")
 
 
@@ -29,15 +29,15 @@ def page_of_matches(study: Study, wanted: schemas.WantedMatches) -> schemas.Matc
     """Return one page of matches, after the one that the cursor names.
 
     Raises:
-        NotUnderstood: the cursor is not a match of this study.
+        InvalidRequest: the cursor is not a match of this study.
     """
-    found = _chosen(study, wanted)
+    found = _filtered(study, wanted)
     if wanted.cursor is not None:
         last = matches_of(study).filter(uid=wanted.cursor).values_list("pk", flat=True).first()
         if last is None:
-            raise NotUnderstood(str(_NOT_OURS), fields={"cursor": str(wanted.cursor)})
+            raise InvalidRequest(str(_INVALID_CURSOR), fields={"cursor": str(wanted.cursor)})
         found = found.filter(pk__gt=last)
-    rows = list(_with_all_that_is_read(found)[: wanted.limit + 1])
+    rows = list(_prefetched(found)[: wanted.limit + 1])
     reading, include = reading_of(study), frozenset(wanted.include)
     shown = [_match_out(reading, match, include) for match in rows[: wanted.limit]]
     return schemas.Matches(matches=shown, next=shown[-1].uid if len(rows) > wanted.limit else None)
@@ -49,7 +49,7 @@ def match_of(study: Study, uid: UUID) -> schemas.MatchOut:
     Raises:
         NotFound
     """
-    match = _with_all_that_is_read(matches_of(study).filter(uid=uid)).first()
+    match = _prefetched(matches_of(study).filter(uid=uid)).first()
     if match is None:
         raise NotFound
     return _match_out(reading_of(study), match, frozenset({"config", "events"}))
@@ -59,17 +59,17 @@ def page_of_results(study: Study, wanted: schemas.WantedResults) -> schemas.Resu
     """Return one page of participants, after the one whose pseudonym is the cursor.
 
     Raises:
-        NotUnderstood: the cursor is not a participant of this study.
+        InvalidRequest: the cursor is not a participant of this study.
     """
     reading = reading_of(study)
     found = reading.placements()
     if wanted.ended_since is not None:
         found = found.filter(enrolment__ended_at__gte=wanted.ended_since)
     if wanted.cursor is not None:
-        known = Placement.objects.filter(cell__version__study=study, enrolment__pseudonym=wanted.cursor)
-        last = known.values_list("pk", flat=True).first()
+        placements = Placement.objects.filter(cell__version__study=study, enrolment__pseudonym=wanted.cursor)
+        last = placements.values_list("pk", flat=True).first()
         if last is None:
-            raise NotUnderstood(str(_NOT_OURS), fields={"cursor": wanted.cursor})
+            raise InvalidRequest(str(_INVALID_CURSOR), fields={"cursor": wanted.cursor})
         found = found.filter(pk__gt=last)
     rows = list(found[: wanted.limit + 1])
     shown = [_result_out(Participant(reading, placement)) for placement in rows[: wanted.limit]]
@@ -77,31 +77,31 @@ def page_of_results(study: Study, wanted: schemas.WantedResults) -> schemas.Resu
 
 
 def reading_of(study: Study) -> Reading:
-    """Return the study as of now."""
+    """Return a reading of the study as of now."""
     versions = tuple(study.versions.order_by("number").values_list("sha256", flat=True))
     return Reading(source=StudySource(study), cutoff=timezone.now(), shape=_shape(study.pk, versions))
 
 
 @lru_cache(maxsize=64)
 def _shape(study_id: int, versions: tuple[str, ...]) -> shape.Shape:
-    """Return the roles and fields of the study's matches, cached by its versions, which never change."""
+    """Return the roles and fields of the study's matches, cached by the study's versions, which never change."""
     return shape.of_configurations(StudySource(Study.objects.get(pk=study_id)).configurations())
 
 
-def _chosen(study: Study, wanted: schemas.WantedMatches) -> QuerySet[Match]:
-    placed = _placed_in_match(study)
+def _filtered(study: Study, wanted: schemas.WantedMatches) -> QuerySet[Match]:
+    placements = _placed_in_match(study)
     if wanted.version is not None:
-        placed = placed.filter(cell__version__number=wanted.version)
+        placements = placements.filter(cell__version__number=wanted.version)
     if wanted.cell is not None:
-        placed = placed.filter(cell__number=wanted.cell)
-    found = Match.objects.filter(Exists(placed)).order_by("pk")
+        placements = placements.filter(cell__number=wanted.cell)
+    found = Match.objects.filter(Exists(placements)).order_by("pk")
     if wanted.state is not None:
         found = found.filter(status=wanted.state)
     moments = {"gte": wanted.since, "lt": wanted.until}
-    limits = {name: moment for name, moment in moments.items() if moment is not None}
-    if limits:
-        began = Q(**{f"started_at__{name}": moment for name, moment in limits.items()})
-        ended = Q(**{f"ended_at__{name}": moment for name, moment in limits.items()})
+    bounds = {name: moment for name, moment in moments.items() if moment is not None}
+    if bounds:
+        began = Q(**{f"started_at__{name}": moment for name, moment in bounds.items()})
+        ended = Q(**{f"ended_at__{name}": moment for name, moment in bounds.items()})
         found = found.filter(began | ended)
     return found
 
@@ -110,7 +110,7 @@ def _placed_in_match(study: Study) -> QuerySet[Placement]:
     return Placement.objects.filter(cell__version__study=study, enrolment__seats__match=OuterRef("pk"))
 
 
-def _with_all_that_is_read(found: QuerySet[Match]) -> QuerySet[Match]:
+def _prefetched(found: QuerySet[Match]) -> QuerySet[Match]:
     seats = Seat.objects.select_related("enrolment__identity", "enrolment__placement__cell")
     return found.defer("snapshot", "turns").prefetch_related(
         Prefetch("seats", seats),

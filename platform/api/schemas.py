@@ -13,18 +13,18 @@ from pydantic import AwareDatetime, ConfigDict, Field
 from exports.formats import DEFAULT_FORMATS, FORMATS
 
 
-class _Answer(Schema):
+class _Response(Schema):
     model_config = ConfigDict(extra="forbid")
 
 
-class Problem(_Answer):
+class Problem(_Response):
     """Why a request was refused; nothing was changed."""
 
     reason: str
     fields: dict[str, str] = Field(default={}, description="The errors by parameter.")
 
 
-class StudySummary(_Answer):
+class StudySummary(_Response):
     slug: str
     title: str
     game: str
@@ -32,18 +32,18 @@ class StudySummary(_Answer):
     purpose: str
 
 
-class Studies(_Answer):
+class Studies(_Response):
     studies: list[StudySummary]
 
 
-class VersionOut(_Answer):
+class VersionOut(_Response):
     number: int
     sha256: str
     code_revision: str
     launched_at: datetime
 
 
-class CellOut(_Answer):
+class CellOut(_Response):
     """One cell of the latest version, and how many of its places are taken."""
 
     number: int
@@ -52,7 +52,7 @@ class CellOut(_Answer):
     config: dict[str, Any]
     lineup: str = Field(description="The line-up's name; empty if there is only one.")
     seats: dict[str, str | list[str]] = Field(
-        description="Who takes each seat: “person”, an agent's label, or labels of which one is drawn per match."
+        description="Who takes each seat: “person”, an agent's label, or labels from which one is drawn per match."
     )
     opponents: dict[str, str] = Field(
         description="The agent's specification by role; if one is drawn, all of them separated by “ | ”."
@@ -63,14 +63,14 @@ class CellOut(_Answer):
     completed: int
 
 
-class Participants(_Answer):
+class Participants(_Response):
     arrived: int
     live: int
     completed: int
     states: dict[str, int] = Field(description="The number in each state; empty states are omitted.")
 
 
-class MatchCounts(_Answer):
+class MatchCounts(_Response):
     live: int
     finished: int
     abandoned: int
@@ -83,13 +83,13 @@ class StudyOut(StudySummary):
     cells: list[CellOut]
 
 
-class SeatOut(_Answer):
+class SeatOut(_Response):
     player: str = Field(description="“human”, or the agent's specification.")
     participant: str | None = Field(description="The participant's pseudonym, as in the dataset.")
     payoff: float | None = Field(description="In the game's own unit; null without a result.")
 
 
-class MatchOut(_Answer):
+class MatchOut(_Response):
     uid: UUID
     game: str
     rules_version: int
@@ -114,7 +114,7 @@ class MatchOut(_Answer):
 Limit = Annotated[int, Field(ge=1, le=200, description="Entries on a page.")]
 
 
-class WantedMatches(_Answer):
+class WantedMatches(_Response):
     """Which of a study's matches to return, and which details."""
 
     state: Literal["live", "finished", "abandoned"] | None = None
@@ -127,12 +127,12 @@ class WantedMatches(_Answer):
     limit: Limit = 50
 
 
-class Matches(_Answer):
+class Matches(_Response):
     matches: list[MatchOut]
     next: UUID | None = Field(description="The cursor of the next page; null on the last.")
 
 
-class Owed(_Answer):
+class Owed(_Response):
     amount: Decimal
     currency: str
     state: str = Field(
@@ -140,7 +140,7 @@ class Owed(_Answer):
     )
 
 
-class WantedResults(_Answer):
+class WantedResults(_Response):
     """Which of a study's participants to return."""
 
     ended_since: AwareDatetime | None = Field(
@@ -150,7 +150,7 @@ class WantedResults(_Answer):
     limit: Limit = 50
 
 
-class ResultOut(_Answer):
+class ResultOut(_Response):
     """The result of one participant's enrolment."""
 
     participant: str = Field(description="The pseudonym, as in the dataset.")
@@ -167,19 +167,19 @@ class ResultOut(_Answer):
     left_out_because: list[str]
 
 
-class Results(_Answer):
+class Results(_Response):
     results: list[ResultOut]
     next: str | None = Field(description="The cursor of the next page; null on the last.")
 
 
-class WantedDataset(_Answer):
+class WantedDataset(_Response):
     formats: list[str] = Field(default=list(DEFAULT_FORMATS), description=f"Any of {', '.join(FORMATS)}.")
     excluded: bool = Field(
         default=False, description="Also include the matches of excluded participants, flagged with the reason."
     )
 
 
-class DatasetOut(_Answer):
+class DatasetOut(_Response):
     """A requested dataset. It can be downloaded once it is `ready`."""
 
     uid: UUID
@@ -194,11 +194,11 @@ class DatasetOut(_Answer):
     counts: dict[str, int] = Field(description="Rows by file.")
 
 
-class Datasets(_Answer):
+class Datasets(_Response):
     datasets: list[DatasetOut] = Field(description="Newest first.")
 
 
-class TurnOut(_Answer):
+class TurnOut(_Response):
     """One move of the match, with text scrubbed as in the dataset."""
 
     number: int
@@ -208,7 +208,7 @@ class TurnOut(_Answer):
     seconds: float | None
 
 
-class Outcome(_Answer):
+class Outcome(_Response):
     """The outcome of a participant whom an outside system sent."""
 
     state: Literal["pending", "finished"]

@@ -43,29 +43,29 @@ def without_token(request: HttpRequest, error: AuthenticationError) -> HttpRespo
 
 
 @api.exception_handler(Throttled)
-def too_often(request: HttpRequest, error: Throttled) -> HttpResponse:
-    return _problem(_("Too many calls with this token. Wait as many seconds as Retry-After says."), 429)
+def rate_limited(request: HttpRequest, error: Throttled) -> HttpResponse:
+    return _problem(_("Too many calls with this token. Wait for the number of seconds given in Retry-After."), 429)
 
 
 @api.exception_handler(ValidationError)
-def not_understood(request: HttpRequest, error: ValidationError) -> HttpResponse:
+def invalid_request(request: HttpRequest, error: ValidationError) -> HttpResponse:
     fields = {".".join(str(part) for part in found["loc"][1:]): found["msg"] for found in error.errors}
     return _problem(_("The request is invalid."), 422, fields)
 
 
 @api.exception_handler(HttpError)
-def unreadable(request: HttpRequest, error: HttpError) -> HttpResponse:
-    """Handle the framework's own errors: a body that is not JSON."""
+def not_json(request: HttpRequest, error: HttpError) -> HttpResponse:
+    """Handle a body that is not JSON."""
     return _problem(_("The request's body must be JSON, or empty."), error.status_code)
 
 
 @api.exception_handler(Http404)
-def nothing_there(request: HttpRequest, error: Exception) -> HttpResponse:
+def not_found(request: HttpRequest, error: Exception) -> HttpResponse:
     return refused(request, NotFound())
 
 
 @api.exception_handler(Exception)
-def defect(request: HttpRequest, error: Exception) -> HttpResponse:
+def internal_error(request: HttpRequest, error: Exception) -> HttpResponse:
     """Handle an internal error: reported as such, and logged with its traceback."""
     log.error("%s %s failed", request.method, request.path, exc_info=error)
     return _problem(_("Internal error. See the server's log."), 500)

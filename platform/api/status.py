@@ -1,4 +1,4 @@
-"""A study's status in numbers."""
+"""A study's status for the API."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def summary_of(study: Study) -> schemas.StudySummary:
 
 
 def status_of(study: Study) -> schemas.StudyOut:
-    """Return state, latest version, participants, matches and cells."""
+    """Return the study's state, latest version, participants, matches and cells."""
     version = study.latest_version()
     return schemas.StudyOut(
         **_summary(study),
@@ -59,9 +59,9 @@ def _participants(study: Study) -> schemas.Participants:
 
 
 def _matches(study: Study) -> schemas.MatchCounts:
-    counted = dict(matches_of(study).order_by().values_list("status").annotate(Count("pk")))
+    counts = dict(matches_of(study).order_by().values_list("status").annotate(Count("pk")))
     return schemas.MatchCounts(
-        live=counted.get("live", 0), finished=counted.get("finished", 0), abandoned=counted.get("abandoned", 0)
+        live=counts.get("live", 0), finished=counts.get("finished", 0), abandoned=counts.get("abandoned", 0)
     )
 
 
@@ -72,7 +72,7 @@ def _cells(version: Version) -> list[schemas.CellOut]:
         completed=Count("placements", filter=completed),
     )
     agents, cells = version.agents(), list(cells.order_by("number"))
-    led_to = entry_cells(version, cells)
+    entries = entry_cells(version, cells)
     return [
         schemas.CellOut(
             number=cell.number,
@@ -86,10 +86,10 @@ def _cells(version: Version) -> list[schemas.CellOut]:
                 for role, who in cell.seats.items()
                 if who != PERSON
             },
-            quota=sum(first.quota for first in led_to[cell.number]),
-            places=sum(first.places for first in led_to[cell.number]),
-            held=sum(first.held for first in led_to[cell.number]),
-            completed=sum(first.completed for first in led_to[cell.number]),
+            quota=sum(first.quota for first in entries[cell.number]),
+            places=sum(first.places for first in entries[cell.number]),
+            held=sum(first.held for first in entries[cell.number]),
+            completed=sum(first.completed for first in entries[cell.number]),
         )
         for cell in cells
     ]

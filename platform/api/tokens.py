@@ -13,18 +13,18 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
-from api.errors import NotRecognised
+from api.errors import InvalidToken
 from api.models import KEY_LENGTH, Scope, Token
 from rights.parts import may
 from rights.roles import Role
 from studies.models import Study
 
-_FORM = re.compile(rf"parley_([a-z0-9]{{{KEY_LENGTH}}})_[A-Za-z0-9_-]{{43}}")
-_NOBODYS = hashlib.sha256(secrets.token_bytes()).hexdigest()
-"""Compared with if there is no such token, so that the response takes as long."""
-_REMEMBERED = timedelta(minutes=1)
-"""The time of last use is saved at most this often."""
-NEEDS = {Scope.READ: Role.VIEWER, Scope.EXPORT: Role.EDITOR, Scope.MANAGE: Role.EDITOR}
+_PATTERN = re.compile(rf"parley_([a-z0-9]{{{KEY_LENGTH}}})_[A-Za-z0-9_-]{{43}}")
+_DUMMY_DIGEST = hashlib.sha256(secrets.token_bytes()).hexdigest()
+"""Compared with if the token does not exist, so that the response takes just as long."""
+_USE_PRECISION = timedelta(minutes=1)
+"""Minimum time between two updates of a token's last use."""
+REQUIRED_ROLE = {Scope.READ: Role.VIEWER, Scope.EXPORT: Role.EDITOR, Scope.MANAGE: Role.EDITOR}
 """The role in the study that the token's creator must have at the time of each call."""
 
 
@@ -45,28 +45,28 @@ def recognise(text: str) -> Token:
     """Return the token that a program sent.
 
     Raises:
-        NotRecognised: it is unknown or no longer valid. Only callers with the right secret learn which.
+        InvalidToken: the token is unknown or no longer valid; only callers with the right secret learn which.
     """
-    found = _FORM.fullmatch(text)
+    found = _PATTERN.fullmatch(text)
     token = Token.objects.select_related("study", "created_by").filter(key=found[1]).first() if found else None
-    if not secrets.compare_digest(_digest(text), token.digest if token else _NOBODYS) or token is None:
-        raise NotRecognised(_("Unknown token. Send it as “Authorization: Bearer parley_…”."))
+    if not secrets.compare_digest(_digest(text), token.digest if token else _DUMMY_DIGEST) or token is None:
+        raise InvalidToken(_("Unknown token. Send it as “Authorization: Bearer parley_…”."))
     if token.revoked_at is not None:
-        raise NotRecognised(_("This token was revoked. Ask the study's owner for another."))
+        raise InvalidToken(_("This token was revoked. Ask the study's owner for another."))
     now = timezone.now()
     if token.expired(now):
-        raise NotRecognised(_("This token has expired. Ask the study's owner for another."))
+        raise InvalidToken(_("This token has expired. Ask the study's owner for another."))
     if not (token.created_by.is_active and token.created_by.is_staff):
-        raise NotRecognised(
+        raise InvalidToken(
             _("The user who created this token no longer has access. Ask the study's owner for another.")
         )
     _remember_use(token, now)
     return token
 
 
-def opens(token: Token, scope: str) -> bool:
+def allows(token: Token, scope: str) -> bool:
     """Return whether the token has this scope and its creator still has the necessary role."""
-    return scope in token.scopes and may(token.created_by, token.study, role=NEEDS[Scope(scope)])
+    return scope in token.scopes and may(token.created_by, token.study, role=REQUIRED_ROLE[Scope(scope)])
 
 
 def revoke(token: Token) -> bool:
@@ -80,6 +80,6 @@ def _digest(text: str) -> str:
 
 
 def _remember_use(token: Token, now: datetime) -> None:
-    seldom = Q(last_used_at=None) | Q(last_used_at__lt=now - _REMEMBERED)
-    if token.last_used_at is None or token.last_used_at < now - _REMEMBERED:
-        Token.objects.filter(seldom, pk=token.pk).update(last_used_at=now)
+    outdated = Q(last_used_at=None) | Q(last_used_at__lt=now - _USE_PRECISION)
+    if token.last_used_at is None or token.last_used_at < now - _USE_PRECISION:
+        Token.objects.filter(outdated, pk=token.pk).update(last_used_at=now)

@@ -1,4 +1,4 @@
-"""What a simulated participant answers on a page: correctly, deliberately wrong, or anything the form accepts."""
+"""A simulated participant's answers: correct, deliberately wrong, or any that the form accepts."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Plan = Walker.Plan
 def answers(page: Page, enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
     """Return a value for each field of the page's form.
 
-    Checks are answered with what the participant knows; all other steps by their form alone.
+    Names, surveys and checks are answered from the enrolment, all other steps from the form alone.
     """
-    known = _KNOWN.get((enrolment.step or {}).get("kind", ""), _nothing)(enrolment, plan, rng)
-    filled = {field.name: _fitting(field, rng) for field in page.fields.values()}
+    known = _KNOWN.get((enrolment.step or {}).get("kind", ""), _no_answers)(enrolment, plan, rng)
+    filled = {field.name: _valid_value(field, rng) for field in page.fields.values()}
     return {name: value for name, value in {**filled, **known}.items() if value is not None and name in page.fields}
 
 
-def _nothing(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
+def _no_answers(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
     return {}
 
 
@@ -45,9 +45,9 @@ def _quiz(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
     assert enrolment.step is not None
     step = steps.step_object(enrolment, enrolment.step)
     assert isinstance(step, Quiz)
-    rightly = plan != Plan.WRONG_QUIZ
+    correct = plan != Plan.WRONG_QUIZ
     return {
-        question.key: next((option for option in options if (option == question.answer) == rightly), options[0])
+        question.key: next((option for option in options if (option == question.answer) == correct), options[0])
         for question, options in step.questions()
     }
 
@@ -55,10 +55,10 @@ def _quiz(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
 def _survey(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
     """Return answers that let the participant continue, avoiding those that screen out."""
     assert enrolment.step is not None
-    return {field_of(question): _to(question, rng) for question in questions_of(enrolment.step["questions"])}
+    return {field_of(question): _survey_answer(question, rng) for question in questions_of(enrolment.step["questions"])}
 
 
-def _to(question: Question, rng: Random) -> str:
+def _survey_answer(question: Question, rng: Random) -> str:
     if question.kind == "choice":
         return rng.choice([option for option in question.options if option not in question.ends])
     if question.kind == "scale":
@@ -77,8 +77,8 @@ _KNOWN: dict[str, Callable[[Enrolment, str, Random], dict[str, str]]] = {
 }
 
 
-def _fitting(field: FormField, rng: Random) -> str | None:
-    """Return a value that the field accepts; None leaves it out."""
+def _valid_value(field: FormField, rng: Random) -> str | None:
+    """Return a value that the field accepts; None to leave it out."""
     if field.kind == "hidden":
         return field.value
     if field.kind == "checkbox":
@@ -97,14 +97,14 @@ def _fitting(field: FormField, rng: Random) -> str | None:
 
 def _number(field: FormField, rng: Random) -> str:
     try:
-        low, high = (float(said) if (said := field.limits.get(end)) else None for end in ("min", "max"))
+        low, high = (float(limit) if (limit := field.limits.get(bound)) else None for bound in ("min", "max"))
     except ValueError:
         return "1"
     return _between(low, high, rng)
 
 
 def _between(least: float | None, most: float | None, rng: Random) -> str:
-    """Return a whole number within the limits; if there is none, one of the limits."""
+    """Return a whole number between the limits; if there is none, return the lower limit."""
     low = least if least is not None else 1 if most is None else min(1, most)
     high = most if most is not None else low + 9
     first, last = math.ceil(low), math.floor(high)

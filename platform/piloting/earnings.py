@@ -1,4 +1,4 @@
-"""What a pilot's participants would be paid: shown on their last page, but not in the ledger."""
+"""The pay that a pilot's participants would get; it is shown on their last page but not entered in the ledger."""
 
 from __future__ import annotations
 

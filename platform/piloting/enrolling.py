@@ -16,28 +16,28 @@ from studies.enrolling import steps_of
 from studies.models import Cell, Version
 
 HOURS = 24
-"""Maximum age of a simulated participant's enrolment; interrupted pilots are resumed within it."""
+"""Hours until a simulated participant's enrolment expires; an interrupted pilot can be resumed until then."""
 QUICK_TIMERS = {"turn_seconds": 2, "extension_seconds": 1}
-"""The time limits of participants who stop answering: the clock runs out as usual, only sooner."""
+"""Time limits if a participant stops answering: the clock runs out as usual, only sooner."""
 QUICK_IN_GROUPS = {"turn_seconds": 10, "extension_seconds": 1}
-"""The same if others play along and need some time to answer."""
+"""The same in groups, whose other members need some time to answer."""
 LOBBY_SECONDS = 45
-"""Maximum wait in a lobby whose group stays incomplete."""
+"""Maximum wait in the lobby for a group to become complete."""
 
 
 def cell_of(walker: Walker) -> Cell:
-    """Return the cell of the simulated participant as a launch would have created it, unsaved."""
+    """Return the simulated participant's cell as a launch would have created it, unsaved."""
     return cells_of(walker.pilot)[walker.cell]
 
 
 def cells_of(pilot: Pilot) -> list[Cell]:
-    """Return every cell of the pilot's content, unsaved."""
+    """Return the cells that a launch of the pilot's content would have created, unsaved."""
     version = Version(study=pilot.study, number=0, content=pilot.content, sha256=pilot.sha256, seed=pilot.seed)
     return version.planned_cells()
 
 
 def role_of(walker: Walker, cell: Cell) -> str:
-    """Return the participant's seat; empty if none was assigned before a group was formed and there was no match."""
+    """Return the participant's role; empty if the cell does not fix it and no match has begun."""
     seats = walker.enrolment.seats.all() if walker.enrolment else ()
     return next((seat.role for seat in seats), cell.role)
 
@@ -51,7 +51,7 @@ def seat_of(walker: Walker) -> tuple[Role, int]:
 
 @transaction.atomic
 def enrol(walker: Walker) -> Enrolment:
-    """Return the participant's enrolment: the existing one, or a new one without a place."""
+    """Return the participant's enrolment; create one, without a placement, if there is none."""
     if walker.enrolment is not None:
         return walker.enrolment
     cell = cell_of(walker)
@@ -70,7 +70,7 @@ def enrol(walker: Walker) -> Enrolment:
 
 
 def _for_pilot(step: dict[str, Any], walker: Walker, timers: Mapping[str, int]) -> dict[str, Any]:
-    """Return a step as used in a pilot: only the pilot's own participants meet, and its agents answer without delay."""
+    """Return the step as a pilot uses it: only the pilot's own participants meet, and agents answer without delay."""
     if step["kind"] == "lobby":
         return {**step, "hall": f"pilot-{walker.pilot.pk}", "limit": min(step["limit"], LOBBY_SECONDS)}
     if step["kind"] != "match":

@@ -12,4 +12,4 @@ class CannotPilot(PilotError):
 
 
 class Stuck(PilotError):
-    """A simulated participant cannot continue, and a real one might not be able to either."""
+    """A simulated participant cannot continue; a real one might get stuck here too."""

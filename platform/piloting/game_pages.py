@@ -1,6 +1,6 @@
 """Check a game's pages: every screen renders, and every form accepts any legal move.
 
-What people can do on a page and what models can answer by schema must be the same.
+People on a page and models with a schema must be able to make the same moves.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from matches.screens import render_screen
 from piloting.reading import Page, read
 
 MOVES = 4
-"""Number of moves tried in each form at each moment."""
+"""Number of moves tried in each form at each point in a match."""
 _FORMS = re.compile(r'<form[^>]*data-move="([^"]*)".*?</form>', re.DOTALL)
 
 
@@ -33,7 +33,7 @@ def problems(case: Case) -> list[str]:
 
 
 def _problems(walk: Walk, seed: int) -> Iterator[str]:
-    own = {(moment.before.last, moment.role): moment.move for moment in walk.selected_moments()}
+    recorded = {(moment.before.last, moment.role): moment.move for moment in walk.selected_moments()}
     for play in walk.plays():
         rng = Random(f"{seed}/{play.last}")
         for role in play.game.roles():
@@ -44,11 +44,13 @@ def _problems(walk: Walk, seed: int) -> Iterator[str]:
                     yield f"the screen of {role} cannot be shown: {type(error).__name__}: {error}"
                     break
                 if shown is play:
-                    yield from _unfillable(play, role, page, rng, own.get((play.last, role)))
+                    yield from _unsubmittable_moves(play, role, page, rng, recorded.get((play.last, role)))
 
 
-def _unfillable(play: Play, role: Role, html: str, rng: Random, played: Mapping[str, Json] | None) -> Iterator[str]:
-    """Return moves that a model could make and a person on this page could not."""
+def _unsubmittable_moves(
+    play: Play, role: Role, html: str, rng: Random, played: Mapping[str, Json] | None
+) -> Iterator[str]:
+    """Yield a problem for each move that a model could make but a person on this page could not."""
     shown = forms.shown(play, role)
     pages = {name: read(f"<main>{form}</main>") for name, form in ((m[1], m[0]) for m in _FORMS.finditer(html))}
     for form in shown:
@@ -57,13 +59,17 @@ def _unfillable(play: Play, role: Role, html: str, rng: Random, played: Mapping[
             continue
         moves: list[Any] = [random_filling(form, rng) for _number in range(MOVES)]
         for move in [*moves, *([played] if played is not None else [])]:
-            meant = _parsed(form.model, move)
-            if meant is not None and _offered(form, move) and play.game.refuse(play.state, role, meant) is None:
-                yield from _differences(form, pages[form.name], shown, move, meant, role)
+            expected = _parsed(form.model, move)
+            if (
+                expected is not None
+                and _allowed_by(form, move)
+                and play.game.refuse(play.state, role, expected) is None
+            ):
+                yield from _differences(form, pages[form.name], shown, move, expected, role)
 
 
 def _differences(
-    form: Form, page: Page, shown: tuple[Form, ...], move: Mapping[str, Json], meant: Move, role: Role
+    form: Form, page: Page, shown: tuple[Form, ...], move: Mapping[str, Json], expected: Move, role: Role
 ) -> Iterator[str]:
     posted = forms.as_posted(form.model, move)
     for name, value in posted.items():
@@ -76,12 +82,12 @@ def _differences(
             return
     sent = {name: page.fields[name].value for name in (forms.FORM,) if name in page.fields} | posted
     chosen = forms.form_for(shown, sent)
-    if chosen.name != form.name or _parsed(form.model, forms.read(form.model, sent)) != meant:
+    if chosen.name != form.name or _parsed(form.model, forms.read(form.model, sent)) != expected:
         yield f"the form “{form.name}” of {role} cannot send {json.dumps(move)}"
 
 
-def _offered(form: Form, move: Mapping[str, Json]) -> bool:
-    """Return whether the form's schema allows the move: the rules may accept moves that no form offers.
+def _allowed_by(form: Form, move: Mapping[str, Json]) -> bool:
+    """Return whether the form's schema allows the move; the rules may accept moves that no form offers.
 
     A dictionary given as a JSON string counts as the same move.
     """

@@ -1,8 +1,8 @@
 """Pilots: simulated participants who go through a study before real ones do.
 
-A pilot stores what a launch would have frozen when it started. Its participants have enrolments, matches and
-check results like any others, with the purpose "pilot" and without a place, so none of it can enter a dataset, a
-quota or the ledger.
+A pilot stores the content that a launch would have frozen at its start. Its participants have enrolments, matches
+and check results like any others, but with the purpose "pilot" and without a placement, so nothing of a pilot
+can enter a dataset, a quota or the ledger.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Pilot(models.Model):
 
     @property
     def budget(self) -> str:
-        """The label of its model calls in the records."""
+        """The budget label of the pilot's model calls."""
         return f"pilot:{self.study.slug}/{self.number}"
 
     @property
@@ -68,7 +68,7 @@ class Pilot(models.Model):
 
 
 class Walker(models.Model):
-    """One simulated participant: the plan and the outcome."""
+    """One simulated participant, with the plan and the outcome."""
 
     class Plan(models.TextChoices):
         FINISH = "finish", _("completes the study")

@@ -1,4 +1,4 @@
-"""Estimates of how long a person would take where a simulated one takes no time.
+"""Estimates of how long a person would take for what a simulated participant does at once.
 
 Reading: 238 words a minute, the mean of adults for non-fiction (Brysbaert 2019, “How many words do we read
 per minute?”, Journal of Memory and Language 109). Choosing and typing: our own assumptions. Moves in the
@@ -23,35 +23,35 @@ _CHOICES = ("radio", "checkbox", "select", "range")
 
 def seconds_of_page(page: Page) -> float:
     """Return the seconds for reading the page once and filling in its form."""
-    filling = sum(CHOOSING if field.kind in _CHOICES else TYPING for field in page.asked)
+    filling = sum(CHOOSING if field.kind in _CHOICES else TYPING for field in page.visible_fields)
     return 60 * page.words / WORDS_A_MINUTE + filling
 
 
 def seconds_of_match(match: Match, role: str, agents: Mapping[str, Agent]) -> tuple[float, float]:
-    """Return the seconds a participant's moves would have taken, and the seconds they would have waited for others.
+    """Return the seconds that a participant would have taken for their moves and waited for others.
 
     Args:
-        agents: by role, as in a launch: their delay, and whether they answer at a human pace.
+        agents: the launched study's agents by role; their delay and answer display determine the waiting time.
     """
     own = waiting = 0.0
-    words: str | None = None
+    previous_message: str | None = None
     for event in _moves(match):
         rng = Random(f"{match.seed}/{event.number}/estimate")
         if event.role == role:
-            own += human_delay(event.data["move"], words, rng)
+            own += human_delay(event.data["move"], previous_message, rng)
         else:
-            waiting += _wait(event, agents.get(event.role), words, rng)
-        said = event.data["move"].get("message")
-        words = said if isinstance(said, str) else None
+            waiting += _wait(event, agents.get(event.role), previous_message, rng)
+        message = event.data["move"].get("message")
+        previous_message = message if isinstance(message, str) else None
     return own, waiting
 
 
-def _wait(event: Event, agent: Agent | None, words: str | None, rng: Random) -> float:
+def _wait(event: Event, agent: Agent | None, previous_message: str | None, rng: Random) -> float:
     """Return the seconds from the question to the opponent's answer in a launched study."""
     measured = (event.at - event.asked_at).total_seconds() if event.asked_at else 0.0
     paced = agent is None or agent.settings.appears == "delayed"
     delay = agent.delay if agent else 0.0
-    return max(measured, delay, human_delay(event.data["move"], words, rng) if paced else 0.0)
+    return max(measured, delay, human_delay(event.data["move"], previous_message, rng) if paced else 0.0)
 
 
 def _moves(match: Match) -> Sequence[Event]:

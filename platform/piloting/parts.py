@@ -1,4 +1,4 @@
-"""A pilot's enrolments and matches belong to its study, although they have no placement."""
+"""Declare that a pilot's enrolments and matches belong to its study, although they have no placement."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _call_of(studies: QuerySet[Study]) -> Q:
 
 
 def declare() -> None:
-    """Declare which rows belong to studies through a pilot."""
+    """Declare which rows belong to a study through one of its pilots."""
     belongs(Pilot, to=Study, by="study")
     belongs(Walker, to=Study, by="pilot__study")
     belongs(Enrolment, to=Study, by=_OF_ENROLMENT)

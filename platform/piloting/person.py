@@ -36,61 +36,61 @@ from studies.formats import agents_in
 
 MAX_PAGES = 200
 TRIES = 3
-"""The maximum number of times that a page may refuse answers that fit its form."""
+"""Number of attempts at a page that refuses answers although they fit its form."""
 POLL_SECONDS = 0.1
-PATIENCE = 60.0
-"""Seconds beyond the opponent's own limit after which a match without moves counts as stuck."""
+EXTRA_SECONDS = 60.0
+"""Extra seconds after the opponents' own time limit before a match without moves counts as stuck."""
 Plan = Walker.Plan
 
 
 class Interrupted(Exception):
-    """The pilot was stopped while this participant was under way."""
+    """The pilot was stopped, or its lease was lost, while this participant was under way."""
 
 
 class Person:
-    """One simulated participant with their link."""
+    """One simulated participant, who opens their own link."""
 
-    def __init__(self, walker: Walker, goes_on: Callable[[], bool]):
+    def __init__(self, walker: Walker, may_continue: Callable[[], bool]):
         self.walker = walker
         self.enrolment: Enrolment = enrolling.enrol(walker)
         self.url = self.enrolment.get_absolute_url()
         self.rng = Random(f"{walker.pilot.seed}/{walker.number}/answers")
-        self._goes_on = goes_on
+        self._may_continue = may_continue
         self._client = Client(raise_request_exception=False)
 
     def walk(self) -> None:
         """Continue from the current page until an ending is shown.
 
         Raises:
-            Stuck: naming the page and the reason.
+            Stuck: with the page and the reason.
             Interrupted
         """
         for _page in range(MAX_PAGES):
-            if not self._goes_on():
+            if not self._may_continue():
                 raise Interrupted
             began = time.monotonic()
-            page = self._look()
-            if self._now().ended:
+            page = self._open_page()
+            if self._refreshed().ended:
                 return
             step = steps.step_object(self.enrolment, self.enrolment.step)
-            estimate, asked = {"reading": pace.seconds_of_page(page)}, page
+            estimate, form_page = {"reading": pace.seconds_of_page(page)}, page
             if step.kind == "lobby":
                 self._wait_for_others()
-                self._note(step, page, began, estimate)
+                self._record_page(step, page, began, estimate)
                 continue
             if step.kind == "match":
                 estimate = self._play(page)
-                asked = self._look()
-            if not self._now().ended:
-                self._answer(asked)
-            self._note(step, page, began, estimate)
+                form_page = self._open_page()
+            if not self._refreshed().ended:
+                self._answer(form_page)
+            self._record_page(step, page, began, estimate)
         raise Stuck(_("No ending after {most} pages.").format(most=MAX_PAGES))
 
-    def _now(self) -> Enrolment:
+    def _refreshed(self) -> Enrolment:
         self.enrolment.refresh_from_db()
         return self.enrolment
 
-    def _note(self, step: steps.Step, page: reading.Page, began: float, estimate: dict[str, float]) -> None:
+    def _record_page(self, step: steps.Step, page: reading.Page, began: float, estimate: dict[str, float]) -> None:
         """Record the page: {kind, title, words, seconds, estimate: {what: seconds}}."""
         self.walker.pages.append(
             {
@@ -105,64 +105,64 @@ class Person:
 
     # ---- pages -------------------------------------------------------------------------------------------
 
-    def _look(self) -> reading.Page:
-        answer = self._ask(self.url)
-        if answer.status_code != 200:
+    def _open_page(self) -> reading.Page:
+        response = self._request(self.url)
+        if response.status_code != 200:
             raise Stuck(
                 _("The page “{page}” answered with status {status}.").format(
-                    page=self._here(), status=answer.status_code
+                    page=self._page_name(), status=response.status_code
                 )
             )
-        return reading.read(answer.content.decode())
+        return reading.read(response.content.decode())
 
-    def _ask(self, url: str, data: dict[str, str] | None = None) -> HttpResponse:
+    def _request(self, url: str, data: dict[str, str] | None = None) -> HttpResponse:
         """Send a GET request, or a POST request if there is data."""
         site = urlsplit(settings.SITE_URL)
-        how: dict[str, Any] = {"secure": site.scheme == "https", "headers": {"host": site.netloc}}
-        return self._client.get(url, **how) if data is None else self._client.post(url, data, **how)
+        options: dict[str, Any] = {"secure": site.scheme == "https", "headers": {"host": site.netloc}}
+        return self._client.get(url, **options) if data is None else self._client.post(url, data, **options)
 
-    def _here(self) -> str:
+    def _page_name(self) -> str:
         step = self.enrolment.step
         return step["kind"] if step else self.enrolment.state
 
     def _answer(self, page: reading.Page) -> None:
-        """Fill in and submit the form; if the page refuses, try other answers a few times."""
+        """Fill in and submit the form; if the page refuses the answers, try others a few times."""
         for _try in range(TRIES):
-            sent = self._ask(self.url, answers(page, self.enrolment, self.walker.plan, self.rng))
-            if sent.status_code == 302:
+            response = self._request(self.url, answers(page, self.enrolment, self.walker.plan, self.rng))
+            if response.status_code == 302:
                 return
-            page = self._look() if sent.status_code == 303 else page
+            page = self._open_page() if response.status_code == 303 else page
         raise Stuck(
             _("The page “{page}” refused the answers: {reasons}").format(
-                page=page.heading or self._here(), reasons=" ".join(page.reasons) or sent.status_code
+                page=page.heading or self._page_name(), reasons=" ".join(page.reasons) or response.status_code
             )
         )
 
     def _wait_for_others(self) -> None:
-        """Stay on the lobby's page, which signals presence, until a match begins or the wait is over."""
-        here, began = self.enrolment.position, time.monotonic()
-        while not self._now().ended and self.enrolment.position == here:
-            if not self._goes_on():
+        """Stay on the lobby's page, which signals presence, until a match begins or the wait ends."""
+        position, began = self.enrolment.position, time.monotonic()
+        while not self._refreshed().ended and self.enrolment.position == position:
+            if not self._may_continue():
                 raise Interrupted
-            if time.monotonic() - began > self.enrolment.steps[here]["limit"] + PATIENCE:
+            if time.monotonic() - began > self.enrolment.steps[position]["limit"] + EXTRA_SECONDS:
                 raise Stuck(_("The wait in the lobby never ended."))
             time.sleep(POLL_SECONDS)
-            self._look()
+            self._open_page()
 
     # ---- the game ----------------------------------------------------------------------------------------
 
     def _play(self, page: reading.Page) -> dict[str, float]:
-        """Play the current match to its end; return the seconds it would have taken a person."""
+        """Play the current match to its end; return, by activity, the seconds it would have taken a person."""
         seat = Seat.objects.get(enrolment=self.enrolment, step=self.enrolment.position)
-        moved, still_since = -1, time.monotonic()
+        last_event, last_change = -1, time.monotonic()
         while (match := Match.objects.get(pk=seat.match_id)).status == Match.Status.LIVE:
-            if not self._goes_on():
+            if not self._may_continue():
                 raise Interrupted
             play = match.play()
-            if play.last != moved:
-                moved, still_since = play.last, time.monotonic()
-            if time.monotonic() - still_since > self._patience(match):
-                raise Stuck(_("The match stopped: nobody moved."))
+            if play.last != last_event:
+                last_event, last_change = play.last, time.monotonic()
+            if time.monotonic() - last_change > self._max_wait(match):
+                raise Stuck(_("The match got stuck: no one moved."))
             if not self._let_others_move(match):
                 self._take_turn(match, seat, play)
         own, waiting = pace.seconds_of_match(match, seat.role, self._opponents(match))
@@ -173,11 +173,11 @@ class Person:
         launched = agents_in(self.walker.pilot.content)
         return {seat.role: launched[seat.label] for seat in match.seats.exclude(label="")}
 
-    def _patience(self, match: Match) -> float:
-        return PATIENCE + max((agent.settings.limit_seconds for agent in match.agents().values()), default=0.0)
+    def _max_wait(self, match: Match) -> float:
+        return EXTRA_SECONDS + max((agent.settings.limit_seconds for agent in match.agents().values()), default=0.0)
 
     def _let_others_move(self, match: Match) -> bool:
-        """Run the agents whose turn it is, unless a worker already does; return False if it is no agent's turn."""
+        """Run the agents whose turn it is, unless a worker already does; return whether it was any agent's turn."""
         waiting = [turn for turn in match.open_turns().values() if turn.by_agent]
         for turn in waiting:
             agents.answer_turn(match_uid=match.uid, role=turn.role, answering=turn.answering)
@@ -201,19 +201,19 @@ class Person:
         return match.events.filter(kind="move", role=seat.role).count()
 
     def _leave(self) -> None:
-        self._ask(reverse("participants:leave", args=[self.enrolment.token]), {})
+        self._request(reverse("participants:leave", args=[self.enrolment.token]), {})
 
     def _move(self, match: Match, seat: Seat, play: Play, answering: int) -> None:
-        """Choose a move and submit it as the page's form would."""
+        """Choose a move and submit it through the page's form."""
         move = self._decide(match, seat, play, answering)
-        form = _form_of(play, seat.role, move)
+        form = _form_for(play, seat.role, move)
         posted = forms.as_posted(form.model, move)
-        if _told(forms.read(form.model, posted)) != _told(move):
+        if _without_empty(forms.read(form.model, posted)) != _without_empty(move):
             raise Stuck(_("The page's form cannot submit the move {move}.").format(move=dict(move)))
-        told = {"answering": str(answering), forms.FORM: form.name, forms.CONFIRMED: "on", **posted}
-        answer = self._ask(reverse("matches:match", args=[self.enrolment.token]), told)
-        if answer.status_code != 302:
-            reasons = " ".join(self._look().reasons) or str(answer.status_code)
+        data = {"answering": str(answering), forms.FORM: form.name, forms.CONFIRMED: "on", **posted}
+        response = self._request(reverse("matches:match", args=[self.enrolment.token]), data)
+        if response.status_code != 302:
+            reasons = " ".join(self._open_page().reasons) or str(response.status_code)
             raise Stuck(_("The game refused a move: {reasons}").format(reasons=reasons))
 
     def _decide(self, match: Match, seat: Seat, play: Play, answering: int) -> MoveData:
@@ -231,13 +231,13 @@ class Person:
             ) from None
 
 
-def _told(move: MoveData) -> dict[str, Any]:
+def _without_empty(move: MoveData) -> dict[str, Any]:
     """Return a move without its empty values."""
     return {name: value for name, value in move.items() if value is not None}
 
 
-def _form_of(play: Play, role: Role, move: MoveData) -> Form:
-    """Return the form for a move: the one whose required keys it has."""
+def _form_for(play: Play, role: Role, move: MoveData) -> Form:
+    """Return the form that has the move's fields and whose required fields the move fills."""
     open_forms = play.forms(role)
     for form in open_forms:
         required = {name for name, field in form.model.model_fields.items() if field.is_required()}

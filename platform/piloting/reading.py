@@ -1,4 +1,4 @@
-"""Read a page as a simulated participant does: how much there is to read, and what its form asks."""
+"""Parse a page as a simulated participant reads it: the number of words, and the fields of its form."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-_SILENT = frozenset({"script", "style", "noscript", "template", "details"})
-"""Elements that are not read: hidden or collapsed."""
-_CHOSEN = ("radio", "checkbox")
-_OF_NUMBERS = ("decimal", "numeric")
+_UNREAD = frozenset({"script", "style", "noscript", "template", "details"})
+"""Elements whose text is not read because they are hidden or collapsed."""
+_CHOICES = ("radio", "checkbox")
+_NUMERIC_MODES = ("decimal", "numeric")
 """`inputmode` values of text fields that take numbers."""
 
 
@@ -32,12 +32,12 @@ class FormField:
 
 @dataclass
 class Page:
-    """What a page contains and asks, as far as a participant needs it.
+    """The parts of a page that matter to a simulated participant.
 
     Attributes:
-        words: number of words in its main part.
-        fields: by name, of the form that moves the participant on.
-        reasons: why it refused the last answer.
+        words: number of words in the main part.
+        fields: by name, the fields of the form that leads to the next page.
+        reasons: why the page refused the last answers.
     """
 
     heading: str = ""
@@ -46,8 +46,8 @@ class Page:
     reasons: list[str] = field(default_factory=list)
 
     @property
-    def asked(self) -> list[FormField]:
-        """The fields that the participant has to fill in."""
+    def visible_fields(self) -> list[FormField]:
+        """The fields that the participant sees and fills in."""
         return [field for field in self.fields.values() if field.kind != "hidden"]
 
 
@@ -63,7 +63,7 @@ def read(html: str) -> Page:
 
 
 class _Reader(HTMLParser):
-    """Parses the markup; a page has one form in its main part that posts back to it."""
+    """A parser for pages whose main part has one form, which posts back to the page."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -71,53 +71,53 @@ class _Reader(HTMLParser):
         self.words = self.heading = ""
         self.reasons: list[str] = []
         self._in: list[str] = []
-        self._silent = 0
+        self._unread_depth = 0
         self._select: FormField | None = None
         self._error = self._headed = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = {name: value or "" for name, value in attrs}
-        if tag in _SILENT:
-            self._silent += 1
+        attributes = {name: value or "" for name, value in attrs}
+        if tag in _UNREAD:
+            self._unread_depth += 1
         if tag in ("main", "h1", "form"):
             self._in.append(tag)
-        if "error" in said.get("class", "").split():
+        if "error" in attributes.get("class", "").split():
             self._error = True
             self.reasons.append("")
-        if "main" in self._in and "form" in self._in and said.get("name"):
-            self._ask(tag, said)
+        if "main" in self._in and "form" in self._in and attributes.get("name"):
+            self._add_field(tag, attributes)
         elif tag == "option" and self._select is not None:
-            self._offer(said)
+            self._add_option(attributes)
 
-    def _ask(self, tag: str, said: dict[str, str]) -> None:
-        name = said["name"]
-        limits = {key: said[key] for key in ("min", "max", "step", "maxlength", "required") if key in said}
+    def _add_field(self, tag: str, attributes: dict[str, str]) -> None:
+        name = attributes["name"]
+        limits = {key: attributes[key] for key in ("min", "max", "step", "maxlength", "required") if key in attributes}
         if tag == "input":
-            kind = "number" if said.get("inputmode") in _OF_NUMBERS else said.get("type", "text")
+            kind = "number" if attributes.get("inputmode") in _NUMERIC_MODES else attributes.get("type", "text")
             if kind in ("submit", "button"):
                 return
             field = self.page.fields.setdefault(name, FormField(name, kind, limits=limits))
-            if kind in _CHOSEN:
-                field.options.append(said.get("value", "on"))
+            if kind in _CHOICES:
+                field.options.append(attributes.get("value", "on"))
             else:
-                field.value = said.get("value", "")
+                field.value = attributes.get("value", "")
         elif tag == "textarea":
             self.page.fields[name] = FormField(name, "textarea", limits=limits)
         elif tag == "select":
             self._select = self.page.fields[name] = FormField(name, "select", limits=limits)
-        elif tag == "button" and "value" in said:
+        elif tag == "button" and "value" in attributes:
             field = self.page.fields.setdefault(name, FormField(name, "radio"))
             if field.kind == "radio":  # a button with the same name as a field is a shortcut
-                field.options.append(said["value"])
+                field.options.append(attributes["value"])
 
-    def _offer(self, said: dict[str, str]) -> None:
+    def _add_option(self, attributes: dict[str, str]) -> None:
         assert self._select is not None
-        if said.get("value") and "disabled" not in said:
-            self._select.options.append(said["value"])
+        if attributes.get("value") and "disabled" not in attributes:
+            self._select.options.append(attributes["value"])
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in _SILENT and self._silent:
-            self._silent -= 1
+        if tag in _UNREAD and self._unread_depth:
+            self._unread_depth -= 1
         self._headed = self._headed or tag == "h1"
         if tag in self._in:
             while self._in and self._in.pop() != tag:
@@ -128,7 +128,7 @@ class _Reader(HTMLParser):
             self._error = False
 
     def handle_data(self, data: str) -> None:
-        if self._silent or "main" not in self._in:
+        if self._unread_depth or "main" not in self._in:
             return
         self.words += f" {data}"
         if "h1" in self._in and not self._headed:

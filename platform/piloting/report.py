@@ -27,11 +27,11 @@ Status, Plan = Walker.Status, Walker.Plan
 
 @dataclass(frozen=True)
 class StepTimes:
-    """One step, over participants who finished as planned.
+    """Times of one step, over the participants who completed the study as planned.
 
     Attributes:
-        words: on its page (median).
-        minutes: a participant's (median); `parts` breaks them down, such as {"reading": 1.2}.
+        words: median number of words on the step's page.
+        minutes: median minutes per participant; `parts` breaks them down, such as {"reading": 1.2}.
     """
 
     title: str
@@ -44,7 +44,7 @@ class StepTimes:
 
 @dataclass(frozen=True)
 class RolePayoffs:
-    """What the participants in one role earned in finished matches."""
+    """The payoffs of the participants in one role."""
 
     role: str
     payoffs: list[float]
@@ -59,8 +59,8 @@ class Bonuses:
     """Bonuses of those who completed, compared with the announced average, in the study's currency.
 
     Attributes:
-        announced: the average announced to these participants, over their cells.
-        capped: how many got the maximum bonus.
+        announced: mean of the averages that these participants' cells announced.
+        capped: number of participants who got the maximum bonus.
     """
 
     amounts: list[float]
@@ -76,9 +76,9 @@ class Models:
 
     Attributes:
         unpriced: calls with unknown price.
-        rule_breaks: answers that were not a legal move.
+        rule_breaks: answers that were not legal moves.
         failed: calls without an answer.
-        fallbacks: moves made by fallbacks, by fallback ("script:fair").
+        fallbacks: number of moves made by each fallback, such as "script:fair".
         clock: moves made by the clock for participants.
     """
 
@@ -141,12 +141,12 @@ EXPECTED: dict[str, frozenset[str]] = {
     Plan.LEAVES: frozenset({State.WITHDREW, State.COMPLETED}),
     Plan.WRONG_QUIZ: frozenset({State.FAILED_QUIZ}),
 }
-"""The endings that each plan should lead to; a match may be over before a participant could leave it."""
+"""The endings that each plan may lead to. A match may end before a participant can leave it or time out."""
 
 
 @dataclass
-class _Found:
-    """A pilot's simulated participants with their cells."""
+class _PilotData:
+    """A pilot with its simulated participants and cells."""
 
     pilot: Pilot
     walkers: list[Walker] = field(default_factory=list)
@@ -159,10 +159,10 @@ class _Found:
 def report(pilot: Pilot) -> Report:
     """Return the pilot's current figures; it may still be running."""
     walkers = list(pilot.walkers.select_related("enrolment").order_by("number"))
-    found = _Found(pilot, walkers, cells_of(pilot))
+    data = _PilotData(pilot, walkers, cells_of(pilot))
     arrived = [walker for walker in walkers if walker.status == Status.ARRIVED]
     endings = Counter(_state(walker) for walker in arrived)
-    bonuses, steps, models = _bonuses(found), _steps(found), _models(pilot)
+    bonuses, steps, models = _bonuses(data), _steps(data), _models(pilot)
     return Report(
         people=pilot.people,
         counts={status: sum(walker.status == status for walker in walkers) for status in Status.values},
@@ -176,13 +176,13 @@ def report(pilot: Pilot) -> Report:
             if _state(walker) not in EXPECTED[walker.plan]
         ],
         steps=steps,
-        payoffs=_payoffs(found),
+        payoffs=_payoffs(data),
         bonuses=bonuses,
         models=models,
-        forecast=_forecast(found, bonuses, steps, models),
+        forecast=_forecast(data, bonuses, steps, models),
         currency=pilot.content["pay"]["currency"],
         cells_seen=len({walker.cell for walker in arrived}),
-        cells=len(found.cells),
+        cells=len(data.cells),
     )
 
 
@@ -190,11 +190,11 @@ def _state(walker: Walker) -> str:
     return walker.enrolment.state if walker.enrolment else ""
 
 
-def _steps(found: _Found) -> list[StepTimes]:
-    """Return times by step, in order."""
-    paths = [walker.pages for walker in found.completed()]
+def _steps(data: _PilotData) -> list[StepTimes]:
+    """Return the times of each step, in order."""
+    paths = [walker.pages for walker in data.completed()]
     times = []
-    for pages in _side_by_side(paths):
+    for pages in _pages_by_step(paths):
         names = [name for page in pages for name in page["estimate"]]
         parts = {name: median(page["estimate"].get(name, 0.0) for page in pages) / 60 for name in dict.fromkeys(names)}
         times.append(
@@ -210,31 +210,31 @@ def _steps(found: _Found) -> list[StepTimes]:
     return times
 
 
-def _side_by_side(paths: Sequence[list[dict[str, Any]]]) -> Iterable[list[dict[str, Any]]]:
-    """Yield the pages of all sessions, step by step."""
+def _pages_by_step(paths: Sequence[list[dict[str, Any]]]) -> Iterable[list[dict[str, Any]]]:
+    """Return, for each step in turn, the pages of all participants who reached it."""
     longest = max(map(len, paths), default=0)
     return ([path[i] for path in paths if i < len(path)] for i in range(longest))
 
 
-def _payoffs(found: _Found) -> list[RolePayoffs]:
+def _payoffs(data: _PilotData) -> list[RolePayoffs]:
     by_role: dict[str, list[float]] = {}
-    for walker in found.walkers:
+    for walker in data.walkers:
         if walker.payoff is not None:
-            by_role.setdefault(role_of(walker, found.cells[walker.cell]), []).append(walker.payoff)
+            by_role.setdefault(role_of(walker, data.cells[walker.cell]), []).append(walker.payoff)
     return [RolePayoffs(role, sorted(payoffs)) for role, payoffs in by_role.items()]
 
 
-def _bonuses(found: _Found) -> Bonuses | None:
-    completed = found.completed()
+def _bonuses(data: _PilotData) -> Bonuses | None:
+    completed = data.completed()
     if not completed:
         return None
     amounts = [float(walker.owed.get("bonus", 0)) for walker in completed]
-    told = [float(found.cells[walker.cell].pay().announced_average) for walker in completed]
-    cap = float(rules.PayRule.model_validate(found.pilot.content["pay"]).cap)
+    announced = [float(data.cells[walker.cell].pay().announced_average) for walker in completed]
+    cap = float(rules.PayRule.model_validate(data.pilot.content["pay"]).cap)
     return Bonuses(
         amounts=sorted(amounts),
         mean=mean(amounts),
-        announced=mean(told),
+        announced=mean(announced),
         cap=cap,
         capped=sum(amount >= cap for amount in amounts),
     )
@@ -242,7 +242,7 @@ def _bonuses(found: _Found) -> Bonuses | None:
 
 def _models(pilot: Pilot) -> Models:
     calls = Call.objects.filter(budget_of=pilot.budget)
-    said = calls.aggregate(
+    totals = calls.aggregate(
         calls=Count("pk"),
         unpriced=Count("pk", filter=Q(cost=None) & ~Q(outcome=Call.Outcome.FAILED)),
         rule_breaks=Count("pk", filter=Q(outcome=Call.Outcome.RULE_BREAK)),
@@ -251,18 +251,18 @@ def _models(pilot: Pilot) -> Models:
         matches=Count("match_uid", distinct=True),
         spent=Sum("cost"),
     )
-    cost = float(said.pop("spent") or 0)
+    cost = float(totals.pop("spent") or 0)
     played = Match.objects.filter(seats__enrolment__walker__pilot=pilot)
     moved = Event.objects.filter(match__in=played, kind="move", data__by__isnull=False)
     movers = Counter(event["by"] for event in moved.values_list("data", flat=True))
     clock = movers.pop("clock", 0)
-    per_match = cost / said["matches"] if said["matches"] else 0.0
-    return Models(**said, cost=cost, cost_per_match=per_match, fallbacks=dict(movers), clock=clock)
+    per_match = cost / totals["matches"] if totals["matches"] else 0.0
+    return Models(**totals, cost=cost, cost_per_match=per_match, fallbacks=dict(movers), clock=clock)
 
 
-def _forecast(found: _Found, bonuses: Bonuses | None, steps: list[StepTimes], models: Models) -> Forecast:
-    places = sum(cell.places for cell in found.cells)
-    base = float(Decimal(found.pilot.content["pay"]["base"]))
+def _forecast(data: _PilotData, bonuses: Bonuses | None, steps: list[StepTimes], models: Models) -> Forecast:
+    places = sum(cell.places for cell in data.cells)
+    base = float(Decimal(data.pilot.content["pay"]["base"]))
     each = base + bonuses.mean if bonuses else None
     minutes = sum(step.minutes for step in steps) or None
     return Forecast(

@@ -1,4 +1,4 @@
-"""Start, stop and delete pilots, refusing what the current state does not allow."""
+"""Start, stop and delete pilots; refuse actions that the current state does not allow."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ Plan = Walker.Plan
 def begin(
     study: Study, *, people: int, failing: int = 0, player: str = "", by: AbstractBaseUser | None = None
 ) -> Pilot:
-    """Freeze the study as saved and create its simulated participants; nothing runs yet.
+    """Freeze the study as it is saved and create its simulated participants; nothing runs yet.
 
     Args:
         failing: number of participants who fail deliberately, so that the other endings are tested too.
-        player: who plays for them ("script:NAME", "openai:MODEL"…); empty for the game's own script.
+        player: agent that plays for the participants ("script:NAME", "openai:MODEL", …); empty for the game's
+            default script.
 
     Raises:
         CannotPilot: with the reason; nothing was started.
@@ -77,7 +78,9 @@ def begin(
 
 
 def cells_for(pilot: Pilot) -> list[int]:
-    """Return each participant's cell by the rule for real ones: the lowest share of places taken, ties at random.
+    """Return each participant's cell, by the same rule as for real participants.
+
+    The cell with the lowest share of its places taken is next; ties are broken at random.
 
     Participants who play together are consecutive.
     """
@@ -94,7 +97,10 @@ def cells_for(pilot: Pilot) -> list[int]:
 
 
 def plans_for(pilot: Pilot, failing: int) -> list[str]:
-    """Return each participant's plan; those who fail get this study's kinds of failure in turn, at random positions."""
+    """Return each participant's plan. Those who fail take turns among the failures possible in this study.
+
+    Their positions among the participants are random.
+    """
     checks = pilot.content["checks"]
     wrong = [
         *([Plan.WRONG_CODE] if checks["code_word"] else []),
@@ -108,7 +114,7 @@ def plans_for(pilot: Pilot, failing: int) -> list[str]:
 
 
 def stop(pilot: Pilot) -> None:
-    """Stop the pilot; its results stay available.
+    """Stop the pilot; its results remain available.
 
     Raises:
         CannotPilot
@@ -120,7 +126,7 @@ def stop(pilot: Pilot) -> None:
 
 @transaction.atomic
 def delete(pilot: Pilot) -> None:
-    """Delete a pilot with its participants and matches. Its model calls stay, because their cost counts.
+    """Delete a pilot with its participants and matches. Its model calls are kept, because their cost counts.
 
     Raises:
         CannotPilot: it is running, or other records depend on it.

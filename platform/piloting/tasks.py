@@ -6,7 +6,7 @@ from celery.signals import worker_ready
 from piloting import driver
 
 EXPIRES_SECONDS = 10
-"""Seconds after which an untaken task is dropped; the next sweep queues another."""
+"""Seconds after which a task that no worker has started is dropped; the next sweep queues another."""
 log = logging.getLogger(__name__)
 
 
@@ -19,16 +19,16 @@ def drive(pilot_id: int) -> None:
 @shared_task(name="piloting.sweep")
 def sweep() -> None:
     """Queue every running pilot that no worker holds."""
-    for pilot_id in driver.undriven():
+    for pilot_id in driver.unheld_pilots():
         drive.apply_async((pilot_id,), expires=EXPIRES_SECONDS)
 
 
 def queue(pilot_id: int) -> None:
-    """Queue a new pilot; if the broker is down, the sweep does it later."""
+    """Queue a new pilot; if the broker is down, a later sweep queues it."""
     try:
         drive.apply_async((pilot_id,), expires=EXPIRES_SECONDS)
     except Exception as error:  # noqa: BLE001  (any broker failure)
-        log.warning("pilot %s not queued: %s", pilot_id, type(error).__name__)
+        log.warning("pilot %s was not queued: %s", pilot_id, type(error).__name__)
 
 
 @worker_ready.connect

@@ -14,15 +14,15 @@ from api import tokens
 from studies.models import Study
 
 
-def issued(study: Study, by: User, *scopes: str, name: str = "analysis", days: float = 1) -> str:
+def issue_token(study: Study, by: User, *scopes: str, name: str = "analysis", days: float = 1) -> str:
     """Return the secret of a new token."""
-    ends = timezone.now() + timedelta(days=days)
-    return tokens.issue(study=study, name=name, scopes=list(scopes), expires_at=ends, by=by)[1]
+    expires_at = timezone.now() + timedelta(days=days)
+    return tokens.issue(study=study, name=name, scopes=list(scopes), expires_at=expires_at, by=by)[1]
 
 
-def call(path: str, secret: str | None = None, *, method: str = "get", **named: Any) -> HttpResponse:
+def call(path: str, secret: str | None = None, *, method: str = "get", **kwargs: Any) -> HttpResponse:
     """Call the API, with or without a token."""
     if method == "post":
-        named.setdefault("content_type", "application/json")
-    headers = {**({"Authorization": f"Bearer {secret}"} if secret else {}), **named.pop("headers", {})}
-    return getattr(Client(), method)(f"/api/v1{path}", headers=headers, **named)
+        kwargs.setdefault("content_type", "application/json")
+    headers = {**({"Authorization": f"Bearer {secret}"} if secret else {}), **kwargs.pop("headers", {})}
+    return getattr(Client(), method)(f"/api/v1{path}", headers=headers, **kwargs)

@@ -12,7 +12,7 @@ def study(db):
 
 
 @pytest.fixture
-def maker(study):
+def owner(study):
     """The study's owner."""
     from django.contrib.auth.models import User
 
@@ -25,8 +25,8 @@ def maker(study):
 
 
 @pytest.fixture
-def reader(study, maker) -> str:
+def read_token(study, owner) -> str:
     """A token with the scope to read the study."""
-    from api.tests.calling import issued
+    from api.tests.calling import issue_token
 
-    return issued(study, maker, "read", name="reader")
+    return issue_token(study, owner, "read", name="reader")

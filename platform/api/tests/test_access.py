@@ -17,7 +17,7 @@ from jsonschema import Draft202012Validator
 from api import tokens
 from api.models import Scope, Token
 from api.site import api
-from api.tests.calling import call, issued
+from api.tests.calling import call, issue_token
 from audit.models import Record
 from config.logs import HideTokens
 from exports.models import Dataset
@@ -39,7 +39,7 @@ NAMES = [f"{method} {path}" for method, path, _operation in BY_TOKEN]
 
 
 @pytest.fixture
-def filled(study: Study) -> Study:
+def completed_study(study: Study) -> Study:
     """A study with a participant who completed and a dataset that is ready."""
     building.complete(study, worker="A1WORKER", messages=["hello"])
     ready = Dataset(study=study, state=Dataset.State.READY)
@@ -48,11 +48,11 @@ def filled(study: Study) -> Study:
 
 
 def address(path: str, study: Study) -> str:
-    """Return the path with this study's match or dataset filled in; fails on an unknown parameter."""
+    """Return the path with this study's match or dataset filled in; fail on an unknown parameter."""
     last = (study.datasets.first() if "/datasets/" in path else Match.objects.first()).uid
-    filled = path.replace("{slug}", study.slug).replace("{uid}", str(last))
-    assert "{" not in filled, f"add the parameters of {path} here"
-    return filled
+    url = path.replace("{slug}", study.slug).replace("{uid}", str(last))
+    assert "{" not in url, f"add the parameters of {path} here"
+    return url
 
 
 def scope_of(operation: dict[str, Any]) -> str:
@@ -77,82 +77,82 @@ def assert_refused(operation: dict[str, Any], response, status: int) -> None:
 
 
 @pytest.mark.parametrize(("method", "path", "operation"), BY_TOKEN, ids=NAMES)
-def test_a_token_with_the_scope_gets_the_documented_response(filled, maker, method, path, operation):
-    secret = issued(filled, maker, scope_of(operation))
-    response = call(address(path, filled), secret, method=method)
+def test_a_token_with_the_scope_gets_the_documented_response(completed_study, owner, method, path, operation):
+    secret = issue_token(completed_study, owner, scope_of(operation))
+    response = call(address(path, completed_study), secret, method=method)
     assert response.status_code in (200, 202)
     assert_declared(operation, response)
 
 
 @pytest.mark.parametrize(("method", "path", "operation"), BY_TOKEN, ids=NAMES)
-def test_a_missing_or_invalid_token_is_refused_with_the_reason(filled, maker, method, path, operation):
+def test_a_missing_or_invalid_token_is_refused_with_the_reason(completed_study, owner, method, path, operation):
     scope = scope_of(operation)
-    valid = issued(filled, maker, scope, name="valid")
-    expired = issued(filled, maker, scope, name="expired", days=-1)
-    revoked = issued(filled, maker, scope, name="revoked")
+    valid = issue_token(completed_study, owner, scope, name="valid")
+    expired = issue_token(completed_study, owner, scope, name="expired", days=-1)
+    revoked = issue_token(completed_study, owner, scope, name="revoked")
     tokens.revoke(Token.objects.get(name="revoked"))
     wrong = [None, "nonsense", valid[:-1] + ("A" if valid[-1] != "A" else "B"), f"parley_{'a' * 12}_{'b' * 43}"]
     for secret in (*wrong, expired, revoked):
-        response = call(address(path, filled), secret, method=method)
+        response = call(address(path, completed_study), secret, method=method)
         assert_refused(operation, response, 401)
         assert response["WWW-Authenticate"] == "Bearer"
     session = Client()
-    session.force_login(maker)
-    response = getattr(session, method)(f"/api/v1{address(path, filled)}")
+    session.force_login(owner)
+    response = getattr(session, method)(f"/api/v1{address(path, completed_study)}")
     assert_refused(operation, response, 401)
-    maker.is_active = False
-    maker.save()
-    assert_refused(operation, call(address(path, filled), valid, method=method), 401)
+    owner.is_active = False
+    owner.save()
+    assert_refused(operation, call(address(path, completed_study), valid, method=method), 401)
     assert Study.objects.get().status == "launched"
 
 
 @pytest.mark.parametrize(("method", "path", "operation"), BY_TOKEN, ids=NAMES)
-def test_other_scopes_are_refused(filled, maker, method, path, operation):
+def test_other_scopes_are_refused(completed_study, owner, method, path, operation):
     for other in set(Scope.values) - {scope_of(operation)}:
-        secret = issued(filled, maker, other, name=other)
-        assert_refused(operation, call(address(path, filled), secret, method=method), 403)
+        secret = issue_token(completed_study, owner, other, name=other)
+        assert_refused(operation, call(address(path, completed_study), secret, method=method), 403)
     assert Study.objects.get().status == "launched"
 
 
 @pytest.mark.parametrize(("method", "path", "operation"), BY_TOKEN, ids=NAMES)
-def test_a_token_allows_no_more_than_its_creator_still_may(filled, maker, method, path, operation):
+def test_a_token_allows_no_more_than_its_creator_still_may(completed_study, owner, method, path, operation):
     scope = scope_of(operation)
-    secret = issued(filled, maker, scope)
-    filled.members.update(role=Role.VIEWER)
-    seen = call(address(path, filled), secret, method=method)
+    secret = issue_token(completed_study, owner, scope)
+    completed_study.members.update(role=Role.VIEWER)
+    seen = call(address(path, completed_study), secret, method=method)
     assert (seen.status_code == 200) if scope == "read" else (seen.status_code == 403)
-    filled.members.all().delete()
-    assert_refused(operation, call(address(path, filled), secret, method=method), 403)
+    completed_study.members.all().delete()
+    assert_refused(operation, call(address(path, completed_study), secret, method=method), 403)
 
 
 @pytest.mark.parametrize(("method", "path", "operation"), BY_TOKEN, ids=NAMES)
-def test_a_study_of_another_token_is_not_found(filled, maker, method, path, operation):
+def test_a_study_of_another_token_is_not_found(completed_study, owner, method, path, operation):
     other = building.new_study(slug="other", title="Other")
-    give(other, user=maker, role=Role.OWNER, by=None)
-    secret = issued(other, maker, *Scope.values)
-    response = call(address(path, filled), secret, method=method)
+    give(other, user=owner, role=Role.OWNER, by=None)
+    secret = issue_token(other, owner, *Scope.values)
+    response = call(address(path, completed_study), secret, method=method)
     if "{slug}" not in path:
         assert "splitting" not in response.content.decode()
         return
     assert_refused(operation, response, 404)
-    nowhere = call(address(path, filled).replace("splitting", "nowhere"), secret, method=method)
+    nowhere = call(address(path, completed_study).replace("splitting", "nowhere"), secret, method=method)
     assert nowhere.content == response.content, "the response does not reveal whether there is such a study"
-    borrowed = call(address(path, filled).replace("splitting", "other"), secret, method=method)
+    borrowed = call(address(path, completed_study).replace("splitting", "other"), secret, method=method)
     if "{uid}" in path:
         assert_refused(operation, borrowed, 404)
 
 
 @pytest.mark.parametrize(("method", "path", "operation"), [found for found in BY_TOKEN if "{uid}" in found[1]])
-def test_unknown_objects_are_not_found(filled, maker, method, path, operation):
-    secret = issued(filled, maker, scope_of(operation))
-    nothing = path.replace("{slug}", filled.slug)
+def test_unknown_objects_are_not_found(completed_study, owner, method, path, operation):
+    secret = issue_token(completed_study, owner, scope_of(operation))
+    nothing = path.replace("{slug}", completed_study.slug)
     assert_refused(operation, call(nothing.replace("{uid}", str(uuid.uuid4())), secret, method=method), 404)
     assert_refused(operation, call(nothing.replace("{uid}", "nonsense"), secret, method=method), 422)
 
 
-def test_no_get_changes_state(filled, maker):
+def test_no_get_changes_state(completed_study, owner):
     """Operations that change something accept only their own HTTP method."""
-    secret = issued(filled, maker, *Scope.values)
+    secret = issue_token(completed_study, owner, *Scope.values)
     for path in ("/studies/splitting/pause", "/studies/splitting/resume"):
         assert call(path, secret).status_code == 405
     assert Study.objects.get().status == "launched"
@@ -171,10 +171,10 @@ def test_the_document_is_served_and_lists_every_operation(db):
         assert operation["summary"] and operation["description"], path
 
 
-def test_calls_are_counted_per_token(study, maker):
-    many, few = issued(study, maker, "read", name="many"), issued(study, maker, "read", name="few")
+def test_calls_are_counted_per_token(study, owner):
+    many, few = issue_token(study, owner, "read", name="many"), issue_token(study, owner, "read", name="few")
     with override_settings(API_CALLS_PER_MINUTE=3):
-        answers = [call("/studies", many) for _i in range(8)]  # the calls fall into at most two minutes
+        answers = [call("/studies", many) for _i in range(8)]  # they fall within at most two clock minutes
         assert [answer.status_code for answer in answers].count(429) >= 2
         refused = next(answer for answer in answers if answer.status_code == 429)
         assert 0 < int(refused["Retry-After"]) <= 60
@@ -182,9 +182,9 @@ def test_calls_are_counted_per_token(study, maker):
         assert call("/studies", few).status_code == 200
 
 
-def test_the_secret_is_not_stored_and_its_last_use_is(study, maker):
+def test_the_secret_is_not_stored_and_its_last_use_is(study, owner):
     before = timezone.now()
-    secret = issued(study, maker, "read")
+    secret = issue_token(study, owner, "read")
     kept = Token.objects.get()
     assert kept.last_used_at is None
     hidden = secret.rsplit("_", 1)[0] + "_"
@@ -194,8 +194,8 @@ def test_the_secret_is_not_stored_and_its_last_use_is(study, maker):
     assert before <= kept.last_used_at <= timezone.now()
 
 
-def test_logs_contain_no_tokens(study, maker):
-    secret = issued(study, maker, "read")
+def test_logs_contain_no_tokens(study, owner):
+    secret = issue_token(study, owner, "read")
     for line in (f"Unexpected auth - 'Token {secret}'", "GET /api/v1/results/eyJhbGciOi.xyz-_z 200"):
         record = logging.LogRecord("x", logging.INFO, "", 0, line, (), None)
         HideTokens().filter(record)
@@ -203,9 +203,9 @@ def test_logs_contain_no_tokens(study, maker):
 
 
 @pytest.mark.parametrize("role", ["viewer", "editor", ""])
-def test_only_owners_create_tokens(client, study, maker, role):
+def test_only_owners_create_tokens(client, study, owner, role):
     study.members.update(role=role) if role else study.members.all().delete()
-    client.force_login(maker)
+    client.force_login(owner)
     assert study.title not in client.get(reverse("admin:api_token_add")).content.decode()
     page = client.post(
         reverse("admin:api_token_add"),
@@ -215,8 +215,8 @@ def test_only_owners_create_tokens(client, study, maker, role):
     assert not Token.objects.exists()
 
 
-def test_a_token_is_created_shown_once_and_revoked_in_the_admin(client, study, maker):
-    client.force_login(maker)
+def test_a_token_is_created_shown_once_and_revoked_in_the_admin(client, study, owner):
+    client.force_login(owner)
     given = {"study": study.pk, "name": "robot", "scopes": ["read"], "days": "7"}
     page = client.post(reverse("admin:api_token_add"), given)
     (secret,) = {word for word in page.content.decode().split('"') if word.startswith("parley_")}
@@ -236,8 +236,8 @@ def test_a_token_is_created_shown_once_and_revoked_in_the_admin(client, study, m
     for _twice in range(2):
         client.post(revoke)
     assert call("/studies", secret).status_code == 401
-    told = Record.objects.filter(kind="api.token").order_by("pk")
-    assert [(one.action, one.by, one.title, one.of_key) for one in told] == [
+    records = Record.objects.filter(kind="api.token").order_by("pk")
+    assert [(one.action, one.by, one.title, one.of_key) for one in records] == [
         ("made", "researcher", "robot", str(study.pk)),
         ("revoked", "researcher", "robot", str(study.pk)),
     ]
@@ -246,9 +246,9 @@ def test_a_token_is_created_shown_once_and_revoked_in_the_admin(client, study, m
 
 
 @pytest.mark.parametrize("role", ["viewer", "editor", ""])
-def test_only_owners_see_a_token(client, study, maker, role):
-    issued(study, maker, "read")
+def test_only_owners_see_a_token(client, study, owner, role):
+    issue_token(study, owner, "read")
     study.members.update(role=role) if role else study.members.all().delete()
-    client.force_login(maker)
+    client.force_login(owner)
     assert client.post(reverse("admin:api_token_revoke", args=[Token.objects.get().pk])).status_code == 404
     assert Token.objects.get().revoked_at is None

@@ -1,4 +1,4 @@
-"""Results are delivered to oTree until they arrive: a stand-in server speaks its REST API over a real socket."""
+"""Results are sent to oTree until they arrive; a stand-in server speaks oTree's REST API over a real socket."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from studies.enrolling import enrol
 from studies.models import Study
 
 KEY = "otree-rest-key-4711"
-FORGOTTEN = b"Not found (maybe the session was deleted): Participant, {'code': 'aaa'}"
+UNKNOWN_PARTICIPANT = b"Not found (maybe the session was deleted): Participant, {'code': 'aaa'}"
 """oTree 6's response for an unknown participant."""
 
 
 class StandIn:
-    """An oTree server's REST API: records requests and first responds with given statuses."""
+    """A stand-in for oTree's REST API; it records requests and answers the first ones with the given statuses."""
 
     def __init__(self) -> None:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.statuses: list[int] = []
-        self.says, self.says_404 = b"{}", FORGOTTEN
+        self.reply, self.reply_404 = b"{}", UNKNOWN_PARTICIPANT
         self.speaks_http = True
         self.hangs = threading.Event()
         self.vars: dict[str, Any] = {}
@@ -61,15 +61,15 @@ class StandIn:
                 if not standin.speaks_http:
                     self.wfile.write(b"220 mail.example ready\r\n")
                     return
-                if status == 200 and standin.says == b"{}":
+                if status == 200 and standin.reply == b"{}":
                     standin.vars.update(body["vars"])
                 self.send_response(status)
                 if status in (301, 302, 307):
                     self.send_header("Location", f"{standin.url}/elsewhere")
-                says = standin.says_404 if status == 404 else standin.says
-                self.send_header("Content-Length", str(len(says)))
+                reply = standin.reply_404 if status == 404 else standin.reply
+                self.send_header("Content-Length", str(len(reply)))
                 self.end_headers()
-                self.wfile.write(says)
+                self.wfile.write(reply)
 
             do_GET = do_POST
 
@@ -102,7 +102,7 @@ def study(db, otree) -> Study:
     return building.new_study(entry="otree")
 
 
-def ended(study: Study, otree: StandIn, code: str = "abc123xy") -> Enrolment:
+def create_ended(study: Study, otree: StandIn, code: str = "abc123xy") -> Enrolment:
     """Create a participant who came from oTree and left halfway."""
     back, subject = f"{otree.url}/InitializeParticipant/{code}", f"{code}/parley/1"
     person = enrol(study, Arrival("otree", worker=subject, proof=subject, return_to=back))
@@ -116,7 +116,7 @@ def let_time_pass() -> None:
 
 
 def test_a_result_is_sent_once_to_the_participants_vars(study, otree):
-    person = ended(study, otree)
+    person = create_ended(study, otree)
     assert delivery.deliver_due() == 1
     assert otree.calls == [("/api/participant_vars/abc123xy", KEY)]
     assert otree.vars == {"parley/1": outcome_of(study, person).model_dump(mode="json")}
@@ -130,12 +130,12 @@ def test_no_result_is_due_before_the_end_or_for_others_or_without_a_key(study, o
     enrol(study, Arrival("otree", worker="x", proof="x"))
     people.withdraw(enrolment_id=building.arrive(study, worker="A1").pk)
     OtreeServer.objects.update(sealed_rest_key="")
-    ended(study, otree)
+    create_ended(study, otree)
     assert not Delivery.objects.exists() and delivery.deliver_due() == 0
 
 
 def test_a_server_that_is_down_is_retried_at_growing_intervals(study, otree):
-    ended(study, otree)
+    create_ended(study, otree)
     otree.stop()
     waits = []
     for _i in range(4):
@@ -144,7 +144,9 @@ def test_a_server_that_is_down_is_retried_at_growing_intervals(study, otree):
         owed = Delivery.objects.get()
         waits.append((owed.next_at - before).total_seconds())
         assert (owed.state, owed.problem) == ("due", "Could not reach the oTree server.")
-        assert delivery.deliver_due() == 0 and Delivery.objects.get().attempts == owed.attempts, "not before it is due"
+        assert delivery.deliver_due() == 0 and Delivery.objects.get().attempts == owed.attempts, (
+            "it is not retried before it is due"
+        )
         let_time_pass()
     assert waits == sorted(waits) and waits[-1] > 4 * waits[0]
     otree.start()
@@ -153,13 +155,13 @@ def test_a_server_that_is_down_is_retried_at_growing_intervals(study, otree):
 
 
 def test_a_hanging_server_delays_one_attempt_and_all_results_arrive(study, otree, monkeypatch):
-    monkeypatch.setattr(delivery, "PATIENCE", 0.5)
+    monkeypatch.setattr(delivery, "TIMEOUT_SECONDS", 0.5)
     for code in ("aaa", "bbb", "ccc"):
-        ended(study, otree, code)
+        create_ended(study, otree, code)
     otree.hangs.set()
     assert delivery.deliver_due() == 0
-    assert len(otree.calls) == 1, "the others do not wait for the same timeout"
-    assert delivery.deliver_due() == 0 and len(otree.calls) == 1, "and not at once in the next sweep"
+    assert len(otree.calls) == 1, "other results do not wait for the same timeout"
+    assert delivery.deliver_due() == 0 and len(otree.calls) == 1, "the next sweep does not retry at once"
     otree.hangs.clear()
     let_time_pass()
     assert delivery.deliver_due() == 3
@@ -173,15 +175,15 @@ def test_a_silent_server_delays_no_other_study(study, otree):
     server = OtreeServer(study="other", addresses=silent.url)
     server.keep_rest_key(KEY)
     server.save()
-    ended(other, silent)
-    ended(study, otree)
+    create_ended(other, silent)
+    create_ended(study, otree)
     assert delivery.deliver_due() == 1
     assert set(Delivery.objects.values_list("state", flat=True)) == {"due", "delivered"}
 
 
 def test_a_refused_result_delays_no_other(study, otree):
     for code in ("aaa", "bbb", "ccc"):
-        ended(study, otree, code)
+        create_ended(study, otree, code)
     otree.statuses = [404, 500]
     assert delivery.deliver_due() == 1
     let_time_pass()
@@ -192,7 +194,7 @@ def test_a_refused_result_delays_no_other(study, otree):
 
 @pytest.mark.parametrize("status", [500, 502, 302, 307])
 def test_the_result_arrives_after_any_errors(study, otree, status):
-    ended(study, otree)
+    create_ended(study, otree)
     otree.statuses = [status]
     assert delivery.deliver_due() == 0
     assert str(status) in Delivery.objects.get().problem
@@ -205,7 +207,7 @@ def test_a_wrong_key_is_shown_to_the_researcher_and_can_be_corrected(study, otre
     server = OtreeServer.objects.get()
     server.keep_rest_key("wrong-key-4712")
     server.save()
-    ended(study, otree)
+    create_ended(study, otree)
     with caplog.at_level(logging.DEBUG):
         assert delivery.deliver_due() == 0
     assert "wrong-key-4712" not in caplog.text
@@ -228,7 +230,7 @@ def test_a_stored_key_is_sent_to_no_other_address(study, otree, client, admin_us
 
 
 def test_an_address_that_is_no_longer_allowed_is_sent_nothing(study, otree):
-    ended(study, otree)
+    create_ended(study, otree)
     OtreeServer.objects.update(addresses="https://elsewhere.example")
     assert delivery.deliver_due() == 0
     assert otree.calls == [] and "no longer" in Delivery.objects.get().problem
@@ -236,20 +238,20 @@ def test_an_address_that_is_no_longer_allowed_is_sent_nothing(study, otree):
 
 @pytest.mark.parametrize("nonsense", ["no HTTP", "a page", "a list"])
 def test_a_response_from_something_other_than_otree_is_no_delivery(study, otree, nonsense):
-    ended(study, otree)
+    create_ended(study, otree)
     otree.speaks_http = nonsense != "no HTTP"
-    otree.says = b"[]" if nonsense == "a list" else b"<html>Down for maintenance</html>"
+    otree.reply = b"[]" if nonsense == "a list" else b"<html>Down for maintenance</html>"
     assert delivery.deliver_due() == 0
     waiting = Delivery.objects.get()
     assert waiting.state == "due" and "oTree" in waiting.problem
-    otree.speaks_http, otree.says = True, b"{}"
+    otree.speaks_http, otree.reply = True, b"{}"
     let_time_pass()
     assert delivery.deliver_due() == 1 and "parley/1" in otree.vars
 
 
 def test_a_proxy_without_otree_is_retried(study, otree):
-    ended(study, otree)
-    otree.statuses, otree.says_404 = [404], b"404 page not found"
+    create_ended(study, otree)
+    otree.statuses, otree.reply_404 = [404], b"404 page not found"
     assert delivery.deliver_due() == 0
     assert Delivery.objects.get().state == "due"
     let_time_pass()
@@ -261,14 +263,14 @@ def test_an_error_in_one_studys_results_delays_no_other_study(study, otree):
     server = OtreeServer(study="other", addresses=otree.url)
     server.keep_rest_key(KEY)
     server.save()
-    ended(other, otree, "aaa").placement.delete()
-    ended(study, otree, "bbb")
+    create_ended(other, otree, "aaa").placement.delete()
+    create_ended(study, otree, "bbb")
     assert delivery.deliver_due() == 1
     assert [path for path, _key in otree.calls] == ["/api/participant_vars/bbb"]
 
 
 def test_the_result_of_an_erased_participant_is_not_sent(study, otree):
-    person = ended(study, otree)
+    person = create_ended(study, otree)
     erase(enrolment=person, by=None, reason="asked")
     assert delivery.deliver_due() == 0 and otree.calls == []
     given_up = Delivery.objects.get()
@@ -278,7 +280,7 @@ def test_the_result_of_an_erased_participant_is_not_sent(study, otree):
 
 
 def test_delivery_stops_if_otree_no_longer_knows_the_participant(study, otree):
-    ended(study, otree)
+    create_ended(study, otree)
     otree.statuses = [404]
     delivery.deliver_due()
     let_time_pass()

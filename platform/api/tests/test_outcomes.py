@@ -37,7 +37,7 @@ def study(db):
     return building.new_study(entry="otree", roles=["alice", "bob"], agents=agents_from_specs("script:fair"))
 
 
-def signed(*, key: str | None = None, audience: str = otree.PLAY, lifetime: float = 60, **claims) -> str:
+def sign_token(*, key: str | None = None, audience: str = otree.PLAY, lifetime: float = 60, **claims) -> str:
     """Return a token as an oTree server creates it."""
     given = {"aud": audience, "study": "splitting", "sub": SUBJECT, "exp": time.time() + lifetime}
     if audience == otree.PLAY:
@@ -46,8 +46,8 @@ def signed(*, key: str | None = None, audience: str = otree.PLAY, lifetime: floa
     return jwt.encode({name: value for name, value in {**given, **claims}.items() if value is not None}, key, "HS256")
 
 
-def question(**claims) -> str:
-    return signed(audience=otree.RESULT, **claims)
+def result_token(**claims) -> str:
+    return sign_token(audience=otree.RESULT, **claims)
 
 
 def join(token: str, study: str = "splitting"):
@@ -62,24 +62,24 @@ def text(response) -> str:
 
 
 def test_a_link_opens_the_study_and_later_returns_to_the_current_step(study):
-    first = join(signed(role="bob"))
+    first = join(sign_token(role="bob"))
     assert first.status_code == 302
     person = Enrolment.objects.get()
     assert first["Location"] == person.get_absolute_url()
     assert (person.placement.cell.role, person.return_to) == ("bob", BACK)
     building.answer(person, agree="yes")
-    replayed = join(signed(role="bob", lifetime=120))
+    replayed = join(sign_token(role="bob", lifetime=120))
     assert replayed["Location"] == first["Location"]
     assert Enrolment.objects.count() == Identity.objects.count() == 1
 
 
 def test_every_round_is_a_separate_enrolment(study):
-    assert join(signed()).status_code == join(signed(sub="abc123xy/parley/2")).status_code == 302
+    assert join(sign_token()).status_code == join(sign_token(sub="abc123xy/parley/2")).status_code == 302
     assert Enrolment.objects.count() == 2
 
 
 def test_the_last_page_leads_back_into_the_experiment(study):
-    join(signed())
+    join(sign_token())
     person = Enrolment.objects.get()
     people.withdraw(enrolment_id=person.pk)
     page = text(Client().get(person.get_absolute_url()))
@@ -87,7 +87,7 @@ def test_the_last_page_leads_back_into_the_experiment(study):
 
 
 def test_the_last_page_says_that_the_experiment_pays(study):
-    join(signed(role="alice"))
+    join(sign_token(role="alice"))
     person = Enrolment.objects.get()
     finish(person)
     page = text(Client().get(person.get_absolute_url()))
@@ -123,7 +123,7 @@ def test_the_last_page_says_that_the_experiment_pays(study):
     ],
 )
 def test_an_invalid_link_gets_a_clear_page_and_changes_nothing(study, claims, status, says):
-    refused = join(signed(**claims))
+    refused = join(sign_token(**claims))
     assert refused.status_code == status and says in text(refused)
     assert "evil" not in text(refused)
     assert not Enrolment.objects.exists()
@@ -134,7 +134,7 @@ def test_a_genuine_participant_who_is_not_admitted_can_return_to_the_experiment(
     if purpose == "closed":
         Study.objects.update(status=Study.Status.CLOSED)
     refused = join(
-        signed(lifetime=-5 if purpose == "expired" else 60, role="carol" if purpose == "of no role" else None)
+        sign_token(lifetime=-5 if purpose == "expired" else 60, role="carol" if purpose == "of no role" else None)
     )
     assert refused.status_code in (403, 410) and f'href="{BACK}"' in text(refused)
     assert not Enrolment.objects.exists()
@@ -148,7 +148,7 @@ def test_a_refusal_links_to_no_unknown_address(study):
         {"key": "f" * 64, "lifetime": -5},
         {"key": "f" * 64},
     ):
-        page = text(join(signed(**claims)))
+        page = text(join(sign_token(**claims)))
         assert "evil" not in page and "javascript" not in page and "Back to the experiment" not in page
 
 
@@ -161,13 +161,13 @@ def test_an_unsigned_token_is_refused(study):
 
 
 def test_a_study_without_an_otree_server_admits_nobody(study):
-    token = signed()
+    token = sign_token()
     OtreeServer.objects.all().delete()
     assert join(token).status_code == 403
 
 
 def test_links_signed_before_the_server_secret_changed_still_work(study, settings):
-    token = signed()
+    token = sign_token()
     with override_settings(SECRET_KEY="new", SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
         assert join(token).status_code == 302
 
@@ -189,57 +189,67 @@ def finish(person: Enrolment) -> None:
 
 
 def test_the_outcome_is_pending_until_the_enrolment_ends(study):
-    assert outcome(question()).json()["state"] == "pending", "nobody has come yet"
-    join(signed(role="alice"))
-    assert outcome(question()).json() == {**outcome(question()).json(), "state": "pending", "turns": []}
+    assert outcome(result_token()).json()["state"] == "pending", "no one has arrived yet"
+    join(sign_token(role="alice"))
+    assert outcome(result_token()).json() == {**outcome(result_token()).json(), "state": "pending", "turns": []}
     person = Enrolment.objects.get()
     finish(person)
     person.refresh_from_db()
-    told = outcome(question()).json()
+    result = outcome(result_token()).json()
     owed = {row.reason: int(row.amount * 100) for row in person.ledger.all()}
-    assert (told["state"], told["ending"], told["role"], told["currency"]) == ("finished", "completed", "alice", "USD")
-    assert (told["base_cents"], told["bonus_cents"]) == (owed["base"], owed["bonus"])
-    assert told["payoff_cents"] == sum(owed.values()) and isinstance(told["payoff_cents"], int)
+    assert (result["state"], result["ending"], result["role"], result["currency"]) == (
+        "finished",
+        "completed",
+        "alice",
+        "USD",
+    )
+    assert (result["base_cents"], result["bonus_cents"]) == (owed["base"], owed["bonus"])
+    assert result["payoff_cents"] == sum(owed.values()) and isinstance(result["payoff_cents"], int)
     match = Seat.objects.get(enrolment=person).match
-    assert (told["match"], told["payoff"]) == (str(match.uid), match.payoffs["alice"])
+    assert (result["match"], result["payoff"]) == (str(match.uid), match.payoffs["alice"])
     moves = list(match.events.filter(kind="move").order_by("number"))
-    assert [(turn["number"], turn["role"]) for turn in told["turns"]] == [
+    assert [(turn["number"], turn["role"]) for turn in result["turns"]] == [
         (i, event.role) for i, event in enumerate(moves, start=1)
     ]
-    assert told["turns"][0]["move"]["message"] == "[name] here"
+    assert result["turns"][0]["move"]["message"] == "[name] here"
     for secret in (person.token, person.completion_code, "Rosalind"):
-        assert secret not in str(told)
+        assert secret not in str(result)
 
 
 def test_an_enrolment_that_ended_early_has_an_outcome_too(study):
-    join(signed())
+    join(sign_token())
     people.withdraw(enrolment_id=Enrolment.objects.get().pk)
-    told = outcome(question()).json()
-    assert (told["state"], told["ending"], told["payoff_cents"], told["turns"]) == ("finished", State.WITHDREW, 0, [])
+    result = outcome(result_token()).json()
+    assert (result["state"], result["ending"], result["payoff_cents"], result["turns"]) == (
+        "finished",
+        State.WITHDREW,
+        0,
+        [],
+    )
 
 
 def test_a_demonstration_shows_what_would_be_paid(db):
     OtreeServer.objects.create(study="splitting", addresses="https://otree.example/lab")
     building.new_study(entry="otree", purpose="demo")
-    join(signed())
+    join(sign_token())
     finish(Enrolment.objects.get())
-    told = outcome(question()).json()
-    assert (told["base_cents"], told["bonus_cents"]) == (100, round(200 * told["payoff"] / 10000))
+    result = outcome(result_token()).json()
+    assert (result["base_cents"], result["bonus_cents"]) == (100, round(200 * result["payoff"] / 10000))
     assert not Enrolment.objects.get().ledger.exists()
 
 
 def test_only_the_experiment_can_ask_and_only_for_its_own_participants(study):
-    join(signed())
-    other = question(sub="zzz/parley/1")
+    join(sign_token())
+    other = result_token(sub="zzz/parley/1")
     assert outcome(other).json()["state"] == "pending"
     wrong = [
-        signed(),  # the participant's own link gives no access to results
-        question(key="f" * 64),
-        question(lifetime=-5),
-        question(study="another"),
-        question(study="split\x00"),
-        question(study="\ud800"),
-        question(study=["splitting"]),
+        sign_token(),  # the participant's own link gives no access to results
+        result_token(key="f" * 64),
+        result_token(lifetime=-5),
+        result_token(study="another"),
+        result_token(study="split\x00"),
+        result_token(study="\ud800"),
+        result_token(study=["splitting"]),
         "nonsense",
     ]
     for token in wrong:
@@ -263,13 +273,13 @@ def test_the_link_key_is_shown_once_when_the_server_is_added(client, admin_user)
     key = otree.link_key(server)
     assert f"PARLEY_LINK_KEY={key}" in text(page) and "no-store" in page["Cache-Control"]
     assert "OTREE_URL=http://127.0.0.1:8001" in text(page)
-    told = Record.objects.get(kind="recruiters.otreeserver")
-    assert (told.action, told.of_kind, told.of_key) == ("made", "studies.study", str(study.pk))
+    record = Record.objects.get(kind="recruiters.otreeserver")
+    assert (record.action, record.of_kind, record.of_key) == ("made", "studies.study", str(study.pk))
     again = client.get(reverse("admin:recruiters_otreeserver_change", args=[server.pk]))
     assert key not in text(again) and "127.0.0.1:8001" in text(again)
     server.delete()
     client.post(reverse("admin:recruiters_otreeserver_add"), given)
-    assert otree.link_key(OtreeServer.objects.get()) != key, "added again it has another key"
+    assert otree.link_key(OtreeServer.objects.get()) != key, "a server that is added again gets another key"
 
 
 @pytest.mark.parametrize("role", ["viewer", "editor", ""])
@@ -288,7 +298,7 @@ def test_only_owners_choose_the_otree_server(client, db, role):
 
 
 def test_an_owner_chooses_among_their_own_studies(client, db):
-    own, other = building.new_study(), building.new_study(slug="elsewhere", title="Somebody else's")
+    own, other = building.new_study(), building.new_study(slug="elsewhere", title="Someone else's")
     user = User.objects.create_user("staff", is_staff=True)
     give(own, user=user, role=Role.OWNER, by=None)
     client.force_login(user)
@@ -299,8 +309,8 @@ def test_an_owner_chooses_among_their_own_studies(client, db):
     server = OtreeServer.objects.get()
     assert server.study == own.slug
     client.post(reverse("admin:recruiters_otreeserver_delete", args=[server.pk]), {"post": "yes"})
-    told = Record.objects.filter(kind="recruiters.otreeserver").order_by("pk")
-    assert [(one.action, one.by, one.of_key) for one in told] == [
+    records = Record.objects.filter(kind="recruiters.otreeserver").order_by("pk")
+    assert [(one.action, one.by, one.of_key) for one in records] == [
         ("made", "staff", str(own.pk)), ("deleted", "staff", str(own.pk)),
     ]  # fmt: skip
 
@@ -327,4 +337,4 @@ def test_the_return_address_is_one_of_the_studys(study):
         "otree.example",
         "other.example",
     }
-    assert join(signed(back="https://other.example/InitializeParticipant/abc")).status_code == 302
+    assert join(sign_token(back="https://other.example/InitializeParticipant/abc")).status_code == 302

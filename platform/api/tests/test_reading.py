@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from api.status import status_of
-from api.tests.calling import call, issued
+from api.tests.calling import call, issue_token
 from exports.dataset import export
 from exports.tests import building
 from matches.models import Match
@@ -30,25 +30,25 @@ def get(path: str, secret: str, **parameters):
 
 
 @pytest.fixture
-def talked(study):
-    """Create a participant who completed and wrote their name and worker ID."""
+def completed(study):
+    """A participant who completed the study and wrote their name and worker ID in messages."""
     return building.complete(
         study, worker=WORKER, name=NAME, messages=[f"I am {NAME}, my id is {WORKER}"], details={"hitId": "HIT4711X"}
     )
 
 
-def test_the_study_returns_its_status(study, talked, reader):
+def test_the_study_returns_its_status(study, completed, read_token):
     arrived = building.arrive(study, worker="A2")
-    told = get("/studies/splitting", reader)
-    assert (told["state"], told["version"]["number"], told["purpose"]) == ("launched", 1, "study")
-    assert told["participants"] == {
+    status = get("/studies/splitting", read_token)
+    assert (status["state"], status["version"]["number"], status["purpose"]) == ("launched", 1, "study")
+    assert status["participants"] == {
         "arrived": 2, "live": 1, "completed": 1, "states": {"arrived": 1, "completed": 1},
     }  # fmt: skip
-    assert told["matches"] == {"live": 0, "finished": 1, "abandoned": 0}
-    (cell,) = told["cells"]
+    assert status["matches"] == {"live": 0, "finished": 1, "abandoned": 0}
+    (cell,) = status["cells"]
     assert (cell["role"], cell["opponents"], cell["held"], cell["completed"]) == ("alice", {"bob": "script:fair"}, 2, 1)
     assert cell["config"]["money"] == 10000
-    assert arrived.token not in json.dumps(told)
+    assert arrived.token not in json.dumps(status)
 
 
 def test_later_cells_of_a_session_hold_participants_who_began_in_earlier_ones(db):
@@ -57,68 +57,68 @@ def test_later_cells_of_a_session_hold_participants_who_began_in_earlier_ones(db
     )
     building.arrive(study, worker="A1")
     cells = status_of(study).cells
-    assert [(cell.quota, cell.held) for cell in cells] == [(3, 1), (3, 1), (0, 0)], "nobody reaches the last"
+    assert [(cell.quota, cell.held) for cell in cells] == [(3, 1), (3, 1), (0, 0)], "no one reaches the last cell"
 
 
-def test_a_draft_that_was_never_launched_has_no_version_and_no_cells(maker):
-    secret = issued(
-        Study.objects.create(title="Draft", slug="draft", game="bargaining", created_by=maker), maker, "read"
+def test_a_draft_that_was_never_launched_has_no_version_and_no_cells(owner):
+    secret = issue_token(
+        Study.objects.create(title="Draft", slug="draft", game="bargaining", created_by=owner), owner, "read"
     )
-    told = get("/studies/draft", secret)
-    assert (told["state"], told["version"], told["cells"]) == ("draft", None, [])
+    status = get("/studies/draft", secret)
+    assert (status["state"], status["version"], status["cells"]) == ("draft", None, [])
     assert get("/studies/draft/matches", secret)["matches"] == []
     assert get("/studies/draft/results", secret)["results"] == []
 
 
-def test_a_match_returns_the_same_data_as_the_dataset(study, talked, reader, tmp_path):
+def test_a_match_returns_the_same_data_as_the_dataset(study, completed, read_token, tmp_path):
     export(study, tmp_path / "dataset")
     (line,) = (tmp_path / "dataset" / "transcripts.jsonl").read_text().splitlines()
     exported = json.loads(line)
-    (listed,) = get("/studies/splitting/matches", reader)["matches"]
-    told = get(f"/studies/splitting/matches/{listed['uid']}", reader)
-    assert told["events"] == exported["events"]
-    assert told["config"] == exported["config"]
-    assert told["metrics"] == exported["metrics"]
-    assert {role: seat["payoff"] for role, seat in told["roles"].items()} == exported["payoffs"]
-    assert {role: seat["player"] for role, seat in told["roles"].items()} == exported["players"]
-    assert told["roles"]["alice"]["participant"] == talked.pseudonym
-    assert told["in_dataset"] is True and told["left_out_because"] == []
+    (listed,) = get("/studies/splitting/matches", read_token)["matches"]
+    returned = get(f"/studies/splitting/matches/{listed['uid']}", read_token)
+    assert returned["events"] == exported["events"]
+    assert returned["config"] == exported["config"]
+    assert returned["metrics"] == exported["metrics"]
+    assert {role: seat["payoff"] for role, seat in returned["roles"].items()} == exported["payoffs"]
+    assert {role: seat["player"] for role, seat in returned["roles"].items()} == exported["players"]
+    assert returned["roles"]["alice"]["participant"] == completed.pseudonym
+    assert returned["in_dataset"] is True and returned["left_out_because"] == []
     assert (listed["config"], listed["events"]) == (None, None)
-    (asked,) = get("/studies/splitting/matches", reader, include=["config", "events"])["matches"]
-    assert (asked["config"], asked["events"]) == (told["config"], told["events"])
+    (asked,) = get("/studies/splitting/matches", read_token, include=["config", "events"])["matches"]
+    assert (asked["config"], asked["events"]) == (returned["config"], returned["events"])
 
 
-def test_no_response_identifies_a_participant(study, talked, reader):
-    (match,) = get("/studies/splitting/matches", reader)["matches"]
+def test_no_response_identifies_a_participant(study, completed, read_token):
+    (match,) = get("/studies/splitting/matches", read_token)["matches"]
     paths = ["/studies", "/studies/splitting", "/studies/splitting/results", "/studies/splitting/matches"]
-    told = [get(path, reader, **({"include": "events"} if path.endswith("matches") else {})) for path in paths]
-    told.append(get(f"/studies/splitting/matches/{match['uid']}", reader))
-    everything = json.dumps(told)
+    responses = [get(path, read_token, **({"include": "events"} if path.endswith("matches") else {})) for path in paths]
+    responses.append(get(f"/studies/splitting/matches/{match['uid']}", read_token))
+    everything = json.dumps(responses)
     assert "[name]" in everything and "[identifier]" in everything
-    for secret in (NAME, WORKER, "HIT4711X", talked.token, talked.completion_code):
+    for secret in (NAME, WORKER, "HIT4711X", completed.token, completed.completion_code):
         assert secret.lower() not in everything.lower()
 
 
-def test_results_contain_ending_payoff_and_amounts_owed(study, talked, reader):
+def test_results_contain_ending_payoff_and_amounts_owed(study, completed, read_token):
     failed = building.arrive(study, worker="A2")
     building.consent(failed)
     building.read_instructions(failed, word="wrong")
-    completed, other = get("/studies/splitting/results", reader)["results"]
-    assert (completed["participant"], completed["state"], completed["role"]) == (talked.pseudonym, "completed", "alice")
-    assert completed["payoff"] == Match.objects.get().payoffs["alice"]
-    rows = {row.reason: str(row.amount) for row in talked.ledger.all()}
-    assert {reason: owed["amount"] for reason, owed in completed["owed"].items()} == rows
-    assert completed["in_dataset"] is True
+    first, other = get("/studies/splitting/results", read_token)["results"]
+    assert (first["participant"], first["state"], first["role"]) == (completed.pseudonym, "completed", "alice")
+    assert first["payoff"] == Match.objects.get().payoffs["alice"]
+    rows = {row.reason: str(row.amount) for row in completed.ledger.all()}
+    assert {reason: owed["amount"] for reason, owed in first["owed"].items()} == rows
+    assert first["in_dataset"] is True
     assert (other["state"], other["match"], other["owed"]) == ("failed_code_word", None, {})
     assert other["left_out_because"] == ["failed_code_word"]
 
 
-def test_pages_contain_everyone_exactly_once_even_if_others_arrive_meanwhile(study, reader):
+def test_pages_contain_everyone_exactly_once_even_if_others_arrive_meanwhile(study, read_token):
     people = [building.complete(study, worker=f"A{i}") for i in range(5)]
     for path, entries, name in (("matches", "matches", "uid"), ("results", "results", "participant")):
         seen, cursor = [], None
         while True:
-            page = get(f"/studies/splitting/{path}", reader, limit=2, **({"cursor": cursor} if cursor else {}))
+            page = get(f"/studies/splitting/{path}", read_token, limit=2, **({"cursor": cursor} if cursor else {}))
             seen += [entry[name] for entry in page[entries]]
             if len(seen) == 2:
                 building.complete(study, worker=f"late-{path}")
@@ -129,16 +129,16 @@ def test_pages_contain_everyone_exactly_once_even_if_others_arrive_meanwhile(stu
         assert all(person.pseudonym in seen for person in people) or path == "matches"
 
 
-def test_matches_are_found_by_state_cell_and_time(study, talked, reader):
+def test_matches_are_found_by_state_cell_and_time(study, completed, read_token):
     building.consent(building.arrive(study, worker="A2"))
-    second = Enrolment.objects.exclude(pk=talked.pk).get()
+    second = Enrolment.objects.exclude(pk=completed.pk).get()
     building.read_instructions(second)
     live = building.match_of(second)
 
     def found(**parameters) -> set[str]:
-        return {match["uid"] for match in get("/studies/splitting/matches", reader, **parameters)["matches"]}
+        return {match["uid"] for match in get("/studies/splitting/matches", read_token, **parameters)["matches"]}
 
-    finished = talked.seats.get().match
+    finished = completed.seats.get().match
     both = {str(live.uid), str(finished.uid)}
     assert found() == both
     assert found(state="live") == {str(live.uid)} and found(state="finished") == {str(finished.uid)}
@@ -167,33 +167,33 @@ def test_matches_are_found_by_state_cell_and_time(study, talked, reader):
         ("results", {"ended_since": "now"}, "ended_since"),
     ],
 )
-def test_an_invalid_parameter_is_refused_by_name(study, reader, path, parameters, field):
-    response = call(f"/studies/splitting/{path}", reader, data=parameters)
+def test_an_invalid_parameter_is_refused_by_name(study, read_token, path, parameters, field):
+    response = call(f"/studies/splitting/{path}", read_token, data=parameters)
     assert response.status_code == 422
     assert any(field in name for name in response.json()["fields"])
 
 
-def test_polling_returns_304_if_nothing_has_changed(study, talked, reader):
+def test_polling_returns_304_if_nothing_has_changed(study, completed, read_token):
     for path in ("/studies", "/studies/splitting", "/studies/splitting/matches", "/studies/splitting/results"):
-        first = call(path, reader)
-        again = call(path, reader, headers={"If-None-Match": first["ETag"]})
+        first = call(path, read_token)
+        again = call(path, read_token, headers={"If-None-Match": first["ETag"]})
         assert (again.status_code, again.content) == (304, b""), path
     building.arrive(study, worker="A2")
-    first_etag = call("/studies/splitting", reader)["ETag"]
-    Enrolment.objects.filter(pk=talked.pk).update(state=State.WITHDREW)
-    assert call("/studies/splitting", reader, headers={"If-None-Match": first_etag}).status_code == 200
+    first_etag = call("/studies/splitting", read_token)["ETag"]
+    Enrolment.objects.filter(pk=completed.pk).update(state=State.WITHDREW)
+    assert call("/studies/splitting", read_token, headers={"If-None-Match": first_etag}).status_code == 200
 
 
-def test_the_number_of_queries_does_not_grow_with_the_matches(study, reader):
+def test_the_number_of_queries_does_not_grow_with_the_matches(study, read_token):
     counted = []
     for number in (2, 4):
         for i in range(number):
             building.complete(study, worker=f"{number}-{i}")
-        get("/studies/splitting/matches", reader)
+        get("/studies/splitting/matches", read_token)
         with CaptureQueriesContext(
             connection,
         ) as queries:
-            get("/studies/splitting/matches", reader, include=["config", "events"])
-            get("/studies/splitting/results", reader)
+            get("/studies/splitting/matches", read_token, include=["config", "events"])
+            get("/studies/splitting/results", read_token)
         counted.append(len(queries))
     assert counted[0] == counted[1]

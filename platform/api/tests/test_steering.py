@@ -10,7 +10,7 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.utils import timezone
 
-from api.tests.calling import call, issued
+from api.tests.calling import call, issue_token
 from audit.models import Record
 from exports import background
 from exports.models import DEAD_AFTER, Dataset
@@ -21,13 +21,13 @@ from studies.models import Study
 
 
 @pytest.fixture
-def exporter(study, maker) -> str:
-    return issued(study, maker, "export", name="archive")
+def export_token(study, owner) -> str:
+    return issue_token(study, owner, "export", name="archive")
 
 
 @pytest.fixture
-def manager(study, maker) -> str:
-    return issued(study, maker, "manage", name="night watch")
+def manage_token(study, owner) -> str:
+    return issue_token(study, owner, "manage", name="night watch")
 
 
 def post(path: str, secret: str, **named):
@@ -37,35 +37,35 @@ def post(path: str, secret: str, **named):
 # ---- pause and resume --------------------------------------------------------------------------------
 
 
-def test_a_paused_study_is_closed_to_new_participants_until_resumed(study, manager, maker):
+def test_a_paused_study_is_closed_to_new_participants_until_resumed(study, manage_token, owner):
     began = building.arrive(study, worker="A1")
-    assert post("/studies/splitting/pause", manager).json()["state"] == "paused"
+    assert post("/studies/splitting/pause", manage_token).json()["state"] == "paused"
     with pytest.raises(NotOpen):
         building.arrive(Study.objects.get(), worker="A2")
     assert building.consent(began).position == 2, "participants in the study continue"
-    assert post("/studies/splitting/resume", manager).json()["state"] == "launched"
+    assert post("/studies/splitting/resume", manage_token).json()["state"] == "launched"
     building.arrive(Study.objects.get(), worker="A2")
     history = list(LogEntry.objects.order_by("pk").values_list("user", "object_id", "change_message"))
-    assert [(user, key) for user, key, _action in history] == [(maker.pk, str(study.pk))] * 2
+    assert [(user, key) for user, key, _action in history] == [(owner.pk, str(study.pk))] * 2
     assert "Paused." in history[0][2] and "night watch" in history[0][2] and "Resumed." in history[1][2]
-    told = Record.objects.filter(of_kind="studies.study", action__in=["paused", "resumed"]).order_by("pk")
-    assert [(one.action, one.by, one.of_key) for one in told] == [
+    records = Record.objects.filter(of_kind="studies.study", action__in=["paused", "resumed"]).order_by("pk")
+    assert [(one.action, one.by, one.of_key) for one in records] == [
         ("paused", "researcher", str(study.pk)), ("resumed", "researcher", str(study.pk)),
     ]  # fmt: skip
-    assert all(one.details["program"].startswith("night watch (") for one in told)
+    assert all(one.details["program"].startswith("night watch (") for one in records)
 
 
-def test_a_second_call_changes_nothing(study, manager):
+def test_a_second_call_changes_nothing(study, manage_token):
     for _i in range(2):
-        assert post("/studies/splitting/pause", manager).json()["state"] == "paused"
+        assert post("/studies/splitting/pause", manage_token).json()["state"] == "paused"
     assert LogEntry.objects.count() == Record.objects.filter(action="paused").count() == 1
 
 
 @pytest.mark.parametrize("status", ["draft", "closed"])
-def test_a_study_that_is_not_running_is_neither_paused_nor_resumed(study, manager, status):
+def test_a_study_that_is_not_running_is_neither_paused_nor_resumed(study, manage_token, status):
     Study.objects.update(status=status)
     for action in ("pause", "resume"):
-        refused = post(f"/studies/splitting/{action}", manager)
+        refused = post(f"/studies/splitting/{action}", manage_token)
         assert refused.status_code == 409 and status in refused.json()["reason"]
     assert Study.objects.get().status == status
 
@@ -73,40 +73,38 @@ def test_a_study_that_is_not_running_is_neither_paused_nor_resumed(study, manage
 # ---- datasets ----------------------------------------------------------------------------------------
 
 
-def test_a_dataset_is_requested_written_and_downloaded(study, exporter, tmp_path):
+def test_a_dataset_is_requested_written_and_downloaded(study, export_token, tmp_path):
     building.complete(study, worker="A1", messages=["hello"])
-    asked = post("/studies/splitting/datasets", exporter)
+    asked = post("/studies/splitting/datasets", export_token)
     assert asked.status_code == 202 and asked.json()["state"] == "queued"
     address = f"/studies/splitting/datasets/{asked.json()['uid']}"
-    early = call(f"{address}/download", exporter)
+    early = call(f"{address}/download", export_token)
     assert early.status_code == 409 and "ready" in early.json()["reason"]
-    again = post("/studies/splitting/datasets", exporter)
+    again = post("/studies/splitting/datasets", export_token)
     assert (again.status_code, again.json()["uid"]) == (200, asked.json()["uid"])
 
     background.write(Dataset.objects.get().pk)
-    ready = call(address, exporter).json()
+    ready = call(address, export_token).json()
     assert ready["state"] == "ready" and ready["counts"]["matches.csv"] == 1
-    download = call(f"{address}/download", exporter)
+    download = call(f"{address}/download", export_token)
     content = b"".join(download.streaming_content)
     assert len(content) == ready["bytes"] == int(download["Content-Length"])
     zipfile.ZipFile(io.BytesIO(content)).extractall(tmp_path)
     (folder,) = tmp_path.iterdir()
     assert verify(folder) == []
     assert {"Requested a dataset." in entry.change_message for entry in LogEntry.objects.all()} == {True, False}
-    told = Record.objects.filter(of_kind="studies.study", of_key=study.pk, by="researcher").order_by("pk")
-    assert [(one.action, one.details["dataset"]) for one in told] == [
+    records = Record.objects.filter(of_kind="studies.study", of_key=study.pk, by="researcher").order_by("pk")
+    assert [(one.action, one.details["dataset"]) for one in records] == [
         ("exported", asked.json()["uid"]), ("downloaded", asked.json()["uid"]),
     ]  # fmt: skip
 
 
-def test_only_the_newest_datasets_are_kept(study, exporter):
+def test_only_the_newest_datasets_are_kept(study, export_token):
     for _i in range(background.KEPT_DATASETS + 2):
         background.write(background.request_dataset(study)[0].pk)
     kept = list(Dataset.objects.all())
-    assert len(kept) == background.KEPT_DATASETS and all(
-        dataset.file.storage.exists(dataset.file.name) for dataset in kept
-    )
-    listed = call("/studies/splitting/datasets", exporter).json()["datasets"]
+    assert len(kept) == background.KEPT_DATASETS and all(dataset.file.storage.exists(dataset.file.name) for dataset in kept)
+    listed = call("/studies/splitting/datasets", export_token).json()["datasets"]
     assert [one["uid"] for one in listed] == [str(dataset.uid) for dataset in kept]
 
 
@@ -119,37 +117,37 @@ def test_a_dataset_is_written_once_even_if_its_task_runs_twice(study):
     assert (again.file.name, again.ended_at) == (written.file.name, written.ended_at)
 
 
-def test_a_dataset_whose_writer_crashed_has_failed_and_another_can_be_requested(study, exporter):
+def test_a_dataset_whose_writer_crashed_has_failed_and_another_can_be_requested(study, export_token):
     asked, _new = background.request_dataset(study)
     Dataset.objects.update(state="writing", alive_at=timezone.now() - DEAD_AFTER - timedelta(seconds=1))
-    told = call(f"/studies/splitting/datasets/{asked.uid}", exporter).json()
-    assert told["state"] == "failed" and "request another dataset" in told["reason"]
-    assert post("/studies/splitting/datasets", exporter).status_code == 202
+    failed = call(f"/studies/splitting/datasets/{asked.uid}", export_token).json()
+    assert failed["state"] == "failed" and "request another dataset" in failed["reason"]
+    assert post("/studies/splitting/datasets", export_token).status_code == 202
 
 
-def test_a_study_that_was_never_launched_has_nothing_to_export(maker):
-    draft = Study.objects.create(title="Draft", slug="draft", game="bargaining", created_by=maker)
-    refused = post("/studies/draft/datasets", issued(draft, maker, "export"))
+def test_a_study_that_was_never_launched_has_nothing_to_export(owner):
+    draft = Study.objects.create(title="Draft", slug="draft", game="bargaining", created_by=owner)
+    refused = post("/studies/draft/datasets", issue_token(draft, owner, "export"))
     assert refused.status_code == 409 and not Dataset.objects.exists()
 
 
-def test_excluded_participants_are_in_a_dataset_requested_with_them(study, exporter):
-    asked = post("/studies/splitting/datasets", exporter, data='{"excluded": true}')
+def test_excluded_participants_are_in_a_dataset_requested_with_them(study, export_token):
+    asked = post("/studies/splitting/datasets", export_token, data='{"excluded": true}')
     assert asked.status_code == 202 and asked.json()["excluded"]
     assert Dataset.objects.get().excluded
 
 
-def test_an_unknown_format_is_refused(study, exporter):
-    refused = post("/studies/splitting/datasets", exporter, data='{"formats": ["xlsx"]}')
+def test_an_unknown_format_is_refused(study, export_token):
+    refused = post("/studies/splitting/datasets", export_token, data='{"formats": ["xlsx"]}')
     assert refused.status_code == 422 and "csv" in refused.json()["reason"]
-    assert post("/studies/splitting/datasets", exporter, data="nonsense").status_code == 400
+    assert post("/studies/splitting/datasets", export_token, data="nonsense").status_code == 400
     assert not Dataset.objects.exists()
 
 
-def test_a_missing_file_is_reported(study, exporter):
+def test_a_missing_file_is_reported(study, export_token):
     asked, _new = background.request_dataset(study)
     background.write(asked.pk)
     kept = Dataset.objects.get()
     kept.file.storage.delete(kept.file.name)
-    gone = call(f"/studies/splitting/datasets/{asked.uid}/download", exporter)
+    gone = call(f"/studies/splitting/datasets/{asked.uid}/download", export_token)
     assert gone.status_code == 409 and "another" in gone.json()["reason"]

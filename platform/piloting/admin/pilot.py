@@ -1,4 +1,4 @@
-"""Start, watch, stop and delete pilots, with the same permissions as for their study."""
+"""Start, watch, stop and delete pilots, with the permissions that users have for the study."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from unfold.decorators import display
 from audit.actions import Action
 from participants.admin import ReadOnlyAdmin
 from piloting import services
-from piloting.admin.status import COLOURS, page_of
+from piloting.admin.status import COLOURS, page_context
 from piloting.errors import CannotPilot
 from piloting.models import Pilot
 from piloting.tasks import queue
@@ -51,7 +51,7 @@ class PilotAdmin(ReadOnlyAdmin):
         pilot = self.seen(request, object_id)
         context = {
             **self.admin_site.each_context(request),
-            **page_of(pilot),
+            **page_context(pilot),
             "opts": self.opts,
             **trail(pilot.study, here=_("Pilot")),
             "title": str(pilot),
@@ -64,7 +64,7 @@ class PilotAdmin(ReadOnlyAdmin):
 
     def progress(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Return the part of the page that changes while the pilot runs."""
-        return render(request, "admin/piloting/report.html", page_of(self.seen(request, str(object_id))))
+        return render(request, "admin/piloting/report.html", page_context(self.seen(request, str(object_id))))
 
     # ---- actions -----------------------------------------------------------------------------------------
 
@@ -82,7 +82,7 @@ class PilotAdmin(ReadOnlyAdmin):
         return [*own, *super().get_urls()]
 
     def begin(self, request: HttpRequest, study_id: int) -> HttpResponse:
-        """Start a pilot of the study as saved."""
+        """Start a pilot of the study as it is saved."""
         study = self.admin_site.get_model_admin(Study).seen(request, str(study_id), role=Role.EDITOR)
         try:
             numbers = {name: int(request.POST.get(name, "0")) for name in ("people", "failing")}
@@ -121,7 +121,7 @@ class PilotAdmin(ReadOnlyAdmin):
     def remove(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Delete a pilot and all its data."""
         pilot = self.seen(request, str(object_id), role=Role.EDITOR)
-        study, said = pilot.study, str(pilot)
+        study, name = pilot.study, str(pilot)
         try:
             with transaction.atomic():
                 self.log_deletions(request, Pilot.objects.filter(pk=pilot.pk))
@@ -129,7 +129,7 @@ class PilotAdmin(ReadOnlyAdmin):
         except CannotPilot as error:
             self.message_user(request, str(error), messages.ERROR)
             return HttpResponseRedirect(pilot.get_absolute_url())
-        self.message_user(request, _("{pilot} deleted.").format(pilot=said), messages.SUCCESS)
+        self.message_user(request, _("{pilot} deleted.").format(pilot=name), messages.SUCCESS)
         return _to_study(study)
 
 

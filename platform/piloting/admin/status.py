@@ -1,4 +1,4 @@
-"""A pilot's report as shown on its page: sentences, bars and dot plots."""
+"""A pilot's report as shown on its page: text, bars and dot plots."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ PARTS = {
     "waiting": gettext_lazy("waiting for opponents"),
 }
 TOLERANCE = 0.1
-"""Share by which the mean bonus may differ from the announced one and still count as equal."""
+"""The mean bonus matches the announced average if it differs by at most this share."""
 WIDTH, HEIGHT, EDGE, RADIUS, MOST_ROWS = 320, 84, 10, 4, 6
 
 
 @dataclass(frozen=True)
-class Dots:
-    """A dot plot of amounts: positions in a box of WIDTH × HEIGHT, with marks.
+class DotPlot:
+    """A dot plot of amounts; positions refer to a box of WIDTH × HEIGHT.
 
     Attributes:
         dots: [(x, y)].
         marks: [(x, label, class)].
         ticks: [(x, label)].
-        says: a text alternative.
+        alt_text: a description for screen readers.
     """
 
     title: str
     dots: list[tuple[float, float]]
     marks: list[tuple[float, str, str]]
     ticks: list[tuple[float, str]]
-    says: str
+    alt_text: str
     width: int = WIDTH
     height: int = HEIGHT
     floor: int = HEIGHT - 18
@@ -50,7 +50,7 @@ class Dots:
 
 @dataclass(frozen=True)
 class Bar:
-    """One step's minutes: the bar's parts as (name, percent of the whole session, class)."""
+    """The minutes of one step, as a bar whose parts are (name, percent of the longest step, class)."""
 
     title: str
     label: str
@@ -58,8 +58,8 @@ class Bar:
     parts: list[tuple[str, float, str]]
 
 
-def page_of(pilot: Pilot) -> dict[str, Any]:
-    """Return the context for everything that changes while a pilot runs."""
+def page_context(pilot: Pilot) -> dict[str, Any]:
+    """Return the template context for the part of the page that changes while a pilot runs."""
     found = report(pilot)
     done = found.counts["arrived"] + found.counts["stuck"]
     return {
@@ -71,11 +71,11 @@ def page_of(pilot: Pilot) -> dict[str, Any]:
         "headline": _headline(pilot, done),
         "facts": _facts(found),
         "bars": _bars(found.steps),
-        "legend": [(PARTS[name], name) for name in _named_parts(found.steps)],
+        "legend": [(PARTS[name], name) for name in _parts_in(found.steps)],
         "bonus_dots": _bonus_dots(found),
-        "bonus_says": bonus_says(found),
+        "bonus_sentence": bonus_sentence(found),
         "payoff_dots": [
-            _dots(each.role, each.payoffs, low=min(0.0, *each.payoffs), high=max(each.payoffs), write=_plain)
+            _dots(each.role, each.payoffs, low=min(0.0, *each.payoffs), high=max(each.payoffs), format_value=_plain)
             for each in found.payoffs
         ],
         "endings": [(label, count, round(100 * count / max(1, done))) for _name, label, count in found.endings],
@@ -86,14 +86,14 @@ def page_of(pilot: Pilot) -> dict[str, Any]:
 
 def _headline(pilot: Pilot, done: int) -> str:
     if pilot.running:
-        says = _("Pilot {number}: {done} of {people} participants finished")
+        sentence = _("Pilot {number}: {done} of {people} participants finished")
     elif pilot.status == Pilot.Status.STOPPED:
-        says = _("Pilot {number}: stopped after {done} of {people} participants")
+        sentence = _("Pilot {number}: stopped after {done} of {people} participants")
     else:
-        says = ngettext(
+        sentence = ngettext(
             "Pilot {number}: one participant finished", "Pilot {number}: {people} participants finished", pilot.people
         )
-    return says.format(number=pilot.number, done=done, people=pilot.people)
+    return sentence.format(number=pilot.number, done=done, people=pilot.people)
 
 
 def _facts(found: Report) -> list[tuple[str, str]]:
@@ -113,31 +113,31 @@ def _facts(found: Report) -> list[tuple[str, str]]:
     return facts
 
 
-def bonus_says(found: Report) -> str:
+def bonus_sentence(found: Report) -> str:
     """Return a sentence comparing the bonuses with the announced average."""
     if found.bonuses is None:
         return ""
     bonuses = found.bonuses
-    says = _("Participants who completed earned {mean} on average; {announced} is announced.").format(
-        mean=_money(bonuses.mean, found), announced=_money(bonuses.announced, found)
-    )
-    return f"{says} {_how_far(bonuses)}"
+    sentence = _(
+        "Participants who completed earned a mean bonus of {mean}; the announced average is {announced}."
+    ).format(mean=_money(bonuses.mean, found), announced=_money(bonuses.announced, found))
+    return f"{sentence} {_comparison(bonuses)}"
 
 
-def _how_far(bonuses: Bonuses) -> str:
+def _comparison(bonuses: Bonuses) -> str:
     if not bonuses.announced:
         return ""
-    apart = bonuses.mean / bonuses.announced - 1
-    if abs(apart) <= TOLERANCE:
-        return _("This matches the announcement.")
-    if apart < 0:
+    deviation = bonuses.mean / bonuses.announced - 1
+    if abs(deviation) <= TOLERANCE:
+        return _("The two match.")
+    if deviation < 0:
         return _("This is {share:.0f}% less than announced. Change the announced average or the pay rule.").format(
-            share=-100 * apart
+            share=-100 * deviation
         )
-    return _("This is {share:.0f}% more than announced.").format(share=100 * apart)
+    return _("This is {share:.0f}% more than announced.").format(share=100 * deviation)
 
 
-def _bonus_dots(found: Report) -> Dots | None:
+def _bonus_dots(found: Report) -> DotPlot | None:
     if found.bonuses is None:
         return None
     bonuses = found.bonuses
@@ -147,7 +147,12 @@ def _bonus_dots(found: Report) -> Dots | None:
     ]
     high = max(bonuses.announced, *bonuses.amounts)
     return _dots(
-        _("Bonuses"), bonuses.amounts, low=0.0, high=high, marks=marks, write=lambda amount: _money(amount, found)
+        _("Bonuses"),
+        bonuses.amounts,
+        low=0.0,
+        high=high,
+        marks=marks,
+        format_value=lambda amount: _money(amount, found),
     )
 
 
@@ -157,9 +162,9 @@ def _dots(
     *,
     low: float,
     high: float,
-    write: Any,
+    format_value: Any,
     marks: Sequence[tuple[float, str, str]] = (),
-) -> Dots:
+) -> DotPlot:
     """Lay out values on a line, stacking those that would overlap."""
     span = high - low or 1.0
 
@@ -174,13 +179,15 @@ def _dots(
         stacks[column] = stacks.get(column, 0) + 1
         dots.append((x, HEIGHT - 18.0 - RADIUS - 2 * RADIUS * ((stacks[column] - 1) % MOST_ROWS)))
     middle = sum(values) / len(values)
-    return Dots(
+    return DotPlot(
         title=title,
         dots=dots,
-        marks=[(across(value), says, kind) for value, says, kind in marks],
-        ticks=[(across(value), write(value)) for value in (low, low + span / 2, high if high > low else low + span)],
-        says=ngettext("One value: {mean}", "{number} values from {low} to {high}, mean {mean}", len(values)).format(
-            number=len(values), low=write(min(values)), high=write(max(values)), mean=write(middle)
+        marks=[(across(value), label, kind) for value, label, kind in marks],
+        ticks=[
+            (across(value), format_value(value)) for value in (low, low + span / 2, high if high > low else low + span)
+        ],
+        alt_text=ngettext("One value: {mean}", "{number} values from {low} to {high}, mean {mean}", len(values)).format(
+            number=len(values), low=format_value(min(values)), high=format_value(max(values)), mean=format_value(middle)
         ),
     )
 
@@ -198,7 +205,7 @@ def _bars(steps: Sequence[StepTimes]) -> list[Bar]:
     ]
 
 
-def _named_parts(steps: Sequence[StepTimes]) -> list[str]:
+def _parts_in(steps: Sequence[StepTimes]) -> list[str]:
     return [name for name in PARTS if any(name in step.parts for step in steps)]
 
 
@@ -215,7 +222,7 @@ def _models(found: Report) -> list[tuple[str, str]]:
             (_("failed calls"), f"{models.failed:,}"),
             (_("slowest call, seconds"), "–" if models.slowest is None else f"{models.slowest:.1f}"),
         ]
-    rows += [(_("moves by fallback {who}").format(who=by), str(n)) for by, n in models.fallbacks.items()]
+    rows += [(_("moves by the fallback {who}").format(who=by), str(n)) for by, n in models.fallbacks.items()]
     if models.clock:
         rows.append((_("moves made by the clock for participants"), str(models.clock)))
     return rows

@@ -1,4 +1,4 @@
-"""A study's pilots on its page in the admin."""
+"""The template tag that shows a study's pilots on its admin page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHOWN = 5
 
 @register.inclusion_tag("admin/piloting/of_study.html", takes_context=True)
 def pilots_of(context: dict[str, Any], study: Study, may_change: bool) -> dict[str, Any]:
-    """Return the card that starts a pilot and lists the latest ones."""
+    """Return the context of the card that starts a pilot and lists the latest ones."""
     game = registry.get(study.game)
     return {
         "study": study,

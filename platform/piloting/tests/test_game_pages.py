@@ -1,4 +1,4 @@
-"""Every form accepts whatever a model could answer, and broken pages are detected."""
+"""Every form accepts any move that a model could make, and broken pages are reported."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_optional_forms_are_rendered_on_request():
 
 
 def with_template(folder, name: str, body: str):
-    """Return settings that give the toy game this template."""
+    """Override the settings so that the toy game uses this template."""
     from django.conf import settings
 
     path = folder / "everything" / name
@@ -43,14 +43,14 @@ def with_template(folder, name: str, body: str):
 
 
 @pytest.mark.parametrize(
-    ("name", "body", "said"),
+    ("name", "body", "problem"),
     [
         ("screen.html", "{% load play %}{% table view.absent %}", "the screen of clerk cannot be shown"),
         ("form_vote.html", "<button name='vote' value='true'>Yes</button>", "does not offer 'false' for vote"),
         ("form_vote.html", "<button>Send</button>", "has no field vote"),
     ],
 )
-def test_broken_pages_are_reported(tmp_path, name, body, said):
+def test_broken_pages_are_reported(tmp_path, name, body, problem):
     with with_template(tmp_path, name, body):
         found = game_pages.problems(Case(Everything, {}, 1))
-    assert found and said in found[0]
+    assert found and problem in found[0]

@@ -46,9 +46,9 @@ def draft(**fields) -> Study:
     return study
 
 
-def piloted(study: Study, *, plans: list[str] | None = None, **asked) -> Pilot:
+def run_pilot(study: Study, *, plans: list[str] | None = None, **options) -> Pilot:
     """Run a pilot of the study to its end."""
-    pilot = services.begin(study, **{"people": len(plans) if plans else 4, **asked})
+    pilot = services.begin(study, **{"people": len(plans) if plans else 4, **options})
     for walker, plan in zip(pilot.walkers.order_by("number"), plans or [], strict=False):
         Walker.objects.filter(pk=walker.pk).update(plan=plan)
     driver.drive(pilot.pk)
@@ -60,7 +60,7 @@ def walkers(pilot: Pilot) -> list[Walker]:
     return list(pilot.walkers.select_related("enrolment").order_by("number"))
 
 
-def called(match: Match, pilot: Pilot, **fields) -> Call:
+def record_call(match: Match, pilot: Pilot, **fields) -> Call:
     """Record a model call in the match, charged to the pilot."""
     return Call.objects.create(
         match_uid=match.uid, role="bob", answering=1, record={}, budget_of=pilot.budget, **fields
@@ -69,7 +69,7 @@ def called(match: Match, pilot: Pilot, **fields) -> Call:
 
 class TestPilotedPath:
     def test_draft_runs_from_consent_to_the_last_page(self):
-        pilot = piloted(draft(), people=4)
+        pilot = run_pilot(draft(), people=4)
         assert pilot.status == Pilot.Status.DONE
         for walker in walkers(pilot):
             assert (walker.status, walker.problem, walker.enrolment.state) == (Status.ARRIVED, "", State.COMPLETED)
@@ -93,7 +93,7 @@ class TestPilotedPath:
         ],
     )
     def test_failing_participants_reach_their_endings(self, plan, ending):
-        pilot = piloted(draft(agents=agents_from_specs("script:haggler"), config={"rounds": 12}), plans=[plan])
+        pilot = run_pilot(draft(agents=agents_from_specs("script:haggler"), config={"rounds": 12}), plans=[plan])
         (walker,) = walkers(pilot)
         assert walker.enrolment.state == ending
         found = report(pilot)
@@ -101,13 +101,13 @@ class TestPilotedPath:
         assert (found.unexpected, found.stuck) == ([], [])
 
     def test_silent_participant_finishes_if_the_clock_moves(self):
-        pilot = piloted(draft(on_timeout="default", config={"rounds": 1}, roles=["alice"]), plans=[Plan.SILENT])
+        pilot = run_pilot(draft(on_timeout="default", config={"rounds": 1}, roles=["alice"]), plans=[Plan.SILENT])
         assert walkers(pilot)[0].enrolment.state == State.COMPLETED
         assert report(pilot).models.clock > 0
 
     def test_other_games_of_a_session_are_played(self):
         for game, roles in (("negotiation", ["alice", "bob"]), ("persuasion", ["alice", "bob"])):
-            pilot = piloted(
+            pilot = run_pilot(
                 draft(slug=game, game=game, roles=roles, agents=agents_from_specs("script:random")), people=2
             )
             assert [walker.problem for walker in walkers(pilot)] == ["", ""]
@@ -115,7 +115,7 @@ class TestPilotedPath:
     def test_pilot_works_behind_tls(self, settings):
         settings.SITE_URL, settings.ALLOWED_HOSTS = "https://parley.example", ["parley.example"]
         settings.SECURE_SSL_REDIRECT, settings.SECURE_PROXY_SSL_HEADER = True, ("HTTP_X_FORWARDED_PROTO", "https")
-        assert [walker.problem for walker in walkers(piloted(draft(), people=1))] == [""]
+        assert [walker.problem for walker in walkers(run_pilot(draft(), people=1))] == [""]
 
     def test_participants_are_placed_like_real_ones(self):
         pilot = services.begin(draft(design={"grid": {"rounds": [1, 12]}}, quota=3), people=9)
@@ -124,7 +124,7 @@ class TestPilotedPath:
 
     def test_deliberate_waits_are_counted_but_skipped(self):
         began = timezone.now()
-        pilot = piloted(
+        pilot = run_pilot(
             draft(roles=["alice"], agents=agents_from_specs("script:fair", delay=500), config={"rounds": 1}), people=1
         )
         assert timezone.now() - began < timedelta(seconds=400)
@@ -133,7 +133,7 @@ class TestPilotedPath:
 
 
 class TestUnknownSteps:
-    """Steps unknown to the pilot are filled in by their form."""
+    """Steps that a pilot does not know are answered from their form."""
 
     @pytest.fixture
     def survey(self, monkeypatch, settings, tmp_path):
@@ -145,40 +145,40 @@ class TestUnknownSteps:
             '<input type="number" name="age" min="18" max="99"><textarea name="why"></textarea>'
             '<select name="land"><option value="">–</option><option value="x">X</option></select>'
             '<input type="radio" name="mood" value="good"><input type="radio" name="mood" value="bad">'
-            '<button type="submit">Go on</button></form>{% endblock %}'
+            '<button type="submit">Continue</button></form>{% endblock %}'
         )
         settings.TEMPLATES = [{**settings.TEMPLATES[0], "DIRS": [*settings.TEMPLATES[0]["DIRS"], tmp_path]}]
 
         class Survey(Step):
             kind, title, template, state = "test_survey", "Survey", "survey.html", State.CONSENTED
-            took: list[dict] = []
+            submitted: list[dict] = []
             impossible = False
 
             def context(self):
                 return {}
 
             def answer(self, data):
-                said = {name: data.get(name) for name in ("age", "why", "land", "mood")}
-                if self.impossible or not all(said.values()) or not 18 <= int(said["age"]) <= 99:
-                    raise StepRefused({"age": "Nobody can answer this."})
-                self.took.append(said)
+                answers = {name: data.get(name) for name in ("age", "why", "land", "mood")}
+                if self.impossible or not all(answers.values()) or not 18 <= int(answers["age"]) <= 99:
+                    raise StepRefused({"age": "No one can answer this."})
+                self.submitted.append(answers)
 
         register(Survey)
-        usual = enrolling.steps_of
+        steps_of = enrolling.steps_of
         monkeypatch.setattr(
-            "piloting.enrolling.steps_of", lambda *given, **how: [{"kind": "test_survey"}, *usual(*given, **how)]
+            "piloting.enrolling.steps_of", lambda *given, **how: [{"kind": "test_survey"}, *steps_of(*given, **how)]
         )
         return Survey
 
     def test_unknown_forms_are_filled_in(self, survey):
-        pilot = piloted(draft(), people=2)
+        pilot = run_pilot(draft(), people=2)
         assert [walker.status for walker in walkers(pilot)] == [Status.ARRIVED] * 2
-        assert [said["land"] for said in survey.took] == ["x", "x"]
+        assert [answers["land"] for answers in survey.submitted] == ["x", "x"]
         assert report(pilot).steps[0].title == "Survey"
 
     def test_refusing_step_is_reported_with_its_reason(self, survey):
         survey.impossible = True
-        pilot = piloted(draft(), people=2)
+        pilot = run_pilot(draft(), people=2)
         assert pilot.status == Pilot.Status.DONE
         ((problem, count),) = report(pilot).stuck
         assert count == 2
@@ -186,7 +186,7 @@ class TestUnknownSteps:
 
 
 class TestGroups:
-    """Participants who play with each other meet on the lobby's real pages."""
+    """Participants who play with each other meet on the real lobby pages."""
 
     def contest(self, **fields) -> Study:
         lineups = [{"name": "pairs", "seats": {"p1": "person", "p2": "person", "*": "level 1"}}]
@@ -195,7 +195,7 @@ class TestGroups:
         return draft(game="beauty_contest", roles=[], config=config, agents=agents, lineups=lineups, **fields)
 
     def test_groups_meet_and_finish(self):
-        pilot = piloted(self.contest(), people=4)
+        pilot = run_pilot(self.contest(), people=4)
         assert [walker.status for walker in walkers(pilot)] == [Status.ARRIVED] * 4, report(pilot).stuck
         assert [walker.enrolment.state for walker in walkers(pilot)] == ["completed"] * 4
         matches = Match.objects.filter(purpose="pilot")
@@ -211,14 +211,14 @@ class TestGroups:
     def test_groups_continue_to_other_games(self):
         other = draft(game="bargaining", slug="divide", roles=["alice"], config={"rounds": 2})
         session = {"session_matches": 2, "session_order": "fixed", "session_games": [other.pk]}
-        pilot = piloted(self.contest(**session), people=2)
+        pilot = run_pilot(self.contest(**session), people=2)
         assert [walker.enrolment.state for walker in walkers(pilot)] == ["completed"] * 2, report(pilot).stuck
         played = Match.objects.filter(purpose="pilot").values_list("game", flat=True)
         assert sorted(played) == ["bargaining", "bargaining", "beauty_contest"]
 
     def test_participants_without_partners_are_not_stuck(self, monkeypatch):
         monkeypatch.setattr("piloting.enrolling.LOBBY_SECONDS", 2)
-        pilot = piloted(self.contest(), people=1)
+        pilot = run_pilot(self.contest(), people=1)
         (walker,) = walkers(pilot)
         assert (walker.status, walker.enrolment.state) == (Status.ARRIVED, "no_partner")
 
@@ -226,7 +226,7 @@ class TestGroups:
 class TestNoTraces:
     def test_pilots_leave_no_place_payment_version_or_data(self, tmp_path):
         study = launched_study(quota=1, roles=["alice"])
-        pilot = piloted(study, people=3)
+        pilot = run_pilot(study, people=3)
         assert report(pilot).completed == 3
         assert not LedgerRow.objects.exists()
         assert not Placement.objects.exists()
@@ -239,7 +239,7 @@ class TestNoTraces:
         assert arrived_participant(study), "the one place is still free"
 
     def test_last_page_shows_hypothetical_pay(self):
-        pilot = piloted(draft(base="1.50"), people=1)
+        pilot = run_pilot(draft(base="1.50"), people=1)
         (walker,) = walkers(pilot)
         earnings = walker.enrolment.earnings
         assert earnings["purpose"] == "pilot"
@@ -263,11 +263,11 @@ class TestRunning:
         first = walkers(pilot)[0]
         Walker.objects.filter(pk=first.pk).update(status=Status.WALKING, attempts=1)
         Pilot.objects.update(holder="dead", until=timezone.now() + timedelta(seconds=60))
-        assert driver.undriven() == []
+        assert driver.unheld_pilots() == []
         driver.drive(pilot.pk)
         assert {walker.status for walker in walkers(pilot)} == {Status.WALKING, Status.WAITING}
         Pilot.objects.update(until=timezone.now() - timedelta(seconds=1))
-        assert driver.undriven() == [pilot.pk]
+        assert driver.unheld_pilots() == [pilot.pk]
         driver.drive(pilot.pk)
         assert {walker.enrolment.state for walker in walkers(pilot)} == {State.COMPLETED}
         assert Enrolment.objects.count() == 3
@@ -312,7 +312,7 @@ class TestRunning:
     def test_deleting_a_pilot_keeps_only_paid_calls(self):
         study = launched_study()
         real = arrived_participant(study)
-        pilot = piloted(study, people=2)
+        pilot = run_pilot(study, people=2)
         match = walkers(pilot)[0].enrolment.seats.get().match
         Call.objects.create(
             match_uid=match.uid, role="bob", answering=1, record={}, cost="0.25", budget_of=pilot.budget
@@ -330,7 +330,7 @@ class TestRunning:
 class TestPilotReport:
     def test_bonuses_are_compared_with_the_announcement(self):
         study = draft(pay_rule="fixed", announced_average="2.00", quota=3)
-        found = report(piloted(study, people=2))
+        found = report(run_pilot(study, people=2))
         assert (found.bonuses.mean, found.bonuses.announced) == (2, 2)
         assert found.forecast.places == 6
         assert found.forecast.pay == pytest.approx(6 * 3.0)
@@ -338,10 +338,10 @@ class TestPilotReport:
         assert all(step.minutes > 0 and step.words > 0 for step in found.steps)
 
     def test_model_costs_illegal_moves_and_fallbacks_are_counted(self):
-        pilot = piloted(draft(roles=["alice"], config={"rounds": 1}), people=2)
+        pilot = run_pilot(draft(roles=["alice"], config={"rounds": 1}), people=2)
         match = walkers(pilot)[0].enrolment.seats.get().match
         for outcome, cost in (("move", "0.02"), ("rule_break", "0.01"), ("failed", None)):
-            called(match, pilot, outcome=outcome, cost=cost)
+            record_call(match, pilot, outcome=outcome, cost=cost)
         event = match.events.filter(kind="move").first()
         event.data = {**event.data, "by": "script:fair"}
         event.save()
@@ -375,7 +375,7 @@ class TestPilotCommand:
 
 
 class TestModels:
-    """Models over the real protocol, with a stand-in server."""
+    """Models are called over the real protocol, at a stand-in server."""
 
     @pytest.fixture
     def standin(self, monkeypatch):
@@ -386,7 +386,7 @@ class TestModels:
 
     def test_model_opponents_calls_are_charged_to_the_pilot(self, standin):
         study = draft(roles=["alice"], agents=agents_from_specs("openai:gpt-4o-mini"), config={"rounds": 1})
-        pilot = piloted(study, people=2)
+        pilot = run_pilot(study, people=2)
         assert [walker.problem for walker in walkers(pilot)] == ["", ""]
         found = report(pilot)
         assert (found.models.calls, found.models.matches, found.models.fallbacks) == (2, 2, {})
@@ -396,13 +396,13 @@ class TestModels:
 
     def test_model_may_play_for_participants(self, standin):
         study = draft(roles=["bob"], config={"rounds": 1})
-        pilot = piloted(study, people=1, player="openai:gpt-4o-mini")
+        pilot = run_pilot(study, people=1, player="openai:gpt-4o-mini")
         assert walkers(pilot)[0].enrolment.state == State.COMPLETED
         assert report(pilot).models.calls == 1
 
     def test_model_without_a_move_leaves_the_participant_stuck(self, standin):
         study = draft(roles=["alice"], config={"rounds": 1})
-        pilot = piloted(study, people=1, player="openai:gpt-4o-mini")
+        pilot = run_pilot(study, people=1, player="openai:gpt-4o-mini")
         ((problem, _count),) = report(pilot).stuck
         assert "“openai:gpt-4o-mini”, which plays for the participants, made no move" in problem
 
@@ -410,7 +410,7 @@ class TestModels:
         with OpenAIStandIn(["Well…"]) as serving:
             for name, value in serving.environment.items():
                 monkeypatch.setenv(name, value)
-            pilot = piloted(draft(roles=["alice"], agents=agents_from_specs("openai:gpt-4o-mini")), people=1)
+            pilot = run_pilot(draft(roles=["alice"], agents=agents_from_specs("openai:gpt-4o-mini")), people=1)
         found = report(pilot)
         assert [state for state, _label, _count in found.endings] == [State.OPPONENT_FAILED]
         assert found.models.rule_breaks == found.models.calls > 0

@@ -15,7 +15,7 @@ from piloting import game_pages
 
 
 class Command(BaseCommand):
-    help = "Render every screen of every role at many moments, and fill in every form as a participant would."
+    help = "Render every screen of every role at many points of a match, and fill in every form as a participant would."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""The `pilot` command: simulated participants go through a study as saved."""
+"""The `pilot` command: simulated participants go through a study as it is saved."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from piloting.report import Report, report
 from studies.models import Study
 from studies.texts import in_currency
 
-LOOK_SECONDS = 2.0
+PROGRESS_SECONDS = 2.0
 
 
 class Command(BaseCommand):
     help = (
-        "Run simulated participants through a study as it is saved now. Nobody is paid and nothing enters the dataset."
+        "Run simulated participants through a study as it is saved now. No one is paid and nothing enters the dataset."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -49,7 +49,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.filter(slug=options["study"]).first()
         if study is None:
-            raise invalid_argument(f"There is no study “{options['study']}”. Enter its short name, as in its link.")
+            raise invalid_argument(
+                f"There is no study “{options['study']}”. Enter its short name, as in its link."
+            )
         try:
             with transaction.atomic():
                 numbers = {name: options[name] for name in ("people", "failing")}
@@ -63,26 +65,26 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps({"pilot": pilot.number, "sha256": pilot.sha256, **found.as_dict()}))
         else:
-            self.stdout.write("\n".join(in_words(pilot, found)))
+            self.stdout.write("\n".join(report_lines(pilot, found)))
         if found.counts[Walker.Status.STUCK]:
             raise CommandError(
                 f"{found.counts[Walker.Status.STUCK]} of {pilot.people} participants got stuck.", returncode=1
             )
 
     def _run(self, pilot: Pilot, *, quietly: bool) -> None:
-        """Run the pilot in this process, or wait if a worker already runs it; print the progress."""
+        """Run the pilot in this process, or wait for the worker that already runs it; print the progress."""
         while pilot.running:
             running = threading.Thread(target=_drive, args=(pilot.pk,), daemon=True)
             running.start()
-            running.join(LOOK_SECONDS)
+            running.join(PROGRESS_SECONDS)
             while running.is_alive():
                 if not quietly:
                     done = pilot.walkers.filter(status__in=[Walker.Status.ARRIVED, Walker.Status.STUCK]).count()
                     self.stdout.write(f"{done} of {pilot.people} participants")
-                running.join(LOOK_SECONDS)
+                running.join(PROGRESS_SECONDS)
             pilot.refresh_from_db()
             if pilot.running:
-                time.sleep(LOOK_SECONDS)
+                time.sleep(PROGRESS_SECONDS)
 
 
 def _drive(pilot_id: int) -> None:
@@ -92,7 +94,7 @@ def _drive(pilot_id: int) -> None:
         connection.close()
 
 
-def in_words(pilot: Pilot, found: Report) -> list[str]:
+def report_lines(pilot: Pilot, found: Report) -> list[str]:
     """Return the report as text for a terminal."""
 
     def money(amount: float) -> str:
@@ -102,7 +104,8 @@ def in_words(pilot: Pilot, found: Report) -> list[str]:
     lines += [f"  {label}: {count}" for _state, label, count in found.endings]
     lines += [f"  stuck: {problem} ({count})" for problem, count in found.stuck]
     lines += [
-        f"  #{number} should have ended differently: {plan}; ended: {state}" for number, plan, state in found.unexpected
+        f"  #{number} had an unexpected ending: {plan}, but ended with: {state}"
+        for number, plan, state in found.unexpected
     ]
     lines += ["Minutes per participant (estimated from words read, choices and moves):"]
     lines += [f"  {step.title}: {step.minutes:.1f} ({step.words} words)" for step in found.steps]
@@ -114,8 +117,8 @@ def in_words(pilot: Pilot, found: Report) -> list[str]:
     models = found.models
     if models.calls:
         lines += [
-            f"Models: {models.calls} calls, ${models.cost:.4f} in all, ${models.cost_per_match:.4f} per game; "
-            f"{models.rule_breaks} answers were no move, {models.failed} calls failed."
+            f"Models: {models.calls} calls, ${models.cost:.4f} in total, ${models.cost_per_match:.4f} per match; "
+            f"{models.rule_breaks} illegal moves, {models.failed} failed calls."
         ]
     lines += [f"Moves by fallbacks: {count} by {by}" for by, count in models.fallbacks.items()]
     return lines
