@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from analysis.published.econevals.measures import averaged, reliabilities
+from analysis.published.econevals.measures import mean_reliabilities, reliabilities
 from games.econevals import Result, by_agents
 from games.interface import Block
 from games.patience.rates import YEARS, Compounding, ImpliedRates, best_fit
@@ -40,7 +40,7 @@ def over_horizons(
     for horizon, rows in choices.items():
         amounts, later = pooled(rows)
         curves.append(reliabilities(amounts, later, YEARS[horizon], annually=compounding == "annual"))
-    return best_fit(averaged(curves))
+    return best_fit(mean_reliabilities(curves))
 
 
 def results(game: type[Any], matches: Iterable[Result]) -> list[Block]:

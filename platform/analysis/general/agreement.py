@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
 FLAGS = ("agreement", "trade")
 ACCEPTED = frozenset({"accept", "accepted", "yes", "true", "acceptoffer", "buy", "deal"})
-PARTS = 10
+DECILES = 10
 MOST_ROUNDS = 40
-WIDE_SPAN = 100
-"""Largest offer in smallest ones from which offers stand on a logarithmic axis."""
+LOG_RATIO = 100
+"""Ratio of the largest to the smallest offer above which the axis is logarithmic."""
 
 
 def run(data: Data, options: Options) -> Result:
-    """Return the share of matches still open after each round, and acceptance by decile of the offer."""
+    """Return the share of matches without agreement after each round, and acceptance rates by decile of the offer."""
     flag = next(name for name in FLAGS if data.has("matches", name))
     frame = data.table("matches", ["match", flag]).rename(columns={flag: "agreed"})
     if not frame["agreed"].notna().any():
-        raise SkippedError(f"No match has a value of {flag}.")
+        raise SkippedError(f"No match has a value for {flag}.")
     tables: list[Table] = []
     figures: list[Figure] = []
     numbers = {
         "agreed": proportion(int(frame["agreed"].sum()), int(frame["agreed"].notna().sum()), level=options.level)
     }
     warnings: list[str] = []
-    curve = _open(data, frame, options)
+    curve = _without_agreement(data, frame, options)
     if curve:
         tables.append(
             Table(
@@ -62,26 +62,25 @@ def run(data: Data, options: Options) -> Result:
             )
         )
     else:
-        warnings.append("Decisions have no round, so there is no curve over rounds.")
+        warnings.append("Decisions do not record a round, so there is no curve over rounds.")
     answers = _answers(data)
     if len(answers):
         rows = _deciles(answers, options)
         tables.append(
             Table(
                 "offers",
-                "Answers by size of the offer",
+                "Acceptance by size of the offer",
                 [
-                    text("role", "Who answers"),
+                    text("role", "Responder"),
                     text("field", "Offer"),
-                    count("decile", "Tenth"),
+                    count("decile", "Decile"),
                     number("offered", "Mean offer"),
                     count("n", "Offers"),
                     *estimated("Accepted", share),
                 ],
                 rows,
-                note="Offers in ten groups of equal size per role; equal offers stay together. An offer's size is what "
-                "the "
-                "answering player would get.",
+                note="Offers are divided into deciles for each role; equal offers are in the same group. The size of "
+                "an offer is what the responder would get.",
             )
         )
         figures.append(
@@ -91,23 +90,23 @@ def run(data: Data, options: Options) -> Result:
                 rows,
                 x="offered",
                 colour="role",
-                x_title="Mean offer in the group",
+                x_title="Mean offer in the decile",
                 y_title="Share accepted",
                 y_format="%",
                 facet="field",
                 y_domain=(0, 1),
-                log_x=_spans_scales([row["offered"] for row in rows]),
+                log_x=_needs_log_axis([row["offered"] for row in rows]),
             )
         )
     return Result(tables, figures, numbers, warnings=warnings)
 
 
-def _spans_scales(offers: Sequence[float]) -> bool:
-    """Return whether offers of several orders of magnitude would lie on top of each other on a linear axis."""
-    return min(offers, default=0) > 0 and max(offers) > WIDE_SPAN * min(offers)
+def _needs_log_axis(offers: Sequence[float]) -> bool:
+    """Return whether offers span several orders of magnitude and so need a logarithmic axis."""
+    return min(offers, default=0) > 0 and max(offers) > LOG_RATIO * min(offers)
 
 
-def _open(data: Data, frame: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
+def _without_agreement(data: Data, frame: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
     if not data.has("decisions", "match", "round"):
         return []
     last = data.table("decisions", ["match", "round"]).dropna().groupby("match")["round"].max()
@@ -118,13 +117,13 @@ def _open(data: Data, frame: pd.DataFrame, options: Options) -> list[dict[str, A
     agreed = rounds[known["agreed"].astype(bool)]
     rows = []
     for at in range(0, min(int(rounds.max()), MOST_ROUNDS) + 1):
-        still = len(known) - int((agreed <= at).sum())
-        rows.append({"round": at, "open": still, **proportion(still, len(known), level=options.level)})
+        open_matches = len(known) - int((agreed <= at).sum())
+        rows.append({"round": at, "open": open_matches, **proportion(open_matches, len(known), level=options.level)})
     return rows
 
 
 def _answers(data: Data) -> pd.DataFrame:
-    """Return answers to offers: role, field, offered, accepted."""
+    """Return answers to offers, with the columns role, field, offered, accepted and match."""
     import pandas as pd
 
     decision = next((n for n in ("move_decision", "move_accept", "move_answer") if data.has("decisions", n)), "")
@@ -153,7 +152,9 @@ def _answers(data: Data) -> pd.DataFrame:
                     pd.DataFrame(
                         {
                             "role": data.called(role),
-                            "field": "Own share of the offer" if field == own else data.heading(field, "decisions"),
+                            "field": "Responder's share of the offer"
+                            if field == own
+                            else data.heading(field, "decisions"),
                             "offered": before[field][rows].astype(float),
                             "accepted": accepted,
                             "match": frame["match"][rows],
@@ -168,7 +169,7 @@ def _deciles(answers: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
 
     rows = []
     for (field, role), own in answers.groupby(["field", "role"], sort=True):
-        edges = np.unique(np.quantile(own["offered"], np.linspace(0, 1, PARTS + 1)[1:-1]))
+        edges = np.unique(np.quantile(own["offered"], np.linspace(0, 1, DECILES + 1)[1:-1]))
         part = np.searchsorted(edges, own["offered"], side="left")
         for at in sorted(set(part)):
             group = own[part == at]
@@ -180,7 +181,7 @@ def _deciles(answers: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
 
 
 def _applies(data: Data) -> str:
-    return "" if any(data.has("matches", name) for name in FLAGS) else "The game has no agreement or trade."
+    return "" if any(data.has("matches", name) for name in FLAGS) else "The game records no agreement or trade."
 
 
 ANALYSES = [
@@ -189,8 +190,8 @@ ANALYSES = [
         title="Agreement",
         question="When do players agree, and which offers are accepted?",
         method=(
-            "The share of matches without agreement after each round, and the share of offers accepted by deciles "
-            "of what the answering player would get; Wilson intervals."
+            "Share of matches without agreement after each round; share of offers accepted, by decile of what the "
+            "responder would get; Wilson intervals."
         ),
         columns={"matches": ["match"], "decisions": ["match", "role", "move_number"]},
         applies=_applies,

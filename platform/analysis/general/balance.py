@@ -1,4 +1,4 @@
-"""general.balance: whether cells filled evenly and their participants are alike."""
+"""general.balance: whether cells filled evenly and their participants are comparable."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from analysis.toolbox import balance, smd
 if TYPE_CHECKING:
     import pandas as pd
 
-BEFORE = "survey_before_"
+PRE_GAME = "survey_before_"
 MOST_OPTIONS = 20
-ALIKE = 0.1
+SMD_LINE = 0.1
 
 
 def run(data: Data, options: Options) -> Result:
-    """Return arrivals against quotas, and answers given before the game, by cell."""
+    """Return arrivals compared with quotas, and answers given before the game, by cell."""
     frame = participants(data)
     tables, figures, numbers, warnings = [], [], {}, []
     arrivals = _arrivals(frame, data)
     if arrivals:
         fit = _fit(arrivals)
-        tables.append(Table("arrivals", "Arrivals per cell against quotas", [
+        tables.append(Table("arrivals", "Arrivals and quotas by cell", [
             text("arm", "Cell"), count("quota", "Quota (people)"), count("arrived", "Arrived"),
             number("expected", "Expected"),
-        ], arrivals, note=_said(fit)))  # fmt: skip
+        ], arrivals, note=_fit_note(fit)))  # fmt: skip
         numbers["arrivals"] = fit
     answers, small = _answers(frame, data, options)
     if small:
@@ -46,33 +46,33 @@ def run(data: Data, options: Options) -> Result:
         figures.append(_love_plot(answers))
         numbers |= {row["where"]: {"estimate": row["smd"], "p": row["p"], "n": row["n"]} for row in answers}
     if not tables:
-        raise SkippedError("There are no quotas and no answers from before the game.")
+        raise SkippedError("There are no quotas, and no questions were asked before the game.")
     return Result(tables, figures, numbers, n={"people": len(frame)}, warnings=warnings)
 
 
 def _arrivals(frame: pd.DataFrame, data: Data) -> list[dict[str, Any]]:
-    """People wanted and come per cell; a cell for several people wants its quota times those who came per match."""
+    """Return quotas and arrivals by cell. Both count people: quotas are multiplied by the people per match."""
     if not data.has("cells", "version", "cell", "quota"):
         return []
     columns = [n for n in ("version", "cell", "quota", "seats", "dataset") if data.has("cells", n)]
     cells = data.table("cells", columns)
     cells = cells[cells["quota"].notna() & (cells["quota"] > 0)]
-    came = frame.groupby(["dataset", "version", "cell"], observed=True).size()
+    arrivals = frame.groupby(["dataset", "version", "cell"], observed=True).size()
     arms = frame.drop_duplicates(["dataset", "version", "cell"]).set_index(["dataset", "version", "cell"])["arm"]
     rows = []
     for row in cells.to_dict("records"):
         key = (row["dataset"], row["version"], row["cell"])
         name = arms.get(key, f"cell {words(row['cell'])}")
         people = max(1, str(row.get("seats") or "").count('"person"'))
-        rows.append({"arm": name, "quota": float(row["quota"]) * people, "arrived": int(came.get(key, 0))})
-    wanted, arrived = sum(row["quota"] for row in rows), sum(row["arrived"] for row in rows)
+        rows.append({"arm": name, "quota": float(row["quota"]) * people, "arrived": int(arrivals.get(key, 0))})
+    quotas, arrived = sum(row["quota"] for row in rows), sum(row["arrived"] for row in rows)
     for row in rows:
-        row["expected"] = row["quota"] * arrived / wanted if wanted else None
+        row["expected"] = row["quota"] * arrived / quotas if quotas else None
     return rows
 
 
 def _fit(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """χ² fit of arrivals to quotas."""
+    """Return the χ² goodness-of-fit test of arrivals against quotas."""
     n = sum(row["arrived"] for row in rows)
     if len(rows) < 2 or not n:
         return {"estimate": None, "p": None, "n": n}
@@ -82,18 +82,18 @@ def _fit(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {"estimate": statistic, "df": len(rows) - 1, "p": float(chi2.sf(statistic, len(rows) - 1)), "n": n}
 
 
-def _said(fit: dict[str, Any]) -> str:
+def _fit_note(fit: dict[str, Any]) -> str:
     if fit["p"] is None:
-        return "No test: only one cell, or no arrivals."
+        return "No test: there is only one cell, or there are no arrivals."
     return (
-        f"χ² = {fit['estimate']:.3f}, df = {fit['df']}, p = {fit['p']:.3f}. Cells are filled evenly by design, "
-        "so expect a p near 1."
+        f"χ² = {fit['estimate']:.3f}, df = {fit['df']}, p = {fit['p']:.3f}. Cells fill evenly by design, so "
+        "p is expected to be close to 1."
     )
 
 
 def _answers(frame: pd.DataFrame, data: Data, options: Options) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the largest difference between two cells per question (and option), and a test over all cells."""
-    names = [n for n in data.names("participants") if n.startswith(BEFORE)]
+    """Return, for each question (and option), the largest difference between two cells and a test over all cells."""
+    names = [n for n in data.names("participants") if n.startswith(PRE_GAME)]
     rows: list[dict[str, Any]] = []
     small: set[str] = set()
     own = data.table("participants", names) if names else None
@@ -107,38 +107,40 @@ def _answers(frame: pd.DataFrame, data: Data, options: Options) -> tuple[list[di
         groups = {arm: answers for arm, answers in groups.items() if len(answers) >= options.min_group}
         if len(groups) < 2:
             continue
-        question = charts.label(name.removeprefix(BEFORE))
+        question = charts.label(name.removeprefix(PRE_GAME))
         n = sum(map(len, groups.values()))
         if kind in ("number", "integer"):
             numbers = {arm: answers.astype(float).tolist() for arm, answers in groups.items()}
-            found = {**_anova(list(numbers.values())), **_furthest(numbers)}
+            found = {**_anova(list(numbers.values())), **_largest_smd(numbers)}
             rows.append({"question": question, "option": "", "n": n, "groups": len(groups), **found, "where": question})
             continue
         levels = sorted_levels(values.dropna().map(words))
         counts = [[int((answers.map(words) == level).sum()) for level in levels] for answers in groups.values()]
-        tested = balance(counts)
-        test = {"test": "χ²", "statistic": tested["chi2"], "p": tested["p"]}
+        chi2 = balance(counts)
+        test = {"test": "χ²", "statistic": chi2["chi2"], "p": chi2["p"]}
         for at, level in enumerate(levels):
             flags = {arm: (answers.map(words) == level).astype(float).tolist() for arm, answers in groups.items()}
             rows.append({
-                "question": question, "option": level, "n": n, "groups": len(groups), **_furthest(flags),
+                "question": question, "option": level, "n": n, "groups": len(groups), **_largest_smd(flags),
                 **(test if at == 0 else dict.fromkeys(test)), "where": f"{question}: {level}",
             })  # fmt: skip
     return rows, sorted(small)
 
 
-def _furthest(groups: dict[str, list[float]]) -> dict[str, Any]:
-    """Return the pair of cells that differ most, in standard deviations."""
-    pairs = [(one, other, smd(groups[one], groups[other])["estimate"]) for one, other in combinations(groups, 2)]
+def _largest_smd(groups: dict[str, list[float]]) -> dict[str, Any]:
+    """Return the pair of cells that differ most, and their standardised mean difference."""
+    pairs = [
+        (first, second, smd(groups[first], groups[second])["estimate"]) for first, second in combinations(groups, 2)
+    ]
     known = [pair for pair in pairs if pair[2] is not None]
     if not known:
         return {"smd": None, "pair": ""}
-    one, other, difference = max(known, key=lambda pair: abs(pair[2]))
-    return {"smd": difference, "pair": f"{one} − {other}"}
+    first, second, difference = max(known, key=lambda pair: abs(pair[2]))
+    return {"smd": difference, "pair": f"{first} − {second}"}
 
 
 def _anova(groups: list[list[float]]) -> dict[str, Any]:
-    """Return a one-way F test; none without variation within groups."""
+    """Return a one-way F test, without values if there is no variation within groups."""
     from scipy.stats import f_oneway
 
     if all(len(set(group)) == 1 for group in groups):
@@ -150,8 +152,8 @@ def _anova(groups: list[list[float]]) -> dict[str, Any]:
 def _love_plot(rows: list[dict[str, Any]]) -> Any:
     ordered = sorted((row for row in rows if row["smd"] is not None), key=lambda row: -abs(row["smd"]))[:40]
     dots = [{"where": row["where"], "estimate": abs(row["smd"])} for row in ordered]
-    return charts.dots("love", "Largest difference between two cells before the game", dots, y="where",
-                       x_title="Absolute standardised mean difference (line at .1)", line=ALIKE,
+    return charts.dots("love", "Largest pre-game difference between two cells", dots, y="where",
+                       x_title="Absolute standardised mean difference (line at .1)", line=SMD_LINE,
         zero=True)  # fmt: skip
 
 
@@ -159,10 +161,11 @@ ANALYSES = [
     Analysis(
         id="general.balance",
         title="Balance of cells",
-        question="Did the cells fill evenly, and were their participants alike before the game?",
+        question="Did the cells fill evenly, and were their participants comparable before the game?",
         method=(
-            "χ² fit of arrivals to quotas; for each answer given before the game the largest standardised difference "
-            "between two cells, with χ² (choices) or a one-way F test (numbers), adjusted by Holm's method."
+            "χ² goodness-of-fit test of arrivals against quotas; for each question asked before the game, the largest "
+            "standardised mean difference between two cells, with a χ² test (choices) or a one-way F test (numbers); "
+            "Holm-adjusted p-values."
         ),
         needs="people",
         columns={"participants": ["cell", "version"]},

@@ -14,7 +14,7 @@ MOST_BARS = 24
 
 
 def run(data: Data, options: Options) -> Result:
-    """Return the pass rate of every check among those who reached it."""
+    """Return the pass rate of each check among those who reached it."""
     names = [n for n in data.names("participants") if n.startswith("check_") and n.endswith("_passed")]
     if not names:
         raise SkippedError("The study has no attention checks.")
@@ -30,9 +30,9 @@ def run(data: Data, options: Options) -> Result:
                 found = proportion(int(own.sum()), len(own), level=options.level)
                 rows.append({"check": check, "by": title, "level": level, **found, "passed": int(own.sum())})
     if not any(row["n"] for row in rows):
-        raise SkippedError("Nobody reached a check.")
+        raise SkippedError("No one reached a check.")
     columns = [
-        text("check", "Check"), text("by", "By"), text("level", "Group"), count("n", "Reached it"),
+        text("check", "Check"), text("by", "By"), text("level", "Group"), count("n", "Reached"),
         count("passed", "Passed"), *estimated("Share", share),
     ]  # fmt: skip
     numbers = {
@@ -52,7 +52,7 @@ ANALYSES = [
         id="general.checks",
         title="Attention checks",
         question="Who passes the attention checks?",
-        method="Shares of those who reached a check, with Wilson intervals.",
+        method="Pass rates among those who reached a check, with Wilson intervals.",
         needs="people",
         columns={"participants": ["cell", "role"]},
         run=run,

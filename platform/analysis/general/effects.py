@@ -14,14 +14,14 @@ from analysis.toolbox import ols
 
 PANELS, MOST_TERMS = 6, 40
 COLUMNS = (
-    text("outcome", "Outcome"), text("factor", "Factor"), text("level", "Level"), text("reference", "Compared with"),
+    text("outcome", "Outcome"), text("factor", "Factor"), text("level", "Level"), text("reference", "Reference"),
     number("estimate", "Effect"), number("se", "SE"), number("low", "Low"), number("high", "High"), p_value(),
     p_value("p_holm", "p, Holm"), number("robust_se", "Robust SE"), p_value("robust_p", "Robust p"), count("n", "n"),
 )  # fmt: skip
 
 
 def run(data: Data, options: Options) -> Result:
-    """Return OLS of every outcome on all parameters that vary and on who played."""
+    """Return OLS regressions of every outcome on all varying parameters and on who played."""
     rows: list[dict[str, Any]] = []
     warnings: list[str] = []
     for unit in units(data):
@@ -31,15 +31,15 @@ def run(data: Data, options: Options) -> Result:
             for outcome in unit.outcomes:
                 rows += _terms(unit, outcome, references, options, warnings)
     if not rows:
-        raise SkippedError("No parameter varies, and the same players played every match.")
+        raise SkippedError("No parameter varies, and every match had the same players.")
     estimated = adjusted([row for row in rows if row["factor"] != "Intercept"])
     if drawn := drawn_for_each_match(data):
-        warnings.append(f"Left out because they take too many values: {', '.join(map(data.heading, drawn))}.")
+        warnings.append(f"Left out because of too many distinct values: {', '.join(map(data.heading, drawn))}.")
     numbers = {
         f"{row['key']}: {row['term']}": {k: row[k] for k in ("estimate", "se", "low", "high", "p", "n", "clusters")}
         for row in estimated
     }
-    note = "Robust errors are clustered if a person or match has several rows, else HC1."
+    note = "Robust standard errors are clustered if a person or match has several rows; otherwise they are HC1."
     table = Table("coefficients", "Effects on each outcome", COLUMNS, rows, note=note)
     return Result([table], [_forest(estimated)], numbers, warnings=list(dict.fromkeys(warnings)))
 
@@ -55,19 +55,20 @@ def _terms(
     robust = ols(frame, outcome, references, clusters="cluster", level=options.level) if clustered else ols(
         frame, outcome, references, covariance="HC1", level=options.level
     )  # fmt: skip
-    beside = {term["term"]: term for term in robust["terms"]}
+    robust_terms = {term["term"]: term for term in robust["terms"]}
     heading = unit.outcomes[outcome]
     if found["dropped"]:
-        warnings.append(f"{heading}: dropped as combinations of others: {', '.join(found['dropped'])}.")
+        warnings.append(f"{heading}: dropped because of collinearity: {', '.join(found['dropped'])}.")
     rows = []
     for term in found["terms"]:
         name, _equals, level = term["term"].partition("=")
-        other = beside.get(term["term"], {})
+        robust_term = robust_terms.get(term["term"], {})
         rows.append({
             "outcome": heading, "factor": unit.heading(name), "level": level,
             "reference": references.get(name, ""), **{k: term[k] for k in ("estimate", "se", "low", "high", "p")},
-            "p_holm": None, "robust_se": other.get("se"), "robust_low": other.get("low"),
-            "robust_high": other.get("high"), "robust_p": other.get("p"), "n": found["n"], "r2": found["r2"],
+            "p_holm": None, "robust_se": robust_term.get("se"), "robust_low": robust_term.get("low"),
+            "robust_high": robust_term.get("high"), "robust_p": robust_term.get("p"), "n": found["n"],
+                "r2": found["r2"],
             "df": found["df"], "clusters": int(frame["cluster"].nunique()), "key": outcome, "term": term["term"],
             "unit": unit.name,
         })  # fmt: skip
@@ -80,12 +81,12 @@ def _forest(rows: list[dict[str, Any]]) -> Any:
     shown = [row for row in rows if row["outcome"] in outcomes[:PANELS] and row["term"] in terms[:MOST_TERMS]]
     for row in shown:
         row["where"] = f"{row['factor']}: {row['level']} (vs {row['reference']})"
-    part = []
+    limits = []
     if len(outcomes) > PANELS:
-        part.append(f"the first {PANELS} of {len(outcomes)} outcomes")
+        limits.append(f"the first {PANELS} of {len(outcomes)} outcomes")
     if len(terms) > MOST_TERMS:
-        part.append(f"the first {MOST_TERMS} of {len(terms)} terms")
-    title = "Effects with intervals" + (f": {', '.join(part)}" if part else "")
+        limits.append(f"the first {MOST_TERMS} of {len(terms)} terms")
+    title = "Effects with confidence intervals" + (f": {', '.join(limits)}" if limits else "")
     return charts.dots("effects", title, shown, y="where", facet="outcome", x_title="Effect", line=0)
 
 
@@ -95,9 +96,9 @@ ANALYSES = [
         title="Effects of parameters and players",
         question="What are the effects of the parameters and the players?",
         method=(
-            "Least squares of each outcome on every parameter that varies and every player as factors, compared with "
-            "the most frequent level; classical and robust errors, p-values raw and adjusted by Holm's method "
-            "over the table."
+            "OLS of each outcome on all varying parameters and on the players as factors, relative to the most "
+            "frequent level; classical and robust standard errors; p-values raw and Holm-adjusted over the whole "
+            "table."
         ),
         columns={"matches": ["match", "player_*"]},
         run=run,

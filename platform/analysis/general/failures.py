@@ -17,7 +17,7 @@ OF_CALLS, OF_ANSWERS, OF_TURNS = "of calls", "of answers", "of turns"
 
 
 def run(data: Data, options: Options) -> Result:
-    """Return shares per model, clustered by match."""
+    """Return the failure rates of each model, with intervals clustered by match."""
     wanted = ["match", "role", "answering", "model", "error", "fault", "refused", "try_number", "rung"]
     frame = data.table("llm_calls", [name for name in wanted if data.has("llm_calls", name)])
     if not len(frame):
@@ -48,10 +48,10 @@ def run(data: Data, options: Options) -> Result:
         raise SkippedError("The calls don't record errors or faults.")
     columns = [
         text("model", "Model"),
-        text("what", "What"),
+        text("what", "Failure"),
         text("of", "Share"),
         count("n", "n"),
-        count("count", "Of them"),
+        count("count", "Number"),
         *estimated("Share", share),
         count("clusters", "Matches"),
     ]
@@ -66,7 +66,7 @@ def run(data: Data, options: Options) -> Result:
         f"{row['model']}: {row['what']}": {k: row[k] for k in ("estimate", "se", "low", "high", "n", "clusters")}
         for row in rows
     }
-    note = "Covers matches in the dataset only; for matches that models could not finish, see excluded_calls.csv."
+    note = "Includes only matches in the dataset; for matches that models could not finish, see excluded_calls.csv."
     return Result(
         [Table("shares", "Failures of language models", columns, rows, note=note)],
         [figure],
@@ -75,25 +75,25 @@ def run(data: Data, options: Options) -> Result:
     )
 
 
-def _measures(own: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
-    """Return (what, share of what, rows with match and flag)."""
+def _measures(calls: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
+    """Return (failure, what its share refers to, rows with match and flag) for each kind of failure."""
     found = []
-    answered = own
-    if "error" in own:
-        failed = own["error"].notna() & (own["error"] != "")
-        found.append(("No answer", OF_CALLS, own.assign(flag=failed)))
-        answered = own[~failed]
+    answered = calls
+    if "error" in calls:
+        failed = calls["error"].notna() & (calls["error"] != "")
+        found.append(("No answer", OF_CALLS, calls.assign(flag=failed)))
+        answered = calls[~failed]
     for fault, title in (("unreadable", "Unreadable"), ("illegal", "Illegal")):
-        if "fault" in own:
+        if "fault" in calls:
             found.append((title, OF_ANSWERS, answered.assign(flag=answered["fault"] == fault)))
-    if "refused" in own:
+    if "refused" in calls:
         found.append(
             ("Refused", OF_ANSWERS, answered.assign(flag=answered["refused"].eq(True).fillna(False).astype(bool)))
         )
-    if {"role", "answering"} <= set(own):
-        turns = own.groupby(["match", "role", "answering"], dropna=False)
+    if {"role", "answering"} <= set(calls):
+        turns = calls.groupby(["match", "role", "answering"], dropna=False)
         for name, first, title in (("try_number", 1, "Asked again"), ("rung", 0, "Another model took over")):
-            if name in own:
+            if name in calls:
                 flags = (turns[name].max() > first).rename("flag").reset_index()
                 found.append((title, OF_TURNS, flags))
     return found
@@ -104,7 +104,7 @@ ANALYSES = [
         id="general.failures",
         title="Failures of language models",
         question="How often do models fail, refuse, or answer with an illegal move?",
-        method="Shares of calls, answers and turns per model, with t intervals clustered by match.",
+        method="Shares of calls, answers and turns by model, with t intervals clustered by match.",
         needs="agents",
         columns={"llm_calls": ["match", "model"]},
         run=run,

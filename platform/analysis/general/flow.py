@@ -15,7 +15,7 @@ WIDTH, MAIN, SIDE, GAP, LINE = 640, 250, 300, 26, 17
 
 
 def run(data: Data, options: Options) -> Result:
-    """Return stages with reasons for leaving: of people, or of matches if only agents played."""
+    """Return the stages with reasons for leaving, for people, or for matches if only agents played."""
     flow = data.flow_counts
     stages = [stage for stage in flow["stages"] if flow["arrived"]]
     if not stages:
@@ -31,16 +31,14 @@ def run(data: Data, options: Options) -> Result:
         name = STAGES.get(stage["stage"], stage["stage"])
         first = proportion(stage["reached"], stages[0]["reached"], level=options.level)
         rows.append({"stage": name, "what": "reached", **first, "number": stage["reached"]})
-        for why, number in sorted(stage["left"].items(), key=lambda item: (-item[1], item[0])):
+        for reason_key, number in sorted(stage["left"].items(), key=lambda item: (-item[1], item[0])):
             left = proportion(number, stage["reached"], level=options.level)
-            rows.append({"stage": name, "what": reason(why), **left, "number": number})
+            rows.append({"stage": name, "what": reason(reason_key), **left, "number": number})
     columns = [
         text("stage", "Stage"), text("what", "What"), count("number", "Number"), count("n", "Of"),
         *estimated("Share", share),
     ]  # fmt: skip
-    note = (
-        "Shares of those who reached a stage are of all arrivals; shares of those who left are of those who reached it."
-    )
+    note = "For reaching a stage, shares refer to all arrivals; for leaving at a stage, to those who reached it."
     table = Table("stages", "Participants by stage, and why the others left", columns, rows, note=note)
     numbers = {
         f"{row['stage']}: {row['what']}": {k: row.get(k) for k in ("estimate", "low", "high", "n")} for row in rows
@@ -50,25 +48,25 @@ def run(data: Data, options: Options) -> Result:
 
 @charts.unchecked
 def _figure(stages: list[dict[str, Any]]) -> Figure:
-    """Return a flow chart: stages from top to bottom, with those who left beside them."""
+    """Return a flow chart with the stages from top to bottom and those who left beside them."""
     import altair as alt
 
-    boxes, words, arrows, top = [], [], [], 0.0
+    boxes, texts, arrows, top = [], [], [], 0.0
     for at, stage in enumerate(stages):
         name = STAGES.get(stage["stage"], stage["stage"])
         bottom = top + 46
         boxes.append({"x": 0, "x2": MAIN, "y": top, "y2": bottom, "fill": "#eef3f8"})
-        words.append({"x": MAIN / 2, "y": top + 17, "text": name, "at": "middle", "bold": False})
-        words.append({"x": MAIN / 2, "y": top + 34, "text": f"n = {stage['reached']:,}", "at": "middle", "bold": True})
+        texts.append({"x": MAIN / 2, "y": top + 17, "text": name, "at": "middle", "bold": False})
+        texts.append({"x": MAIN / 2, "y": top + 34, "text": f"n = {stage['reached']:,}", "at": "middle", "bold": True})
         left = sorted(stage["left"].items(), key=lambda item: (-item[1], item[0]))
         below = bottom + GAP
         if left:
             height = LINE * (len(left) + 1) + 12
             begin = bottom + 6
             boxes.append({"x": WIDTH - SIDE, "x2": WIDTH, "y": begin, "y2": begin + height, "fill": "#ffffff"})
-            gone = sum(number for _why, number in left)
-            for line, said in enumerate([f"Left: {gone:,}", *(f"{reason(why)}: {number:,}" for why, number in left)]):
-                words.append(
+            total = sum(number for _why, number in left)
+            for line, said in enumerate([f"Left: {total:,}", *(f"{reason(why)}: {number:,}" for why, number in left)]):
+                texts.append(
                     {
                         "x": WIDTH - SIDE + 10,
                         "y": begin + 15 + LINE * line,
@@ -83,7 +81,7 @@ def _figure(stages: list[dict[str, Any]]) -> Figure:
             arrows.append({"x": MAIN / 2, "x2": MAIN / 2, "y": bottom, "y2": below})
         top = below
     height = max(box["y2"] for box in boxes)
-    width = max(box["x2"] for box in boxes)  # if nobody left, there is no side column
+    width = max(box["x2"] for box in boxes)  # there is no side column if no one left
     x, y = alt.Scale(domain=[0, width], nice=False), alt.Scale(domain=[height, 0], nice=False, zero=False)
 
     def layer(rows: list[dict[str, Any]]) -> Any:
@@ -103,10 +101,10 @@ def _figure(stages: list[dict[str, Any]]) -> Figure:
             x2="x2", y2="y2", fill=alt.Fill("fill:N", scale=None, legend=None)),
     ]  # fmt: skip
     for align in ("middle", "left"):
-        for bold in (False, True):
-            rows = [word for word in words if word["at"] == align and word["bold"] is bold]
+        for is_bold in (False, True):
+            rows = [word for word in texts if word["at"] == align and word["bold"] is is_bold]
             if rows:
-                layers.append(labels(rows, "center" if align == "middle" else "left", "bold" if bold else "normal"))
+                layers.append(labels(rows, "center" if align == "middle" else "left", "bold" if is_bold else "normal"))
     said = "; ".join(
         f"{STAGES.get(stage['stage'], stage['stage'])} {stage['reached']:,}"
         + "".join(f", {number:,} {reason(why)}" for why, number in stage["left"].items())

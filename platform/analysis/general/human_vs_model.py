@@ -19,12 +19,12 @@ PANELS = 8
 
 
 def run(data: Data, options: Options) -> Result:
-    """Return the difference between people and models within strata in which both played."""
+    """Return the differences between people and models within the strata in which both played."""
     rows: list[dict[str, Any]] = []
     dots: list[dict[str, Any]] = []
     strata, people = 0, 0
-    for role, frame, outcomes, shares in _places(data):
-        common = _common(frame)
+    for role, frame, outcomes, shares in _by_role(data):
+        common = _in_shared_strata(frame)
         if common is None:
             continue
         strata += common["stratum"].nunique()
@@ -32,7 +32,7 @@ def run(data: Data, options: Options) -> Result:
         models = sorted(set(common["who"]) - {HUMAN})
         for outcome, heading in outcomes.items():
             for against in [MODELS, *(models if len(models) > 1 else [])]:
-                own = common if against == MODELS else _common(common[common["who"].isin([HUMAN, against])])
+                own = common if against == MODELS else _in_shared_strata(common[common["who"].isin([HUMAN, against])])
                 found = None if own is None else _difference(own, outcome, options.level)
                 if found:
                     rows.append({"role": role, "outcome": heading, "key": outcome, "against": against, **found})
@@ -52,12 +52,12 @@ def run(data: Data, options: Options) -> Result:
     for row in rows:
         row.setdefault("p_holm", row["p"])
     columns = [
-        text("role", "Role"), text("outcome", "Outcome"), text("against", "People less"), count("people", "People, n"),
+        text("role", "Role"), text("outcome", "Outcome"), text("against", "People minus"), count("people", "People, n"),
         count("models", "Models, n"), count("strata", "Strata"), number("estimate", "Difference"), number("se", "SE"),
         number("low", "Low"), number("high", "High"), p_value(), p_value("p_holm", "p, Holm"),
     ]  # fmt: skip
     table = Table("differences", "People minus models in the same situation", columns, rows,
-                  note="Holm's adjustment covers the models of one role and outcome.")  # fmt: skip
+                  note="Holm's adjustment is over the models for the same role and outcome.")  # fmt: skip
     shown = list(dict.fromkeys(row["outcome"] for row in dots))[:PANELS]
     figure = charts.dots("means", "People and models in the same situation", [d for d in dots if d["outcome"] in shown],
                          y="role", colour="side", facet="outcome", x_title="Mean or share")  # fmt: skip
@@ -70,8 +70,8 @@ def run(data: Data, options: Options) -> Result:
     return Result([table], [figure], numbers, n={"strata": strata, "people": people})
 
 
-def _places(data: Data) -> Iterator[tuple[str, pd.DataFrame, dict[str, str], frozenset[str]]]:
-    """Return rows with who, stratum, cluster and outcomes, by role (or kind of seat)."""
+def _by_role(data: Data) -> Iterator[tuple[str, pd.DataFrame, dict[str, str], frozenset[str]]]:
+    """Yield role (or kind of seat), rows with who, stratum, cluster and outcomes, headings, and shares."""
     import pandas as pd
 
     base = matches(data)
@@ -87,7 +87,7 @@ def _places(data: Data) -> Iterator[tuple[str, pd.DataFrame, dict[str, str], fro
         if len(roles) == 1:
             role = roles[0]
             frame = base.frame.assign(who=data.who[role], stratum=place + "§" + against[role])
-            own = [n for n in base.outcomes if not _anothers(n, role, data.roles)]
+            own = [n for n in base.outcomes if not _belongs_to_other(n, role, data.roles)]
             yield data.called(role), frame[frame["who"].notna()], {n: base.outcomes[n] for n in own}, base.shares
         elif data.has("seats", "match", "role", "payoff"):
             unit = seats(data)
@@ -99,22 +99,22 @@ def _places(data: Data) -> Iterator[tuple[str, pd.DataFrame, dict[str, str], fro
             yield charts.label(kind), frame[frame["who"].notna()], dict(unit.outcomes), unit.shares
 
 
-def _anothers(outcome: str, role: str, roles: list[str]) -> bool:
+def _belongs_to_other(outcome: str, role: str, roles: list[str]) -> bool:
     """Return whether an outcome belongs to another role."""
     return any(outcome in (f"payoffs_{other}",) or outcome.startswith(f"{other}_") for other in roles if other != role)
 
 
-def _common(frame: pd.DataFrame) -> pd.DataFrame | None:
-    """Return rows of strata in which both people and models played."""
+def _in_shared_strata(frame: pd.DataFrame) -> pd.DataFrame | None:
+    """Return the rows of strata in which both people and models played; None if there are none."""
     human = (frame["who"] == HUMAN).groupby(frame["stratum"])
     both = human.transform("any") & ~human.transform("all")
     return frame[both] if both.any() else None
 
 
 def _difference(frame: pd.DataFrame, outcome: str, level: float) -> dict[str, Any] | None:
-    """Return OLS of the outcome on human and stratum dummies, CR1 by cluster."""
+    """Return OLS of the outcome on a human dummy and stratum dummies, with CR1 errors by cluster."""
     known = frame[frame[outcome].notna()]
-    known = known if len(known) == len(frame) else _common(known)
+    known = known if len(known) == len(frame) else _in_shared_strata(known)
     if known is None or not len(known):
         return None
     human = (known["who"] == HUMAN).astype(float)
@@ -131,8 +131,8 @@ ANALYSES = [
         title="People and models in the same situation",
         question="Do people and models differ in the same configuration and role, against the same opponents?",
         method=(
-            "Least squares of each outcome on being human and dummies of strata (configuration, role, opponents) in "
-            "which both occur; errors clustered by person."
+            "OLS of each outcome on a human dummy and stratum dummies (configuration, role, opponents), for strata in "
+            "which both people and models played; standard errors clustered by person."
         ),
         needs="both",
         columns={"matches": ["match", "player_*"]},

@@ -26,14 +26,14 @@ def run(data: Data, options: Options) -> Result:
     seats = _seats(data, frame)
     rows: list[dict[str, Any]] = []
     per_match = seats.rename(columns={"words": "words", "sent": "messages"})
-    for measure, source, column in (
+    for measure, values_in, column in (
         ("Words per message", frame, "words"),
         ("Characters per message", frame, "characters"),
         ("Words per match", per_match, "words"),
         ("Messages per match", per_match, "messages"),
     ):
         for player in data.players:
-            values = source.loc[source["who"] == player, column].dropna().astype(float)
+            values = values_in.loc[values_in["who"] == player, column].dropna().astype(float)
             if len(values):
                 spread = {name: float(values.quantile(q)) for name, q in QUANTILES.items()}
                 rows.append(
@@ -48,7 +48,7 @@ def run(data: Data, options: Options) -> Result:
     tables = [
         Table(
             "lengths",
-            "Amount written",
+            "Length of messages",
             [
                 text("measure", "Measure"),
                 text("player", "Player"),
@@ -64,7 +64,7 @@ def run(data: Data, options: Options) -> Result:
         ),
         Table(
             "silent",
-            "Matches without a message of the player",
+            "Matches without a message from the player",
             [text("player", "Player"), count("n", "Seats"), count("silent", "Silent"), *estimated("Share", share)],
             silent,
         ),
@@ -78,16 +78,16 @@ def run(data: Data, options: Options) -> Result:
 
 
 def _seats(data: Data, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return every seat of matches with messages: who, messages sent, words."""
+    """Return every seat in matches with messages, with who played it and the messages and words sent."""
     import pandas as pd
 
     match = data.column("matches", "match")
-    talked = set(frame["match"])
+    with_messages = set(frame["match"])
     sums = frame.groupby(["match", "role"])["words"].agg(["size", "sum"])
     parts = []
     for role in data.roles:
         own = pd.DataFrame({"match": match, "role": role, "who": data.who[role]})
-        parts.append(own[own["who"].notna() & own["match"].isin(talked)])
+        parts.append(own[own["who"].notna() & own["match"].isin(with_messages)])
     seats = pd.concat(parts, ignore_index=True).join(sums, on=["match", "role"])
     return seats.rename(columns={"size": "sent", "sum": "words"}).fillna({"sent": 0, "words": 0})
 
@@ -97,7 +97,8 @@ ANALYSES = [
         id="general.messages",
         title="Messages",
         question="How much do players write, and who stays silent?",
-        method="Quantiles per message and per match, and shares of silent seats (Wilson) in matches with messages.",
+        method="Quantiles per message and per match; in matches with messages, the share of silent seats, with Wilson "
+        "intervals.",
         columns={"messages": ["match", "role", "words", "characters"]},
         run=run,
     )

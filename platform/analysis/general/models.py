@@ -1,4 +1,4 @@
-"""general.models: calls of language models, their tokens, cost and times."""
+"""general.models: calls to language models, with tokens, cost and times."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TIMES = {"latency": "Full answer", "first_text": "First words"}
 
 
 def run(data: Data, options: Options) -> Result:
-    """Return calls, tokens, cost and times per model."""
+    """Return calls, tokens, cost and times by model."""
     wanted = ["match", "model", "outcome", "input_tokens", "output_tokens", "cached_tokens", "cost", *TIMES]
     frame = data.table("llm_calls", [name for name in wanted if data.has("llm_calls", name)])
     if not len(frame):
@@ -24,7 +24,7 @@ def run(data: Data, options: Options) -> Result:
     frame["model"] = frame["model"].fillna("unknown")
     rows = [_row(str(model), own) for model, own in frame.groupby("model", sort=True)]
     times = [
-        {"model": str(model), "what": title, **_spread(own[name]), "n": int(own[name].notna().sum())}
+        {"model": str(model), "what": title, **_quantiles(own[name]), "n": int(own[name].notna().sum())}
         for name, title in TIMES.items()
         if name in frame
         for model, own in frame.groupby("model", sort=True)
@@ -33,27 +33,27 @@ def run(data: Data, options: Options) -> Result:
     tables = [
         Table(
             "models",
-            "Calls of language models",
+            "Calls to language models",
             [
                 text("model", "Model"),
                 count("calls", "Calls"),
                 count("matches", "Matches"),
-                count("input_tokens", "Tokens in"),
-                count("output_tokens", "Tokens out"),
+                count("input_tokens", "Input tokens"),
+                count("output_tokens", "Output tokens"),
                 number("cost", "Cost ($)"),
-                number("cost_per_match", "per match"),
-                number("cost_per_move", "per decision"),
-                share("priced", "Price known"),
+                number("cost_per_match", "Cost per match"),
+                number("cost_per_move", "Cost per decision"),
+                share("priced", "Calls with known price"),
             ],
             rows,
-            note="Cost covers only calls with a known price, also per match and per decision.",
+            note="All costs, including those per match and per decision, cover only calls with a known price.",
         ),
         Table(
             "times",
-            "Seconds",
+            "Duration of calls, in seconds",
             [
                 text("model", "Model"),
-                text("what", "What"),
+                text("what", "Time to"),
                 count("n", "Calls"),
                 number("q1", "25 %"),
                 number("median", "Median"),
@@ -68,7 +68,12 @@ def run(data: Data, options: Options) -> Result:
         dots = [{**row, "estimate": row["median"], "low": row["q1"], "high": row["p90"]} for row in times]
         figures.append(
             charts.dots(
-                "times", "Seconds of calls: median, from 25 % to 90 %", dots, y="model", facet="what", x_title="Seconds"
+                "times",
+                "Duration of calls in seconds: median, with 25 % and 90 % quantiles",
+                dots,
+                y="model",
+                facet="what",
+                x_title="Seconds",
             )
         )
     numbers = {f"{row['model']}: cost": {"estimate": row["cost"], "n": row["calls"]} for row in rows}
@@ -92,7 +97,7 @@ def _row(model: str, own: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _spread(values: pd.Series) -> dict[str, float]:
+def _quantiles(values: pd.Series) -> dict[str, float]:
     known = values.dropna()
     return {name: float(known.quantile(q)) for name, q in {"q1": 0.25, "median": 0.5, "q3": 0.75, "p90": 0.9}.items()}
 
@@ -102,7 +107,7 @@ ANALYSES = [
         id="general.models",
         title="Language models",
         question="What did the models' calls cost in tokens, money and time?",
-        method="Sums per model, and quantiles of seconds over calls.",
+        method="Totals by model; quantiles of the calls' durations in seconds.",
         needs="agents",
         columns={"llm_calls": ["match", "model"]},
         run=run,

@@ -18,7 +18,7 @@ from analysis.results import Analysis, Column, Figure, Options, Result, Table, c
 PANELS = 8
 MOST_DOTS = 16
 MOST_MEDIANS = 600
-"""Largest number of rows for which medians get intervals."""
+"""Maximum number of rows for which intervals of medians are computed."""
 MOST_CELLS = 5_000
 ALL, VERIFIED = "all matches", "without unverified ones"
 COLUMNS: tuple[Column, ...] = (
@@ -29,47 +29,49 @@ COLUMNS: tuple[Column, ...] = (
 
 
 def run(data: Data, options: Options) -> Result:
-    """Return means, medians and shares by cell and by each factor alone."""
+    """Return means, medians and shares by cell and by each factor separately."""
     if not len(data.column("matches", "match")):
         raise SkippedError("The dataset has no matches.")
     tables, figures, numbers, warnings = [], [], {}, []
     for unit in units(data):
         if not unit.outcomes:
             continue
-        every = _rows(unit, [], options)
+        overall = _rows(unit, [], options)
         by = unit.factors
         if by and unit.frame.groupby(by, dropna=False).ngroups > MOST_CELLS:
             by = [name for name in by if name in unit.config]
-            warnings.append(f"More than {MOST_CELLS:,} cells: the table of cells lists parameters only.")
-        cells = _rows(unit, by, options) if by else every
-        alone = [_factor(unit, name, options) for name in unit.factors]
+            warnings.append(
+                f"There are more than {MOST_CELLS:,} cells, so the table of cells distinguishes parameters only."
+            )
+        cells = _rows(unit, by, options) if by else overall
+        by_factor = [_factor(unit, name, options) for name in unit.factors]
         verified = _verified(data, unit)
         if verified is not None:
-            alone.insert(0, _rows(verified, [], options).assign(factor=VERIFIED, level=""))
-        factors = pd.concat([every.assign(factor=ALL, level=""), *alone])
-        for row in every.to_dict("records"):
+            by_factor.insert(0, _rows(verified, [], options).assign(factor=VERIFIED, level=""))
+        factors = pd.concat([overall.assign(factor=ALL, level=""), *by_factor])
+        for row in overall.to_dict("records"):
             numbers[f"{unit.name}.{row['key']}" if unit.name != "match" else row["key"]] = {
                 key: row[key] for key in ("estimate", "se", "low", "high", "n", "clusters")
             }
-        after = "" if unit.name == "match" else "_seats"
-        each = "match" if unit.name == "match" else "seat"
-        heads = [text(name, unit.heading(name)) for name in by]
+        suffix = "" if unit.name == "match" else "_seats"
+        observation = "matches" if unit.name == "match" else "seats"
+        headings = [text(name, unit.heading(name)) for name in by]
         tables.append(
-            Table(f"cells{after}", f"Outcomes per cell, one {each} per observation", [*heads, *COLUMNS], cells)
+            Table(f"cells{suffix}", f"Outcomes by cell (observations: {observation})", [*headings, *COLUMNS], cells)
         )
         tables.append(Table(
-            f"factors{after}", f"Outcomes by each factor alone, one {each} per observation",
+            f"factors{suffix}", f"Outcomes by factor (observations: {observation})",
             [text("factor", "Factor"), text("level", "Level"), *COLUMNS],
             factors.assign(factor=[unit.heading(name) for name in factors["factor"]]),
         ))  # fmt: skip
-        figures.append(_figure(unit, by, cells, factors, f"outcomes{after}"))
+        figures.append(_figure(unit, by, cells, factors, f"outcomes{suffix}"))
     if not tables:
         raise SkippedError("The game has no numeric or boolean outcome.")
     return Result(tables, figures, numbers, warnings=warnings)
 
 
 def _rows(unit: Unit, by: Sequence[str], options: Options) -> pd.DataFrame:
-    """Return a row per group and outcome."""
+    """Return one row per group and outcome."""
     frame = unit.frame if by else unit.frame.assign(**{ALL: ""})
     keys = list(by) or [ALL]
     groups = Groups(frame, keys)
@@ -90,16 +92,16 @@ def _rows(unit: Unit, by: Sequence[str], options: Options) -> pd.DataFrame:
 
 
 def _ranks(column: pd.Series) -> pd.Series:
-    """Return each value's place in the order of levels."""
+    """Return each value's rank in the order of levels."""
     levels = column.unique()
     return column.map({level: at for at, level in enumerate(sorted(levels, key=level_key))})
 
 
 def _add_medians(parts: Mapping[str, pd.DataFrame], groups: Groups, options: Options) -> None:
-    """Add intervals of medians to each outcome's rows."""
+    """Add confidence intervals of the medians to each outcome's rows."""
     values = {name: groups.values(name) for name in parts}
     found = {name: np.full((len(groups.levels), 2), np.nan) for name in parts}
-    for at in range(len(groups.levels)):  # a group's outcomes in a row, because they share their draws
+    for at in range(len(groups.levels)):  # outcomes of the same group follow each other because they share cached draws
         for name, (known, code, cluster) in values.items():
             own = slice(*np.searchsorted(code, [at, at + 1]))
             found[name][at] = median_interval(
@@ -119,13 +121,13 @@ def _verified(data: Data, unit: Unit) -> Unit | None:
     if not data.has("matches", "unverified"):
         return None
     rows = data.table("matches", ["match", "unverified"])
-    odd = set(rows["match"][rows["unverified"].notna() & (rows["unverified"] != "")])
-    kept = unit.frame[~unit.frame["match"].isin(odd)]
-    return replace(unit, frame=kept) if odd and len(kept) else None
+    unverified = set(rows["match"][rows["unverified"].notna() & (rows["unverified"] != "")])
+    kept = unit.frame[~unit.frame["match"].isin(unverified)]
+    return replace(unit, frame=kept) if unverified and len(kept) else None
 
 
 def _figure(unit: Unit, by: Sequence[str], cells: pd.DataFrame, factors: pd.DataFrame, name: str) -> Figure:
-    """Return dots with intervals, a panel per outcome: the cells if they are few, else every factor's levels."""
+    """Return dots with intervals, one panel per outcome: by cell if there are few cells, otherwise by factor."""
     shown = list(dict.fromkeys(cells["key"]))[:PANELS]
     number_of_cells = len(cells) // max(1, len(unit.outcomes))
     by_cell = bool(by) and number_of_cells <= MOST_DOTS
@@ -142,7 +144,7 @@ def _figure(unit: Unit, by: Sequence[str], cells: pd.DataFrame, factors: pd.Data
             {"where": where, "outcome": row["outcome"], **{k: row[k] for k in ("estimate", "low", "high", "n")}}
         )
     several = len(unit.outcomes) > PANELS
-    title = "Outcomes per cell" if by_cell else "Outcomes by each factor alone"
+    title = "Outcomes by cell" if by_cell else "Outcomes by factor"
     return charts.dots(
         name, title + (f": the first {PANELS} of {len(unit.outcomes)}" if several else ""), drawn, y="where",
         facet="outcome", x_title="Mean or share", columns=2,
@@ -153,12 +155,11 @@ ANALYSES = [
     Analysis(
         id="general.outcomes",
         title="Outcomes",
-        question="What were the outcomes in each cell, and by each parameter and player alone?",
+        question="What were the outcomes in each cell, and by each parameter and player separately?",
         method=(
             "Means with t intervals (cluster-robust if a person played several matches), shares with Wilson intervals, "
-            f"and medians with bootstrap intervals (order statistics for more than {LARGE:,} values). Missing values "
-            "are "
-            "left out of that outcome and counted."
+            f"medians with bootstrap intervals (order statistics for more than {LARGE:,} values). Each outcome's "
+            "missing values are left out and counted."
         ),
         columns={"matches": ["match", "player_*"]},
         run=run,

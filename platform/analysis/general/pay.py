@@ -16,18 +16,20 @@ from analysis.toolbox import mean, pearson
 if TYPE_CHECKING:
     import pandas as pd
 
-MEASURES = {"base": "Base", "bonus": "Bonus", "total": "Together", "hourly": "Per hour"}
+MEASURES = {"base": "Base", "bonus": "Bonus", "total": "Total", "hourly": "Per hour"}
+NUMBER_NAMES = {**{key: title.lower() for key, title in MEASURES.items()}, "total": "together"}
+"""Names of the measures in results.json, which never change."""
 
 
 def run(data: Data, options: Options) -> Result:
-    """Return base pay, bonus and pay per hour in each currency."""
+    """Return base pay, bonus, total and hourly pay in each currency."""
     rows, figures, numbers, warnings = [], [], {}, []
     people, announced = _people(data), _announced(data)
     for currency, own in people.groupby("currency", sort=True):
         several = people["currency"].nunique() > 1
         few = len(own) < options.min_group
         if few:
-            warnings.append(f"Pay per hour of fewer than {options.min_group} people is not shown ({currency}).")
+            warnings.append(f"Hourly pay of fewer than {options.min_group} people is not shown ({currency}).")
         for key, title in MEASURES.items():
             values = own[key].dropna().astype(float)
             if not len(values) or (key == "hourly" and few):
@@ -44,14 +46,16 @@ def run(data: Data, options: Options) -> Result:
                     "largest": float(values.max()),
                 }
             )
-            numbers[f"{title.lower()} ({currency})"] = found
+            numbers[f"{NUMBER_NAMES[key]} ({currency})"] = found
         if announced is not None and len(own):
             rows.append(
                 {"currency": currency, "what": "Announced average bonus", "estimate": announced, "people": None}
             )
-        linked = pearson(own["bonus"].tolist(), own["payoff"].tolist(), level=options.level)
-        numbers[f"bonus and payoff ({currency})"] = linked
-        rows.append({"currency": currency, "what": "Correlation of bonus and payoff", **linked, "people": linked["n"]})
+        correlation = pearson(own["bonus"].tolist(), own["payoff"].tolist(), level=options.level)
+        numbers[f"bonus and payoff ({currency})"] = correlation
+        rows.append(
+            {"currency": currency, "what": "Correlation of bonus and payoff", **correlation, "people": correlation["n"]}
+        )
         if not few:
             figures.append(_histogram(own, str(currency), announced, several))
     if not rows:
@@ -75,7 +79,7 @@ def run(data: Data, options: Options) -> Result:
 
 
 def _people(data: Data) -> pd.DataFrame:
-    """Return one row per participant and currency: base, bonus, total, hourly, payoff."""
+    """Return one row per participant and currency with base, bonus, total, hourly and payoff."""
     import numpy as np
 
     names = ["participant", "reason", "amount", "currency"]
@@ -123,8 +127,8 @@ ANALYSES = [
     Analysis(
         id="general.pay",
         title="Pay",
-        question="What did people earn, and does the bonus follow the payoff?",
-        method="Means with t intervals over people; Pearson's correlation with Fisher's interval.",
+        question="What did people earn, and how closely does the bonus follow the payoff?",
+        method="Means over people with t intervals; Pearson's correlation with Fisher's z interval.",
         needs="people",
         columns={"payments": ["participant", "reason", "amount", "currency"]},
         run=run,

@@ -15,16 +15,16 @@ BEGAN = ("began", "finished", "completed", "in_dataset")
 
 
 def participants(data: Data, *columns: str) -> pd.DataFrame:
-    """Return placed participants: `arm` (version and cell), `lineup`, and their cell's parameters as text.
+    """Return participants placed in a cell, with `arm` (version and cell), `lineup` and the cell's parameters as text.
 
     Raises:
-        SkippedError: nobody was placed in a cell.
+        SkippedError: no one was placed in a cell.
     """
 
     wanted = [n for n in ("participant", "stage", "role", "cell", "version", "in_dataset", *columns) if n]
     frame = data.table("participants", [*(n for n in wanted if data.has("participants", n)), "dataset"])
     if not len(frame):
-        raise SkippedError("Nobody was placed in a cell.")
+        raise SkippedError("No one was placed in a cell.")
     several = frame["version"].nunique() > 1 or frame["dataset"].nunique() > 1
     place = frame["cell"].map(words)
     if several:
@@ -47,7 +47,7 @@ def participants(data: Data, *columns: str) -> pd.DataFrame:
 
 
 def factors(data: Data, frame: pd.DataFrame) -> dict[str, str]:
-    """Return columns that take several values, with headings: people are compared by them."""
+    """Return the columns by which people are compared, with headings: those that take several values."""
     wanted = {"arm": "Cell", "role": "Role", "lineup": "Opponents"}
     wanted |= {name: data.heading(name) for name in frame.columns if name.startswith("config_")}
     return {name: heading for name, heading in wanted.items() if name in frame and frame[name].nunique() > 1}

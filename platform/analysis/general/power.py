@@ -1,4 +1,4 @@
-"""general.power: which differences a study of this size can detect."""
+"""general.power: the differences that a study of this size can detect."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PANELS = 8
 
 
 def run(data: Data, options: Options) -> Result:
-    """Return the smallest detectable difference of every outcome between two levels of a factor."""
+    """Return the minimum detectable effect on each outcome of every factor with two levels."""
     rows: list[dict[str, Any]] = []
     curve: list[dict[str, Any]] = []
     for unit in units(data):
@@ -31,10 +31,10 @@ def run(data: Data, options: Options) -> Result:
                 sizes = known[factor].value_counts()
                 if len(sizes) != 2:
                     continue
-                sd = _within(known, unit.factors, outcome)
+                sd = _pooled_sd(known, unit.factors, outcome)
                 if sd is None or sd <= 0:
                     continue
-                icc, cluster_size = _clustering(known, outcome)
+                icc, cluster_size = _icc(known, outcome)
                 first, second = (int(n) for n in sizes.tolist())
                 about = {"outcome": heading, "factor": unit.heading(factor), "key": outcome}
                 found = {
@@ -57,19 +57,19 @@ def run(data: Data, options: Options) -> Result:
     columns = [
         text("outcome", "Outcome"),
         text("factor", "Factor"),
-        count("n1", "n, one level"),
-        count("n2", "n, other"),
+        count("n1", "n, larger level"),
+        count("n2", "n, smaller level"),
         number("sd", "SD within cells"),
         number("icc", "ICC"),
         number("cluster_size", "Cluster size"),
-        number("mde_80", "80 % power"),
-        number("mde_90", "90 % power"),
+        number("mde_80", "MDE, 80 % power"),
+        number("mde_90", "MDE, 90 % power"),
     ]
     shown = list(dict.fromkeys(row["outcome"] for row in curve))
     more = f": the first {PANELS} of {len(shown)} outcomes" if len(shown) > PANELS else ""
     figure = charts.lines(
         "curve",
-        f"Smallest difference found with 80 % power{more}",
+        f"Minimum detectable effect at 80 % power{more}",
         [row for row in curve if row["outcome"] in shown[:PANELS]],
         x="n",
         facet="outcome",
@@ -79,21 +79,21 @@ def run(data: Data, options: Options) -> Result:
     numbers = {
         f"{row['key']}: {row['factor']}": {"estimate": row["mde_80"], "n": row["n1"] + row["n2"]} for row in rows
     }
-    note = "In units of the outcome; the design effect is 1 + (cluster size − 1) · ICC."
-    return Result([Table("smallest", "Smallest detectable differences", columns, rows, note=note)], [figure], numbers)
+    note = "Effects are in units of the outcome; the design effect is 1 + (cluster size − 1) · ICC."
+    return Result([Table("smallest", "Minimum detectable effects (MDE)", columns, rows, note=note)], [figure], numbers)
 
 
-def _within(known: pd.DataFrame, factors: list[str], outcome: str) -> float | None:
+def _pooled_sd(known: pd.DataFrame, factors: list[str], outcome: str) -> float | None:
     """Return the pooled standard deviation within cells."""
     groups = known.groupby(factors, dropna=False)[outcome]
-    rest = len(known) - groups.ngroups
-    if rest < 1:
+    df = len(known) - groups.ngroups
+    if df < 1:
         return None
-    return float((((known[outcome] - groups.transform("mean")) ** 2).sum() / rest) ** 0.5)
+    return float((((known[outcome] - groups.transform("mean")) ** 2).sum() / df) ** 0.5)
 
 
-def _clustering(known: pd.DataFrame, outcome: str) -> tuple[float, float]:
-    """Return the intra-cluster correlation by one-way ANOVA (at least 0), and the mean cluster size."""
+def _icc(known: pd.DataFrame, outcome: str) -> tuple[float, float]:
+    """Return the intra-cluster correlation from a one-way ANOVA (at least 0), and the mean cluster size."""
     groups = known.groupby("cluster")[outcome]
     sizes = groups.size()
     n, k = len(known), len(sizes)
@@ -101,8 +101,8 @@ def _clustering(known: pd.DataFrame, outcome: str) -> tuple[float, float]:
         return 0.0, n / max(k, 1)
     between = float((sizes * (groups.mean() - known[outcome].mean()) ** 2).sum()) / (k - 1)
     within = float(((known[outcome] - groups.transform("mean")) ** 2).sum()) / (n - k)
-    usual = (n - float((sizes**2).sum()) / n) / (k - 1)
-    total = between + (usual - 1) * within
+    effective_size = (n - float((sizes**2).sum()) / n) / (k - 1)
+    total = between + (effective_size - 1) * within
     return (max(0.0, (between - within) / total) if total > 0 else 0.0), n / k
 
 
@@ -112,8 +112,8 @@ ANALYSES = [
         title="Power",
         question="Which differences can a study of this size detect?",
         method=(
-            "The smallest difference between two levels that a two-sided t test detects with 80 and 90 % power, from "
-            "the standard deviation within cells and the correlation within clusters."
+            "Minimum detectable effect: the difference between two levels that a two-sided t test detects with 80 % "
+            "or 90 % power, given the standard deviation within cells and the intra-cluster correlation."
         ),
         columns={"matches": ["match", "player_*"]},
         run=run,

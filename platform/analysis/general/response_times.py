@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_STEPS = 120
-"""Largest number of steps drawn of a survival curve."""
+"""Maximum number of steps drawn in a survival curve."""
 MOST_ROUNDS = 30
 
 
@@ -24,7 +24,7 @@ def run(data: Data, options: Options) -> Result:
     """Return quartiles, a regression on round and kind of move, and the share of turns still unanswered over time."""
     frame = _turns(data)
     if not len(frame):
-        raise SkippedError("No person's turn has times.")
+        raise SkippedError("No person's turns have recorded times.")
     answered = frame[frame["answered"]]
     few = f"fewer than {options.min_group}"
     rows: list[dict[str, Any]] = []
@@ -50,7 +50,7 @@ def run(data: Data, options: Options) -> Result:
         number("median", "Median (s)"),
         number("q3", "75 % (s)"),
     ]
-    tables = [Table("seconds", "Seconds from screen to answer", columns, rows)]
+    tables = [Table("seconds", "Response times in seconds", columns, rows)]
     figures, numbers, warnings = [], {}, []
     if hidden:
         warnings.append(f"Times of {few} people are not shown ({hidden} groups).")
@@ -75,7 +75,7 @@ def run(data: Data, options: Options) -> Result:
                         count("clusters", "People"),
                     ],
                     terms,
-                    note="Errors clustered by person.",
+                    note="Standard errors are clustered by person.",
                 )
             )
             numbers |= {
@@ -87,7 +87,7 @@ def run(data: Data, options: Options) -> Result:
             figures.append(
                 charts.lines(
                     "unanswered",
-                    "Turns still unanswered after the screen was shown",
+                    "Share of turns still unanswered, by seconds since the screen was shown",
                     curve,
                     x="seconds",
                     y="share",
@@ -119,7 +119,7 @@ def run(data: Data, options: Options) -> Result:
 
 
 def _turns(data: Data) -> pd.DataFrame:
-    """Return people's own turns: role, round, kind, seconds, answered, person."""
+    """Return the turns that people answered themselves or never: role, round, kind, seconds, answered, person."""
     import pandas as pd
 
     extra = [n for n in ("by", "round", "answered") if data.has("decisions", n)]
@@ -128,8 +128,10 @@ def _turns(data: Data) -> pd.DataFrame:
     if "answered" not in frame:
         frame["answered"] = True
     frame["answered"] = frame["answered"].fillna(True).astype(bool)
-    own = frame["by"].isna() | ~frame["answered"] if "by" in frame else True
-    frame = frame[(frame["player"] == HUMAN) & own & frame["seconds"].notna() & frame["shown_at"].notna()].copy()
+    answered_by_person = frame["by"].isna() | ~frame["answered"] if "by" in frame else True
+    frame = frame[
+        (frame["player"] == HUMAN) & answered_by_person & frame["seconds"].notna() & frame["shown_at"].notna()
+    ].copy()
     frame["round"] = frame["round"].map(words) if "round" in frame else None
     people: dict[tuple[str, str], str] = {}
     person = data.person()
@@ -164,7 +166,7 @@ def _regression(answered: pd.DataFrame, options: Options) -> list[dict[str, Any]
 
 
 def _curves(data: Data, frame: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
-    """Return Kaplan–Meier steps by role, thinned out for drawing, up to the time in which 99 % answered."""
+    """Return Kaplan–Meier steps by role, thinned out for drawing, up to the 99th percentile of the times."""
     import numpy as np
 
     rows = []
@@ -187,8 +189,8 @@ ANALYSES = [
         title="Response times",
         question="How long do people take to answer?",
         method=(
-            "Seconds from showing the question to the answer: quartiles; least squares of log(seconds + "
-            "1) on round and kind of move, clustered by person; Kaplan–Meier curves in which unanswered turns are "
+            "Seconds from when the screen is shown to the answer: quartiles; OLS of log(seconds + 1) on round and kind "
+            "of move, with standard errors clustered by person; Kaplan–Meier curves in which unanswered turns are "
             "censored."
         ),
         needs="people",

@@ -13,9 +13,9 @@ from analysis.results import Analysis, Options, Result, Table, count, estimated,
 if TYPE_CHECKING:
     import pandas as pd
 
-COUNTS = ("round", "run", "period", "month", "day", "item", "auction")
-"""Columns of rounds.csv that number the rounds, in the games' own words."""
-ABOUT = ("match", "row", "role", "dataset")
+ROUND_COLUMNS = ("round", "run", "period", "month", "day", "item", "auction")
+"""Names that games give to the column of rounds.csv that numbers the rounds."""
+NOT_OUTCOMES = ("match", "row", "role", "dataset")
 PANELS = 8
 MOST_ROUNDS = 120
 
@@ -24,7 +24,7 @@ def run(data: Data, options: Options) -> Result:
     """Return means by round with intervals clustered by match, and slopes within matches."""
     frame, outcomes = _rows(data)
     if not outcomes:
-        raise SkippedError("Neither rounds nor moves have numeric values by round.")
+        raise SkippedError("Neither rounds nor moves have numeric values for each round.")
     means, slopes = [], []
     shares = {name for table, name in outcomes if data.kind(table, name) == "boolean"}
     for table, name in outcomes:
@@ -84,12 +84,12 @@ def run(data: Data, options: Options) -> Result:
 
 
 def _rows(data: Data) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
-    """Return rows with match, cluster, round and outcomes: from the rounds table, else numbers in moves."""
-    for table, names in (("rounds", COUNTS), ("decisions", ("round",))):
+    """Return rows with match, cluster, round and outcomes, from the rounds table or else from numbers in moves."""
+    for table, names in (("rounds", ROUND_COLUMNS), ("decisions", ("round",))):
         counter = next((name for name in names if data.has(table, "match", name)), None)
         if counter is None or data.kind(table, counter) not in ("number", "integer"):
             continue
-        about = (*ABOUT, counter, "move_number", "number")
+        about = (*NOT_OUTCOMES, counter, "move_number", "number")
         found = [
             name
             for name in data.names(table)
@@ -107,7 +107,7 @@ def _rows(data: Data) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
 
 
 def _slope(frame: pd.DataFrame, name: str, level: float) -> dict[str, Any] | None:
-    """Return OLS outcome ~ round + match dummies, CR1 by match; None if no match has several rounds."""
+    """Return OLS of the outcome on round and match dummies, CR1 by match; None if no match has several rounds."""
     known = frame[frame[name].notna()]
     found = within(known["round"].astype(float), known[name], known["match"], known["match"], level=level)
     return found if found["estimate"] is not None else None
@@ -119,8 +119,8 @@ ANALYSES = [
         title="Rounds",
         question="How do outcomes change over the rounds?",
         method=(
-            "Means by round with t intervals clustered by match; slopes from least squares on round and match dummies, "
-            "clustered by match, p-values raw and adjusted by Holm's method."
+            "Means by round with t intervals clustered by match; slopes from OLS on round and match dummies, with "
+            "standard errors clustered by match; p-values raw and Holm-adjusted."
         ),
         columns={"matches": ["match"]},
         run=run,

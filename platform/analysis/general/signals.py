@@ -21,8 +21,8 @@ COUNTS = {
     "pastes": "Pastes",
     "characters_pasted": "Characters pasted",
 }
-SCORED = ("times_hidden", "times_blurred", "pastes")
-MOST = 0.95
+SCORE_COLUMNS = ("times_hidden", "times_blurred", "pastes")
+TOP_QUANTILE = 0.95
 PANELS = 8
 
 
@@ -43,7 +43,7 @@ def run(data: Data, options: Options) -> Result:
         number("q3", "75 %"),
         number("largest", "Largest"),
     ]
-    tables = [Table("counts", "Signals from browsers, per step", columns, rows)]
+    tables = [Table("counts", "Signals from browsers, by step", columns, rows)]
     if data.has("participants", "repeated_messages"):
         own = data.column("participants", "repeated_messages").dropna().astype(float)
         if len(own) >= options.min_group:
@@ -66,7 +66,7 @@ def run(data: Data, options: Options) -> Result:
                     [row],
                 )
             )
-    robust = _without(data, frame, [name for name in SCORED if name in names], options)
+    robust = _robustness(data, frame, [name for name in SCORE_COLUMNS if name in names], options)
     figures = []
     if robust:
         tables.append(
@@ -75,7 +75,7 @@ def run(data: Data, options: Options) -> Result:
                 "Robustness check: outcomes without the 5 % with the most signals",
                 [text("outcome", "Outcome"), text("of", "Of"), count("n", "n"), *estimated("Mean or share")],
                 robust,
-                note="Nobody is excluded by signals; this only shows whether results depend on a few people.",
+                note="Signals exclude no one from the dataset; this only shows whether results depend on a few people.",
             )
         )
         shown = list(dict.fromkeys(row["outcome"] for row in robust))[:PANELS]
@@ -116,22 +116,22 @@ def _quartiles(frame: pd.DataFrame, names: list[str], options: Options) -> tuple
     return rows, hidden
 
 
-def _without(data: Data, frame: pd.DataFrame, scored: list[str], options: Options) -> list[dict[str, Any]]:
-    """Return outcomes of all matches with people, and of those without anyone among the 5 % with the most signals."""
+def _robustness(data: Data, frame: pd.DataFrame, scored: list[str], options: Options) -> list[dict[str, Any]]:
+    """Return the outcomes of all matches with people, and of those without the 5 % of people with the most signals."""
     import pandas as pd
 
     people = [f"participant_{role}" for role in data.roles if data.has("matches", f"participant_{role}")]
     if not scored or not people:
         return []
     score = frame.groupby("participant")[scored].sum().astype(float).sum(axis=1)
-    top = set(score[score > score.quantile(MOST)].index)
-    seated = data.table("matches", people)
-    odd = pd.Series(seated.isin(top).any(axis=1).to_numpy(), index=data.column("matches", "match"))
-    human = pd.Series(seated.notna().any(axis=1).to_numpy(), index=data.column("matches", "match"))
+    top = set(score[score > score.quantile(TOP_QUANTILE)].index)
+    participants = data.table("matches", people)
+    has_top = pd.Series(participants.isin(top).any(axis=1).to_numpy(), index=data.column("matches", "match"))
+    human = pd.Series(participants.notna().any(axis=1).to_numpy(), index=data.column("matches", "match"))
     rows: list[dict[str, Any]] = []
     for unit in units(data):
         own = unit.frame[unit.frame["match"].map(human)]
-        for of, part in {"All": own, "Without the top 5 %": own[~own["match"].map(odd)]}.items():
+        for of, part in {"All": own, "Without the top 5 %": own[~own["match"].map(has_top)]}.items():
             for name, heading in unit.outcomes.items():
                 if len(part):
                     found = estimates(
@@ -153,10 +153,10 @@ ANALYSES = [
     Analysis(
         id="general.signals",
         title="Signals of inattention",
-        question="What did browsers signal, and do outcomes depend on the least attentive participants?",
+        question="What did participants' browsers report, and do outcomes depend on the least attentive participants?",
         method=(
-            "Quartiles over people per step; outcomes with and without the 5 % of people whose pages were hidden, in "
-            "the background or pasted into most often: a robustness check, not an exclusion."
+            "Quartiles over people, by step; outcomes with and without the 5 % of people whose pages were most often "
+            "hidden, in the background or pasted into. This is a robustness check; no one is excluded."
         ),
         needs="people",
         columns={"signals": ["participant", "step"]},

@@ -1,4 +1,4 @@
-"""Shared by analyses of decisions: kinds of moves, and who moved."""
+"""Kinds of moves, for analyses of decisions."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from analysis.data import Data
 if TYPE_CHECKING:
     import pandas as pd
 
-TALK = ("move_message",)
+MESSAGE_FIELDS = ("move_message",)
 
 
 def kinds_of_moves(data: Data) -> pd.Series:
-    """Return the kind of each decision, aligned with `decisions`: the game's phase, else the fields of the move."""
+    """Return the kind of each decision, aligned with `decisions`: the game's phase, or else the fields of the move."""
     import pandas as pd
 
     number = len(data.column("decisions", "match"))
@@ -22,10 +22,10 @@ def kinds_of_moves(data: Data) -> pd.Series:
         return phase.astype("str")
     filled = pd.Series([""] * number, dtype="str")
     for name in data.names("decisions"):
-        if name.startswith("move_") and name not in ("move_number", *TALK):
-            there = data.column("decisions", name).notna()
+        if name.startswith("move_") and name not in ("move_number", *MESSAGE_FIELDS):
+            given = data.column("decisions", name).notna()
             label = data.heading(name, "decisions").lower()
-            filled = filled.mask(there & (filled == ""), label).mask(
-                there & (filled != "") & (filled != label), filled + ", " + label
+            filled = filled.mask(given & (filled == ""), label).mask(
+                given & (filled != "") & (filled != label), filled + ", " + label
             )
     return phase.astype("str").where(phase.notna(), filled.mask(filled == "", "other"))

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from analysis import load
-from analysis.published.aucarena.bidding import pace
+from analysis.published.aucarena.bidding import bid_increments
 from analysis.published.aucarena.results import concordance
 from analysis.tests.building import dataset
 
@@ -101,7 +101,7 @@ def test_priorities_correlate_with_bids_and_wins(auctions):
 
 
 def test_bids_of_a_round_are_sealed(auctions):
-    rows = pace(auctions)
+    rows = bid_increments(auctions)
     own = rows[rows["match"] == "m0"][["role", "own", "standing"]].to_dict("records")
     assert own == [
         {"role": "p1", "own": 0, "standing": 0},

@@ -111,7 +111,7 @@ def test_one_group_gives_estimates_without_intervals(tmp_path):
     number = data.run("general.outcomes").numbers["efficiency"]
     assert (number["estimate"], number["n"]) == (0.4, 1)
     assert number["low"] != number["low"] or number["low"] is None
-    assert data.run("general.effects").reason == "No parameter varies, and the same players played every match."
+    assert data.run("general.effects").reason == "No parameter varies, and every match had the same players."
 
 
 def test_odd_numbers_are_left_out_and_counted(tmp_path):

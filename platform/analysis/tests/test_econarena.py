@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis import load
-from analysis.published.econarena.results import depth, interaction, slope, stays
+from analysis.published.econarena.results import depth, first_close_run, interaction, slope
 from analysis.tests.building import dataset
 
 PLAYERS = {"p1": "openai:gpt-4", "p2": "openai:gpt-3.5-turbo"}
@@ -65,7 +65,7 @@ def test_levels_of_reasoning():
 def test_the_sums_of_prizes_are_watched(tmp_path):
     data = load(sessions(tmp_path / "d", [[(10, 10)]]))  # both receive the whole prize
     warned = data.run("econarena.payoffs", draws=20).result.warnings
-    assert warned[0] == "In 1 runs the winners' shares do not add up to the prize."
+    assert warned[0] == "In one run, the winners' shares do not add up to the prize."
 
 
 def test_learning_is_the_slope_within_sessions(tmp_path):
@@ -76,7 +76,11 @@ def test_learning_is_the_slope_within_sessions(tmp_path):
     rows = by_player(found, "slopes")
     assert rows.loc["openai:gpt-4", "estimate"] == pytest.approx(-0.15)
     assert rows.loc["openai:gpt-3.5-turbo", "estimate"] == pytest.approx(0)
-    assert (stays([0.2, 0.04, 0.06, 0.03, 0.01]), stays([0.2, None]), stays([0.01])) == (4, None, 1)
+    assert (first_close_run([0.2, 0.04, 0.06, 0.03, 0.01]), first_close_run([0.2, None]), first_close_run([0.01])) == (
+        4,
+        None,
+        1,
+    )
 
 
 def test_a_slope_has_cluster_robust_errors():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis import load
-from analysis.published.econevals.benchmarks import reached
+from analysis.published.econevals.benchmarks import first_near_best
 from analysis.published.econevals.litmus import choices, drawn_rates, fitted, order_effect
 from analysis.results import Options
 from analysis.tests.building import dataset
@@ -66,7 +66,7 @@ def test_exploration_and_every_run(bought):
 
 
 def test_learning_is_the_first_period_near_the_best_and_the_mean(bought):
-    assert (reached([0.2, 0.9, 0.9, 1.0]), reached([0.0, 0.0])) == (2, None)
+    assert (first_near_best([0.2, 0.9, 0.9, 1.0]), first_near_best([0.0, 0.0])) == (2, None)
     rows = bought.run("econevals.learning", draws=20).tables["speed"].frame.set_index("agent")
     assert (rows.loc["a", "first"], rows.loc["a", "area"]) == (2, pytest.approx(0.75))
 

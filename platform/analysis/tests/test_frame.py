@@ -44,7 +44,7 @@ def test_the_drawing_says_what_it_shows(toy):
     figure = load(toy).run("general.outcomes").figures["outcomes"]
     svg = figure.svg()
     assert svg == figure.svg()
-    assert re.match(r"<svg [^>]*role=\"img\"><title>Outcomes per cell</title><desc>[^<]*smallest 0.515", svg)
+    assert re.match(r"<svg [^>]*role=\"img\"><title>Outcomes by cell</title><desc>[^<]*smallest 0.515", svg)
 
 
 @pytest.mark.parametrize("formats", [["csv"], ["parquet"], ["csv", "parquet"]])

@@ -65,7 +65,7 @@ def test_pilot_from_start_to_deletion(client, boss, study):
     assert "Pilot 1: 3 participants finished" in said
     assert "An estimate, not a measurement" in said
     assert "failed the attention check" in said
-    assert "is announced" in said
+    assert "the announced average is" in said
     game = Walker.objects.exclude(enrolment__seats=None).first().enrolment.seats.get().match
     transcript = reverse("admin:matches_match_change", args=[game.pk])
     assert transcript in done.content.decode()

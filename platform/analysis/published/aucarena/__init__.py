@@ -3,8 +3,8 @@
 from analysis.published.aucarena import bidding, results
 from analysis.published.aucarena.measures import corrected_failure_rate, increments
 
-_FOUND = {analysis.id: analysis for module in (results, bidding) for analysis in module.ANALYSES}
-_IN_ORDER = ("skill", "human", "errors", "priorities", "faithful", "increments", "niches", "behaviour", "robustness")
-ANALYSES = [_FOUND[f"aucarena.{name}"] for name in _IN_ORDER]
+_BY_ID = {analysis.id: analysis for module in (results, bidding) for analysis in module.ANALYSES}
+_ORDER = ("skill", "human", "errors", "priorities", "faithful", "increments", "niches", "behaviour", "robustness")
+ANALYSES = [_BY_ID[f"aucarena.{name}"] for name in _ORDER]
 
 __all__ = ["ANALYSES", "corrected_failure_rate", "increments"]

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from analysis.data import Data
 
 EDGES = (0.0, 10.0, 11.0, 15.0, 20.0, float("inf"))
-"""Edges of the increment classes, in percent. The paper names five classes and prints two."""
+"""Boundaries of the increment classes, in percent. The paper defines five classes and reports two."""
 MOST_DRAWS = 300
-"""Largest number of bootstrap draws for rank correlations."""
-FAITHFUL: Mapping[str, str] = {
+"""Maximum number of bootstrap draws for rank correlations."""
+PUBLISHED_CORRELATIONS: Mapping[str, str] = {
     "gpt-4-turbo": ".2348, .0715, .6423, .4328", "mistral": ".1252, .2728, .1139, .2779",
     "gpt-4": ".3741, .3959, .6318, .6443",
 }  # fmt: skip
@@ -42,7 +42,7 @@ def errors(data: Data, options: Options) -> Result:
     refused = _refused(data)
     rows["failed"] = [refused.get((m, r), 0) for m, r in zip(rows["match"], rows["role"], strict=True)]
     seats = rows.groupby("match")["role"].transform("nunique")
-    made, numbers = [], {}
+    results, numbers = [], {}
     parts: list[tuple[str, Any, Any]] = [("bids", rows["failed"], rows["bids"] + rows["withdrawals"])]
     if set(kinds) <= set(rows.columns):
         reports = rows["belief_claims"] / (3 + 2 * (seats - 1))
@@ -57,18 +57,18 @@ def errors(data: Data, options: Options) -> Result:
                 own["f"], own["f"] + own["c"], own["match"], options.draws, options.seed, level=options.level
             )
             f, c = int(own["f"].sum()), round(float(own["c"].sum()))
-            made.append({"kind": kind, "player": player, "failures": f, "correct": c,
+            results.append({"kind": kind, "player": player, "failures": f, "correct": c,
                          "estimate": corrected_failure_rate(f, c), "low": found.get("low"), "high": found.get("high"),
                          "published": ".21 % (lowest)" if kind == "bids" and "gpt-4" in player else None})  # fmt: skip
-            numbers[f"{kind}.{player}"] = {**{k: made[-1][k] for k in ("estimate", "low", "high")}, "n": f + c}
+            numbers[f"{kind}.{player}"] = {**{k: results[-1][k] for k in ("estimate", "low", "high")}, "n": f + c}
     table = Table(
         "rates", "Corrected failure rates",
         [text("kind", "Kind"), text("player", "Bidder"), count("failures", "F"), count("correct", "C"),
-         *estimated("CFR", share), text("published", "Published")], made,
-        note="CFR = F/(C + F). Bids: F refused tries, C bids and withdrawals. Beliefs: C states to report. We read the "
-        "lowest published rate as one of failed bids.",
+         *estimated("CFR", share), text("published", "Published")], results,
+        note="CFR = F/(C + F). For bids, F counts refused attempts and C counts bids and withdrawals; for beliefs, C "
+        "counts the states to report. We take the lowest published rate to be that of failed bids.",
     )  # fmt: skip
-    drawn = [row for row in made if row["estimate"] is not None]
+    drawn = [row for row in results if row["estimate"] is not None]
     figure = charts.bars("rates", "Corrected failure rates", drawn, y="player", facet="kind", x_title="CFR",
                          x_format=".1%")  # fmt: skip
     return Result([table], [figure] if drawn else [], numbers)
@@ -88,7 +88,7 @@ def _refused(data: Data) -> dict[tuple[str, str], int]:
 
 
 def priorities(data: Data, options: Options) -> Result:
-    """Return the mean priority of every item in the plan made before each item."""
+    """Return the mean priority of every item in the plans made before each item."""
     plans = _plans(data)
     if not len(plans):
         raise SkippedError("No bidder made a plan.")
@@ -101,26 +101,27 @@ def priorities(data: Data, options: Options) -> Result:
         about = own.iloc[0]
         for step, item, value in steps(own, places.get(match, {})):
             cells.setdefault((about["player"], about["order"], step, item), []).append(value)
-    made = []
+    results = []
     for (player, order, step, item), values in sorted(cells.items()):
         earlier = cells.get((player, order, step - 1, item))
-        made.append({"player": player, "order": order, "step": step, "item": item, "estimate": fmean(values),
+        results.append({"player": player, "order": order, "step": step, "item": item, "estimate": fmean(values),
                      "change": fmean(values) - fmean(earlier) if earlier else None, "past": item < step,
                      "n": len(values), "where": f"{player}, {order}"})  # fmt: skip
     table = Table(
-        "priorities", "Mean priority of each item in the plan before each item",
+        "priorities", "Mean priority of each item in the plans before each sale",
         [text("player", "Bidder"), text("order", "Order"), count("step", "Before item"), count("item", "Item"),
-         number("estimate", "Priority"), number("change", "Change"), text("past", "Sold already"),
-         count("n", "Auctions")], made,
-        note="Items by order of sale; 3 is most important. Priorities of items already sold are marked, not left out.",
+         number("estimate", "Priority"), number("change", "Change"), text("past", "Already sold"),
+         count("n", "Auctions")], results,
+        note="Items are numbered in order of sale; 3 is the highest priority. Priorities of items already sold are "
+        "included and marked.",
     )  # fmt: skip
-    drawn = [{**row, "mark": f"{row['item']}", "step": f"{row['step']}"} for row in made]
+    drawn = [{**row, "mark": f"{row['item']}", "step": f"{row['step']}"} for row in results]
     figure = charts.heat(
-        "priorities", "Mean priority of each item, step by step (left of the diagonal: sold already)", drawn, x="mark",
-        y="step", facet="where", x_title="Item, by place in the sale", y_title="Plan before item",
+        "priorities", "Mean priority of each item, by plan (left of the diagonal: already sold)", drawn, x="mark",
+        y="step", facet="where", x_title="Item, in order of sale", y_title="Plan before item",
         value_title="Priority", value_format=".1f",
-        x_order=[str(at) for at in range(1, 1 + max(row["item"] for row in made))],
-        y_order=[str(at) for at in range(1, 1 + max(row["step"] for row in made))],
+        x_order=[str(at) for at in range(1, 1 + max(row["item"] for row in results))],
+        y_order=[str(at) for at in range(1, 1 + max(row["step"] for row in results))],
     )  # fmt: skip
     return Result([table], [figure])
 
@@ -132,14 +133,14 @@ def _plans(data: Data) -> pd.DataFrame:
 
 
 def steps(plans: pd.DataFrame, places: Mapping[str, int]) -> Iterator[tuple[int, int, float]]:
-    """Yield (step, item, priority) for one bidder before each item; an item missing from a plan keeps its priority."""
+    """Yield (step, item, priority) for one bidder before each item; items missing from a plan keep their priority."""
     by_step: dict[int, dict[str, float]] = {}
     for step, words in zip(plans["round"], plans["move_priorities"], strict=True):
         by_step.setdefault(int(step), {}).update(json.loads(words))
-    holds: dict[str, float] = {}
+    priorities_held: dict[str, float] = {}
     for step in range(1, max(places.values(), default=0) + 1):
-        holds.update(by_step.get(step, {}))
-        for name, value in holds.items():
+        priorities_held.update(by_step.get(step, {}))
+        for name, value in priorities_held.items():
             if name in places:
                 yield step, places[name], float(value)
 
@@ -149,13 +150,13 @@ PAIRS = (("priority_initial", "bids"), ("priority_initial", "won"), ("priority_c
 
 
 def faithful(data: Data, options: Options) -> Result:
-    """Return rank correlations of priorities with bids made and items won."""
+    """Return rank correlations of priorities with the number of bids and with winning."""
     items = data.table("rounds", [*OF_ITEMS, "bids", "priority_initial", "priority_current"])
     items["won"] = (items["winner"] == items["role"]).astype(float)
     rows = with_setting(data, items)
-    made, numbers = [], {}
+    results, numbers = [], {}
     for player, own in rows.groupby("player"):
-        row: dict[str, Any] = {"player": player, "published": _faithful(player)}
+        row: dict[str, Any] = {"player": player, "published": _published(player)}
         for priority, behavior in PAIRS:
             known = own[own[priority].notna()]
             found = correlation(known, priority, behavior, options)
@@ -163,7 +164,7 @@ def faithful(data: Data, options: Options) -> Result:
             row |= {key: found["estimate"], f"{key}_low": found.get("low"), f"{key}_high": found.get("high"),
                     f"{key}_p": found["p"], f"{key}_mean": found["mean"], "n": found["n"]}  # fmt: skip
             numbers[f"{player}.{key}"] = {k: found.get(k) for k in ("estimate", "low", "high", "p", "n")}
-        made.append(row)
+        results.append(row)
     if not any(numbers[key]["n"] for key in numbers):
         raise SkippedError("No bidder made a plan.")
     titles = {"initial_bids": "Initial, bids", "initial_won": "Initial, won", "current_bids": "Current, bids",
@@ -171,52 +172,53 @@ def faithful(data: Data, options: Options) -> Result:
     columns = [text("player", "Bidder")]
     for key, title in titles.items():
         columns += [number(key, title), number(f"{key}_low", "Low"), number(f"{key}_high", "High"),
-                    number(f"{key}_mean", "Mean per auction")]  # fmt: skip
-    table = Table("correlations", "Priorities with bids and wins", [*columns, count("n", "Items"),
-                  text("published", "Published, in this order")], made,
-                  note="Undefined if either side is constant.")  # fmt: skip
+                    number(f"{key}_mean", "Mean within auctions")]  # fmt: skip
+    table = Table("correlations", "Rank correlations of priorities with bids and wins", [*columns, count("n", "Items"),
+                  text("published", "Published, in this order")], results,
+                  note="Undefined if either variable is constant.")  # fmt: skip
     return Result([table], [], numbers)
 
 
 def correlation(rows: pd.DataFrame, priority: str, behavior: str, options: Options) -> dict[str, Any]:
-    """Return Spearman's correlation over all items, its bootstrap interval by auction, and the mean within auctions."""
+    """Return Spearman's correlation over all items, its bootstrap interval by auction, and its mean within auctions."""
     found = spearman(rows[priority].tolist(), rows[behavior].tolist())
-    each = [
+    within_auctions = [
         value for _key, own in rows.groupby(["match", "role"])
         if (value := spearman(own[priority].tolist(), own[behavior].tolist())["estimate"]) is not None
     ]  # fmt: skip
-    made = {**found, "mean": fmean(each) if each else None}
+    results = {**found, "mean": fmean(within_auctions) if within_auctions else None}
     if found["estimate"] is None:
-        return made
+        return results
     plain = [
         {"match": m, "x": x, "y": y} for m, x, y in zip(rows["match"], rows[priority], rows[behavior], strict=True)
     ]
-    drawn = bootstrap(
-        plain, lambda some: spearman([r["x"] for r in some], [r["y"] for r in some])["estimate"], "match",
+    interval = bootstrap(
+        plain, lambda sample: spearman([r["x"] for r in sample], [r["y"] for r in sample])["estimate"], "match",
         min(options.draws, MOST_DRAWS), options.seed, level=options.level,
     )  # fmt: skip
-    return {**made, "low": drawn.get("low"), "high": drawn.get("high")}
+    return {**results, "low": interval.get("low"), "high": interval.get("high")}
 
 
-def _faithful(player: str) -> str | None:
-    return next((values for name, values in FAITHFUL.items() if name in player), None)
+def _published(player: str) -> str | None:
+    return next((values for name, values in PUBLISHED_CORRELATIONS.items() if name in player), None)
 
 
 # ---- increments -----------------------------------------------------------------------------------------------------
 
 
 def increments(data: Data, options: Options) -> Result:
-    """Return bid increments by class, on both bases."""
-    rows = pace(data)
+    """Return bid increments by class, relative to both bases."""
+    rows = bid_increments(data)
     if not len(rows):
-        raise SkippedError("Nobody bid.")
-    made, numbers = [], {}
+        raise SkippedError("No one bid.")
+    results, numbers = [], {}
     for player, own in rows.groupby("player"):
         for base, title in (("own", "own preceding bid"), ("standing", "standing bid")):
             values = own[base].tolist()
             for low, high in pairwise(EDGES):
                 k = sum(low <= round(value, 9) < high for value in values)
-                made.append({"player": player, "base": title, "class": _class(low, high), "k": k, "n": len(values),
+                results.append({"player": player, "base": title, "class": _class_name(low, high), "k": k,
+                "n": len(values),
                              "estimate": k / len(values)})  # fmt: skip
             steep = sum(round(value, 9) >= EDGES[2] for value in values)
             numbers[f"{player}.{base}.from_11"] = {"estimate": steep / len(values), "n": len(values)}
@@ -225,25 +227,28 @@ def increments(data: Data, options: Options) -> Result:
          **value} for key, value in numbers.items()
     ]  # fmt: skip
     tables = [
-        Table("classes", "Bids by increment", [text("player", "Bidder"), text("base", "Over the"),
-              text("class", "Increment, %"), count("k", "Bids"), share("estimate", "Share"), count("n", "of")], made),
-        Table("steep", "Bids at least 11 % above", [text("player", "Bidder"), text("base", "Over the"),
+        Table("classes", "Bids by increment", [text("player", "Bidder"), text("base", "Relative to"),
+              text("class", "Increment, %"), count("k", "Bids"), share("estimate", "Share"), count("n", "of")],
+              results),
+        Table("steep", "Bids with an increment of at least 11 %", [text("player", "Bidder"), text("base",
+        "Relative to"),
               share("estimate", "Share"), count("n", "Bids")], steepness),
     ]  # fmt: skip
-    figure = charts.bars("classes", "Bids by increment", made, y="player", colour="class", facet="base", stacked=True,
+    figure = charts.bars("classes", "Bids by increment", results, y="player", colour="class", facet="base",
+        stacked=True,
                          x_title="Share of bids", x_format="%",
-                         order=[_class(low, high) for low, high in pairwise(EDGES)])  # fmt: skip
+                         order=[_class_name(low, high) for low, high in pairwise(EDGES)])  # fmt: skip
     return Result(tables, [figure], numbers)
 
 
-def _class(low: float, high: float) -> str:
+def _class_name(low: float, high: float) -> str:
     return f"{low:g} and more" if high == float("inf") else f"{low:g} to {high:g}"
 
 
-def pace(data: Data) -> pd.DataFrame:
-    """Return one row per bid: percent above the bidder's previous bid, and above the standing bid before the round.
+def bid_increments(data: Data) -> pd.DataFrame:
+    """Return one row per bid: percent above the bidder's previous bid and above the standing bid before the round.
 
-    Without such a bid, the base is the start price in force. All bids of a round are sealed.
+    Without such a bid, the base is the current start price. All bids of a round are sealed.
     """
     import pandas as pd
 
@@ -311,7 +316,8 @@ def niches(data: Data, options: Options) -> Result:
     tables = [
         Table("distance", "Kolmogorov–Smirnov distance of winning bids between objectives",
               [text("budget", "Budget"), number("estimate", "D"), number("p", "p"), count("n_profit", "Profit"),
-               count("n_items", "Items")], tests, note="In the paper they diverge from a budget of 30,000 upwards."),
+               count("n_items", "Items")], tests,
+               note="In the paper, the distributions diverge from a budget of 30,000 upwards."),
         Table("densities", "Densities of winning bids", [text("budget", "Budget"), text("objective", "Objective"),
               number("low", "From"), number("high", "To"), number("density", "Histogram"),
               number("kernel", "Kernel")], drawn),
@@ -322,11 +328,12 @@ def niches(data: Data, options: Options) -> Result:
 
 
 def _densities(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Return a chart with histogram steps as dashes and kernel densities as lines, one panel per budget."""
-    made = [{**row, "what": f"{row['objective']}: {part}", "value": row[key]}
+    """Return a chart with one panel per budget: histograms as dashed lines, kernel densities as solid lines."""
+    results = [{**row, "what": f"{row['objective']}: {part}", "value": row[key]}
             for part, key in (("kernel", "kernel"), ("histogram", "density")) for row in rows
             if row[key] is not None]  # fmt: skip
-    return charts.lines("densities", "Density of winning bids by objective", made, x="price", y="value", colour="what",
+    return charts.lines("densities", "Density of winning bids by objective", results, x="price", y="value",
+        colour="what",
                         facet="budget", x_title="Winning bid", y_title="Density", points=False)  # fmt: skip
 
 
@@ -334,21 +341,21 @@ def behaviour(data: Data, options: Options) -> Result:
     """Return profit per item won and number of bids, by start price, order and budget."""
     items = data.table("rounds", [*OF_ITEMS, "bids", "payoff"])
     rows = with_setting(data, items)
-    made = []
+    results = []
     for (setting, player, start), own in rows.groupby(["setting", "player", "start_price"]):
         won = own[own["winner"] == own["role"]]
-        made.append({"setting": setting, "player": player, "start_price": float(start), "won": len(won),
+        results.append({"setting": setting, "player": player, "start_price": float(start), "won": len(won),
                      "estimate": float(won["payoff"].mean()) if len(won) else None,
                      "bids": float(own["bids"].mean()), "n": len(own)})  # fmt: skip
     order = settings(rows)
-    made.sort(key=lambda row: (order.index(row["setting"]), row["player"], row["start_price"]))
+    results.sort(key=lambda row: (order.index(row["setting"]), row["player"], row["start_price"]))
     table = Table(
         "items", "Profit per item won and bids, by start price",
         [text("setting", "Setting"), text("player", "Bidder"), number("start_price", "Start price"),
          number("estimate", "Profit per item won"), count("won", "Won"), number("bids", "Mean bids"),
-         count("n", "Items")], made,
+         count("n", "Items")], results,
     )  # fmt: skip
-    figure = charts.scatter("items", "Profit per item won, by start price", made, x="start_price", y="estimate",
+    figure = charts.scatter("items", "Profit per item won, by start price", results, x="start_price", y="estimate",
                             size="bids", colour="player", facet="setting", x_title="Start price",
                             y_title="Mean profit per item won", size_title="Mean bids",
                             players=data.players)  # fmt: skip
@@ -359,13 +366,14 @@ ROUNDS = {"matches": MATCH, "rounds": OF_ITEMS}
 
 ANALYSES = [
     Analysis(
-        id="aucarena.errors", title="State tracking (AucArena, figure 3)", question="Do bidders keep track?",
+        id="aucarena.errors", title="State tracking (AucArena, figure 3)",
+            question="Do bidders keep track of the auction?",
         method="Corrected failure rates F/(C + F) of bids and of beliefs by kind; percentile bootstrap by auction.",
         run=errors, games=GAMES, columns={**NEEDED, "seats": ["match", "role", "bids", "withdrawals"]},
     ),
     Analysis(
         id="aucarena.priorities", title="Plans (AucArena, figures 4 and 9)", question="How do plans change?",
-        method="Mean priority of each item before each sale, and its change from step to step.",
+        method="Mean priority of each item before each sale, and its change from one sale to the next.",
         run=priorities, games=GAMES,
         columns={**ROUNDS, "decisions": ["match", "role", "round", "move_number", "move_priorities"]},
     ),
@@ -379,15 +387,15 @@ ANALYSES = [
     ),
     Analysis(
         id="aucarena.increments", title="Bid increments (AucArena, figure 5)", question="How aggressive are bids?",
-        method="Percent above the own preceding bid, and above the standing bid before the round; in five classes, of "
-        "which the paper prints two.",
+        method="Percentage above the bidder's own preceding bid and above the standing bid before the round, in five "
+        "classes, two of which the paper reports.",
         run=increments, games=GAMES,
         columns={**ROUNDS, "decisions": ["match", "role", "round", "phase", "move_number", "move_bid"]},
     ),
     Analysis(
         id="aucarena.niches", title="Objectives (AucArena, figure 8)", question="Do objectives find different niches?",
-        method="Winning bids by objective and budget: histogram of 20 common bins as density, Gaussian kernels with "
-        "Scott's width, Kolmogorov–Smirnov distance.",
+        method="Winning bids by objective and budget: density histogram with 20 common bins, Gaussian kernel density "
+        "with Scott's bandwidth, and Kolmogorov–Smirnov distance.",
         run=niches, games=GAMES, columns=ROUNDS,
     ),
     Analysis(

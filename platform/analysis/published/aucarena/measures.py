@@ -12,7 +12,7 @@ def corrected_failure_rate(failures: int, correct: int) -> float | None:
 
 
 def increments(bids: Sequence[tuple[Hashable, float]], start: float) -> dict[str, Any]:
-    """Return by what percentage each bid on one item exceeds the bidder's previous bid and the standing bid.
+    """Return the percentage by which each bid on an item exceeds the bidder's previous bid and the standing bid.
 
     Args:
         bids: (bidder, amount) in order; without a previous bid, the start price is used.

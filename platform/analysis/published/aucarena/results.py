@@ -7,7 +7,15 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from analysis import charts
-from analysis.published.aucarena.seats import GAMES, NEEDED, OF_ITEMS, bidders, scored, settings, with_setting
+from analysis.published.aucarena.seats import (
+    GAMES,
+    NEEDED,
+    OF_ITEMS,
+    bidders,
+    profits_by_auction,
+    settings,
+    with_setting,
+)
 from analysis.results import Analysis, Options, Result, Table, count, estimated, number, share, text
 from analysis.toolbox import mean, proportion, trueskill
 
@@ -15,40 +23,40 @@ if TYPE_CHECKING:
     from analysis.data import Data
 
 ORDERS_DRAWN, MOST_UPDATES = 100, 6_000
-"""Orders in which the auctions are rated again, and the largest number of updates; fewer orders for many auctions."""
+"""Number of shuffled orders in which auctions are rated, and maximum number of updates over all orders."""
 HUMAN_TABLE: Mapping[tuple[str, str], str] = {
     ("human", "random"): "7237.5, 3.8", ("human", "ascending"): "10862.5, 3.8", ("human", "descending"): "10025, 5",
     ("gpt-4-turbo", "random"): "8712.5, 5", ("gpt-4-turbo", "ascending"): "7525, 5",
     ("gpt-4-turbo", "descending"): "8287.5, 4.3", ("gpt-3.5", "random"): "3325, 1",
     ("gpt-3.5", "ascending"): "2875, 1.3", ("gpt-3.5", "descending"): "950, .5",
 }  # fmt: skip
-"""Profit and items from table 2; four auctions each."""
+"""Profit and items from table 2, each over four auctions."""
 
 
 def skill(data: Data, options: Options) -> Result:
-    """Return ratings per setting, and their mean over other orders of the auctions."""
+    """Return ratings by setting, and their mean over shuffled orders of the auctions."""
     rows = bidders(data, ["profit"])
-    made, numbers, warnings = [], {}, []
+    results, numbers, warnings = [], {}, []
     for setting in settings(rows):
-        matches = scored(rows[rows["setting"] == setting])
+        matches = profits_by_auction(rows[rows["setting"] == setting])
         rated = trueskill(matches)
         shuffled = over_orders(matches, options.seed)
         for player, rating in sorted(rated.items(), key=lambda pair: -pair[1]["mu"]):
             if note := rating.get("note"):
                 warnings.append(note)
             own = shuffled.get(player)
-            made.append({"setting": setting, "player": player, "estimate": rating["mu"], "sigma": rating["sigma"],
+            results.append({"setting": setting, "player": player, "estimate": rating["mu"], "sigma": rating["sigma"],
                          "low": rating["mu"] - rating["sigma"], "high": rating["mu"] + rating["sigma"],
                          "over_orders": own, "n": sum(player in match for match in matches)})  # fmt: skip
-            numbers[f"{setting}.{player}"] = {"estimate": rating["mu"], "se": rating["sigma"], "n": made[-1]["n"]}
+            numbers[f"{setting}.{player}"] = {"estimate": rating["mu"], "se": rating["sigma"], "n": results[-1]["n"]}
     table = Table(
         "ratings", "Skill by setting (budget, order of sale)",
         [text("setting", "Setting"), text("player", "Bidder"), number("estimate", "μ"), number("sigma", "σ"),
-         number("over_orders", "μ, mean over orders"), count("n", "Auctions")], made,
-        note="The published ratings are a figure, which shows the rule bidder above most models, and adaptive above "
-        "static and none. Each setting has its own pool.",
+         number("over_orders", "μ, mean over orders"), count("n", "Auctions")], results,
+        note="The paper shows its ratings only as a figure: the rule-based bidder ranks above most models, and "
+        "adaptive planning above static and no planning. Each setting has its own pool.",
     )  # fmt: skip
-    figure = charts.dots("ratings", "Skill by setting, μ ± σ", made, y="player", facet="setting", x_title="μ ± σ",
+    figure = charts.dots("ratings", "Skill by setting, μ ± σ", results, y="player", facet="setting", x_title="μ ± σ",
                          same_scale=True)  # fmt: skip
     return Result([table], [figure], numbers, warnings=list(dict.fromkeys(warnings)))
 
@@ -69,11 +77,11 @@ def over_orders(matches: Sequence[Mapping[str, float]], seed: int) -> dict[str, 
 def human(data: Data, options: Options) -> Result:
     """Return mean profit and items by bidder and order of sale."""
     rows = bidders(data, ["profit", "items"])
-    made, numbers = [], {}
+    results, numbers = [], {}
     for (order, player), own in rows.groupby(["order", "player"]):
         profit = mean(own["profit"].tolist(), own["match"].tolist(), level=options.level)
         items = mean(own["items"].tolist(), own["match"].tolist(), level=options.level)
-        made.append({"order": order, "player": player, "estimate": profit["estimate"], "low": profit.get("low"),
+        results.append({"order": order, "player": player, "estimate": profit["estimate"], "low": profit.get("low"),
                      "high": profit.get("high"), "items": items["estimate"], "n": own["match"].nunique(),
                      "published": _published(player, order)})  # fmt: skip
         numbers[f"{order}.{player}"] = {**{k: profit.get(k) for k in ("estimate", "se", "low", "high")}, "n": len(own)}
@@ -81,9 +89,9 @@ def human(data: Data, options: Options) -> Result:
         "bidders", "Profit and items by bidder and order",
         [text("order", "Order"), text("player", "Bidder"), *estimated("Profit"),
          number("items", "Items"), count("n", "Auctions"),
-         text("published", "Published (profit, items)")], made,
+         text("published", "Published (profit, items)")], results,
     )  # fmt: skip
-    figure = charts.dots("bidders", "Profit by bidder and order", made, y="player", facet="order", x_title="Profit",
+    figure = charts.dots("bidders", "Profit by bidder and order", results, y="player", facet="order", x_title="Profit",
                          same_scale=True)  # fmt: skip
     return Result([table], [figure], numbers)
 
@@ -94,33 +102,34 @@ def _published(player: str, order: str) -> str | None:
 
 
 def robustness(data: Data, options: Options) -> Result:
-    """Return whether bidders' ranks agree across settings, and who pays more than an item is worth."""
+    """Return whether bidders' ranks agree across settings, and how often they pay more than an item's true value."""
     rows = bidders(data, ["profit"])
-    rated = [trueskill(scored(rows[rows["setting"] == setting])) for setting in settings(rows)]
-    everywhere = sorted(set.intersection(*({*one} for one in rated)))
-    agreement = concordance([[one[player]["mu"] for player in everywhere] for one in rated])
-    tables = [Table("ranks", "Agreement of the ratings' ranks across settings",
+    rated = [trueskill(profits_by_auction(rows[rows["setting"] == setting])) for setting in settings(rows)]
+    common_players = sorted(set.intersection(*({*one} for one in rated)))
+    agreement = concordance([[one[player]["mu"] for player in common_players] for one in rated])
+    tables = [Table("ranks", "Agreement of rating ranks across settings",
                     [number("estimate", "Kendall's W"), count("players", "Bidders"), count("settings", "Settings"),
                      text("note", "Note")],
-                    [{**agreement, "players": len(everywhere), "settings": len(rated)}])]  # fmt: skip
+                    [{**agreement, "players": len(common_players), "settings": len(rated)}])]  # fmt: skip
     numbers: dict[str, Any] = {"w": {"estimate": agreement["estimate"], "n": len(rated)}}
     if data.has("rounds", *OF_ITEMS, "true_value"):
         items = data.table("rounds", [*OF_ITEMS, "true_value"])
         won = with_setting(data, items[items["winner"] == items["role"]])
-        made = []
+        results = []
         for player, own in won.groupby("player"):
             k = int((own["price"] > own["true_value"]).sum())
-            made.append({"player": player, "k": k, **proportion(k, len(own), level=options.level)})
+            results.append({"player": player, "k": k, **proportion(k, len(own), level=options.level)})
         tables.append(Table(
             "overpaid", "Items bought above their true value",
-            [text("player", "Bidder"), count("k", "Above"), count("n", "Items won"), *estimated("Share", share)], made,
+            [text("player", "Bidder"), count("k", "Above"), count("n", "Items won"), *estimated("Share", share)],
+            results,
         ))  # fmt: skip
-        numbers |= {f"overpaid.{r['player']}": {k: r[k] for k in ("estimate", "low", "high", "n")} for r in made}
+        numbers |= {f"overpaid.{r['player']}": {k: r[k] for k in ("estimate", "low", "high", "n")} for r in results}
     return Result(tables, [], numbers)
 
 
 def concordance(scores: Sequence[Sequence[float]]) -> dict[str, Any]:
-    """Return Kendall's W for several rankings of the same players, corrected for ties; 1 is full agreement."""
+    """Return Kendall's W for several rankings of the same players, corrected for ties; 1 is perfect agreement."""
     from scipy.stats import rankdata
 
     m, n = len(scores), len(scores[0]) if scores else 0
@@ -129,35 +138,36 @@ def concordance(scores: Sequence[Sequence[float]]) -> dict[str, Any]:
     ranks = [rankdata(one) for one in scores]
     totals = [float(sum(column)) for column in zip(*ranks, strict=True)]
     spread = sum((total - m * (n + 1) / 2) ** 2 for total in totals)
-    ties = sum(float(sum(k**3 - k for k in _sizes(one))) for one in scores)
-    most = m**2 * (n**3 - n) - m * ties
-    if most <= 0:
+    ties = sum(float(sum(k**3 - k for k in _tie_sizes(one))) for one in scores)
+    maximum = m**2 * (n**3 - n) - m * ties
+    if maximum <= 0:
         return {"estimate": None, "note": "all bidders are tied"}
-    return {"estimate": 12 * spread / most, "note": ""}
+    return {"estimate": 12 * spread / maximum, "note": ""}
 
 
-def _sizes(values: Sequence[float]) -> list[int]:
+def _tie_sizes(values: Sequence[float]) -> list[int]:
     return [list(values).count(value) for value in set(values)]
 
 
 ANALYSES = [
     Analysis(
         id="aucarena.skill", title="Skill (AucArena, figures 2 and 7)", question="Who wins?",
-        method="TrueSkill (μ 25, σ 25/3, β 25/6, τ 25/300, draw 10 %) of profits, equal profits as draws, auctions in "
-        "order of start, one pool per setting; and the mean over shuffled orders. All auctions of a setting are in its "
-        "pool, so that each baseline has one rating. Without the package trueskill: Plackett–Luce.",
+        method="TrueSkill (μ 25, σ 25/3, β 25/6, τ 25/300, draw 10 %) by profit, with equal profits as draws, auctions "
+        "in order of their start, and one pool per setting; also the mean over shuffled orders. All auctions of a "
+        "setting are in the same pool, so that each baseline has one rating. If the package trueskill is not "
+        "installed, Plackett–Luce ratings are used.",
         run=skill, games=GAMES, columns=NEEDED,
     ),
     Analysis(
-        id="aucarena.human", title="People (AucArena, table 2)", question="How do people do?",
-        method="Mean profit and items by bidder and order, t intervals clustered by auction.",
+        id="aucarena.human", title="People (AucArena, table 2)", question="How well do people do?",
+        method="Mean profit and items by bidder and order, with t intervals clustered by auction.",
         run=human, needs="people", games=GAMES, columns=NEEDED,
     ),
     Analysis(
         id="aucarena.robustness", title="Robustness (AucArena's auctions)",
         question="Are ranks stable across settings?",
-        method="Kendall's W of the ranks of ratings across settings, of bidders who are in all of them; share of the "
-        "items won that cost more than their true value, Wilson intervals.",
+        method="Kendall's W of rating ranks across settings, over the bidders present in all of them; share of items "
+        "won at a price above their true value, with Wilson intervals.",
         run=robustness, games=GAMES, columns=NEEDED,
     ),
 ]  # fmt: skip

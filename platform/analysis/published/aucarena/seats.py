@@ -1,4 +1,4 @@
-"""One row per auction and bidder with its setting: budget and order of sale."""
+"""One row per auction and bidder, with the auction's setting: budget and order of sale."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OF_ITEMS = ["match", "round", "role", "item", "start_price", "winner", "price"]
 
 
 def bidders(data: Data, columns: Sequence[str]) -> pd.DataFrame:
-    """Return match, role, player, setting, budget, order, at (position in time) and the given columns of seats.csv."""
+    """Return one row per seat, with the given columns of seats.csv, the player and the auction's setting."""
     if missing := [name for name in columns if not data.has("seats", name)]:
         raise SkippedError(f"The table seats has no column {', '.join(missing)}.")
     rows = data.table("seats", [*dict.fromkeys(["match", "role", *columns])])
@@ -30,7 +30,7 @@ def bidders(data: Data, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def with_setting(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows that have `match` and `role` with the player, setting and the auction's position in time added."""
+    """Add the player, the auction's setting and its position in time (`at`) to rows with `match` and `role`."""
     rows = rows.copy()
     rows["player"] = with_who(data, rows)
     extra = [name for name in ("started_at", "config_objectives", "config_players") if data.has("matches", name)]
@@ -43,7 +43,7 @@ def with_setting(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
     rows = rows.join(about.set_index("match")[["at", "budget", "order", "setting", *extra]], on="match")
     rows = rows[rows["player"].notna() & rows["setting"].notna()]
     if not len(rows):
-        raise SkippedError("No auction is in the dataset.")
+        raise SkippedError("The dataset contains no auctions.")
     return rows.sort_values(["at", "role"], kind="stable").reset_index(drop=True)
 
 
@@ -57,7 +57,7 @@ def settings(rows: pd.DataFrame) -> list[str]:
     return sorted(rows["setting"].unique(), key=place)
 
 
-def scored(rows: pd.DataFrame) -> list[dict[str, float]]:
+def profits_by_auction(rows: pd.DataFrame) -> list[dict[str, float]]:
     """Return {player: mean profit over its seats} for each auction, in chronological order."""
     means = rows.groupby(["at", "player"], sort=True)["profit"].mean()
     found: dict[Any, dict[str, float]] = {}

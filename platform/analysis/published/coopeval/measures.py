@@ -12,13 +12,13 @@ Profile = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Published:
-    """A published base game, with actions named by letters.
+class BaseGame:
+    """A published base game, with letters as actions.
 
     Attributes:
-        actions: letters of A0, A1, …, in that order; the same for every seat.
-        cooperate: the cooperative letter.
-        points: every seat's points in each profile.
+        actions: the letters of A0, A1, …, in that order; the same for every seat.
+        cooperate: the cooperative action.
+        points: function that returns every seat's points in a profile.
     """
 
     seats: int
@@ -44,20 +44,18 @@ def _travelers(profile: Profile) -> tuple[float, ...]:
     return (low + 2.0, low - 2.0) if one < other else (low - 2.0, low + 2.0)
 
 
-GAMES: Mapping[str, Published] = {
-    "prisoners_dilemma": Published(
-        2, ("C", "D"), "C", _table({"CC": (2, 2), "CD": (0, 3), "DC": (3, 0), "DD": (1, 1)})
-    ),
-    "public_goods": Published(3, ("C", "D"), "C", _public_goods),
-    "travelers_dilemma": Published(2, ("2", "3", "4", "5"), "5", _travelers),
-    "trust": Published(2, ("G", "K"), "G", _table({"GG": (10, 10), "GK": (0, 20), "KG": (6, 2), "KK": (4, 4)})),
-    "stag_hunt": Published(2, ("S", "H"), "S", _table({"SS": (5, 5), "SH": (0, 3), "HS": (3, 0), "HH": (3, 3)})),
+GAMES: Mapping[str, BaseGame] = {
+    "prisoners_dilemma": BaseGame(2, ("C", "D"), "C", _table({"CC": (2, 2), "CD": (0, 3), "DC": (3, 0), "DD": (1, 1)})),
+    "public_goods": BaseGame(3, ("C", "D"), "C", _public_goods),
+    "travelers_dilemma": BaseGame(2, ("2", "3", "4", "5"), "5", _travelers),
+    "trust": BaseGame(2, ("G", "K"), "G", _table({"GG": (10, 10), "GK": (0, 20), "KG": (6, 2), "KK": (4, 4)})),
+    "stag_hunt": BaseGame(2, ("S", "H"), "S", _table({"SS": (5, 5), "SH": (0, 3), "HS": (3, 0), "HH": (3, 3)})),
 }
 CODES = {f"A{number}": number for number in range(10)}
 
 
 def discounted(payoffs: Sequence[float], delta: float) -> float | None:
-    """Return Σ w_t·payoff_t with w_t = (1-δ)δ^t, and δ^(T-1) for the last round; None without rounds."""
+    """Return Σ w_t·payoff_t, with w_t = (1-δ)δ^t but δ^(T-1) for the last round; None without rounds."""
     if not payoffs:
         return None
     last = len(payoffs) - 1
@@ -75,16 +73,16 @@ def design_quality(
         mediator: the action played for delegators, by the number of delegators.
     """
     if game not in GAMES:
-        return {"ns": None, "wd": None, "note": f"{game} has no cooperative outcome to judge by"}
+        return {"ns": None, "wd": None, "note": f"{game} has no cooperative outcome to compare with"}
     base = GAMES[game]
     if contract is not None:
-        paid = {_letter(base, action): float(value) for action, value in contract.items()}
+        payments = {_letter(base, action): float(value) for action, value in contract.items()}
 
         def with_payments(profile: Profile) -> tuple[float, ...]:
-            own = [paid.get(action, 0.0) for action in profile]
+            own = [payments.get(action, 0.0) for action in profile]
             return tuple(
-                points + gets - (sum(own) - gets) / (base.seats - 1)
-                for points, gets in zip(base.points(profile), own, strict=True)
+                points + payment - (sum(own) - payment) / (base.seats - 1)
+                for points, payment in zip(base.points(profile), own, strict=True)
             )
 
         return _quality(base, base.actions, base.cooperate, with_payments)
@@ -101,14 +99,14 @@ def design_quality(
     return _quality(base, (*base.actions, "delegate"), "delegate", resolved)
 
 
-def _letter(base: Published, action: str) -> str:
+def _letter(base: BaseGame, action: str) -> str:
     return base.actions[CODES[action]] if action in CODES and action not in base.actions else action
 
 
 def _quality(
-    base: Published, actions: Sequence[str], target: str, points: Callable[[Profile], tuple[float, ...]]
+    base: BaseGame, actions: Sequence[str], target: str, points: Callable[[Profile], tuple[float, ...]]
 ) -> dict[str, Any]:
-    at_rest = points((target,) * base.seats)
+    at_target = points((target,) * base.seats)
     nash, dominant = True, True
     for seat in range(base.seats):
         for action in actions:
@@ -117,9 +115,9 @@ def _quality(
             gains = []
             for others in product(actions, repeat=base.seats - 1):
                 with_target = (*others[:seat], target, *others[seat:])
-                instead = (*others[:seat], action, *others[seat:])
-                gains.append(points(with_target)[seat] - points(instead)[seat])
-            alone = (target,) * seat + (action,) + (target,) * (base.seats - seat - 1)
-            nash = nash and points(alone)[seat] <= at_rest[seat] + TOLERANCE
+                with_action = (*others[:seat], action, *others[seat:])
+                gains.append(points(with_target)[seat] - points(with_action)[seat])
+            deviation = (target,) * seat + (action,) + (target,) * (base.seats - seat - 1)
+            nash = nash and points(deviation)[seat] <= at_target[seat] + TOLERANCE
             dominant = dominant and min(gains) >= -TOLERANCE and max(gains) > TOLERANCE
     return {"ns": nash, "wd": dominant}

@@ -1,4 +1,4 @@
-"""Which mechanism works, who gains from whom, and the effects of selection (tables; figures 3 and 19 to 38)."""
+"""Scores of mechanisms, meta-games, selection and ratings (tables; figures 3 and 19 to 38)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analysis.published.coopeval.tournaments import (
     Tournament,
     normalised,
     over_runs_then_games,
-    said,
+    readable_name,
     spread,
     tournaments,
 )
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from analysis.data import Data
 
 AVERAGE = "all agents"
-MEANS: Mapping[str, str] = {
+PUBLISHED_MEANS: Mapping[str, str] = {
     "none": ".072 ± .015",
     "repetition": ".587 ± .141",
     "reputation_first_order": ".321 ± .138",
@@ -35,21 +35,21 @@ MEANS: Mapping[str, str] = {
     "mediation": ".695 ± .082",
     "contract": ".801 ± .037",
 }
-AFTER: Mapping[str, str] = {
+PUBLISHED_FITNESS: Mapping[str, str] = {
     "none": ".021 ± .021",
     "repetition": ".992 ± .005",
     "mediation": "1.000",
     "contract": ".999 ± .001",
 }
 SHOWN_STEPS = 40
-UNIT = "Normalised: 0 is the payoff in equilibrium, 1 that when all cooperate."
+UNIT = "Normalised: 0 is the equilibrium payoff and 1 the payoff when all cooperate."
 
 
 # ---- tables --------------------------------------------------------------------------------------------
 
 
 def scores(run: Tournament) -> dict[str, dict[str, float]]:
-    """Return normalised means by agent and overall and, if there is a tensor, fitness after the dynamics."""
+    """Return normalised means by agent and overall, and fitness after the dynamics if there is a payoff tensor."""
     found: dict[str, dict[str, float]] = {}
     means = run.means()
     for label, value in means.items():
@@ -84,21 +84,21 @@ def payoffs(data: Data, options: Options) -> Result:
     runs = tournaments(data)
     mean, fitness = collected(runs, "mean"), collected(runs, "fitness")
     if not mean:
-        raise SkippedError("No base game has reference payoffs.")
-    whole, parts, numbers = [], [], {}
+        raise SkippedError("None of the base games has reference payoffs.")
+    overall, by_game, numbers = [], [], {}
     for (mechanism, label), values in mean.items():
         own, after = over_runs_then_games(values), over_runs_then_games(fitness.get((mechanism, label), {}))
-        shown = label == AVERAGE
-        whole.append(
+        is_average = label == AVERAGE
+        overall.append(
             {
-                "mechanism": said(mechanism),
+                "mechanism": readable_name(mechanism),
                 "agent": label,
                 "mean": own["estimate"],
                 "mean_se": own["se"],
-                "published_mean": MEANS.get(mechanism) if shown else None,
+                "published_mean": PUBLISHED_MEANS.get(mechanism) if is_average else None,
                 "fitness": after["estimate"],
                 "fitness_se": after["se"],
-                "published_fitness": AFTER.get(mechanism) if shown else None,
+                "published_fitness": PUBLISHED_FITNESS.get(mechanism) if is_average else None,
                 "n": own["n"],
             }
         )
@@ -106,48 +106,61 @@ def payoffs(data: Data, options: Options) -> Result:
         if after["n"]:
             numbers[f"{mechanism}.{label}.fitness"] = after
         for game in dict.fromkeys(game for game, _run in values):
-            of_game = spread([value for (name, _run), value in values.items() if name == game])
-            later = spread([v for (name, _run), v in fitness.get((mechanism, label), {}).items() if name == game])
-            parts.append(
+            game_mean = spread([value for (name, _run), value in values.items() if name == game])
+            game_fitness = spread(
+                [v for (name, _run), v in fitness.get((mechanism, label), {}).items() if name == game]
+            )
+            by_game.append(
                 {
-                    "mechanism": said(mechanism),
-                    "game": said(game),
+                    "mechanism": readable_name(mechanism),
+                    "game": readable_name(game),
                     "agent": label,
-                    "mean": of_game["estimate"],
-                    "mean_se": of_game["se"],
-                    "fitness": later["estimate"],
-                    "fitness_se": later["se"],
-                    "n": of_game["n"],
+                    "mean": game_mean["estimate"],
+                    "mean_se": game_mean["se"],
+                    "fitness": game_fitness["estimate"],
+                    "fitness_se": game_fitness["se"],
+                    "n": game_mean["n"],
                 }
             )
-    scored = (number("mean", "Mean"), number("mean_se", "SE"), number("fitness", "Fitness"), number("fitness_se", "SE"))
+    score_columns = (
+        number("mean", "Mean"),
+        number("mean_se", "SE"),
+        number("fitness", "Fitness"),
+        number("fitness_se", "SE"),
+    )
     tables = [
         Table(
             "aggregate",
-            "Score by mechanism, over the base games",
+            "Mean score by mechanism over the base games",
             [
                 text("mechanism", "Mechanism"),
                 text("agent", "Agent"),
-                *scored[:2],
+                *score_columns[:2],
                 text("published_mean", "Published mean"),
-                *scored[2:],
+                *score_columns[2:],
                 text("published_fitness", "Published fitness"),
                 count("n", "Games"),
             ],
-            whole,
-            note=f"{UNIT} Standard errors over the games.",
+            overall,
+            note=f"{UNIT} Standard errors are over the base games.",
         ),
         Table(
             "games",
             "Score by mechanism and base game",
-            [text("mechanism", "Mechanism"), text("game", "Game"), text("agent", "Agent"), *scored, count("n", "Runs")],
-            parts,
-            note=f"{UNIT} Standard errors over the runs.",
+            [
+                text("mechanism", "Mechanism"),
+                text("game", "Game"),
+                text("agent", "Agent"),
+                *score_columns,
+                count("n", "Runs"),
+            ],
+            by_game,
+            note=f"{UNIT} Standard errors are over the runs.",
         ),
     ]
     drawn = one_se(
         {"mechanism": row["mechanism"], "agent": row["agent"], "estimate": row["mean"], "se": row["mean_se"]}
-        for row in whole
+        for row in overall
     )
     figure = charts.dots(
         "aggregate",
@@ -158,17 +171,18 @@ def payoffs(data: Data, options: Options) -> Result:
         x_title="Normalised mean",
         same_scale=True,
     )
-    return Result(tables, [figure], numbers, warnings=_apart(runs))
+    return Result(tables, [figure], numbers, warnings=_warnings(runs))
 
 
-def _apart(runs: Sequence[Tournament]) -> list[str]:
+def _warnings(runs: Sequence[Tournament]) -> list[str]:
     """Return warnings about base games without references and tournaments in which some agents never met."""
-    games = {said(run.game) for run in runs if normalised(0, run.game) is None}
-    warnings = [f"Without reference payoffs, not in these scores: {', '.join(sorted(games))}."] if games else []
-    left = sum(run.tensor() is None and "reputation" not in run.mechanism for run in runs)
-    if left:
+    games = {readable_name(run.game) for run in runs if normalised(0, run.game) is None}
+    warnings = [f"Not included because they have no reference payoffs: {', '.join(sorted(games))}."] if games else []
+    incomplete = sum(run.tensor() is None and "reputation" not in run.mechanism for run in runs)
+    if incomplete:
         warnings.append(
-            f"In {left} tournaments not every combination of agents was played: mean over seats, no fitness."
+            f"In {incomplete} tournaments, some combinations of agents were never played; there the mean is over "
+            "seats, and there is no fitness."
         )
     return warnings
 
@@ -177,18 +191,18 @@ def ranking(data: Data, options: Options) -> Result:
     """Return mechanisms ranked by their mean, with bootstrap intervals of the ranks."""
     values = {m: own for (m, label), own in collected(tournaments(data), "mean").items() if label == AVERAGE}
     if len(values) < 2:
-        raise SkippedError("There is only one mechanism; analyse the datasets of several together.")
+        raise SkippedError("There is only one mechanism; analyse the datasets of several mechanisms together.")
     found = {mechanism: over_runs_then_games(own) for mechanism, own in values.items()}
     drawn = drawn_ranks(values, options)
     order = sorted(found, key=lambda mechanism: -found[mechanism]["estimate"])
-    made = [
+    results = [
         {
             "rank": place,
-            "mechanism": said(mechanism),
+            "mechanism": readable_name(mechanism),
             **found[mechanism],
             "rank_low": drawn[mechanism][0],
             "rank_high": drawn[mechanism][1],
-            "published": PLACES.get(mechanism),
+            "published": PUBLISHED_RANKS.get(mechanism),
         }
         for place, mechanism in enumerate(order, start=1)
     ]
@@ -205,19 +219,19 @@ def ranking(data: Data, options: Options) -> Result:
             count("n", "Games"),
             count("published", "Published rank"),
         ],
-        made,
+        results,
         note=UNIT,
     )
-    shown = one_se(made)
+    shown = one_se(results)
     figure = charts.dots("mechanisms", "Mean score of mechanisms ± SE", shown, y="mechanism", x_title="Normalised mean")
     return Result(
         [table],
         [figure],
-        {row["mechanism"]: {"estimate": row["estimate"], "se": row["se"], "n": row["n"]} for row in made},
+        {row["mechanism"]: {"estimate": row["estimate"], "se": row["se"], "n": row["n"]} for row in results},
     )
 
 
-PLACES: Mapping[str, int] = {
+PUBLISHED_RANKS: Mapping[str, int] = {
     "contract": 1,
     "mediation": 2,
     "repetition": 3,
@@ -228,7 +242,7 @@ PLACES: Mapping[str, int] = {
 
 
 def drawn_ranks(values: Mapping[str, Mapping[tuple[str, int], float]], options: Options) -> dict[str, Any]:
-    """Return percentiles of each mechanism's rank over draws of games, and of runs within each drawn game."""
+    """Return percentiles of each mechanism's rank over bootstrap draws of games, and of runs within drawn games."""
     import numpy as np
 
     rng = np.random.default_rng(options.seed)
@@ -260,20 +274,20 @@ def drawn_ranks(values: Mapping[str, Mapping[tuple[str, int], float]], options: 
 
 
 def pooled(runs: Sequence[Tournament]) -> list[Tournament]:
-    """Return, as run 0, all runs of each base game and mechanism pooled if all agents met in them."""
+    """Return one tournament, as run 0, that pools all runs of each base game and mechanism in which all agents met."""
     groups: dict[tuple[str, str], list[Any]] = {}
     for run in runs:
         groups.setdefault((run.mechanism, run.game), []).extend(run.outcomes)
-    made = [Tournament(mechanism, game, 0, outcomes) for (mechanism, game), outcomes in groups.items()]
-    found = [one for one in made if one.tensor() is not None]
+    results = [Tournament(mechanism, game, 0, outcomes) for (mechanism, game), outcomes in groups.items()]
+    found = [one for one in results if one.tensor() is not None]
     if not found:
         raise SkippedError("There is no tournament in which all agents met (reputation has none).")
     return found
 
 
 def meta_games(data: Data, options: Options) -> Result:
-    """Return the own and the other's payoff for every combination of agents."""
-    made, figures = [], []
+    """Return both agents' payoffs for every combination of agents."""
+    results, figures = [], []
     for one in pooled(tournaments(data)):
         U, types = one.tensor(), one.types
         rows = []
@@ -286,8 +300,8 @@ def meta_games(data: Data, options: Options) -> Result:
                     mine, theirs = float(U[(i, j, *rest)]), float(U[(j, i, *rest)])
                     rows.append(
                         {
-                            "mechanism": said(one.mechanism),
-                            "game": said(one.game),
+                            "mechanism": readable_name(one.mechanism),
+                            "game": readable_name(one.game),
                             "agent": own,
                             "other": other,
                             "third": "" if third is None else f"third: {types[third]}",
@@ -296,9 +310,9 @@ def meta_games(data: Data, options: Options) -> Result:
                             "estimate": value if (value := normalised(mine, one.game)) is not None else mine,
                         }
                     )
-        made += rows
+        results += rows
         if rows:
-            title = f"{said(one.game).capitalize()}, {said(one.mechanism)}: own payoff of the row's agent"
+            title = f"{readable_name(one.game).capitalize()}, {readable_name(one.mechanism)}: payoff of the row agent"
             figures.append(
                 charts.heat(
                     f"{one.game}_{one.mechanism}",
@@ -307,8 +321,8 @@ def meta_games(data: Data, options: Options) -> Result:
                     x="other",
                     y="agent",
                     facet="third" if U.ndim == 3 else "",
-                    x_title="Other agent",
-                    y_title="Agent",
+                    x_title="Column agent",
+                    y_title="Row agent",
                     value_title="Normalised" if normalised(0, one.game) is not None else "Points",
                     x_order=types,
                     y_order=types,
@@ -316,7 +330,7 @@ def meta_games(data: Data, options: Options) -> Result:
             )
     table = Table(
         "payoffs",
-        "Mean points of the row's agent and of the other",
+        "Mean points of each agent and the other agent",
         [
             text("mechanism", "Mechanism"),
             text("game", "Game"),
@@ -327,27 +341,27 @@ def meta_games(data: Data, options: Options) -> Result:
             number("others", "Other's"),
             number("estimate", "Normalised"),
         ],
-        made,
-        note="Means over repetitions, then over seat orders; self-play counts both seats.",
+        results,
+        note="Means are taken over repetitions, then over seat orders; self-play counts both seats.",
     )
     return Result([table], figures)
 
 
 def dynamics(data: Data, options: Options) -> Result:
-    """Return population and fitness, step by step."""
-    made, ends = [], []
+    """Return population shares and fitness at each step of the dynamics."""
+    results, ends = [], []
     for one in pooled(tournaments(data)):
-        where = f"{said(one.game)}, {said(one.mechanism)}"
+        where = f"{readable_name(one.game)}, {readable_name(one.mechanism)}"
         steps = list(replicator_path(one.tensor()))
         for step in shown_steps(len(steps)):
             population, fitness = steps[step]
             for at, label in enumerate(one.types):
                 score = normalised(float(fitness[at]), one.game)
-                made.append(
+                results.append(
                     {
                         "where": where,
-                        "mechanism": said(one.mechanism),
-                        "game": said(one.game),
+                        "mechanism": readable_name(one.mechanism),
+                        "game": readable_name(one.game),
                         "agent": label,
                         "step": step,
                         "at": step + 1,
@@ -374,7 +388,7 @@ def dynamics(data: Data, options: Options) -> Result:
     tables = [
         Table(
             "ends",
-            "After the dynamics",
+            "Population and average payoff after the dynamics",
             [
                 text("where", "Tournament"),
                 count("steps", "Steps"),
@@ -386,7 +400,7 @@ def dynamics(data: Data, options: Options) -> Result:
         ),
         Table(
             "steps",
-            "Population and fitness by step",
+            "Population shares and fitness by step",
             [
                 text("where", "Tournament"),
                 text("agent", "Agent"),
@@ -394,12 +408,12 @@ def dynamics(data: Data, options: Options) -> Result:
                 number("population", "Share"),
                 number("fitness", "Fitness"),
             ],
-            made,
+            results,
         ),
     ]
     figures = []
-    for mechanism in dict.fromkeys(row["mechanism"] for row in made):
-        own = [row for row in made if row["mechanism"] == mechanism]
+    for mechanism in dict.fromkeys(row["mechanism"] for row in results):
+        own = [row for row in results if row["mechanism"] == mechanism]
         for what, title in (("population", "Share of each agent"), ("fitness", "Fitness of each agent")):
             figures.append(
                 charts.lines(
@@ -421,7 +435,7 @@ def dynamics(data: Data, options: Options) -> Result:
 
 
 def shown_steps(length: int) -> list[int]:
-    """Return steps at roughly equal distances on a logarithmic axis, including the first and the last."""
+    """Return steps that are roughly equally spaced on a logarithmic axis, including the first and the last."""
     last = length - 1
     places = {round((last + 1) ** (part / SHOWN_STEPS)) - 1 for part in range(SHOWN_STEPS + 1)}
     return sorted({0, last, *(place for place in places if 0 <= place <= last)})
@@ -443,19 +457,19 @@ def deviation(data: Data, options: Options) -> Result:
             ratings.setdefault((run.mechanism, label), {})[run.game, run.run] = rating
     if not ranks:
         raise SkippedError("There is no tournament in which all agents met (reputation has none).")
-    made = []
+    results = []
     for (mechanism, label), own in ranks.items():
-        made.append(
+        results.append(
             {
-                "mechanism": said(mechanism),
+                "mechanism": readable_name(mechanism),
                 "agent": label,
                 **over_runs_then_games(own),
                 "rating": over_runs_then_games(ratings[mechanism, label])["estimate"],
                 "published": "Claude 3.0, GPT-4o 5.4" if mechanism == "none" else None,
             }
         )
-    order = list(dict.fromkeys(row["mechanism"] for row in made))
-    made.sort(key=lambda row: (order.index(row["mechanism"]), row["estimate"]))
+    order = list(dict.fromkeys(row["mechanism"] for row in results))
+    results.sort(key=lambda row: (order.index(row["mechanism"]), row["estimate"]))
     table = Table(
         "ranks",
         "Mean rank by deviation rating",
@@ -468,11 +482,12 @@ def deviation(data: Data, options: Options) -> Result:
             count("n", "Games"),
             text("published", "Published"),
         ],
-        made,
-        note="1 is best, ties averaged. Published ratings fix whatever is tight in one solution of the solver and "
-        "agree with the lexicographic minimum in 28 of 48 tournaments: expect different ranks.",
+        results,
+        note="Rank 1 is best; ties get their average rank. The published ratings fix the constraints that are tight in "
+        "one of the solver's solutions, and agree with the lexicographic minimum in 28 of 48 tournaments, so ranks may "
+        "differ.",
     )
-    shown = one_se(made)
+    shown = one_se(results)
     figure = charts.dots(
         "ranks",
         "Mean rank by deviation rating ± SE",
@@ -483,7 +498,9 @@ def deviation(data: Data, options: Options) -> Result:
         same_scale=True,
     )
     return Result(
-        [table], [figure], {f"{r['mechanism']}.{r['agent']}": {k: r[k] for k in ("estimate", "se", "n")} for r in made}
+        [table],
+        [figure],
+        {f"{r['mechanism']}.{r['agent']}": {k: r[k] for k in ("estimate", "se", "n")} for r in results},
     )
 
 
@@ -499,10 +516,10 @@ ANALYSES = [
     Analysis(
         id="coopeval.payoffs",
         title="Scores of mechanisms (CoopEval, aggregate and per-game tables)",
-        question="Which mechanism works?",
-        method="Mean: fitness against the uniform population (reputation: mean over seats); fitness: after replicator "
-        "dynamics (η .1, at most 1,000 steps), the average weighted by the population; mean over runs, normalised, "
-        "then mean ± SE over the base games.",
+        question="Which mechanisms work?",
+        method="Mean: payoff against the uniform population (under reputation: mean over seats). Fitness: payoff after "
+        "replicator dynamics (η .1, at most 1,000 steps), weighted by population shares. Both are averaged over runs "
+        "and normalised; mean ± SE over the base games.",
         run=payoffs,
         games=GAMES,
         columns=NEEDED,
@@ -511,7 +528,8 @@ ANALYSES = [
         id="coopeval.ranking",
         title="Ranking of mechanisms (CoopEval)",
         question="Which mechanism works best?",
-        method="Mechanisms by mean score; ranks' percentile bootstrap over games and runs within them.",
+        method="Mechanisms ranked by mean score; percentile bootstrap intervals of ranks, over games and runs within "
+        "games.",
         run=ranking,
         games=GAMES,
         columns=NEEDED,
@@ -520,8 +538,8 @@ ANALYSES = [
         id="coopeval.meta_game",
         title="Meta-games (CoopEval, figures 19 to 38)",
         question="Who gains from playing with whom?",
-        method="Mean discounted payoff of each agent with each other, over repetitions and seat orders; three seats: "
-        "one panel per third agent.",
+        method="Mean discounted payoff of each agent against each other agent, over repetitions and seat orders; with "
+        "three seats, one panel per third agent.",
         run=meta_games,
         games=GAMES,
         columns=NEEDED,
@@ -530,8 +548,8 @@ ANALYSES = [
         id="coopeval.dynamics",
         title="Selection (CoopEval, figure 3)",
         question="Which agents does selection favour?",
-        method="Discrete replicator dynamics from the uniform population (η .1) on the mean over runs; no reputation, "
-        "whose matches have no meta-game.",
+        method="Discrete replicator dynamics (η .1) from the uniform population, on payoffs averaged over runs; "
+        "reputation is left out because its matches form no meta-game.",
         run=dynamics,
         games=GAMES,
         columns=NEEDED,
@@ -540,7 +558,7 @@ ANALYSES = [
         id="coopeval.deviation",
         title="Robust strength (CoopEval)",
         question="Which agents are robustly strong?",
-        method="Deviation ratings (lexicographic minimum of deviation gains) of every tournament, as ranks; mean over "
+        method="Ranks by deviation rating (lexicographic minimum of deviation gains) in every tournament; mean over "
         "runs, then mean ± SE over the base games.",
         run=deviation,
         games=GAMES,

@@ -14,7 +14,7 @@ from analysis import charts
 from analysis.errors import SkippedError
 from analysis.frames import one_se, with_who
 from analysis.published.coopeval.measures import design_quality
-from analysis.published.coopeval.tournaments import GAMES, REPUTATION, said, spread
+from analysis.published.coopeval.tournaments import GAMES, REPUTATION, readable_name, spread
 from analysis.results import Analysis, Options, Result, Table, count, estimated, share, text
 from analysis.toolbox import proportion
 
@@ -35,15 +35,15 @@ PUBLISHED_DESIGNS: Mapping[tuple[str, str], str] = {
 
 
 def moves(data: Data, phase: str) -> pd.DataFrame:
-    """Return the parsed moves of a phase: match, role, round, move, player, repetition, base game, mechanism."""
+    """Return the parsed moves of a phase, with player, repetition, base game and mechanism."""
     rows = data.table("decisions", DECISIONS)
     rows = rows[rows["phase"] == phase].reset_index(drop=True)
     rows["move"] = [json.loads(words) if isinstance(words, str) else {} for words in rows["move"]]
-    return placed(data, rows)
+    return with_tournament(data, rows)
 
 
-def placed(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows that have `match` and `role` with the player, base game, mechanism and run added."""
+def with_tournament(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
+    """Add the player, base game, mechanism and run to rows with `match` and `role`."""
     rows = rows.copy()
     rows["player"] = with_who(data, rows)
     about = data.table("matches", ABOUT).set_index("match")
@@ -59,12 +59,12 @@ def _groups(rows: pd.DataFrame, *keys: str) -> Any:
 
 
 def actions(data: Data, options: Options) -> Result:
-    """Return the mean stated probability of each action, and realised shares."""
+    """Return the mean stated probability and the realised share of each action."""
     acts = moves(data, "act")
     if not len(acts):
         raise SkippedError("The decisions have no phase “act”.")
     stated = [{**row, "stated": probabilities(row["move"])} for row in acts.to_dict("records")]
-    realised = placed(data, data.table("rounds", ["match", "role", "action"]))
+    realised = with_tournament(data, data.table("rounds", ["match", "role", "action"]))
     played: dict[tuple[str, str], Counter[str]] = {}
     for row in realised.to_dict("records"):
         played.setdefault((row["game"], row["mechanism"]), Counter())[str(row["action"])] += 1
@@ -76,15 +76,15 @@ def actions(data: Data, options: Options) -> Result:
         for action, probability in row["stated"].items():
             own = sums.setdefault(key, {})
             own[action] = own.get(action, 0.0) + probability
-    made = []
+    results = []
     for key in sorted(sums):
         names = sorted({*sums[key], *played.get(key, ())}, key=lambda name: (name == "delegate", name))
         total = sum(played.get(key, Counter()).values())
         for action in names:
-            made.append(
+            results.append(
                 {
-                    "game": said(key[0]),
-                    "mechanism": said(key[1]),
+                    "game": readable_name(key[0]),
+                    "mechanism": readable_name(key[1]),
                     "action": action,
                     "estimate": sums[key].get(action, 0.0) / number_of[key],
                     "realised": played[key][action] / total if total and action != "delegate" else None,
@@ -102,14 +102,15 @@ def actions(data: Data, options: Options) -> Result:
             share("realised", "Realised"),
             count("n", "Decisions"),
         ],
-        made,
-        note="Stated: mean probability; realised: after chance, and after the mediator acted for those who delegated.",
+        results,
+        note="Stated: mean stated probability. Realised: share of actions after randomisation and after the mediator "
+        "acted for those who delegated.",
     )
-    order = sorted({row["action"] for row in made}, key=lambda name: (name == "delegate", name))
+    order = sorted({row["action"] for row in results}, key=lambda name: (name == "delegate", name))
     figure = charts.bars(
         "actions",
         "Stated probability of each action",
-        made,
+        results,
         y="mechanism",
         colour="action",
         facet="game",
@@ -131,18 +132,18 @@ def probabilities(move: Mapping[str, Any]) -> dict[str, float]:
 def reactions(data: Data, options: Options) -> Result:
     """Return realised actions given the co-players' actions in the previous round."""
     columns = ["match", "round", "role", "group", "action"]
-    rows = placed(data, data.table("rounds", columns))
+    rows = with_tournament(data, data.table("rounds", columns))
     rows = rows[rows["mechanism"].isin(["repetition", *REPUTATION])]
     if not len(rows):
-        raise SkippedError("No match had several rounds, so there is nothing to react to.")
-    counts = reacted(rows)
+        raise SkippedError("No match had several rounds, so there are no previous actions to react to.")
+    counts = count_reactions(rows)
     totals: Counter[tuple[str, ...]] = Counter()
     for key, k in counts.items():
         totals[key[:-1]] += k
-    made = [
+    results = [
         {
-            "mechanism": said(mechanism),
-            "game": said(game),
+            "mechanism": readable_name(mechanism),
+            "game": readable_name(game),
             "player": player,
             "after": after,
             "action": action,
@@ -164,12 +165,12 @@ def reactions(data: Data, options: Options) -> Result:
             *WILSON,
             count("n", "of"),
         ],
-        made,
-        note="Each co-player of a game with three seats counts separately.",
+        results,
+        note="In games with three seats, each co-player counts separately.",
     )
     figures = []
-    for mechanism in dict.fromkeys(row["mechanism"] for row in made):
-        own = [{**row, "where": f"{row['player']}, {row['after']}"} for row in made if row["mechanism"] == mechanism]
+    for mechanism in dict.fromkeys(row["mechanism"] for row in results):
+        own = [{**row, "where": f"{row['player']}, {row['after']}"} for row in results if row["mechanism"] == mechanism]
         figures.append(
             charts.bars(
                 mechanism.replace(" ", "_").replace("-", "_"),
@@ -187,23 +188,23 @@ def reactions(data: Data, options: Options) -> Result:
     return Result([table], figures)
 
 
-def reacted(rows: pd.DataFrame) -> Counter[tuple[str, str, str, str, str]]:
-    """Count each (mechanism, game, player, co-player's previous action, own action).
+def count_reactions(rows: pd.DataFrame) -> Counter[tuple[str, str, str, str, str]]:
+    """Count each (mechanism, game, player, co-player's previous action, player's action).
 
-    The previous action is that of each current co-player in the previous round, regardless of their co-players then.
+    The previous action is what a current co-player did in the previous round, whoever they played with then.
     """
     found: Counter[tuple[str, str, str, str, str]] = Counter()
     ordered = rows.sort_values(["match", "round"], kind="stable").to_dict("records")
     for _match, own in groupby(ordered, key=itemgetter("match")):
-        before: dict[str, str] = {}
+        previous: dict[str, str] = {}
         for _round, now in groupby(own, key=itemgetter("round")):
             plain = list(now)
             for row in plain:
                 others = [o["role"] for o in plain if o["group"] == row["group"] and o["role"] != row["role"]]
-                known = [f"after {before[role]}" for role in others if role in before] or [NO_HISTORY]
+                known = [f"after {previous[role]}" for role in others if role in previous] or [NO_HISTORY]
                 for after in known:
                     found[row["mechanism"], row["game"], row["player"], after, str(row["action"])] += 1
-            before = {row["role"]: str(row["action"]) for row in plain}
+            previous = {row["role"]: str(row["action"]) for row in plain}
     return found
 
 
@@ -211,7 +212,7 @@ def reacted(rows: pd.DataFrame) -> Counter[tuple[str, str, str, str, str]]:
 
 
 def votes(data: Data, options: Options) -> Result:
-    """Return approvals, signatures and delegation."""
+    """Return the rates of approval, signing and delegation."""
     rows = data.table("matches", [*ABOUT, "winner_approvals", "contract_active", "delegation_rate"])
     rows = rows[rows["config_mechanism"].isin(["mediation", "contract"])]
     if not len(rows):
@@ -222,17 +223,17 @@ def votes(data: Data, options: Options) -> Result:
         for approvals, k in sorted(known.astype(int).value_counts().items()):
             largest.append(
                 {
-                    "mechanism": said(mechanism),
-                    "game": said(game),
+                    "mechanism": readable_name(mechanism),
+                    "game": readable_name(game),
                     "approvals": f"{approvals}",
                     "k": int(k),
                     **proportion(int(k), len(known), level=options.level),
                 }
             )
-        together = own["contract_active"] if mechanism == "contract" else own["delegation_rate"] >= 1
-        by_run = together.fillna(False).astype(float).groupby(own["repetition"]).mean()
-        adopted.append({"mechanism": said(mechanism), "game": said(game), **spread(by_run.tolist())})
-    given, signed = _approvals(data), _signatures(data)
+        everyone = own["contract_active"] if mechanism == "contract" else own["delegation_rate"] >= 1
+        by_run = everyone.fillna(False).astype(float).groupby(own["repetition"]).mean()
+        adopted.append({"mechanism": readable_name(mechanism), "game": readable_name(game), **spread(by_run.tolist())})
+    approved, signed = _approvals(data), _signatures(data)
     tables = [
         Table(
             "largest",
@@ -269,7 +270,7 @@ def votes(data: Data, options: Options) -> Result:
                 share("se", "SE over runs"),
                 count("n", "Runs"),
             ],
-            given,
+            approved,
         ),
         Table(
             "signing",
@@ -299,7 +300,7 @@ def votes(data: Data, options: Options) -> Result:
         ),
         _with_errors("adopted", "Matches in which all sign or delegate", adopted, "game"),
     ]
-    bars += [_with_errors("approvals", "Approvals by proposer", given, "player")] if given else []
+    bars += [_with_errors("approvals", "Approvals by proposer", approved, "player")] if approved else []
     bars += [_with_errors("signing", "Signing and delegating by agent", signed, "player")] if signed else []
     return Result(tables, bars)
 
@@ -310,9 +311,13 @@ def _with_errors(name: str, title: str, rows: Sequence[Mapping[str, Any]], y: st
 
 
 def _over_runs(values: Mapping[tuple[str, str], Mapping[Any, Sequence[float]]]) -> list[dict[str, Any]]:
-    """Return rows with the mean of the runs' means, from {(mechanism, player): {run: values}}."""
+    """Return rows with the mean over runs of each run's mean, from {(mechanism, player): {run: values}}."""
     return [
-        {"mechanism": said(mechanism), "player": player, **spread([sum(own) / len(own) for own in runs.values()])}
+        {
+            "mechanism": readable_name(mechanism),
+            "player": player,
+            **spread([sum(own) / len(own) for own in runs.values()]),
+        }
         for (mechanism, player), runs in sorted(values.items())
     ]
 
@@ -335,7 +340,7 @@ def _signatures(data: Data) -> list[dict[str, Any]]:
         runs = found.setdefault((row["mechanism"], row["player"]), {})
         runs.setdefault(row["repetition"], []).append(float(bool(row["move"].get("sign"))))
     if data.has("rounds", "match", "role", "delegated"):
-        acted = placed(data, data.table("rounds", ["match", "role", "delegated"]))
+        acted = with_tournament(data, data.table("rounds", ["match", "role", "delegated"]))
         for row in acted[(acted["mechanism"] == "mediation") & acted["delegated"].notna()].to_dict("records"):
             runs = found.setdefault(("mediation", row["player"]), {})
             runs.setdefault(row["repetition"], []).append(float(row["delegated"]))
@@ -346,21 +351,21 @@ def _signatures(data: Data) -> list[dict[str, Any]]:
 
 
 def designs(data: Data, options: Options) -> Result:
-    """Return the share of proposals that make cooperation stable, by proposer."""
+    """Return the share of proposals that make cooperation stable or weakly dominant, by proposer."""
     quality: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = {}
     for row in moves(data, "propose").to_dict("records"):
         found = design_quality(row["game"], row["move"].get("contract"), row["move"].get("mediator"))
         if found["ns"] is not None:
             quality.setdefault((row["mechanism"], row["player"]), {}).setdefault(row["game"], []).append(found)
     if not quality:
-        raise SkippedError("No contract or mediator was proposed for a game with a cooperative outcome.")
-    made = []
+        raise SkippedError("No contract or mediator was proposed in a game with a cooperative outcome.")
+    results = []
     for (mechanism, player), games in sorted(quality.items()):
         for criterion, title in (("ns", "stable (Nash)"), ("wd", "weakly dominant")):
             per_game = [sum(one[criterion] for one in own) / len(own) for own in games.values()]
-            made.append(
+            results.append(
                 {
-                    "mechanism": said(mechanism),
+                    "mechanism": readable_name(mechanism),
                     "player": player,
                     "criterion": title,
                     **spread(per_game),
@@ -381,9 +386,9 @@ def designs(data: Data, options: Options) -> Result:
             count("proposals", "Proposals"),
             text("published", "Published, % (Claude, Gemini-R, Gemini-B, GPT-5.2, GPT-4o, Qwen)"),
         ],
-        made,
+        results,
     )
-    drawn = one_se(made)
+    drawn = one_se(results)
     figure = charts.bars(
         "designs",
         "Sound proposals by proposer ± SE over games",
@@ -397,7 +402,10 @@ def designs(data: Data, options: Options) -> Result:
     return Result(
         [table],
         [figure],
-        {f"{r['mechanism']}.{r['player']}.{r['criterion']}": {k: r[k] for k in ("estimate", "se", "n")} for r in made},
+        {
+            f"{r['mechanism']}.{r['player']}.{r['criterion']}": {k: r[k] for k in ("estimate", "se", "n")}
+            for r in results
+        },
     )
 
 
@@ -434,16 +442,16 @@ PREFIX = "label_"
 def reasons(data: Data, options: Options) -> Result:
     """Return the share of reasonings with each label."""
     rows = labelled(data)
-    rows["game"] = [said(name) for name in rows["game"]]
-    rows["mechanism"] = [said(name) for name in rows["mechanism"]]
+    rows["game"] = [readable_name(name) for name in rows["game"]]
+    rows["mechanism"] = [readable_name(name) for name in rows["mechanism"]]
     names = [name for name in rows.columns if name.startswith(PREFIX)]
-    made = []
+    results = []
     for by, title in (("", "all"), ("mechanism", "mechanism"), ("player", "agent"), ("game", "base game")):
         for level, own in [("all", rows)] if not by else [(key, part) for key, part in rows.groupby(by, sort=True)]:
             for name in names:
                 key = name.removeprefix(PREFIX)
                 known = own[name].dropna()
-                made.append(
+                results.append(
                     {
                         "by": title,
                         "level": level,
@@ -463,21 +471,21 @@ def reasons(data: Data, options: Options) -> Result:
             count("n", "Reasonings"),
             share("published", "Published"),
         ],
-        made,
-        note="Labels of the first judge; a reasoning may have several.",
+        results,
+        note="Labels assigned by the first judge; a reasoning may have several labels.",
     )
     figures = [
         charts.dots(
             "labels",
             "Share of reasonings with each label",
-            [r for r in made if r["by"] == "all"],
+            [r for r in results if r["by"] == "all"],
             y="label",
             x_title="Share",
             x_format="%",
         )
     ]
     for title in ("mechanism", "agent", "base game"):
-        own = [row for row in made if row["by"] == title]
+        own = [row for row in results if row["by"] == title]
         if len({row["level"] for row in own}) > 1:
             figures.append(
                 charts.heat(
@@ -492,27 +500,31 @@ def reasons(data: Data, options: Options) -> Result:
     return Result(
         [table],
         figures,
-        {row["label"]: {k: row.get(k) for k in ("estimate", "low", "high", "n")} for row in made if row["by"] == "all"},
+        {
+            row["label"]: {k: row.get(k) for k in ("estimate", "low", "high", "n")}
+            for row in results
+            if row["by"] == "all"
+        },
     )
 
 
 def labelled(data: Data) -> pd.DataFrame:
-    """Return the judged reasonings of the dataset's matches, with labels as true and false."""
+    """Return the judged reasonings of the dataset's matches, with labels as booleans."""
     import pandas as pd
 
     found: list[dict[str, Any]] = []
     for folder in data.folders:
         path = folder.path / LABELS_FILE
         if path.is_file():
-            with path.open(encoding="utf-8", newline="") as opened:
-                found += [row for row in csv.DictReader(opened) if row.get("judge_number", "1") in ("1", "")]
+            with path.open(encoding="utf-8", newline="") as file:
+                found += [row for row in csv.DictReader(file) if row.get("judge_number", "1") in ("1", "")]
     if not found:
         raise SkippedError("The reasonings have not been labelled: the dataset's folder has no labels.csv.")
     rows = pd.DataFrame(found)
     for name in [name for name in rows.columns if name.startswith(PREFIX)]:
         rows[name] = rows[name].str.upper().map({"TRUE": True, "FALSE": False, "1": True, "0": False}).astype("boolean")
     rows = rows[rows["match"].isin(set(data.column("matches", "match")))].reset_index(drop=True)
-    return placed(data, rows)
+    return with_tournament(data, rows)
 
 
 OF_DECISIONS = {"matches": ABOUT, "decisions": DECISIONS}
@@ -531,7 +543,7 @@ ANALYSES = [
         id="coopeval.reactions",
         title="Reciprocity (CoopEval, figures 10 to 13)",
         question="Do agents reciprocate?",
-        method="Realised action given each present co-player's action in the round before; Wilson intervals.",
+        method="Realised action given each current co-player's action in the previous round; Wilson intervals.",
         run=reactions,
         games=GAMES,
         columns={"matches": ABOUT, "rounds": ["match", "round", "role", "group", "action"]},
@@ -540,8 +552,8 @@ ANALYSES = [
         id="coopeval.votes",
         title="Adoption (CoopEval, figures 14 to 17)",
         question="Are mechanisms adopted?",
-        method="Largest approval count per match; share of matches in which all sign or delegate; approvals by who "
-        "proposed; signing and delegating by agent; standard errors over runs.",
+        method="Largest number of approvals per match; share of matches in which all sign or delegate; approval rates "
+        "by proposer; rates of signing and delegating by agent; standard errors over runs.",
         run=votes,
         games=GAMES,
         columns={"matches": [*ABOUT, "winner_approvals", "contract_active", "delegation_rate"], "decisions": DECISIONS},
@@ -550,9 +562,10 @@ ANALYSES = [
         id="coopeval.designs",
         title="Designs (CoopEval, figure 18)",
         question="Are designs sound?",
-        method="Stable: nobody gains alone from leaving the target (all cooperate, or all delegate to a mediator that "
-        "then cooperates); weakly dominant: the target is never worse and once better than each alternative; ε 1e-9; "
-        "mean ± SE over games. Every match has its own proposals, whereas the published ones were reused.",
+        method="Stable: no one gains from a unilateral deviation from the target (all cooperate, or all delegate to a "
+        "mediator that then cooperates). Weakly dominant: the target is never worse than any alternative, and better "
+        "at least once. Tolerance 1e-9; mean ± SE over games. Every match has its own proposals, whereas the paper "
+        "reused proposals.",
         run=designs,
         games=GAMES,
         columns=OF_DECISIONS,
@@ -562,7 +575,7 @@ ANALYSES = [
         title="Reasons (CoopEval, figures 2 and 4 to 7)",
         question="What reasons do agents give?",
         method="Share of reasonings with each of a judge's labels, overall and by mechanism, agent and base game; "
-        "Wilson intervals; radar charts as dots.",
+        "Wilson intervals; dot plots replace the paper's radar charts.",
         run=reasons,
         games=GAMES,
         columns={"matches": ABOUT},

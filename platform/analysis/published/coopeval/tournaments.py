@@ -40,7 +40,7 @@ REFERENCES: Mapping[str, tuple[float, float]] = {
     "travelers_dilemma": (2, 5),
     "trust": (4, 10),
 }
-"""Payoffs in equilibrium and under full cooperation, normalised to 0 and 1."""
+"""Payoffs in equilibrium and under full cooperation, which are normalised to 0 and 1."""
 REPUTATION = ("reputation_first_order", "reputation_higher_order")
 MOST_SEATS = 4
 
@@ -64,14 +64,14 @@ class Tournament:
         return sorted({label for seated, _points in self.outcomes for label in seated})
 
     def tensor(self) -> Any | None:
-        """Return U[own, other, …]; None for reputation, and if some types never met."""
+        """Return the payoff tensor U[own, other, …]; None under reputation or if some types never met."""
         seats = {len(seated) for seated, _points in self.outcomes}
         if self.mechanism in REPUTATION or len(seats) != 1 or max(seats) > MOST_SEATS or max(seats) < 2:
             return None
         return meta_game(self.outcomes, self.types)
 
     def means(self) -> dict[str, float]:
-        """Return each type's mean payoff: against the uniform population if there is a tensor, else over its seats."""
+        """Return each type's mean payoff: against the uniform population if there is a tensor, or else over seats."""
         U = self.tensor()
         if U is not None:
             return {label: float(U[at].mean()) for at, label in enumerate(self.types)}
@@ -91,29 +91,29 @@ def tournaments(data: Data) -> list[Tournament]:
     )
     groups: dict[tuple[str, str, int], list[tuple[list[str], list[float]]]] = {}
     who = {role: data.who[role].tolist() for role in roles}
-    paid = {role: rows[f"payoffs_{role}"].tolist() for role in roles}
+    payoffs = {role: rows[f"payoffs_{role}"].tolist() for role in roles}
     about = zip(rows["config_mechanism"], rows["config_base_game"], rows["repetition"], strict=True)
     for at, (mechanism, game, run) in enumerate(about):
         if not isinstance(mechanism, str) or not isinstance(game, str):
             continue
-        seated = [role for role in roles if isinstance(who[role][at], str) and paid[role][at] == paid[role][at]]
+        seated = [role for role in roles if isinstance(who[role][at], str) and payoffs[role][at] == payoffs[role][at]]
         if seated:
             number = int(run) if run is not None and run == run else 1
-            pair = ([who[role][at] for role in seated], [float(paid[role][at]) for role in seated])
+            pair = ([who[role][at] for role in seated], [float(payoffs[role][at]) for role in seated])
             groups.setdefault((mechanism, game, number), []).append(pair)
     if not groups:
         raise SkippedError("The dataset has no matches.")
-    made = [Tournament(m, g, run, outcomes) for (m, g, run), outcomes in groups.items()]
-    return sorted(made, key=lambda t: (_place(t.mechanism, MECHANISMS), _place(t.game, BASE_GAMES), t.run))
+    runs = [Tournament(m, g, run, outcomes) for (m, g, run), outcomes in groups.items()]
+    return sorted(runs, key=lambda t: (_sort_key(t.mechanism, MECHANISMS), _sort_key(t.game, BASE_GAMES), t.run))
 
 
-def _place(name: str, known: Iterable[str]) -> tuple[int, str]:
+def _sort_key(name: str, known: Iterable[str]) -> tuple[int, str]:
     order = list(known)
     return (order.index(name) if name in order else len(order), name)
 
 
 def normalised(value: float, game: str) -> float | None:
-    """Return 0 for the equilibrium payoff and 1 for full cooperation; None if the game has no references."""
+    """Return the value normalised to 0 at the equilibrium payoff and 1 at full cooperation; None without references."""
     if game not in REFERENCES:
         return None
     low, high = REFERENCES[game]
@@ -121,7 +121,7 @@ def normalised(value: float, game: str) -> float | None:
 
 
 def spread(values: Sequence[float]) -> dict[str, Any]:
-    """Return mean and standard error (n-1)."""
+    """Return the mean and its standard error (n-1)."""
     if not values:
         return {"estimate": None, "se": None, "n": 0}
     se = stdev(values) / len(values) ** 0.5 if len(values) > 1 else None
@@ -129,13 +129,13 @@ def spread(values: Sequence[float]) -> dict[str, Any]:
 
 
 def over_runs_then_games(values: Mapping[tuple[str, int], float]) -> dict[str, Any]:
-    """Return mean and standard error over games of each game's mean over runs. Keys: (game, run)."""
+    """Return the mean and standard error over games of each game's mean over runs; keys are (game, run)."""
     by_game: dict[str, list[float]] = {}
     for (game, _run), value in values.items():
         by_game.setdefault(game, []).append(value)
     return spread([fmean(own) for own in by_game.values()])
 
 
-def said(name: str) -> str:
+def readable_name(name: str) -> str:
     """Return the readable name of a mechanism or base game."""
     return MECHANISMS.get(name) or BASE_GAMES.get(name) or name.replace("_", " ")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-TIED = 1e-9
+TIE_TOLERANCE = 1e-9
 
 
 def contest(answers: Sequence[float | None], upper: float, fraction: float = 2 / 3, prize: float = 1) -> dict[str, Any]:
@@ -17,25 +17,28 @@ def contest(answers: Sequence[float | None], upper: float, fraction: float = 2 /
         (answer / upper; None for a foul).
     """
     valid = [answer is not None and 0 <= answer <= upper for answer in answers]
-    numbers = [float(answer) for answer, good in zip(answers, valid, strict=True) if good and answer is not None]
+    numbers = [
+        float(answer) for answer, is_valid in zip(answers, valid, strict=True) if is_valid and answer is not None
+    ]
     target = fraction * fmean(numbers) if numbers else None
     distances = [
-        abs(answer - target) if good and answer is not None and target is not None else None
-        for answer, good in zip(answers, valid, strict=True)
+        abs(answer - target) if is_valid and answer is not None and target is not None else None
+        for answer, is_valid in zip(answers, valid, strict=True)
     ]
     closest = min((distance for distance in distances if distance is not None), default=None)
     winners = [
         seat
         for seat, distance in enumerate(distances, start=1)
-        if distance is not None and closest is not None and distance <= closest + TIED * upper
+        if distance is not None and closest is not None and distance <= closest + TIE_TOLERANCE * upper
     ]
     return {
         "target": target,
         "winners": winners,
         "payoffs": [prize / len(winners) if seat in winners else 0.0 for seat in range(1, len(answers) + 1)],
-        "fouls": [seat for seat, good in enumerate(valid, start=1) if not good],
+        "fouls": [seat for seat, is_valid in enumerate(valid, start=1) if not is_valid],
         "deviations": [
-            answer / upper if good and answer is not None else None for answer, good in zip(answers, valid, strict=True)
+            answer / upper if is_valid and answer is not None else None
+            for answer, is_valid in zip(answers, valid, strict=True)
         ],
     }
 
@@ -50,12 +53,12 @@ def vickrey(
         payoff_ratio = final / ne_final, deviations = |payoff_ratio - 1|, winner (seat from 1), price, fouls.
     """
     valid = [bid is not None and 0 <= bid <= assets for bid in bids]
-    winner, price = _sold([bid if good else None for bid, good in zip(bids, valid, strict=True)])
+    winner, price = _winner_and_price([bid if is_valid else None for bid, is_valid in zip(bids, valid, strict=True)])
     final = [
-        assets - price + values[at] if at == winner else assets - (0 if good else foul_fee)
-        for at, good in enumerate(valid)
+        assets - price + values[at] if at == winner else assets - (0 if is_valid else foul_fee)
+        for at, is_valid in enumerate(valid)
     ]
-    best, second = _sold(list(values))
+    best, second = _winner_and_price(list(values))
     ne_final = [assets - second + values[at] if at == best else assets for at in range(len(values))]
     ratios = [own / reference for own, reference in zip(final, ne_final, strict=True)]
     return {
@@ -66,12 +69,12 @@ def vickrey(
         "deviations": [abs(ratio - 1) for ratio in ratios],
         "winner": None if winner is None else winner + 1,
         "price": None if winner is None else price,
-        "fouls": [at + 1 for at, good in enumerate(valid) if not good],
+        "fouls": [at + 1 for at, is_valid in enumerate(valid) if not is_valid],
     }
 
 
-def _sold(bids: Sequence[float | None]) -> tuple[int | None, float]:
-    """Return the winner from 0 (ties go to the lowest seat) and the highest bid of the others, 0 if there is none."""
+def _winner_and_price(bids: Sequence[float | None]) -> tuple[int | None, float]:
+    """Return the winner (from 0; ties go to the lowest seat) and the second-highest bid (0 if there is none)."""
     ranked = sorted((-bid, at) for at, bid in enumerate(bids) if bid is not None)
     if not ranked:
         return None, 0.0

@@ -42,12 +42,12 @@ def game_of(data: Data) -> str:
 
 
 def actions(data: Data) -> pd.DataFrame:
-    """Return match (the session), at (its position in time), run, role, player, environment, group, history, action,
-    foul, payoff, d, share (of the limit, or of the value).
+    """Return one row per session (`match`), run and player, with the player's action, payoff and deviation.
 
-    Payoff is the share of the prize in a contest; in an auction it is value - price for the winner and 0 for the
-    others. The fee for a foul is deducted. Fouls have no d: contest answer / limit, auction |final / equilibrium
-    assets - 1|.
+    `at` is the session's position in time. `payoff` is the share of the prize in a contest; in an auction it is
+    value - price for the winner and 0 for the others, and the fee for a foul is deducted. The deviation `d` is
+    answer / limit in a contest and |final / equilibrium assets - 1| in an auction; fouls have none. `share` is the
+    action relative to the limit or the value.
     """
     game = game_of(data)
     own = ["answer", "won"] if game == CONTEST else ["bid", "won", "price", "final_assets"]
@@ -63,7 +63,7 @@ def actions(data: Data) -> pd.DataFrame:
     rows["player"] = with_who(data, rows)
     rows = rows[rows["player"].notna() & rows["at"].notna()].reset_index(drop=True)
     if not len(rows):
-        raise SkippedError("No run is in the dataset.")
+        raise SkippedError("The dataset contains no runs.")
     depth = rows["config_history_depth"].fillna(0) if "config_history_depth" in rows else 0
     shown = (rows["config_runs"] > 1) & (depth > 0)
     rows["history"] = shown.map({True: WITH, False: WITHOUT})
@@ -103,7 +103,7 @@ def _auction(data: Data, rows: pd.DataFrame) -> None:
 
 
 def _group(limit: float, game: str) -> str:
-    """Return the stakes: contest limits of 10 to 99 (L), to 999, to 9,999; auction assets of 100, 1,000, 10,000."""
+    """Return the stakes L, M or H: contest limits up to 99, 999 or 9,999; auction assets of 100, 1,000 or 10,000."""
     for name, low in (("L", 10), ("M", 100), ("H", 1000)):
         if (low <= limit < 10 * low) if game == CONTEST else limit == 10 * low:
             return name
@@ -115,6 +115,6 @@ def groups(rows: pd.DataFrame) -> list[str]:
     return sorted(rows["group"].unique(), key=lambda g: (GROUPS.index(g) if g in GROUPS else 9, g))
 
 
-def by(rows: pd.DataFrame, *keys: str) -> Any:
-    """Return (levels, rows) for every combination."""
+def grouped(rows: pd.DataFrame, *keys: str) -> Any:
+    """Return (levels, rows) for every combination of the keys."""
     return rows.groupby(list(keys), sort=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.errors import SkippedError
 from analysis.frames import adjusted, within
-from analysis.published.econarena.play import CONTEST, GAMES, NEEDED, WITH, WITHOUT, actions, by, game_of, groups
+from analysis.published.econarena.play import CONTEST, GAMES, NEEDED, WITH, WITHOUT, actions, game_of, grouped, groups
 from analysis.results import Analysis, Options, Result, Table, count, estimated, number, p_value, share, text
 from analysis.toolbox import mean, proportion, proportion_difference, welch
 from analysis.toolbox.resampling import bootstrap_ratio
@@ -29,7 +29,7 @@ FOULS: Mapping[tuple[str, str, str], float] = {
     ("sealed_auction", WITHOUT, "gpt4"): 0.0,
     (CONTEST, WITH, "claude2"): 10.56,
 }
-"""Percent of runs, from the readable part of table 2."""
+"""Percentages of runs, from the legible part of table 2."""
 FIRST = (20, 60, 100)
 CLOSE = 0.05
 DEEPEST = 4
@@ -37,12 +37,12 @@ INTERVAL = (number("low", "Low"), number("high", "High"))
 
 
 def published(player: str, table: Mapping[str, float]) -> float | None:
-    """Return the paper's figure for this model, matching the paper's spelling of its name."""
+    """Return the paper's value for this model, whose name is matched to the paper's spelling."""
     plain = player.lower().split(":")[-1].split("/")[-1].replace("-turbo", "").replace("gpt-", "gpt")
     return next((value for name, value in table.items() if plain == name), None)
 
 
-def averaged(own: pd.DataFrame, column: str, options: Options) -> dict[str, Any]:
+def mean_with_interval(own: pd.DataFrame, column: str, options: Options) -> dict[str, Any]:
     """Return the mean over runs with a percentile bootstrap interval over sessions."""
     known = own[own[column].notna()]
     if not len(known):
@@ -60,110 +60,111 @@ def _numbers(rows: Sequence[Mapping[str, Any]], *keys: str) -> dict[str, dict[st
     }
 
 
-PLACES = (text("environment", "Environment"), text("history", "History"), text("player", "Player"))
+KEY_COLUMNS = (text("environment", "Environment"), text("history", "History"), text("player", "Player"))
 
 
 # ---- who earns -----------------------------------------------------------------------------------------
 
 
 def payoffs(data: Data, options: Options) -> Result:
-    """Return the mean payoff per player and environment."""
+    """Return the mean payoff by player and environment."""
     rows = actions(data)
-    made = [
-        {"environment": environment, "history": history, "player": player, **averaged(own, "payoff", options)}
-        for (environment, history, player), own in by(rows, "environment", "history", "player")
+    results = [
+        {"environment": environment, "history": history, "player": player, **mean_with_interval(own, "payoff", options)}
+        for (environment, history, player), own in grouped(rows, "environment", "history", "player")
     ]
     table = Table(
         "payoffs",
         "Mean payoff per run",
-        [*PLACES, number("estimate", "Payoff"), *INTERVAL, count("n", "Runs"), count("sessions", "Sessions")],
-        made,
-        note="The paper prints no numbers; in the contest, over 150 sessions, GPT-3.5 comes first, then Claude 2, then "
-        "GPT-4.",
+        [*KEY_COLUMNS, number("estimate", "Payoff"), *INTERVAL, count("n", "Runs"), count("sessions", "Sessions")],
+        results,
+        note="The paper reports no numbers. In its contest, over 150 sessions, GPT-3.5 ranks first, Claude 2 second "
+        "and GPT-4 third.",
     )
     figure = charts.bars(
         "payoffs",
         "Mean payoff per run",
-        [{**r, "where": r["environment"]} for r in made],
+        [{**r, "where": r["environment"]} for r in results],
         y="player",
         facet="where",
         x_title="Mean payoff",
     )
-    return Result([table], [figure], _numbers(made, "environment", "player"), warnings=_unshared(data, rows))
+    return Result([table], [figure], _numbers(results, "environment", "player"), warnings=_prize_warnings(data, rows))
 
 
-def _unshared(data: Data, rows: pd.DataFrame) -> list[str]:
+def _prize_warnings(data: Data, rows: pd.DataFrame) -> list[str]:
     """Return a warning about contest runs in which the winners' shares do not add up to the prize."""
     if game_of(data) != CONTEST:
         return []
     sums = rows.groupby(["match", "run"]).agg(won=("payoff", "sum"), prize=("config_prize", "first"))
-    odd = [pair for pair in sums.itertuples() if pair.won and not isclose(pair.won, pair.prize, rel_tol=1e-9)]
-    return [f"In {len(odd)} runs the winners' shares do not add up to the prize."] if odd else []
+    mismatched = [pair for pair in sums.itertuples() if pair.won and not isclose(pair.won, pair.prize, rel_tol=1e-9)]
+    runs = "one run" if len(mismatched) == 1 else f"{len(mismatched):,} runs"
+    return [f"In {runs}, the winners' shares do not add up to the prize."] if mismatched else []
 
 
 def ratio(data: Data, options: Options) -> Result:
     """Return results relative to the optimum."""
     rows = actions(data)
-    made = []
-    for (environment, history, player), own in by(rows, "environment", "history", "player"):
+    results = []
+    for (environment, history, player), own in grouped(rows, "environment", "history", "player"):
         known = own[own["result"].notna() & own["optimum"].notna()]
         found = bootstrap_ratio(
             known["result"], known["optimum"], known["match"], options.draws, options.seed, level=options.level
         )
-        made.append({"environment": environment, "history": history, "player": player, **found})
+        results.append({"environment": environment, "history": history, "player": player, **found})
     table = Table(
         "ratios",
         "Result relative to the optimum",
-        [*PLACES, number("estimate", "r"), *INTERVAL, count("n", "Runs")],
-        made,
+        [*KEY_COLUMNS, number("estimate", "r"), *INTERVAL, count("n", "Runs")],
+        results,
     )
-    return Result([table], [], _numbers(made, "environment", "player"))
+    return Result([table], [], _numbers(results, "environment", "player"))
 
 
 # ---- how far from equilibrium --------------------------------------------------------------------------
 
 
 def deviation(data: Data, options: Options) -> Result:
-    """Return the deviation from equilibrium, action by action."""
+    """Return the deviation of actions from equilibrium."""
     rows = actions(data)
     rows = rows[rows["d"].notna()]
     if not len(rows):
         raise SkippedError("No action was valid.")
-    made = [
+    results = [
         {
             "environment": environment,
             "history": history,
             "player": player,
-            **averaged(own, "d", options),
+            **mean_with_interval(own, "d", options),
             "sd": float(own["d"].std()) if len(own) > 1 else None,
         }
-        for (environment, history, player), own in by(rows, "environment", "history", "player")
+        for (environment, history, player), own in grouped(rows, "environment", "history", "player")
     ]
     table = Table(
         "deviations",
-        "Mean deviation from the equilibrium",
+        "Mean deviation from equilibrium",
         [
-            *PLACES,
+            *KEY_COLUMNS,
             number("estimate", "d"),
             *INTERVAL,
             number("sd", "SD"),
             count("n", "Actions"),
             count("sessions", "Sessions"),
         ],
-        made,
+        results,
         note="Fouls are left out. The paper finds GPT-4 and Claude 2 closest in the contest.",
     )
     drawn = rows.sort_values(["environment", "player"])[["environment", "player", "d"]].to_dict("records")
     figure = charts.violins(
         "deviations",
-        "Deviation of every action from the equilibrium",
+        "Deviation of each action from equilibrium",
         drawn,
         y="player",
         x="d",
         facet="environment",
         x_title="d",
     )
-    return Result([table], [figure], _numbers(made, "environment", "player"))
+    return Result([table], [figure], _numbers(results, "environment", "player"))
 
 
 # ---- stakes --------------------------------------------------------------------------------------------
@@ -175,19 +176,19 @@ def configurations(data: Data, options: Options) -> Result:
     if rows["group"].nunique() < 2:
         raise SkippedError("All sessions have the same stakes.")
     order = groups(rows)
-    made, tests = [], []
-    for environment, part in by(rows, "environment"):
+    results, tests = [], []
+    for environment, part in grouped(rows, "environment"):
         environment = environment[0]
-        for player, own in by(part, "player"):
+        for player, own in grouped(part, "player"):
             for group in order:
                 some = own[own["group"] == group]
                 if len(some):
-                    made.append(
+                    results.append(
                         {
                             "environment": environment,
                             "player": player[0],
                             "group": group,
-                            **averaged(some, "payoff", options),
+                            **mean_with_interval(some, "payoff", options),
                         }
                     )
         tests.append({"environment": environment, **interaction(part)})
@@ -203,12 +204,12 @@ def configurations(data: Data, options: Options) -> Result:
                 *INTERVAL,
                 count("n", "Runs"),
             ],
-            made,
-            note="In the paper, Claude 2 rises and GPT-3.5 falls with the limit.",
+            results,
+            note="In the paper, Claude 2's payoff rises with the limit and GPT-3.5's falls.",
         ),
         Table(
             "interaction",
-            "Do players differ in how stakes change their payoff?",
+            "Test of whether stakes affect players' payoffs differently",
             [
                 text("environment", "Environment"),
                 number("estimate", "F"),
@@ -224,14 +225,14 @@ def configurations(data: Data, options: Options) -> Result:
     figure = charts.bars(
         "groups",
         "Mean payoff by stakes",
-        made,
+        results,
         y="player",
         colour="group",
         facet="environment",
         x_title="Mean payoff",
         order=order,
     )
-    return Result(tables, [figure], _numbers(made, "environment", "player", "group"))
+    return Result(tables, [figure], _numbers(results, "environment", "player", "group"))
 
 
 def interaction(rows: pd.DataFrame) -> dict[str, Any]:
@@ -276,7 +277,7 @@ def interaction(rows: pd.DataFrame) -> dict[str, Any]:
 
 
 def senior(data: Data, options: Options) -> Result:
-    """Return the mean payoff over the first sessions with the same opponents."""
+    """Return the mean payoff over the first sessions against the same opponents."""
     rows = actions(data)
     environment = "senior" if "senior" in set(rows["environment"]) else "melee"
     rows = rows[rows["environment"] == environment]
@@ -284,24 +285,24 @@ def senior(data: Data, options: Options) -> Result:
         raise SkippedError("There is no environment called senior or melee.")
     sessions = rows["at"].drop_duplicates().tolist()
     table = SENIOR[game_of(data)]
-    made = []
+    results = []
     for first in FIRST:
         chosen = set(sessions[:first])
         if len(chosen) < first and first != FIRST[0]:
             continue
-        for (player,), own in by(rows[rows["at"].isin(chosen)], "player"):
-            made.append(
+        for (player,), own in grouped(rows[rows["at"].isin(chosen)], "player"):
+            results.append(
                 {
                     "first": first,
                     "player": player,
-                    **averaged(own, "payoff", options),
+                    **mean_with_interval(own, "payoff", options),
                     "published": published(player, table) if first == FIRST[-1] else None,
                 }
             )
     tables = [
         Table(
             "sessions",
-            f"Mean payoff over the first sessions of {environment}",
+            f"Mean payoff over the first sessions of the environment {environment}",
             [
                 count("first", "First sessions"),
                 text("player", "Player"),
@@ -310,33 +311,33 @@ def senior(data: Data, options: Options) -> Result:
                 count("n", "Runs"),
                 number("published", "Published"),
             ],
-            made,
+            results,
         )
     ]
-    return Result(tables, [], _numbers(made, "first", "player"))
+    return Result(tables, [], _numbers(results, "first", "player"))
 
 
 # ---- learning ------------------------------------------------------------------------------------------
 
 
 def paths(data: Data, options: Options) -> Result:
-    """Return actions run by run, the slope of the deviation, and the run from which it stays small."""
+    """Return actions by run, the slope of the deviation, and the run from which the deviation stays small."""
     rows = actions(data)
     rows = rows[rows["config_runs"] > 1]
     if not len(rows):
-        raise SkippedError("Every session has one run.")
-    made, slopes = [], []
-    for (environment, player), own in by(rows, "environment", "player"):
+        raise SkippedError("Every session has only one run.")
+    results, slopes = [], []
+    for (environment, player), own in grouped(rows, "environment", "player"):
         means = []
-        for (run,), some in by(own, "run"):
+        for (run,), some in grouped(own, "run"):
             known = some[some["share"].notna()]
             if len(known):
                 found = mean(known["share"].tolist(), known["match"].tolist(), level=options.level)
-                made.append({"environment": environment, "player": player, "run": int(run), **found})
+                results.append({"environment": environment, "player": player, "run": int(run), **found})
             deviations = some["d"].dropna()
             means.append(float(deviations.mean()) if len(deviations) else None)
         slopes.append(
-            {"environment": environment, "player": player, **slope(own, options.level), "close": stays(means)}
+            {"environment": environment, "player": player, **slope(own, options.level), "close": first_close_run(means)}
         )
     what = "Answer relative to the limit" if game_of(data) == CONTEST else "Bid relative to the value"
     tables = [
@@ -351,11 +352,11 @@ def paths(data: Data, options: Options) -> Result:
                 *INTERVAL,
                 count("n", "Sessions"),
             ],
-            made,
+            results,
         ),
         Table(
             "slopes",
-            "Change of the deviation per run",
+            "Change in the deviation per run",
             [
                 text("environment", "Environment"),
                 text("player", "Player"),
@@ -373,7 +374,7 @@ def paths(data: Data, options: Options) -> Result:
     figure = charts.lines(
         "paths",
         f"{what}, run by run",
-        made,
+        results,
         x="run",
         colour="player",
         facet="environment",
@@ -385,13 +386,13 @@ def paths(data: Data, options: Options) -> Result:
 
 
 def slope(rows: pd.DataFrame, level: float) -> dict[str, Any]:
-    """Return OLS of d on the run with one dummy per session and errors clustered by session (CR1)."""
+    """Return OLS of d on the run, with session dummies and errors clustered by session (CR1)."""
     known = rows[rows["d"].notna()]
     return within(known["run"].astype(float), known["d"], known["match"], known["match"], level=level)
 
 
-def stays(means: Sequence[float | None]) -> int | None:
-    """Return the first run, from 1, after which the mean deviation stays below .05; None if it never does."""
+def first_close_run(means: Sequence[float | None]) -> int | None:
+    """Return the first run, counted from 1, from which the mean deviation stays below .05; None if there is none."""
     found = None
     for run, value in enumerate(means, start=1):
         if value is None or value >= CLOSE:
@@ -405,18 +406,18 @@ def history(data: Data, options: Options) -> Result:
     """Return whether seeing earlier runs changes deviations."""
     rows = actions(data)
     rows = rows[rows["d"].notna()]
-    made = []
-    for (base, player), own in by(rows, "base", "player"):
+    results = []
+    for (base, player), own in grouped(rows, "base", "player"):
         means = {shown: part.groupby("match")["d"].mean().tolist() for shown, part in own.groupby("history")}
         if set(means) == {WITH, WITHOUT}:
             found = welch(means[WITH], means[WITHOUT], level=options.level)
-            made.append({"environment": base, "player": player, **found})
-    if not made:
+            results.append({"environment": base, "player": player, **found})
+    if not results:
         raise SkippedError("No player has sessions both with and without history: analyse both datasets together.")
     expected = "falls except for ChatGLM3 and Claude-I" if game_of(data) == CONTEST else "rises for all"
     table = Table(
         "differences",
-        "Mean deviation with history less without, over sessions",
+        "Mean deviation with history minus without history, over sessions",
         [
             text("environment", "Environment"),
             text("player", "Player"),
@@ -428,19 +429,19 @@ def history(data: Data, options: Options) -> Result:
             p_value("p_holm", "p, Holm"),
             count("n", "Sessions"),
         ],
-        adjusted(made),
-        note=f"In the paper it {expected}.",
+        adjusted(results),
+        note=f"In the paper, the deviation {expected}.",
     )
     figure = charts.dots(
         "differences",
-        "Deviation with history less without",
-        made,
+        "Deviation with history minus without history",
+        results,
         y="player",
         facet="environment",
         x_title="Difference in d",
         line=0,
     )
-    return Result([table], [figure], _numbers(made, "environment", "player"))
+    return Result([table], [figure], _numbers(results, "environment", "player"))
 
 
 # ---- fouls ---------------------------------------------------------------------------------------------
@@ -450,15 +451,15 @@ def fouls(data: Data, options: Options) -> Result:
     """Return the share of runs in which a player broke the rules."""
     rows = actions(data)
     game = game_of(data)
-    made, differences = [], []
-    for (player,), own in by(rows, "player"):
+    results, differences = [], []
+    for (player,), own in grouped(rows, "player"):
         counts = {}
-        for (shown,), part in by(own, "history"):
+        for (shown,), part in grouped(own, "history"):
             k = int(part["foul"].sum())
             counts[shown] = (k, len(part))
             table = {name: v for (of, when, name), v in FOULS.items() if (of, when) == (game, shown)}
             found = published(player, table)
-            made.append(
+            results.append(
                 {
                     "player": player,
                     "history": shown,
@@ -483,14 +484,14 @@ def fouls(data: Data, options: Options) -> Result:
                 count("n", "Runs"),
                 share("published", "Published"),
             ],
-            made,
+            results,
         )
     ]
     if differences:
         tables.append(
             Table(
                 "differences",
-                "With history less without",
+                "Share of fouls with history minus without history",
                 [
                     text("player", "Player"),
                     *estimated("Difference", share),
@@ -501,14 +502,14 @@ def fouls(data: Data, options: Options) -> Result:
                 adjusted(differences),
             )
         )
-    return Result(tables, [], _numbers(made, "player", "history"))
+    return Result(tables, [], _numbers(results, "player", "history"))
 
 
 # ---- depth of reasoning --------------------------------------------------------------------------------
 
 
 def level(data: Data, options: Options) -> Result:
-    """Return the level of reasoning that answers come closest to."""
+    """Return the distribution of answers over levels of reasoning."""
     rows = actions(data)
     rows = rows[~rows["foul"] & rows["action"].notna()]
     if not len(rows):
@@ -516,12 +517,12 @@ def level(data: Data, options: Options) -> Result:
     rows["level"] = [
         depth(a, u, f) for a, u, f in zip(rows["action"], rows["limit"], rows["config_fraction"], strict=True)
     ]
-    made = []
+    results = []
     order = [*(str(k) for k in range(DEEPEST + 1)), "∞"]
-    for (environment, player), own in by(rows, "environment", "player"):
+    for (environment, player), own in grouped(rows, "environment", "player"):
         for name in order:
             k = int((own["level"] == name).sum())
-            made.append(
+            results.append(
                 {
                     "environment": environment,
                     "player": player,
@@ -541,12 +542,12 @@ def level(data: Data, options: Options) -> Result:
             *estimated("Share", share),
             count("n", "of"),
         ],
-        made,
+        results,
     )
     figure = charts.bars(
         "levels",
         "Answers by level of reasoning",
-        made,
+        results,
         y="player",
         colour="level",
         facet="environment",
@@ -555,25 +556,25 @@ def level(data: Data, options: Options) -> Result:
         x_format="%",
         order=order,
     )
-    return Result([table], [figure], _numbers(made, "environment", "player", "level"))
+    return Result([table], [figure], _numbers(results, "environment", "player", "level"))
 
 
 def depth(answer: float, upper: float, fraction: float) -> str:
-    """Return k = log(answer / (upper/2)) / log(fraction), rounded to a whole number from 0 to 4; "∞" for answer 0."""
+    """Return k = log(answer / (upper/2)) / log(fraction), rounded and limited to 0 to 4; "∞" for an answer of 0."""
     if answer <= 0:
         return "∞"
     return str(min(DEEPEST, max(0, round(log(answer / (upper / 2)) / log(fraction)))))
 
 
 SESSIONS = "percentile bootstrap over sessions (the paper has no intervals)."
-PAYOFF = "Payoff: the prize's part, or value less price for the winner of an auction, 0 for others and for fouls"
+PAYOFF = "Payoff: the share of the prize, or value minus price for the winner of an auction; 0 for others and for fouls"
 
 ANALYSES = [
     Analysis(
         id="econarena.payoffs",
         title="Payoffs (Economics Arena, figures 1a, 2a and 6)",
-        question="Who earns?",
-        method=f"{PAYOFF}; mean per run, {SESSIONS}",
+        question="How much do players earn?",
+        method=f"{PAYOFF}. Mean per run; {SESSIONS}",
         run=payoffs,
         games=GAMES,
         columns=NEEDED,
@@ -581,9 +582,9 @@ ANALYSES = [
     Analysis(
         id="econarena.deviation",
         title="Deviation from equilibrium (Economics Arena, figures 1b, 2b and 4)",
-        question="How far from equilibrium is play?",
-        method="Contest: answer/limit, because the paper's formula divides by 0 there; auction: |final assets / "
-        f"equilibrium assets - 1|; without fouls; mean over seats and runs, {SESSIONS}",
+        question="How far is play from equilibrium?",
+        method="Contest: answer/limit, because the paper's formula would divide by 0; auction: |final assets / "
+        f"equilibrium assets - 1|. Fouls are left out. Mean over seats and runs; {SESSIONS}",
         run=deviation,
         games=GAMES,
         columns=NEEDED,
@@ -591,7 +592,7 @@ ANALYSES = [
     Analysis(
         id="econarena.ratio",
         title="Share of the optimum (Economics Arena, equations 1 and 4)",
-        question="What share of the optimum is reached?",
+        question="What share of the optimum do players reach?",
         method=f"Contest: mean payoff / (prize/n); auction: mean final assets / mean equilibrium assets; {SESSIONS}",
         run=ratio,
         games=GAMES,
@@ -601,8 +602,8 @@ ANALYSES = [
         id="econarena.configurations",
         title="Stakes (Economics Arena, figure 3)",
         question="Do players adapt to stakes?",
-        method=f"Mean payoff by stakes, {SESSIONS} Interaction: OLS of the payoff on player × stakes, errors clustered "
-        "by session, Wald F.",
+        method=f"Mean payoff by stakes; {SESSIONS} Interaction: Wald F test of player × stakes in OLS of the payoff, "
+        "with standard errors clustered by session.",
         run=configurations,
         games=GAMES,
         columns=NEEDED,
@@ -611,7 +612,7 @@ ANALYSES = [
         id="econarena.senior",
         title="Opponents (Economics Arena, table 1)",
         question="Do opponents matter?",
-        method=f"{PAYOFF}; mean over the first 20, 60, 100 sessions, {SESSIONS}",
+        method=f"{PAYOFF}. Mean over the first 20, 60 and 100 sessions; {SESSIONS}",
         run=senior,
         games=GAMES,
         columns=NEEDED,
@@ -620,17 +621,18 @@ ANALYSES = [
         id="econarena.paths",
         title="Learning (Economics Arena, figure 5)",
         question="Do players learn?",
-        method="Mean action relative to the limit or the value by run, t intervals; slope of the deviation on the run "
-        "with session dummies, clustered by session.",
+        method="Mean action relative to the limit or the value, by run, with t intervals; slope of the deviation on "
+        "the run, with session dummies and standard errors clustered by session.",
         run=paths,
         games=GAMES,
         columns=NEEDED,
     ),
     Analysis(
         id="econarena.history",
-        title="History (Economics Arena, figure 4 against 1b)",
+        title="History (Economics Arena, figure 4 compared with 1b)",
         question="Does history help?",
-        method="Mean deviation of sessions with history less without, Welch's t test on the sessions' means.",
+        method="Mean deviation of sessions with history minus that of sessions without; Welch's t test on session "
+        "means.",
         run=history,
         games=GAMES,
         columns=NEEDED,
@@ -639,7 +641,8 @@ ANALYSES = [
         id="econarena.fouls",
         title="Rule breaking (Economics Arena, table 2)",
         question="Who breaks the rules?",
-        method="Runs with a foul, Wilson intervals; with history less without, Newcombe's interval.",
+        method="Share of runs with a foul, with Wilson intervals; difference between runs with and without history, "
+        "with Newcombe's interval.",
         run=fouls,
         games=GAMES,
         columns=NEEDED,
@@ -648,8 +651,8 @@ ANALYSES = [
         id="econarena.level",
         title="Depth of reasoning (Economics Arena, appendix A.1)",
         question="How deeply do players reason?",
-        method="k = log(answer/(limit/2)) / log(fraction), nearest whole number from 0 to 4; answers of 0 are “∞”; "
-        "Wilson intervals.",
+        method="k = log(answer/(limit/2)) / log(fraction), rounded to the nearest whole number from 0 to 4; answers of "
+        "0 count as “∞”; Wilson intervals.",
         run=level,
         games=(CONTEST,),
         columns=NEEDED,

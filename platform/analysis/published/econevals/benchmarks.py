@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from analysis.data import Data
 
-SCORES: Mapping[tuple[str, str], str] = {
+PUBLISHED_SCORES: Mapping[tuple[str, str], str] = {
     ("procurement", "basic"): "72.8, 62.3, 43.8", ("procurement", "medium"): "54.5, 37.9, 38.3",
     ("procurement", "hard"): "54.6, 35.5, 9.0", ("scheduling", "basic"): "100, 63.5, 37.4",
     ("scheduling", "medium"): "69.4, 29.9, -4.5", ("scheduling", "hard"): "36.3, 16.1, 3.2",
@@ -27,19 +27,19 @@ SCORES: Mapping[tuple[str, str], str] = {
     ("pricing", "hard"): "58.7, 39.1, 46.7",
 }  # fmt: skip
 """Scores of Claude, Gemini and GPT-4o, from table 1."""
-EXPLORED: Mapping[tuple[str, str], float] = {
+PUBLISHED_EXPLORATION: Mapping[tuple[str, str], float] = {
     ("baseline", "basic"): 0.27, ("baseline", "medium"): 0.46, ("baseline", "hard"): 0.35,
     ("horizon", "basic"): 0.23, ("horizon", "medium"): 0.26, ("horizon", "hard"): 0.41,
     ("horizon_goal", "basic"): 0.28, ("horizon_goal", "medium"): 0.29, ("horizon_goal", "hard"): 0.52,
 }  # fmt: skip
 """Exploration rates of Gemini in procurement, from table 4."""
 NEEDED = {"matches": ["match", "game", "config_level", "score"]}
-GOOD = 0.9
+NEAR_BEST = 0.9
 AGENT = (text("level", "Level"), text("agent", "Agent"))
 
 
 def _groups(rows: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
-    """Return (level, agent, rows) in order."""
+    """Return (level, agent, rows), ordered by level."""
     return [
         (level, agent, own)
         for level in level_order(rows["level"].tolist())
@@ -52,49 +52,52 @@ def scores(data: Data, options: Options) -> Result:
     game = game_of(data, BENCHMARKS)
     solving = data.has("matches", "solved") and game != "pricing"
     rows = frame(data, game, ["score", *(["solved"] if solving else [])])
-    made, numbers, warnings = [], {}, []
+    results, numbers, warnings = [], {}, []
     for level, agent, own in _groups(rows):
         found = mean(own["score"].tolist(), level=options.level)
-        row = {"level": level, "agent": agent, **_hundred(found), "instances": own["instance"].nunique()}
-        row |= {"missing": int(own["score"].isna().sum()), "published": SCORES.get((game, level.split(",")[0]))}
+        row = {"level": level, "agent": agent, **_times_100(found), "instances": own["instance"].nunique()}
+        row |= {
+            "missing": int(own["score"].isna().sum()),
+            "published": PUBLISHED_SCORES.get((game, level.split(",")[0])),
+        }
         if solving:
             k = int(own["solved"].fillna(False).sum())
             part = proportion(k, len(own), level=options.level)
             row |= {"solved": k, "solved_share": part["estimate"], "solved_low": part["low"],
                     "solved_high": part["high"]}  # fmt: skip
-        made.append(row)
+        results.append(row)
         numbers[f"{level}.{agent}"] = {key: row[key] for key in ("estimate", "se", "low", "high", "n")}
         if row["missing"]:
-            warnings.append(f"{level}, {agent}: {row['missing']} matches have no score because nothing can be gained.")
+            warnings.append(f"{level}, {agent}: {row['missing']} matches have no score because no gain is possible.")
     columns = [*AGENT, *estimated("Score × 100"),
                count("n", "Matches"), count("instances", "Instances")]  # fmt: skip
     if solving:
         columns += [count("solved", "Solved"), share("solved_share", "Share"), share("solved_low", "Low"),
                     share("solved_high", "High")]  # fmt: skip
     columns.append(text("published", "Published (Claude, Gemini, GPT-4o)"))
-    return Result([Table("scores", "Mean score by level and agent", columns, made)], [], numbers, warnings=warnings)
+    return Result([Table("scores", "Mean score by level and agent", columns, results)], [], numbers, warnings=warnings)
 
 
-def _hundred(found: Mapping[str, Any]) -> dict[str, Any]:
+def _times_100(found: Mapping[str, Any]) -> dict[str, Any]:
     scaled = {k: None if found.get(k) is None else 100 * found[k] for k in ("estimate", "se", "low", "high")}
     return {**scaled, "n": found["n"]}
 
 
 def differences(rows: pd.DataFrame, column: str, *, level: float) -> list[dict[str, Any]]:
-    """Return paired t tests of all pairs of agents per level, on the instances that both played."""
-    made = []
+    """Return paired t tests for all pairs of agents at each level, on the instances that both played."""
+    results = []
     for of in level_order(rows["level"].tolist()):
         means = by_instance(rows[rows["level"] == of], column)
-        for one, other in combinations(sorted(means), 2):
-            shared = sorted(set(means[one]) & set(means[other]))
+        for first, second in combinations(sorted(means), 2):
+            shared = sorted(set(means[first]) & set(means[second]))
             if shared:
-                found = paired([means[one][i] for i in shared], [means[other][i] for i in shared], level=level)
-                made.append({"level": of, "agent": one, "other": other, **found})
-    return made
+                found = paired([means[first][i] for i in shared], [means[second][i] for i in shared], level=level)
+                results.append({"level": of, "agent": first, "other": second, **found})
+    return results
 
 
 def tests(data: Data, options: Options) -> Result:
-    """Return differences between agents in score and exploration."""
+    """Return the differences between agents in score and exploration."""
     game = game_of(data, BENCHMARKS)
     exploring = data.has("matches", "exploration_rate") and game != "pricing"
     rows = frame(data, game, ["score", *(["exploration_rate"] if exploring else [])])
@@ -102,20 +105,20 @@ def tests(data: Data, options: Options) -> Result:
     for column, title in (("score", "Score"), ("exploration_rate", "Exploration rate")):
         if column == "exploration_rate" and not exploring:
             continue
-        made = adjusted(differences(rows, column, level=options.level))
-        if not made:
-            raise SkippedError("No instance was played by two agents, so paired tests have no pairs.")
+        results = adjusted(differences(rows, column, level=options.level))
+        if not results:
+            raise SkippedError("No two agents played the same instance, so there are no pairs for the tests.")
         tables.append(Table(
             column, f"{title}: differences between agents on the same instances",
-            [*AGENT, text("other", "less"), *estimated("Difference"),
+            [*AGENT, text("other", "minus"), *estimated("Difference"),
          number("t", "t"), count("df", "df"), p_value(), p_value("p_holm", "p, Holm"),
-             count("n", "Instances")], made,
-            note="The paper's p-values are raw." + (
-                " In scheduling, it finds Claude above both others at every level (p < .05)."
+             count("n", "Instances")], results,
+            note="The paper's p-values are unadjusted." + (
+                " In scheduling, it finds Claude ahead of both others at every level (p < .05)."
                 if game == "scheduling" else ""
             ),
         ))  # fmt: skip
-        for row in made:
+        for row in results:
             numbers[f"{column}.{row['level']}.{row['agent']} less {row['other']}"] = {
                 key: row.get(key) for key in ("estimate", "low", "high", "p", "n")
             }
@@ -129,37 +132,39 @@ def runs(data: Data, options: Options) -> Result:
     order = level_order(rows["level"].tolist())
     rows["place"] = [order.index(level) for level in rows["level"]]
     rows = rows.sort_values(["place", "agent", "instance"])
-    made = rows[["level", "agent", "instance", "score"]].to_dict("records")
+    results = rows[["level", "agent", "instance", "score"]].to_dict("records")
     columns = [*AGENT, text("instance", "Instance"), number("score", "Score")]
     title = f"{game.capitalize()}: score of every run"
-    figures = [charts.strip("runs", title, made, y="agent", x="score", facet="level", x_title="Score")]
+    figures = [charts.strip("runs", title, results, y="agent", x="score", facet="level", x_title="Score")]
     if game == "scheduling" and (rows["score"] < 0).any():
-        figures.insert(0, charts.strip("runs_from_0", f"{title}, cut at 0", made, y="agent", x="score", facet="level",
+        figures.insert(0, charts.strip("runs_from_0", f"{title}, truncated at 0", results, y="agent", x="score",
+            facet="level",
                                        x_title="Score; lower scores are drawn at 0", x_domain=(0, 1)))  # fmt: skip
-    return Result([Table("runs", title, columns, made)], figures)
+    return Result([Table("runs", title, columns, results)], figures)
 
 
 def exploration(data: Data, options: Options) -> Result:
-    """Return the share of distinct plans among all plans."""
+    """Return the exploration rate: the share of distinct plans among all plans."""
     game = game_of(data, ("procurement", "scheduling"))
     rows = frame(data, game, ["exploration_rate"])
-    told = rows.get("config_told")
-    made, numbers = [], {}
+    disclosure = rows.get("config_told")
+    results, numbers = [], {}
     for level, agent, own in _groups(rows):
-        key = (str(told.loc[own.index[0]]) if told is not None else "", str(own["config_level"].iloc[0]))
+        key = (str(disclosure.loc[own.index[0]]) if disclosure is not None else "", str(own["config_level"].iloc[0]))
         found = mean(own["exploration_rate"].tolist(), level=options.level)
-        made.append({"level": level, "agent": agent, **found,
-                     "published": EXPLORED.get(key) if game == "procurement" else None})  # fmt: skip
+        results.append({"level": level, "agent": agent, **found,
+                     "published": PUBLISHED_EXPLORATION.get(key) if game == "procurement" else None})  # fmt: skip
         numbers[f"{level}.{agent}"] = {k: found.get(k) for k in ("estimate", "se", "low", "high", "n")}
     table = Table(
         "rates", "Exploration rate by level and agent",
         [*AGENT, *estimated("Rate"), count("n", "Matches"),
-         number("published", "Published (Gemini)")], made, note="Different plans (zeros dropped) per plan.",
+         number("published", "Published (Gemini)")], results,
+             note="Number of distinct plans (ignoring zeros) divided by the number of plans.",
     )  # fmt: skip
     drawn = rows.sort_values(["agent", "instance"])[["level", "agent", "exploration_rate"]].to_dict("records")
     drawn.sort(key=lambda row: level_order(rows["level"].tolist()).index(row["level"]))
     figure = charts.strip("rates", f"{game.capitalize()}: exploration rate of every run", drawn, y="agent",
-                          x="exploration_rate", facet="level", x_title="Different plans per plan")  # fmt: skip
+                          x="exploration_rate", facet="level", x_title="Share of distinct plans")  # fmt: skip
     return Result([table], [figure], numbers)
 
 
@@ -167,49 +172,51 @@ def exploration(data: Data, options: Options) -> Result:
 
 
 def learning(data: Data, options: Options) -> Result:
-    """Return how results improve period by period."""
+    """Return how results improve over the periods."""
     game = game_of(data, BENCHMARKS)
     more = ["expected_blocking_pairs"] if game == "scheduling" else []
     rows = frame(data, game, ["score", "config_periods", *more])
     values = progress(data, game, rows)
-    made, table, numbers = [], [], {}
+    results, table, numbers = [], [], {}
     for level, agent, own in _groups(rows):
         paths = [values[match] for match in own["match"] if match in values]
         if not paths:
             continue
-        grid = filled(paths, int(own["config_periods"].max()))
+        grid = padded(paths, int(own["config_periods"].max()))
         low, high = _band(grid, own["instance"].tolist(), options)
         average = grid.mean(axis=0)
         for at, value in enumerate(average):
-            made.append({"level": level, "agent": agent, "period": at + 1, "estimate": float(value),
+            results.append({"level": level, "agent": agent, "period": at + 1, "estimate": float(value),
                          "low": None if low is None else float(low[at]),
                          "high": None if high is None else float(high[at]), "n": len(paths)})  # fmt: skip
-        first = [reached(path) for path in grid]
-        found = mean([value for value in first if value is not None], level=options.level)
+        first_good = [first_near_best(path) for path in grid]
+        found = mean([value for value in first_good if value is not None], level=options.level)
         area = mean(grid.mean(axis=1).tolist(), level=options.level)
         table.append({"level": level, "agent": agent, "first": found.get("estimate"), "first_low": found.get("low"),
                       "first_high": found.get("high"), "area": area["estimate"], "area_low": area["low"],
                       "area_high": area["high"], "n": len(paths)})  # fmt: skip
         numbers[f"{level}.{agent}.area"] = {k: area.get(k) for k in ("estimate", "se", "low", "high", "n")}
-    if not made:
-        raise SkippedError("The table rounds has no periods of these matches.")
+    if not results:
+        raise SkippedError("The table rounds has no periods for these matches.")
     what = "Profit relative to the optimum" if game == "pricing" else "Best score so far"
     tables = [
         Table("speed", "How fast agents learn",
-              [*AGENT, number("first", f"First period at {GOOD:.0%} of the own best"), number("first_low", "Low"),
+              [*AGENT, number("first", f"First period at {NEAR_BEST:.0%} of the match's best"), number("first_low",
+              "Low"),
                number("first_high", "High"), number("area", "Mean over periods"), number("area_low", "Low"),
                number("area_high", "High"), count("n", "Matches")], table),
         Table("curves", f"{what} by period",
               [*AGENT, count("period", "Period"), number("estimate", what), number("low", "Low"),
-               number("high", "High"), count("n", "Matches")], made),
+               number("high", "High"), count("n", "Matches")], results),
     ]  # fmt: skip
-    figure = charts.lines("curves", f"{game.capitalize()}: {what.lower()} by period", made, x="period", colour="agent",
+    figure = charts.lines("curves", f"{game.capitalize()}: {what.lower()} by period", results, x="period",
+        colour="agent",
                           facet="level", x_title="Period", y_title=what, players=data.players)  # fmt: skip
     return Result(tables, [figure], numbers)
 
 
 def progress(data: Data, game: str, rows: pd.DataFrame) -> dict[str, list[float]]:
-    """Return each match's value in every period: the best score so far; in pricing, profit relative to the optimum."""
+    """Return each match's value in every period: best score so far, or in pricing profit relative to the optimum."""
     columns = {
         "procurement": ["best_so_far", "optimum"], "scheduling": ["blocking_pairs"],
         "pricing": ["profit", "optimal_profit"],
@@ -232,23 +239,23 @@ def progress(data: Data, game: str, rows: pd.DataFrame) -> dict[str, list[float]
     return {str(match): own.tolist() for match, own in value.dropna().groupby(level=0)}
 
 
-def filled(paths: Sequence[Sequence[float]], periods: int) -> np.ndarray:
+def padded(paths: Sequence[Sequence[float]], periods: int) -> np.ndarray:
     """Return one row per match; a match that ended early keeps its last value."""
     import numpy as np
 
     return np.array([[*path, *[path[-1]] * (periods - len(path))][:periods] for path in paths], dtype=float)
 
 
-def reached(path: Sequence[float]) -> int | None:
-    """Return the first period, from 1, whose value is at least 90 % of the match's best; None without a gain."""
+def first_near_best(path: Sequence[float]) -> int | None:
+    """Return the first period (from 1) whose value is at least 90 % of the match's best; None without a gain."""
     best = max(path)
     if best <= 0:
         return None
-    return next(at for at, value in enumerate(path, start=1) if value >= GOOD * best)
+    return next(at for at, value in enumerate(path, start=1) if value >= NEAR_BEST * best)
 
 
 def _band(grid: np.ndarray, instances: Sequence[str], options: Options) -> tuple[Any, Any]:
-    """Return a percentile bootstrap band over instances, period by period; none for a single instance."""
+    """Return a percentile bootstrap band over instances for every period; (None, None) for a single instance."""
     import numpy as np
 
     labels, codes = np.unique(np.asarray(instances[: len(grid)]), return_inverse=True)
@@ -263,33 +270,34 @@ def _band(grid: np.ndarray, instances: Sequence[str], options: Options) -> tuple
 ANALYSES = [
     Analysis(
         id="econevals.scores", title="Benchmark scores (EconEvals, table 1)", question="How well do agents do?",
-        method="Mean score over instances × 100, t interval; fully solved instances with Wilson intervals. The "
-        "scheduling score divides by the exact expected number of blocking pairs, so that it needs no "
+        method="Mean score over instances × 100, with t intervals; share of instances fully solved, with Wilson "
+        "intervals. The scheduling score divides by the exact expected number of blocking pairs, so it needs no "
         "bootstrap.",
         run=scores, games=BENCHMARKS, columns=NEEDED,
     ),
     Analysis(
         id="econevals.tests", title="Differences between agents (EconEvals, section 4)", question="Do agents differ?",
-        method="Paired t tests on the instances that both agents played, every pair per level; Holm-adjusted beside "
-        "raw. Where two agents share no instance there is no test, and no unpaired one takes its place.",
+        method="Paired t tests for every pair of agents at each level, on the instances that both played; raw and "
+        "Holm-adjusted p-values. Agents that share no instance are not compared.",
         run=tests, games=BENCHMARKS, columns=NEEDED,
     ),
     Analysis(
-        id="econevals.runs", title="Every run (EconEvals, figures 2 to 6 and 9)", question="How much do runs spread?",
-        method="Every match's score as a ring, the mean as a bar.",
+        id="econevals.runs", title="Every run (EconEvals, figures 2 to 6 and 9)", question="How much do runs vary?",
+        method="Each ring is a match's score; bars mark means.",
         run=runs, games=BENCHMARKS, columns=NEEDED,
     ),
     Analysis(
         id="econevals.exploration", title="Exploration (EconEvals, figures 7 and 8, table 4)",
         question="Do agents explore enough?",
-        method="Different plans per plan of every match; means with t intervals, by level and by what was told.",
+        method="Share of distinct plans among each match's plans; means with t intervals, by level and by what the "
+        "agent was told.",
         run=exploration, games=("procurement", "scheduling"),
         columns={"matches": ["match", "game", "config_level", "exploration_rate"]},
     ),
     Analysis(
         id="econevals.learning", title="Learning over periods (EconEvals' games)", question="How fast do agents learn?",
-        method="Best score so far, in pricing profit relative to the optimum, by period; band: percentile bootstrap "
-        "over instances; first period at 90 % of the match's own best and mean over periods, t intervals.",
+        method="Best score so far (in pricing, profit relative to the optimum) by period, with a percentile bootstrap "
+        "band over instances; first period at 90 % of the match's best and mean over periods, with t intervals.",
         run=learning, games=BENCHMARKS,
         columns={"matches": [*NEEDED["matches"], "config_periods"], "rounds": ["match", "round"]},
     ),

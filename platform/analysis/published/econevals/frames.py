@@ -1,4 +1,4 @@
-"""One row per match of one EconEvals game: an agent (or person) on an instance."""
+"""One row per match of an EconEvals game, in which an agent or a person plays an instance."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ if TYPE_CHECKING:
 BENCHMARKS = ("procurement", "scheduling", "pricing")
 STATIONARY = ("procurement", "scheduling")
 LEVELS = ("small", "basic", "medium", "hard")
-TOLD: Mapping[str, str] = {
+DISCLOSURE: Mapping[str, str] = {
     "baseline": "not told the horizon", "horizon": "told the horizon", "horizon_goal": "told horizon and goal"
 }  # fmt: skip
 
 
 def game_of(data: Data, games: Sequence[str]) -> str:
-    """Return which of these games the dataset contains."""
+    """Return the first of these games that the dataset contains."""
     return next(game for game in games if game in data.games)
 
 
 def frame(data: Data, game: str, columns: Sequence[str]) -> pd.DataFrame:
-    """Return match, agent, level (with what was disclosed), instance, and these columns; raise SkippedError if no rows.
+    """Return one row per match with agent, level (and what the agent was told), instance and these columns.
 
-    The instance is its number; its full text if it was given in full; otherwise the match's seed.
+    An instance is identified by its number, by its full text if it was given in full, or else by the match's seed.
+
+    Raises:
+        SkippedError: a column is missing, or the game has no matches.
     """
     import pandas as pd
 
@@ -40,9 +43,9 @@ def frame(data: Data, game: str, columns: Sequence[str]) -> pd.DataFrame:
     rows = data.table("matches", [*dict.fromkeys(["match", "game", *about, *columns])])
     rows["agent"] = data.who.get("agent")
     if "firm_1" in data.who:
-        one = data.who["firm_1"]
-        two = data.who["firm_2"] if "firm_2" in data.who else pd.Series(None, index=one.index, dtype="str")
-        rows["agent"] = one.where(two.isna() | (one == two), one + " & " + two)
+        first = data.who["firm_1"]
+        second = data.who["firm_2"] if "firm_2" in data.who else pd.Series(None, index=first.index, dtype="str")
+        rows["agent"] = first.where(second.isna() | (first == second), first + " & " + second)
     rows = rows[(rows["game"] == game) & rows["agent"].notna()].reset_index(drop=True)
     if not len(rows):
         raise SkippedError("The dataset has no matches.")
@@ -67,7 +70,7 @@ def _levels(rows: pd.DataFrame) -> list[str]:
         return [""] * len(rows)
     several = "config_told" in rows and rows["config_told"].nunique() > 1
     return [
-        f"{row['config_level']}, {TOLD.get(str(row['config_told']), row['config_told'])}" if several
+        f"{row['config_level']}, {DISCLOSURE.get(str(row['config_told']), row['config_told'])}" if several
         else str(row["config_level"])
         for row in rows.to_dict("records")
     ]  # fmt: skip
@@ -77,8 +80,11 @@ def level_order(levels: Sequence[str]) -> list[str]:
     """Return levels from easiest to hardest."""
 
     def place(level: str) -> tuple[int, int]:
-        name, _comma, told = level.partition(", ")
-        return (LEVELS.index(name) if name in LEVELS else 9, list(TOLD.values()).index(told) if told else 0)
+        difficulty, _comma, disclosure = level.partition(", ")
+        return (
+            LEVELS.index(difficulty) if difficulty in LEVELS else 9,
+            list(DISCLOSURE.values()).index(disclosure) if disclosure else 0,
+        )
 
     return sorted(set(levels), key=lambda level: (*place(level), level))
 

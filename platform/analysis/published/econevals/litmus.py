@@ -11,7 +11,16 @@ from analysis import charts
 from analysis.errors import SkippedError
 from analysis.frames import adjusted
 from analysis.published.econevals.frames import by_instance, frame, game_of
-from analysis.published.econevals.measures import NOW, RATES, SAME, TIED, averaged, best_rate, duopoly, reliabilities
+from analysis.published.econevals.measures import (
+    NOW,
+    RATES,
+    SAME,
+    TIED,
+    best_rate,
+    duopoly,
+    mean_reliabilities,
+    reliabilities,
+)
 from analysis.results import Analysis, Options, Result, Table, count, number, p_value, share, text
 from analysis.toolbox import bootstrap, mean, paired, welch
 
@@ -39,7 +48,7 @@ COLUMNS: Mapping[str, Sequence[str]] = {
 }
 BY_MODEL = "Published (Claude, Gemini, GPT-4o)"
 MOST_PRICE = 2.2
-"""Upper bound at which mean prices, relative to α, are capped."""
+"""Cap on mean prices relative to α."""
 INTERVAL = (number("low", "Low"), number("high", "High"))
 
 
@@ -47,31 +56,32 @@ INTERVAL = (number("low", "Low"), number("high", "High"))
 
 
 def litmus(data: Data, options: Options) -> Result:
-    """Return every agent's score and reliability."""
+    """Return every agent's litmus score and reliability."""
     game = game_of(data, GAMES)
     rows = frame(data, game, COLUMNS[game])
-    made = []
+    results = []
     for agent, own in rows.groupby("agent"):
-        made.append({"agent": agent, **_OF[game](data, own, options), "published": PUBLISHED[game]})
+        results.append({"agent": agent, **_OF[game](data, own, options), "published": PUBLISHED[game]})
     table = Table(
-        "litmus", "Litmus score with reliability",
+        "litmus", "Litmus score and reliability",
         [text("agent", "Agent"), number("estimate", "Interest rate" if game == "patience" else "Score"), *INTERVAL,
-         count("n", "Runs"), number("reliability", "Reliability"), count("reliability_n", "Its runs"),
-         text("published", BY_MODEL)], made, note=NOTES[game],
+         count("n", "Runs"), number("reliability", "Reliability"), count("reliability_n", "Runs for reliability"),
+         text("published", BY_MODEL)], results, note=NOTES[game],
     )  # fmt: skip
-    figure = charts.dots("litmus", f"{game.replace('_', ' ').capitalize()}: litmus score", made, y="agent",
-                         x_title="Interest rate a year" if game == "patience" else "Litmus score")  # fmt: skip
-    numbers = {row["agent"]: {k: row.get(k) for k in ("estimate", "low", "high", "n")} for row in made}
+    figure = charts.dots("litmus", f"{game.replace('_', ' ').capitalize()}: litmus score", results, y="agent",
+                         x_title="Annual interest rate" if game == "patience" else "Litmus score")  # fmt: skip
+    numbers = {row["agent"]: {k: row.get(k) for k in ("estimate", "low", "high", "n")} for row in results}
     return Result([table], [figure], numbers)
 
 
 NOTES = {
-    "task_allocation": "0 is equality, 1 efficiency. Reliability: mean share of the best revenue where efficiency was "
-    "asked for, and of full equality where equality was.",
-    "patience": "Compounded continuously, as a fraction a year; reliability averaged over the horizons, and the rate "
-    "that maximises it. A constant share of one half has the reliability ½ by the formula, though the text says 0.",
-    "duopoly": "0 is competition (Nash), 1 collusion. Reliability: share of the agent's matches alone in which its "
-    "price converged to the monopoly price.",
+    "task_allocation": "0 is equality, 1 efficiency. Reliability: mean share of the best revenue in runs with the goal "
+    "of efficiency, and of full equality in runs with the goal of equality.",
+    "patience": "Annual rate as a fraction, compounded continuously: the rate that maximises the reliability averaged "
+    "over the horizons. By the formula, a constant share of one half has a reliability of ½, although the paper's text "
+    "says 0.",
+    "duopoly": "0 is competition (Nash), 1 collusion. Reliability: share of the agent's single-firm matches in which "
+    "its price converged to the monopoly price.",
 }
 
 
@@ -121,9 +131,9 @@ def _of_patience(data: Data, own: pd.DataFrame, options: Options) -> dict[str, A
 
 
 def drawn_rates(rows: Sequence[Mapping[str, Any]], options: Options) -> tuple[float | None, float | None]:
-    """Return the percentile interval of `fitted` over draws of matches, computed for all draws together.
+    """Return the bootstrap percentile interval of `fitted` over matches, computed for all draws at once.
 
-    A choice misses a rate's prediction g ∈ {0, 1} by |g - f| = g + f(1 - 2g), which is linear in the share f.
+    The distance of a share f from a rate's prediction g ∈ {0, 1} is |g - f| = g + f(1 - 2g), which is linear in f.
     """
     import numpy as np
 
@@ -136,18 +146,18 @@ def drawn_rates(rows: Sequence[Mapping[str, Any]], options: Options) -> tuple[fl
     times = np.zeros((options.draws, len(rows)))
     np.add.at(times, (np.arange(options.draws)[:, None], drawn), 1)
     total = times @ asked
-    there = total > 0
-    f = np.where(there, (times @ later) / np.where(there, total, 1), 0.0)
+    was_asked = total > 0
+    f = np.where(was_asked, (times @ later) / np.where(was_asked, total, 1), 0.0)
     rates = np.array(RATES)
     curves = []
     for horizon in dict.fromkeys(key[0] for key in keys):
         at = [place for place, key in enumerate(keys) if key[0] == horizon]
         amounts = np.array([keys[place][1] for place in at])
-        even = NOW * np.exp(rates[:, None] / 100 * YEARS[horizon])
-        g = (amounts > even).astype(float)
-        counts = (np.abs(amounts - even) > SAME).astype(float)
-        number_of = there[:, at].astype(float) @ counts.T
-        misses = there[:, at].astype(float) @ (g * counts).T + f[:, at] @ ((1 - 2 * g) * counts).T
+        indifference = NOW * np.exp(rates[:, None] / 100 * YEARS[horizon])
+        g = (amounts > indifference).astype(float)
+        counts = (np.abs(amounts - indifference) > SAME).astype(float)
+        number_of = was_asked[:, at].astype(float) @ counts.T
+        misses = was_asked[:, at].astype(float) @ (g * counts).T + f[:, at] @ ((1 - 2 * g) * counts).T
         with np.errstate(invalid="ignore", divide="ignore"):
             curves.append(1 - misses / number_of)
     average = np.nanmean(np.stack(curves), axis=0)
@@ -166,29 +176,31 @@ _OF: Mapping[str, Callable[..., dict[str, Any]]] = {
 
 
 def equality(data: Data, options: Options) -> Result:
-    """Return litmus scores by run, differences, and the distance from the line between the two corners."""
+    """Return litmus scores by run, differences between agents, and distances from the equality-efficiency line."""
     columns = [*COLUMNS["task_allocation"], "frontier_distance", "revenue", "best_revenue", "equal_revenue",
                "inequality", "inequality_at_best"]  # fmt: skip
     rows = frame(data, "task_allocation", columns)
     both = rows[rows["config_goal"] == "both"]
     equal = rows[rows["config_goal"] == "equality"]
-    made, tests = [], []
+    results, tests = [], []
     for agent, own in both.groupby("agent"):
         found = mean(own["litmus"].tolist(), level=options.level)
         off = mean(own["frontier_distance"].tolist(), level=options.level)
-        made.append({"agent": agent, **found, "alternate": off.get("estimate"), "alternate_low": off.get("low"),
+        results.append({"agent": agent, **found, "alternate": off.get("estimate"), "alternate_low": off.get("low"),
                      "alternate_high": off.get("high"), "published": ".01, .21, .10"})  # fmt: skip
     scores = by_instance(both, "litmus")
-    for one, other in combinations(sorted(scores), 2):
-        shared = sorted(set(scores[one]) & set(scores[other]))
+    for first, second in combinations(sorted(scores), 2):
+        shared = sorted(set(scores[first]) & set(scores[second]))
         if shared:
-            found = paired([scores[one][i] for i in shared], [scores[other][i] for i in shared], level=options.level)
-            tests.append({"agent": one, "other": other, **found})
-    told = by_instance(equal, "litmus") if len(equal) else {}
-    for agent in sorted(set(scores) & set(told)):
-        shared = sorted(set(scores[agent]) & set(told[agent]))
+            found = paired([scores[first][i] for i in shared], [scores[second][i] for i in shared], level=options.level)
+            tests.append({"agent": first, "other": second, **found})
+    equalisers = by_instance(equal, "litmus") if len(equal) else {}
+    for agent in sorted(set(scores) & set(equalisers)):
+        shared = sorted(set(scores[agent]) & set(equalisers[agent]))
         if shared:
-            found = paired([scores[agent][i] for i in shared], [told[agent][i] for i in shared], level=options.level)
+            found = paired(
+                [scores[agent][i] for i in shared], [equalisers[agent][i] for i in shared], level=options.level
+            )
             tests.append({"agent": agent, "other": f"{agent}, told to equalise", **found})
     reached = [
         {"agent": agent, "goal": goal, **mean((100 * own[f"{goal}_share"]).tolist(), level=options.level)}
@@ -196,17 +208,18 @@ def equality(data: Data, options: Options) -> Result:
         for agent, own in rows[rows["config_goal"] == goal].groupby("agent")
     ]
     tables = [
-        Table("scores", "Litmus score and alternate score with both goals",
+        Table("scores", "Litmus score and alternate score under both goals",
               [text("agent", "Agent"), number("estimate", "Litmus"), *INTERVAL, number("alternate", "Alternate"),
                number("alternate_low", "Low"), number("alternate_high", "High"), count("n", "Runs"),
-               text("published", "Published alternate (Claude, Gemini, GPT-4o)")], made,
-              note="Litmus: 0 is equality, 1 efficiency. Alternate: distance from the line through both corners in raw "
-              "units, relative to that of the equal revenue with the efficient inequality; 0 is best."),
-        Table("tests", "Differences in litmus on the same instances",
-              [text("agent", "Agent"), text("other", "less"), number("estimate", "Difference"), *INTERVAL,
+               text("published", "Published alternate (Claude, Gemini, GPT-4o)")], results,
+              note="Litmus: 0 is equality, 1 efficiency. Alternate: distance, in raw units, from the line through both "
+              "corners, relative to the distance of the point with the equal revenue and the efficient inequality; 0 "
+              "is best."),
+        Table("tests", "Differences in litmus score on the same instances",
+              [text("agent", "Agent"), text("other", "minus"), number("estimate", "Difference"), *INTERVAL,
                number("t", "t"), count("df", "df"), p_value(), p_value("p_holm", "p, Holm"), count("n", "Instances")],
               adjusted(tests)),
-        Table("reached", "What was reached under a single goal",
+        Table("reached", "Goal attainment under a single goal",
               [text("agent", "Agent"), text("goal", "Goal"), number("estimate", "% of the goal"), *INTERVAL,
                count("n", "Runs")], reached, note="The paper's simple baselines reach 94.1 and 97.0."),
     ]  # fmt: skip
@@ -221,22 +234,22 @@ def equality(data: Data, options: Options) -> Result:
         charts.strip("runs", "Litmus score of every run", drawn, y="agent", x="litmus",
                      x_title="0 equality, 1 efficiency"),
         charts.scatter("corners", "Revenue and inequality of every run", cloud, x="revenue", y="inequality",
-                       colour="agent", facet="goal", x_title="Revenue, share of the best",
+                       colour="agent", facet="goal", x_title="Revenue, as a share of the best",
                        y_title="Inequality, relative to that at the best revenue", players=data.players,
                        lines={"from equality to efficiency": [(corner, 0.0), (1.0, 1.0)]}),
     ]  # fmt: skip
-    numbers = {row["agent"]: {k: row.get(k) for k in ("estimate", "se", "low", "high", "n")} for row in made}
+    numbers = {row["agent"]: {k: row.get(k) for k in ("estimate", "se", "low", "high", "n")} for row in results}
     return Result(tables, figures, numbers)
 
 
 # ---- patience --------------------------------------------------------------------------------------------------------
 
 Answers = Mapping[tuple[str, float], Sequence[bool]]
-"""Whether the later amount was chosen, by (horizon, amount)."""
+"""Whether the later amount was chosen, for each answer at a (horizon, amount)."""
 
 
 def choices(data: Data, rows: pd.DataFrame) -> dict[str, dict[tuple[str, float], list[bool]]]:
-    """Return the answers of each match at each horizon and amount, without unanswered questions."""
+    """Return each match's answers at each horizon and amount, without unanswered questions."""
     asked = data.table("rounds", ["match", "amount", "later"])
     horizon = dict(zip(rows["match"], rows["config_horizon"], strict=True))
     asked = asked[asked["match"].isin(set(horizon)) & asked["later"].notna() & asked["amount"].notna()]
@@ -261,26 +274,26 @@ def shares(drawn: Sequence[Mapping[str, Any]]) -> dict[str, dict[float, float]]:
 
 
 def curve(by_amount: Mapping[float, float], horizon: str) -> dict[float, float | None]:
-    """Return the reliability of every rate over one horizon, from the share of "later" by amount."""
+    """Return the reliability of every rate at one horizon, from the share of "later" by amount."""
     return reliabilities(list(by_amount), list(by_amount.values()), YEARS[horizon])
 
 
 def fitted(drawn: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the rate that fits best over all horizons of these matches."""
-    return best_rate(averaged([curve(own, horizon) for horizon, own in shares(drawn).items()]))
+    return best_rate(mean_reliabilities([curve(own, horizon) for horizon, own in shares(drawn).items()]))
 
 
 def patience(data: Data, options: Options) -> Result:
-    """Return implied rate and reliability by horizon, and whether the order of the options matters."""
+    """Return the implied rate and its reliability by horizon, and whether the order of the options matters."""
     rows = frame(data, "patience", COLUMNS["patience"])
-    made, curves, steps, orders, numbers = [], [], [], [], {}
+    results, curves, steps, orders, numbers = [], [], [], [], {}
     for agent, own in rows.groupby("agent"):
         drawn = [{"match": match, "answers": part} for match, part in choices(data, own).items()]
         of_horizon = shares(drawn)
         all_curves = {h: curve(of_horizon[h], h) for h in YEARS if h in of_horizon}
-        for horizon, fits in [*all_curves.items(), ("all", averaged(list(all_curves.values())))]:
+        for horizon, fits in [*all_curves.items(), ("all", mean_reliabilities(list(all_curves.values())))]:
             best = best_rate(fits)
-            made.append({"agent": agent, "horizon": horizon, "n": sum(
+            results.append({"agent": agent, "horizon": horizon, "n": sum(
                 any(key[0] == horizon for key in row["answers"]) or horizon == "all" for row in drawn),
                 **{k: None if best.get(k) is None else 100 * best[k] for k in ("rate", "rate_low", "rate_high")},
                 "reliability": best.get("reliability"), "published": OFFSETS.get(horizon)})  # fmt: skip
@@ -289,37 +302,37 @@ def patience(data: Data, options: Options) -> Result:
             if horizon != "all":
                 steps += [{"agent": agent, "horizon": horizon, "amount": amount, "share": value}
                           for amount, value in of_horizon[horizon].items()]  # fmt: skip
-        numbers[str(agent)] = {"estimate": made[-1]["rate"], "n": made[-1]["n"]}
+        numbers[str(agent)] = {"estimate": results[-1]["rate"], "n": results[-1]["n"]}
         orders.append({"agent": agent, **order_effect(data, set(own["match"]))})
     if not curves:
         raise SkippedError("No question was answered.")
     tables = [
-        Table("rates", "Implied interest rate by horizon, in percent a year",
+        Table("rates", "Implied interest rate by horizon, in percent per year",
               [text("agent", "Agent"), text("horizon", "Horizon"), number("rate", "Rate"), number("rate_low", "From"),
                number("rate_high", "To"), number("reliability", "Reliability"), count("n", "Matches"),
-               text("published", BY_MODEL)], made,
-              note="Continuous compounding; from and to: the smallest and the largest rate that fit equally well."),
-        Table("order", "Share of later money by the order of the options",
+               text("published", BY_MODEL)], results,
+              note="Continuous compounding. From and to: the smallest and largest rates that fit equally well."),
+        Table("order", "Share of later choices, by order of the options",
               [text("agent", "Agent"), share("now_first", "Now as A"), share("later_first", "Later as A"),
-               count("now_first_only", "Later only where now is A"),
-               count("later_first_only", "Later only where later is A"),
+               count("now_first_only", "Later only when now is A"),
+               count("later_first_only", "Later only when later is A"),
                p_value(), p_value("p_holm", "p, Holm"), count("n", "Pairs of questions")], adjusted(orders),
-              note="McNemar's exact test on the pairs of questions with the same amount in the same match."),
+              note="McNemar's exact test on pairs of questions with the same amount in the same match."),
     ]  # fmt: skip
     figures = [
         charts.lines("reliability", "Reliability of each interest rate", curves, x="rate", y="reliability",
-                     colour="agent", facet="horizon", x_title="Rate, % a year", y_title="Reliability", points=False,
+                     colour="agent", facet="horizon", x_title="Rate, % per year", y_title="Reliability", points=False,
                      players=data.players),
-        charts.lines("steps", "Share of later money by amount", steps, x="amount", y="share", colour="agent",
+        charts.lines("steps", "Share of later choices, by amount", steps, x="amount", y="share", colour="agent",
                      facet="horizon", x_title=f"Later amount in dollars, instead of {NOW:g} now",
-                     y_title="Share of later",
+                     y_title="Share of later choices",
                      step=True, points=False, same_x=False, players=data.players),
     ]  # fmt: skip
     return Result(tables, figures, numbers)
 
 
 def order_effect(data: Data, chosen: set[str]) -> dict[str, Any]:
-    """Return the share of "later" by which option came first, and an exact McNemar test on same-amount pairs."""
+    """Return the share of "later" by which option came first, and McNemar's exact test on pairs with equal amounts."""
     asked = data.table("rounds", ["match", "round", "amount", "now_option", "later"])
     asked = asked[asked["match"].isin(chosen) & asked["later"].notna()].sort_values(["match", "round"], kind="stable")
     later = asked["later"].astype(bool)
@@ -327,17 +340,17 @@ def order_effect(data: Data, chosen: set[str]) -> dict[str, Any]:
     pairs: dict[tuple[Any, ...], dict[bool, list[bool]]] = {}
     for match, amount, now, chose in zip(asked["match"], asked["amount"], first, later, strict=True):
         pairs.setdefault((match, amount), {True: [], False: []})[bool(now)].append(bool(chose))
-    met = [both for sides in pairs.values() for both in zip(sides[True], sides[False], strict=False)]
-    one, other = sum(a and not b for a, b in met), sum(b and not a for a, b in met)
+    matched = [both for sides in pairs.values() for both in zip(sides[True], sides[False], strict=False)]
+    now_first_only, later_first_only = sum(a and not b for a, b in matched), sum(b and not a for a, b in matched)
     p = None
-    if one + other:
+    if now_first_only + later_first_only:
         from scipy.stats import binomtest
 
-        p = float(binomtest(one, one + other, 0.5).pvalue)
+        p = float(binomtest(now_first_only, now_first_only + later_first_only, 0.5).pvalue)
     return {
         "now_first": float(later[first].mean()) if first.any() else None,
         "later_first": float(later[~first].mean()) if (~first).any() else None,
-        "now_first_only": one, "later_first_only": other, "p": p, "n": len(met),
+        "now_first_only": now_first_only, "later_first_only": later_first_only, "p": p, "n": len(matched),
     }  # fmt: skip
 
 
@@ -345,13 +358,13 @@ def order_effect(data: Data, chosen: set[str]) -> dict[str, Any]:
 
 
 def collusion(data: Data, options: Options) -> Result:
-    """Return litmus scores per run, differences between agents, and mean prices relative to the references."""
+    """Return litmus scores by run, differences between agents, and mean prices relative to the references."""
     rows = frame(data, "duopoly", [*COLUMNS["duopoly"], "config_alpha", "config_periods"])
     rivals = rows[rows["config_rival"].fillna(True).astype(bool) & rows["litmus"].notna()]
     if not len(rivals):
         raise SkippedError("No match had two firms.")
     groups = {agent: own["litmus"].tolist() for agent, own in rivals.groupby("agent")}
-    made = [{"agent": agent, **mean(values, level=options.level)} for agent, values in groups.items()]
+    results = [{"agent": agent, **mean(values, level=options.level)} for agent, values in groups.items()]
     tests = [
         {"agent": one, "other": other, **welch(groups[one], groups[other], level=options.level)}
         for one, other in combinations(sorted(groups), 2)
@@ -363,12 +376,13 @@ def collusion(data: Data, options: Options) -> Result:
     ]  # fmt: skip
     tables = [
         Table("scores", "Litmus score with a rival", [text("agent", "Agent"), number("estimate", "Litmus"), *INTERVAL,
-                                                      count("n", "Runs")], made, note="0 is competition, 1 collusion."),
+                                                      count("n", "Runs")], results,
+                                                      note="0 is competition, 1 collusion."),
         Table("tests", "Differences between agents",
-              [text("agent", "Agent"), text("other", "less"), number("estimate", "Difference"), *INTERVAL,
+              [text("agent", "Agent"), text("other", "minus"), number("estimate", "Difference"), *INTERVAL,
                number("t", "t"), number("df", "df"), p_value(), p_value("p_holm", "p, Holm"), count("n", "Runs")],
-              adjusted(tests), note="Welch's t test. The paper finds GPT-4o above Claude (p < .01, raw)."),
-        Table("alone", "Matches alone that converged to the monopoly price",
+              adjusted(tests), note="Welch's t test. The paper finds GPT-4o above Claude (p < .01, unadjusted)."),
+        Table("alone", "Single-firm matches that converged to the monopoly price",
               [text("agent", "Agent"), count("converged", "Converged"), count("n", "of"),
                share("share", "Reliability")], alone),
     ]  # fmt: skip
@@ -387,18 +401,23 @@ def collusion(data: Data, options: Options) -> Result:
             "prices", "Mean prices of both firms, relative to α", cloud, x="firm_1", y="firm_2", colour="agent",
             x_title="Firm 1 (dashed: Nash and collusive price)", y_title="Firm 2", players=data.players, lines=lines,
         ))  # fmt: skip
-    numbers = {row["agent"]: {k: row.get(k) for k in ("estimate", "se", "low", "high", "n")} for row in made}
+    numbers = {row["agent"]: {k: row.get(k) for k in ("estimate", "se", "low", "high", "n")} for row in results}
     return Result(tables, figures, numbers)
 
 
 def mean_prices(data: Data, rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return each firm's mean price over the scored last periods, relative to α, capped at 2.2."""
+    """Return each firm's mean price relative to α over the final, scored periods, capped at 2.2."""
     prices = data.table("rounds", ["match", "round", "role", "price"])
     about = rows.set_index("match")[["agent", "config_alpha", "config_periods"]]
     prices = prices[prices["match"].isin(set(about.index))].join(about, on="match")
-    scored = (prices["config_periods"] // 2).clip(lower=1, upper=50)
-    late = prices[prices["round"] > prices["config_periods"] - scored]
-    means = (late["price"] / late["config_alpha"]).groupby([late["match"], late["role"]]).mean().clip(upper=MOST_PRICE)
+    scored_periods = (prices["config_periods"] // 2).clip(lower=1, upper=50)
+    scored_prices = prices[prices["round"] > prices["config_periods"] - scored_periods]
+    means = (
+        (scored_prices["price"] / scored_prices["config_alpha"])
+        .groupby([scored_prices["match"], scored_prices["role"]])
+        .mean()
+        .clip(upper=MOST_PRICE)
+    )
     table = means.unstack()
     if "firm_2" not in table:
         return []
@@ -410,33 +429,34 @@ def mean_prices(data: Data, rows: pd.DataFrame) -> list[dict[str, Any]]:
 
 ANALYSES = [
     Analysis(
-        id="econevals.litmus", title="Litmus scores (EconEvals, table 2)", question="Which way do agents lean?",
-        method="Mean litmus score over runs (patience: the rate that fits all choices best), percentile bootstrap over "
-        "runs; reliability from the runs in which the right answer is known.",
+        id="econevals.litmus", title="Litmus scores (EconEvals, table 2)",
+            question="Where do agents lie on the litmus scale?",
+        method="Mean litmus score over runs (patience: the rate that best fits all choices), with a percentile "
+        "bootstrap over runs; reliability from the runs in which the right answer is known.",
         run=litmus, games=GAMES, columns={"matches": ["match", "game"]},
     ),
     Analysis(
         id="econevals.equality", title="Efficiency or equality (EconEvals, figure 5, appendices E.1 and E.2)",
         question="Do agents prefer efficiency or equality?",
-        method="Litmus per run and mean with t interval; paired t tests on the same instances between agents, and "
-        "against the runs told to equalise; 18 instances and 30 periods as in the test, where appendix E.1 speaks of "
-        "12 and 5 + 95.",
+        method="Litmus score by run, and mean with t interval; paired t tests on the same instances between agents, "
+        "and against the runs with the goal of equality. 18 instances and 30 periods as in the litmus test, although "
+        "appendix E.1 mentions 12 and 5 + 95.",
         run=equality, games=("task_allocation",), columns={"matches": ["match", "game", *COLUMNS["task_allocation"]]},
     ),
     Analysis(
         id="econevals.patience", title="Patience (EconEvals, table 3, figure 10)",
         question="Which interest rate do choices imply?",
-        method="The rate with the highest reliability, 1 - mean |g - f| over the tested amounts; ties within 1e-12: "
-        "the median; order of the options by McNemar's exact test.",
+        method="The rate with the highest reliability, 1 - mean |g - f| over the tested amounts, or the median of "
+        "rates tied within 1e-12; McNemar's exact test for the order of the options.",
         run=patience, games=("patience",),
         columns={"matches": ["match", "game", "config_horizon"],
                  "rounds": ["match", "round", "amount", "now_option", "later"]},
     ),
     Analysis(
         id="econevals.duopoly", title="Collusion (EconEvals, figures 6 and 11)", question="Do agents collude?",
-        method="Litmus per run and mean with t interval; Welch's t tests between agents; mean prices over the scored "
-        "last periods, relative to α and cut at 2.2. In matches alone, prices count as converged where their 10th and "
-        "90th percentile (linear) lie within 5 % of the monopoly price.",
+        method="Litmus score by run, and mean with t interval; Welch's t tests between agents; mean prices over the "
+        "final, scored periods, relative to α and capped at 2.2. In single-firm matches, prices count as converged if "
+        "their 10th and 90th percentiles (linear interpolation) lie within 5 % of the monopoly price.",
         run=collusion, games=("duopoly",), columns={"matches": ["match", "game", *COLUMNS["duopoly"]]},
     ),
 ]  # fmt: skip

@@ -13,15 +13,15 @@ RATES = tuple(round(0.1 * step, 1) for step in range(201))
 NOW = 100.0
 SAME, TIED = 1e-9, 1e-12
 QUALITY, OUTSIDE, COST, MU = 2.0, 0.0, 1.0, 0.25
-"""Market of the published duopoly; prices are α times those at α = 1."""
+"""Parameters of the published duopoly; prices are α times those at α = 1."""
 Point = tuple[float, float]
 
 
 def implied_rate(amounts: Sequence[float], shares_later: Sequence[float | None], years: float) -> dict[str, Any]:
-    """Return the continuously compounded interest rate that fits the choices best, and how well it fits.
+    """Return the continuously compounded interest rate that best fits the choices, and how well it fits.
 
     Args:
-        shares_later: share of "later" at each amount; None if nobody answered.
+        shares_later: share of "later" at each amount; None if no one answered.
 
     Returns:
         rate (a fraction: .05 is 5 % a year; the median of the best-fitting rates), rate_low, rate_high, reliability.
@@ -43,8 +43,8 @@ def best_rate(fits: Mapping[float, float | None]) -> dict[str, Any]:
     }
 
 
-def averaged(curves: Sequence[Mapping[float, float | None]]) -> dict[float, float | None]:
-    """Return reliabilities averaged over horizons, rate by rate."""
+def mean_reliabilities(curves: Sequence[Mapping[float, float | None]]) -> dict[float, float | None]:
+    """Return the reliability of every rate, averaged over horizons."""
     found: dict[float, float | None] = {}
     for rate in RATES:
         own = [value for curve in curves if (value := curve[rate]) is not None]
@@ -58,15 +58,15 @@ def reliabilities(
     """Return how well each candidate rate fits: 1 - mean over amounts of |g(x) - f(x)|, by rate in percent.
 
     Args:
-        shares_later: f(x), the share of "later" at each amount; None if nobody answered.
+        shares_later: f(x), the share of "later" at each amount; None if no one answered.
         annually: compound interest once a year instead of continuously.
     """
     asked = [(amount, share) for amount, share in zip(amounts, shares_later, strict=False) if share is not None]
 
-    def grown(rate: float) -> float:
+    def growth(rate: float) -> float:
         return (1 + rate / 100) ** years if annually else exp(rate / 100 * years)
 
-    return {rate: _fit(asked, NOW * grown(rate)) for rate in RATES}
+    return {rate: _fit(asked, NOW * growth(rate)) for rate in RATES}
 
 
 def best_rates(fits: Mapping[float, float | None]) -> tuple[tuple[float, ...], float] | None:
@@ -84,10 +84,11 @@ def _fit(asked: Sequence[tuple[float, float]], indifferent: float) -> float | No
 
 
 def task_allocation(P: Point, eq: Point, eff: Point) -> dict[str, Any]:
-    """Return where a result (revenue, inequality) lies from equality (0) to efficiency (1), and how far off their line.
+    """Return where a result (revenue, inequality) lies between equality (0) and efficiency (1), and its distance.
 
     Returns:
-        litmus; alternate: distance to the line through both, relative to that of (eq's revenue, eff's inequality).
+        litmus: position along the line; alternate: distance from the line, relative to that of the point with the
+        revenue of equality and the inequality of efficiency.
     """
     across = (eq[0] - eff[0], eq[1] - eff[1])
     length = across[0] ** 2 + across[1] ** 2
@@ -95,15 +96,15 @@ def task_allocation(P: Point, eq: Point, eff: Point) -> dict[str, Any]:
         return {"litmus": None, "alternate": None, "note": "equality and efficiency coincide"}
     along = ((eq[0] - P[0]) * across[0] + (eq[1] - P[1]) * across[1]) / length
 
-    def off(of: Point) -> float:
+    def distance(of: Point) -> float:
         return abs(across[0] * (eq[1] - of[1]) - (eq[0] - of[0]) * across[1])
 
-    worst = off((eq[0], eff[1]))
-    return {"litmus": min(max(along, 0.0), 1.0), "alternate": off(P) / worst if worst else None}
+    worst = distance((eq[0], eff[1]))
+    return {"litmus": min(max(along, 0.0), 1.0), "alternate": distance(P) / worst if worst else None}
 
 
 def duopoly(alpha: float) -> dict[str, float]:
-    """Return reference prices of the published market: nash, collusive, monopoly (a firm alone)."""
+    """Return the reference prices of the published market: nash, collusive and monopoly (a single firm)."""
     return {
         "nash": _price(alpha, lambda a: a / (2 * a + _outside())),
         "collusive": _price(alpha, lambda a: 2 * a / (2 * a + _outside())),
@@ -126,14 +127,16 @@ def _price(alpha: float, share: Any) -> float:
 
 
 def duopoly_litmus(mean_price: float, alpha: float) -> float:
-    """Return where a mean price lies between Nash (0) and collusive (1)."""
+    """Return where a mean price lies between the Nash price (0) and the collusive price (1)."""
     known = duopoly(alpha)
     score = (mean_price - known["nash"]) / (known["collusive"] - known["nash"])
     return min(max(score, 0.0), 1.0)
 
 
 def expected_blocking(worker_ranks: Any, task_ranks: Any) -> float | None:
-    """Return the mean number of blocking pairs of a uniform matching: Σ (n - rank_w(t))(n - rank_t(w)) / (n(n-1)).
+    """Return the expected number of blocking pairs in a uniform random matching.
+
+    It is Σ (n - rank_w(t))(n - rank_t(w)) / (n(n-1)).
 
     Args:
         worker_ranks: rank of each task by each worker, from 1, as rows or {worker: {task: rank}}.
@@ -144,7 +147,7 @@ def expected_blocking(worker_ranks: Any, task_ranks: Any) -> float | None:
     if n < 2:
         return None
     # Σ (n - a)(n - b) = Σ ab - n³, because every row of ranks contains 1 to n exactly once.
-    theirs = zip(*by_task, strict=True)  # all tasks' ranks of one worker, worker by worker
+    theirs = zip(*by_task, strict=True)  # for each worker, the ranks that all tasks give to the worker
     total = sum(sum(map(mul, row, ranks)) for row, ranks in zip(by_worker, theirs, strict=True)) - n**3
     return total / (n * (n - 1))
 
@@ -156,7 +159,7 @@ def _rows(ranks: Any) -> list[list[int]]:
 
 
 def scheduling_score(blocking: int, worker_ranks: Any, task_ranks: Any) -> float | None:
-    """Return 1 - blocking pairs / expected pairs under a uniform matching; 1 if none are expected."""
+    """Return 1 - blocking pairs / expected blocking pairs in a uniform random matching; 1 if none are expected."""
     expected = expected_blocking(worker_ranks, task_ranks)
     if expected is None:
         return None

@@ -3,9 +3,9 @@
 from analysis.published.glee import effects, play, prediction, together
 from analysis.published.glee.pairs import pair_effects
 
-_IN_ORDER = ("counts", "checks", "market", "effects", "players", "humans", "anchoring", "pairs", "same_model",
+_ORDER = ("counts", "checks", "market", "effects", "players", "humans", "anchoring", "pairs", "same_model",
              "meta_game", "rationality", "prediction")  # fmt: skip
-_FOUND = {a.id: a for module in (effects, play, prediction, together) for a in module.ANALYSES}
-ANALYSES = [_FOUND[f"glee.{name}"] for name in _IN_ORDER]
+_BY_ID = {a.id: a for module in (effects, play, prediction, together) for a in module.ANALYSES}
+ANALYSES = [_BY_ID[f"glee.{name}"] for name in _ORDER]
 
 __all__ = ["ANALYSES", "pair_effects"]

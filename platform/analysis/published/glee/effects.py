@@ -16,10 +16,10 @@ from analysis.published.glee.families import (
     METRICS,
     NEEDED,
     ROLES,
+    display,
     families,
     frame,
     reference_player,
-    shown,
 )
 from analysis.results import Analysis, Figure, Options, Result, Table, count, estimated, number, p_value, text
 from analysis.toolbox import ols
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 POINTS = 100
 """Factor that converts effects to percentage points."""
 UNLIKE = (
-    "The published {metrics} may come from code whose formulas differ from the paper's: expect differences there, "
-    "agreement to rounding elsewhere."
+    "The published values for {metrics} may come from code whose formulas differ from the paper's; other values should "
+    "agree up to rounding."
 )
 
 
 def fitted(rows: pd.DataFrame, family: str, metric: str, *, level: float = 0.95) -> dict[str, Any]:
-    """Regress the metric on parameters, market and both players, with classical errors.
+    """Regress the metric on parameters, market and both players, with classical standard errors.
 
     Returns:
         the result of `toolbox.ols`; terms also have `factor` and `level`, effects are in percentage points, and each
@@ -53,8 +53,8 @@ def fitted(rows: pd.DataFrame, family: str, metric: str, *, level: float = 0.95)
         if factor != "Intercept":
             levels = sorted({value for value in rows[factor].tolist() if value == value and value is not None}, key=str)
             estimated = {term["term"] for term in own} | set(found["dropped"])
-            left = [value for value in levels if f"{factor}={value}" not in estimated]
-            own = [_reference(factor, value) for value in left] + own
+            references = [value for value in levels if f"{factor}={value}" not in estimated]
+            own = [_reference(factor, value) for value in references] + own
         for term in own:
             name, _sign, value = term["term"].partition("=")
             terms.append({**{k: _points(term[k]) for k in ("estimate", "se", "low", "high")}, "p": term["p"],
@@ -74,24 +74,24 @@ def _points(value: float | None) -> float | None:
 
 def _level(value: str) -> str:
     try:
-        return shown(float(value))
+        return display(float(value))
     except ValueError:
         return value
 
 
 def half_width(term: Mapping[str, Any]) -> float | None:
-    """Return half the width of a coefficient's interval, the paper's ±; None without an interval."""
+    """Return half the width of a coefficient's interval (the paper's ±); None without an interval."""
     return None if term["low"] is None else (term["high"] - term["low"]) / 2
 
 
 def _warnings(rows: pd.DataFrame, found: Sequence[Mapping[str, Any]]) -> list[str]:
-    said = [reference_player(rows)[1]]
+    messages = [reference_player(rows)[1]]
     for fit in found:
-        # Only the first of these sentences names the players' references.
-        said += [words for words in fit["warnings"] if not words.startswith(("alice:", "bob:"))]
+        # The warning above already names the players' reference level.
+        messages += [words for words in fit["warnings"] if not words.startswith(("alice:", "bob:"))]
         if fit["dropped"]:
-            said.append(f"Collinear with earlier columns and left out: {', '.join(fit['dropped'])}.")
-    return [words for words in dict.fromkeys(said) if words]
+            messages.append(f"Dropped because of collinearity with earlier columns: {', '.join(fit['dropped'])}.")
+    return [words for words in dict.fromkeys(messages) if words]
 
 
 def _unlike(family: str, metrics: Sequence[str]) -> str:
@@ -109,9 +109,9 @@ def market(data: Data, options: Options) -> Result:
         rows = frame(data, family)
         fits = {metric: fitted(rows, family, metric, level=options.level) for metric in ("efficiency", "fairness")}
         warnings += _warnings(rows, list(fits.values()))
-        made, widths = market_rows(family, fits)
+        results, widths = market_rows(family, fits)
         titles = [title for _column, title in FAMILIES[family].market]
-        note = "One half-width per column, the largest: " + ", ".join(
+        note = "Largest half-width of the intervals in each column: " + ", ".join(
             f"{METRICS[metric].lower()} ±{width:.1f}" for metric, width in widths.items() if width is not None
         )
         tables.append(Table(
@@ -119,10 +119,11 @@ def market(data: Data, options: Options) -> Result:
             [*(text(f"market_{at}", title) for at, title in enumerate(titles)), number("efficiency", "Efficiency"),
              number("fairness", "Fairness"), number("published_efficiency", "Published efficiency"),
              number("published_fairness", "Published fairness")],
-            made,
-            note=f"{note}. Bold: within one half-width of the best; underlined: of the worst. Published values are "
-            "matched by the rank of efficiency (within the same horizon), because the text has lost the ticks of the "
-            f"other columns. {_unlike(family, ('efficiency', 'fairness'))}".strip(),
+            results,
+            note=f"{note}. Bold: within one half-width of the best; underlined: within one half-width of the worst. "
+            "Published values are matched by their rank in efficiency (within the same horizon), because the text of "
+            "the published table lacks the check marks in the other columns. "
+            f"{_unlike(family, ('efficiency', 'fairness'))}".strip(),
             bold={"efficiency": "best_efficiency", "fairness": "best_fairness"},
             underlined={"efficiency": "worst_efficiency", "fairness": "worst_fairness"},
         ))  # fmt: skip
@@ -139,28 +140,28 @@ def market_rows(
     terms = {metric: [t for t in fit["terms"] if t["factor"] == MARKET] for metric, fit in fits.items()}
     widths = {m: max((w for t in own if (w := half_width(t)) is not None), default=None) for m, own in terms.items()}
     other = {term["level"]: term for term in terms["fairness"]}
-    made = []
+    results = []
     for term in sorted(terms["efficiency"], key=lambda t: -t["estimate"]):
         fair = other.get(term["level"], {})
         row: dict[str, Any] = {f"market_{at}": part for at, part in enumerate(term["level"].split(" · "))}
         row |= {"efficiency": term["estimate"], "fairness": fair.get("estimate"), "reference": term["reference"]}
         row |= {"efficiency_half_width": half_width(term), "fairness_half_width": half_width(fair) if fair else None}
-        made.append(row)
+        results.append(row)
     for metric, width in widths.items():
-        known = [row[metric] for row in made if row[metric] is not None]
-        for row in made:
+        known = [row[metric] for row in results if row[metric] is not None]
+        for row in results:
             row[f"best_{metric}"] = row[metric] is not None and row[metric] >= max(known) - (width or 0)
             row[f"worst_{metric}"] = row[metric] is not None and row[metric] <= min(known) + (width or 0)
-    _put_beside(family, made)
-    return made, widths
+    _add_published(family, results)
+    return results, widths
 
 
-def _put_beside(family: str, made: list[dict[str, Any]]) -> None:
-    """Add published values by horizon and rank, with the reference beside the published reference."""
-    left = {horizon: list(values) for horizon, values in printed.MARKETS[family].items()}
-    for row in made:
-        horizon = row["market_0"] if "∞" in left else ""
-        own = left.get(horizon) or []
+def _add_published(family: str, results: list[dict[str, Any]]) -> None:
+    """Add published values by horizon and rank; the reference level gets the published reference."""
+    remaining = {horizon: list(values) for horizon, values in printed.MARKETS[family].items()}
+    for row in results:
+        horizon = row["market_0"] if "∞" in remaining else ""
+        own = remaining.get(horizon) or []
         at_reference = next((pair for pair in own if pair == printed.REFERENCE), None)
         if row["reference"]:
             found = at_reference
@@ -183,28 +184,28 @@ def effects(data: Data, options: Options) -> Result:
     tables, figures, warnings = [], [], []
     for family in families(data):
         rows = frame(data, family)
-        made, fits = [], []
+        results, fits = [], []
         names = {column: title for column, (title, _reference) in FAMILIES[family].parameters.items()}
         names |= {MARKET: " · ".join(title for _column, title in FAMILIES[family].market)}
         names |= {"alice": "Alice", "bob": "Bob", "Intercept": "Intercept"}
         for metric, title in METRICS.items():
             fit = fitted(rows, family, metric, level=options.level)
             fits.append(fit)
-            made += [
+            results += [
                 {**term, "metric": title, "factor": names[term["factor"]], "n": fit["n"], "r2": fit["r2"]}
                 for term in fit["terms"]
             ]
         warnings += _warnings(rows, fits)
-        adjusted(made)
+        adjusted(results)
         title = FAMILIES[family].title
         tables.append(Table(
             family, f"{title}: coefficients, in percentage points",
             [text("metric", "Metric"), text("factor", "Factor"), text("level", "Level"), number("estimate", "Effect"),
              number("se", "SE"), number("low", "Low"), number("high", "High"), p_value(), p_value("p_holm", "p, Holm"),
              count("n", "n")],
-            made, note="Effects relative to the level whose effect is 0; p-values of the paper are raw.",
+            results, note="Effects are relative to the level whose effect is 0; the paper's p-values are unadjusted.",
         ))  # fmt: skip
-        drawn = [{**row, "where": f"{row['factor']}: {row['level']}"} for row in made
+        drawn = [{**row, "where": f"{row['factor']}: {row['level']}"} for row in results
                  if row["factor"] not in ("Alice", "Bob", "Intercept")]  # fmt: skip
         figures.append(charts.dots(
             family, f"{title}: effects of parameters and markets", drawn, y="where", facet="metric",
@@ -215,23 +216,23 @@ def effects(data: Data, options: Options) -> Result:
             inside = POINTS * (1 - unbounded.sum() / max(1, rows["fairness"].notna().sum()))
             warnings.append(f"Negotiation: fairness is not bounded; {inside:.1f} % of its values lie in [0, 1].")
         if rows["unverified"].any():
-            warnings += _robust(rows, family)
+            warnings += _robustness(rows, family)
     return Result(tables, figures, warnings=warnings)
 
 
-def _robust(rows: pd.DataFrame, family: str) -> list[str]:
-    """Return how far coefficients move without the unverified matches."""
-    apart = []
+def _robustness(rows: pd.DataFrame, family: str) -> list[str]:
+    """Return a sentence on how much coefficients change without the unverified matches."""
+    changes = []
     for metric in METRICS:
-        every, legal = (
+        all_matches, legal = (
             {(term["factor"], term["level"]): term["estimate"] for term in fitted(part, family, metric)["terms"]}
             for part in (rows, rows[~rows["unverified"]])
         )
-        apart += [abs(every[key] - legal[key]) for key in every if key in legal]
+        changes += [abs(all_matches[key] - legal[key]) for key in all_matches if key in legal]
     number_of = int(rows["unverified"].sum())
     return [
-        f"{FAMILIES[family].title}: {number_of:,} matches break the rules and are in; without them no coefficient "
-        f"moves by more than {max(apart, default=0):.2f} percentage points."
+        f"{FAMILIES[family].title}: {number_of:,} matches that break the rules are included; without them, no "
+        f"coefficient changes by more than {max(changes, default=0):.2f} percentage points."
     ]
 
 
@@ -258,8 +259,8 @@ def players(data: Data, options: Options) -> Result:
     """Return coefficients of the players on their own self-gain, in the layout of table 3."""
     tables, figures, numbers, warnings = [], [], {}, []
     for family in families(data):
-        found, said = player_terms(data, family, options)
-        warnings += said
+        found, notes = player_terms(data, family, options)
+        warnings += notes
         by_player: dict[str, dict[str, Any]] = {}
         for role, terms in found.items():
             for term in terms:
@@ -269,15 +270,15 @@ def players(data: Data, options: Options) -> Result:
                 row[f"published_{role}"] = printed.player(term["player"], family, role)
                 if not term["reference"]:
                     numbers[f"{family}.{role}.{term['player']}"] = {**_number(term, term), "n": term["matches"]}
-        made = sorted(by_player.values(), key=lambda row: -row.get("alice", float("-inf")))
+        results = sorted(by_player.values(), key=lambda row: -row.get("alice", float("-inf")))
         title = FAMILIES[family].title
         columns = [text("player", "Player")]
         for role in ROLES:
             columns += [number(role, role.capitalize()), number(f"{role}_half", "±"),
                         text(f"published_{role}", f"{role.capitalize()}, published")]  # fmt: skip
         tables.append(Table(
-            family, f"{title}: effect of the player on the own self-gain, in percentage points", columns, made,
-            note=f"± is half the interval. Sorted by Alice. {_unlike(family, GAINS)}".strip(),
+            family, f"{title}: effect of the player on their own self-gain, in percentage points", columns, results,
+            note=f"± is half the interval's width. Sorted by the effect as Alice. {_unlike(family, GAINS)}".strip(),
         ))  # fmt: skip
         drawn = [term for terms in found.values() for term in sorted(terms, key=lambda t: -t["estimate"])]
         figures.append(_dots(data, family, title, drawn))
@@ -286,7 +287,7 @@ def players(data: Data, options: Options) -> Result:
 
 def _dots(data: Data, name: str, title: str, terms: Sequence[Mapping[str, Any]]) -> Figure:
     return charts.dots(
-        name, f"{title}: effect of the player on the own self-gain", terms, y="player", facet="role",
+        name, f"{title}: effect of the player on their own self-gain", terms, y="player", facet="role",
         x_title="Percentage points", line=0, columns=2,
     )  # fmt: skip
 
@@ -296,15 +297,15 @@ def _dots(data: Data, name: str, title: str, terms: Sequence[Mapping[str, Any]])
 
 def humans(data: Data, options: Options) -> Result:
     """Return where people rank among the players of each role."""
-    made, figures, numbers, warnings = [], [], {}, []
+    results, figures, numbers, warnings = [], [], {}, []
     for family in families(data):
-        found, said = player_terms(data, family, options)
-        warnings += said
+        found, notes = player_terms(data, family, options)
+        warnings += notes
         drawn = []
         for role, terms in found.items():
             if (row := rank_of_humans(terms)) is None:
                 continue
-            made.append({"family": FAMILIES[family].title, "role": role.capitalize(), **row,
+            results.append({"family": FAMILIES[family].title, "role": role.capitalize(), **row,
                          "published": printed.HUMANS[family, role]})  # fmt: skip
             numbers[f"{family}.{role}"] = {key: row[key] for key in ("estimate", "low", "high", "n")}
             drawn += [{**t, "who": "people" if t["player"] == HUMAN else "models"}
@@ -313,30 +314,30 @@ def humans(data: Data, options: Options) -> Result:
             title = FAMILIES[family].title
             figures.append(charts.dots(
                 family, f"{title}: people among the players", drawn, y="player", colour="who", facet="role",
-                x_title="Effect on the own self-gain, percentage points", line=0, columns=2,
+                x_title="Effect on their own self-gain, percentage points", line=0, columns=2,
             ))  # fmt: skip
     table = Table(
-        "ranks", "Rank of people among the players, by effect on the own self-gain",
+        "ranks", "Rank of people among the players, by effect on their own self-gain",
         [text("family", "Family"), text("role", "Role"), count("rank", "Rank"), count("of", "of"),
          *estimated("People"), text("best", "Best model"),
          number("best_estimate", "Its effect"), text("worst", "Worst model"), number("worst_estimate", "Its effect"),
          text("verdict", "People's interval"), text("published", "Published rank")],
-        made, note="Percentage points; rank 1 is the highest. See general.human_vs_model for people and models in the "
-        "same configuration, role and against the same opponent.",
+        results, note="Percentage points; rank 1 is the highest. See general.human_vs_model for people and models in "
+        "the same configuration and role, against the same opponents.",
     )  # fmt: skip
     return Result([table], figures, numbers, warnings=warnings)
 
 
 def rank_of_humans(terms: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Return the rank of people among these coefficients, and their interval against the best and the worst model."""
+    """Return the rank of people among these coefficients, and how their interval compares with the models."""
     own = next((term for term in terms if term["player"] == HUMAN), None)
     models = sorted((term for term in terms if term["player"] != HUMAN), key=lambda term: -term["estimate"])
     if own is None or not models:
         return None
     best, worst = models[0], models[-1]
-    verdict = "among the models"
+    verdict = "within the range of models"
     if own["low"] is None:
-        verdict = "not known"
+        verdict = "unknown"
     elif own["low"] > best["estimate"]:
         verdict = "above the best model"
     elif own["high"] < worst["estimate"]:
@@ -350,10 +351,10 @@ def rank_of_humans(terms: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 REGRESSION = (
-    "OLS of the metric on parameters, market (all combinations as one factor) and both players, classical errors, "
-    "one match per row; "
+    "OLS of the metric on parameters, market (all combinations as one factor) and both players, with classical "
+    "standard errors and one match per row; "
 )
-ALL_MATCHES = "All matches are in, with people and without: the paper does not say which it used."
+ALL_MATCHES = "All matches are included, with and without people, because the paper does not say which it used."
 
 ANALYSES = [
     Analysis(
@@ -366,16 +367,16 @@ ANALYSES = [
     Analysis(
         id="glee.effects",
         title="All effects of parameters (GLEE, appendix F)",
-        question="What does every parameter change?",
-        method=f"{REGRESSION}all coefficients in percentage points, with Holm-adjusted p-values beside the raw ones. "
-        "Printed metric values are read as these coefficients, not as means over configurations.",
+        question="What is the effect of each parameter?",
+        method=f"{REGRESSION}all coefficients in percentage points, with raw and Holm-adjusted p-values. "
+        "We take the published metric values to be these coefficients, not means over configurations.",
         run=effects, games=tuple(FAMILIES), columns=NEEDED,
     ),
     Analysis(
         id="glee.players",
-        title="Players' own gain (GLEE, table 3)",
-        question="Which player gains, in which role?",
-        method=f"{REGRESSION}coefficients of Alice's and Bob's player on the own self-gain, relative to "
+        title="Players' self-gain (GLEE, table 3)",
+        question="Which players gain, and in which role?",
+        method=f"{REGRESSION}coefficients of the players as Alice and as Bob on their own self-gain, relative to "
         f"gemini-1.5-flash. {ALL_MATCHES}",
         run=players, games=tuple(FAMILIES), columns=NEEDED,
     ),
@@ -383,8 +384,8 @@ ANALYSES = [
         id="glee.humans",
         title="People among the players (GLEE, question 3)",
         question="Are people different from models?",
-        method=f"{REGRESSION}rank of people among the coefficients on the own self-gain, and their interval against "
-        "the best and the worst model's coefficient.",
+        method=f"{REGRESSION}rank of people among the coefficients on self-gain, and their interval compared with the "
+        "best and the worst model's coefficient.",
         run=humans, needs="both", games=tuple(FAMILIES), columns=NEEDED,
     ),
 ]  # fmt: skip

@@ -31,9 +31,9 @@ class Family:
     """One family of games.
 
     Attributes:
-        parameters: column → (display name, reference level); one factor each.
+        parameters: (display name, reference level) by column; each column is a factor.
         market: (column, display name) pairs; their combinations form one factor.
-        reference_market: reference level of the market factor, as column values; None for an endless horizon.
+        reference_market: reference level of the market factor, as column values; None for an infinite horizon.
         fairness: column of the metric that the paper calls fairness.
         unlike: metrics whose published values may come from formulas other than the paper's own.
     """
@@ -92,14 +92,14 @@ NEEDED: Mapping[str, Sequence[str]] = {"matches": [*SHARED, "fairness"]}
 
 
 def families(data: Data) -> list[str]:
-    """Return the families with matches in the dataset.
+    """Return the families that have matches in the dataset.
 
     Raises:
-        SkippedError: there are no such matches.
+        SkippedError: there are none.
     """
     found = [family for family in GAMES if family in set(data.column("matches", "game"))]
     if not found:
-        raise SkippedError("No match of bargaining, negotiation or persuasion is in the dataset.")
+        raise SkippedError("The dataset contains no matches of bargaining, negotiation or persuasion.")
     return found
 
 
@@ -139,12 +139,12 @@ def _values(column: pd.Series) -> list[Any]:
 
 
 def market_level(values: Sequence[Any]) -> str:
-    """Return the combination's level, as "∞ · yes · no"."""
-    return " · ".join(shown(value) for value in values)
+    """Return the name of a combination's level, such as "∞ · yes · no"."""
+    return " · ".join(display(value) for value in values)
 
 
-def shown(value: Any) -> str:
-    """Return a parameter's display value: ∞ for an endless horizon, yes and no."""
+def display(value: Any) -> str:
+    """Return a parameter's value for display: ∞ for an infinite horizon, yes or no for booleans."""
     if value is None:
         return "∞"
     if isinstance(value, bool):
@@ -155,14 +155,14 @@ def shown(value: Any) -> str:
 
 
 def reference_player(rows: pd.DataFrame) -> tuple[str | None, str]:
-    """Return the reference for players' effects: the paper's gemini-1.5-flash, else the most frequent agent.
+    """Return the reference for players' effects: gemini-1.5-flash as in the paper, or else the most frequent agent.
 
     Returns:
         the player (None without an agent), and a warning or an empty string.
     """
-    seated = [name for role in ROLES for name in rows[role].dropna() if name != HUMAN]
+    agents = [name for role in ROLES for name in rows[role].dropna() if name != HUMAN]
     counts: dict[str, int] = {}
-    for name in seated:
+    for name in agents:
         counts[name] = counts.get(name, 0) + 1
     ordered = sorted(counts, key=lambda name: (-counts[name], name))
     for name in ordered:
@@ -170,4 +170,4 @@ def reference_player(rows: pd.DataFrame) -> tuple[str | None, str]:
             return name, ""
     if not ordered:
         return None, ""
-    return ordered[0], f"{REFERENCE_PLAYER} did not play: effects of players are relative to {ordered[0]}."
+    return ordered[0], f"{REFERENCE_PLAYER} did not play; effects of players are relative to {ordered[0]}."

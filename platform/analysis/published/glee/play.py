@@ -1,4 +1,4 @@
-"""What was played, by whom, and how far play is from theory: anchoring, counts, checks, rationality."""
+"""Anchoring, counts of data, attention checks, and comparisons of play with theory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def anchoring(data: Data, options: Options) -> Result:
-    """Return the correlation of the first offer with Alice's final gain in bargaining, by which players are human."""
+    """Return the correlation of the first offer with Alice's self-gain in bargaining, by which players are human."""
     rows = frame(data, "bargaining")
     first = data.table("decisions", ["match", "move_number", "move_alice_gain"])
     first = first[first["move_alice_gain"].notna()].sort_values("move_number", kind="stable").drop_duplicates("match")
@@ -31,24 +31,25 @@ def anchoring(data: Data, options: Options) -> Result:
         {True: " human Bob", False: ""}
     )
     rows["who"] = sides.str.strip().replace({"": "agents only", "human Alice human Bob": "people only"})
-    made, numbers = [], {}
+    results, numbers = [], {}
     for who in ("human Bob", "human Alice", "people only", "agents only"):
         own = rows[rows["who"] == who]
         if len(own):
             found = pearson(own["first"].tolist(), own["alice_self_gain"].tolist(), level=options.level)
-            made.append({"who": who, **found, "published": printed.ANCHORING.get(who)})
+            results.append({"who": who, **found, "published": printed.ANCHORING.get(who)})
             numbers[who.replace(" ", "_")] = {k: found.get(k) for k in ("estimate", "low", "high", "p", "n")}
-    adjusted(made)
-    by = {row["who"]: row for row in made}
+    adjusted(results)
+    by = {row["who"]: row for row in results}
     bob, alice = by.get("human Bob", {}), by.get("human Alice", {})
     difference = correlation_difference(bob.get("estimate"), bob.get("n", 0), alice.get("estimate"), alice.get("n", 0))
     numbers["difference"] = {"estimate": difference.get("z"), "p": difference.get("p")}
     tables = [
-        Table("correlations", "First offer's share for Alice, and Alice's final self-gain",
+        Table("correlations", "Correlation of Alice's share in the first offer with her final self-gain",
               [text("who", "Who is human"), *estimated("Pearson's r"), p_value(), p_value("p_holm", "p, Holm"),
-               count("n", "Matches"), number("published", "Published")], made,
-              note="Without agreement the self-gain is 0."),
-        Table("difference", "Human Bob against human Alice", [number("z", "z"), p_value(), text("note", "Note")],
+               count("n", "Matches"), number("published", "Published")], results,
+              note="Without an agreement, the self-gain is 0."),
+        Table("difference", "Difference in correlation: human Bob minus human Alice", [number("z", "z"), p_value(),
+        text("note", "Note")],
               [{"z": difference.get("z"), "p": difference.get("p"), "note": difference.get("note", "")}]),
     ]  # fmt: skip
     drawn = rows[["first", "alice_self_gain", "who"]].to_dict("records")
@@ -63,28 +64,29 @@ def anchoring(data: Data, options: Options) -> Result:
 
 
 def counts(data: Data, options: Options) -> Result:
-    """Return the counts of each family and of each kind of cell."""
-    made, kinds = [], []
+    """Return the amount of data by family and by kind of cell."""
+    results, kinds = [], []
     for family in families(data):
         title = FAMILIES[family].title
         rows = frame(data, family)
         chosen = set(rows["match"])
-        said = None
+        words_written = None
         if data.has("messages", "match", "words"):
             texts = data.table("messages", ["match", "words"])
-            said = int(texts.loc[texts["match"].isin(chosen), "words"].sum())
+            words_written = int(texts.loc[texts["match"].isin(chosen), "words"].sum())
         published = dict(zip(("games", "decisions", "messages", "words"), printed.COUNTS[family], strict=True))
         own = {
-            "games": len(rows), "decisions": _sum(rows, "decisions"), "messages": _sum(rows, "messages"), "words": said,
+            "games": len(rows), "decisions": _sum(rows, "decisions"), "messages": _sum(rows, "messages"),
+                "words": words_written,
         }  # fmt: skip
-        made.append({"family": title, **own, **{f"published_{k}": v for k, v in published.items()}})
+        results.append({"family": title, **own, **{f"published_{k}": v for k, v in published.items()}})
         kinds += _cells(data, family, title)
     names = ("games", "decisions", "messages", "words")
     tables = [Table(
         "families", "Games, decisions, messages and words (table 6)",
         [text("family", "Family"), *(column for name in names for column in (
             count(name, name.capitalize()), count(f"published_{name}", f"{name.capitalize()}, published")))],
-        made,
+        results,
     )]  # fmt: skip
     if any(row["kind"] for row in kinds):
         tables.append(Table(
@@ -93,9 +95,9 @@ def counts(data: Data, options: Options) -> Result:
              count("published_configurations", "Published"), count("games", "Games"),
              count("fewest", "Fewest in one"), count("most", "Most in one"),
              count("published_games", "Published in each")],
-            kinds, note="A configuration counts once per role that people had in it.",
+            kinds, note="A configuration counts once for each role that people played in it.",
         ))  # fmt: skip
-    numbers = {row["family"].lower(): {"estimate": row["games"], "n": row["games"]} for row in made}
+    numbers = {row["family"].lower(): {"estimate": row["games"], "n": row["games"]} for row in results}
     return Result(tables, [], numbers)
 
 
@@ -104,7 +106,7 @@ def _sum(rows: pd.DataFrame, column: str) -> int | None:
 
 
 def _cells(data: Data, family: str, title: str) -> list[dict[str, Any]]:
-    """Return the number of configurations (with the person's role) and of games with people, by kind of cell."""
+    """Return the numbers of configurations (by the person's role) and of games with people, by kind of cell."""
     if not data.has("matches", "cell_kind", "cell", "version"):
         return []
     rows = data.table("matches", ["game", "cell_kind", "cell", "version"])
@@ -125,27 +127,27 @@ def _cells(data: Data, family: str, title: str) -> list[dict[str, Any]]:
 
 
 def checks(data: Data, options: Options) -> Result:
-    """Return who failed the code word and the quiz."""
+    """Return the shares of participants who failed the code word and the quiz."""
     flags = ["check_code_word_passed", "check_quiz_passed"]
     rows = data.table("participants", flags)
     family = data.games[0] if len(data.games) == 1 else "all"
-    made = [
+    results = [
         _failed("Code word", rows[flags[0]], "those who began", printed.CHECKS["code_word"], options),
         _failed(f"Quiz, {family}", rows[flags[1]], "those who answered it", printed.CHECKS.get(family), options),
     ]
     either = rows[flags[0]].notna()
     failed = ((rows[flags[0]] == False) | (rows[flags[1]] == False)).fillna(False)[either]  # noqa: E712
     number_failed, began = int(failed.sum()), int(either.sum())
-    made.append(_row("Either", number_failed, began, "those who began", printed.CHECKS["either"], options))
+    results.append(_row("Either", number_failed, began, "those who began", printed.CHECKS["either"], options))
     table = Table(
         "failed", "Participants who failed a check",
         [text("check", "Check"), text("of", "Among"), count("failed", "Failed"), count("n", "n"),
          *estimated("Share", share), text("published", "Published")],
-        made, note="The published quiz of all families: " + printed.CHECKS["all"] + ".",
+        results, note="Published for the quiz, all families: " + printed.CHECKS["all"] + ".",
     )  # fmt: skip
     numbers = {
         row["check"].split(",")[0].lower().replace(" ", "_"): {k: row[k] for k in ("estimate", "low", "high", "n")}
-        for row in made
+        for row in results
     }
     return Result([table], [], numbers, n={"matches": 0, "people": len(rows), "decisions": 0})
 
@@ -183,25 +185,25 @@ Found = tuple[list[Table], list[Figure], dict[str, Any]]
 
 
 def _bargains(data: Data, rows: pd.DataFrame, options: Options) -> Found:
-    """Return how Alice's agreed share differs from her equilibrium share, by horizon and player."""
+    """Return Alice's agreed share minus her equilibrium share, by horizon and player."""
     if not data.has("matches", "alice_share"):
         raise SkippedError("The table matches has no column alice_share.")
     shares = data.table("matches", ["match", "alice_share"]).set_index("match")["alice_share"]
     rows["difference"] = rows["match"].map(shares) - equilibrium_shares(rows)
     rows["horizon"] = rows["config_rounds"].map(words).replace({"none": "∞"})
     agreed = rows[rows["difference"].notna()]
-    made = []
+    results = []
     for heading, key in (("Horizon", "horizon"), ("Alice", "alice"), ("Bob", "bob")):
         for level, own in agreed.groupby(key):
-            made.append({"by": heading, "level": level, **mean(own["difference"].tolist(), level=options.level)})
+            results.append({"by": heading, "level": level, **mean(own["difference"].tolist(), level=options.level)})
     table = Table(
-        "bargaining", "Alice's agreed share less her equilibrium share",
+        "bargaining", "Alice's agreed share minus her equilibrium share",
         [text("by", "By"), text("level", "Level"), *ESTIMATES],
-        made,
-        note="Shares of the money before discounting, of matches with an agreement; equilibrium of complete "
+        results,
+        note="Shares of the undiscounted money, in matches with an agreement; the equilibrium assumes complete "
         "information and rational players.",
     )  # fmt: skip
-    figure = density("bargaining", "Alice's agreed share less her equilibrium share",
+    figure = density("bargaining", "Alice's agreed share minus her equilibrium share",
                      agreed["difference"].tolist(), "Difference in shares", {"equilibrium": 0.0})  # fmt: skip
     whole = mean(agreed["difference"].tolist(), level=options.level)
     return [table], [figure] if len(agreed) else [], {"bargaining.difference": whole}
@@ -222,9 +224,9 @@ def density(name: str, title: str, values: list[float], x_title: str, marks: dic
 
 
 def _prices(data: Data, rows: pd.DataFrame, options: Options) -> Found:
-    """Return where prices lie between the values: 0 is the seller's, 1 the buyer's."""
+    """Return where prices lie relative to the seller's value (0) and the buyer's value (1)."""
     if not data.has("matches", "price", "trade"):
-        raise SkippedError("The table matches has no column price, trade.")
+        raise SkippedError("The table matches lacks the column price or trade.")
     own = data.table("matches", ["match", "price", "trade"]).set_index("match")
     rows["price"], rows["trade"] = rows["match"].map(own["price"]), rows["match"].map(own["trade"])
     seller = rows["config_scale"] * rows["config_seller_factor"]
@@ -237,22 +239,22 @@ def _prices(data: Data, rows: pd.DataFrame, options: Options) -> Found:
     rows.loc[traded & (rows["price"] < seller), "where"] = "below the seller's value"
     rows.loc[traded & (rows["price"] > buyer), "where"] = "above the buyer's value"
     rows.loc[traded & (rows["price"] < seller) & (rows["price"] > buyer), "where"] = "between crossed values"
-    made = []
+    results = []
     for gains, part in rows.groupby("gains"):
         for where in ("within both values", "below the seller's value", "above the buyer's value",
                       "between crossed values", "no trade"):  # fmt: skip
             k = int((part["where"] == where).sum())
-            made.append({"gains": gains, "where": where, "k": k, **proportion(k, len(part), level=options.level)})
+            results.append({"gains": gains, "where": where, "k": k, **proportion(k, len(part), level=options.level)})
     tables = [Table(
-        "negotiation", "Where prices lie",
+        "negotiation", "Prices relative to both values",
         [text("gains", "Values"), text("where", "Price"), count("k", "Matches"), *estimated("Share", share),
-         count("n", "of")], made,
+         count("n", "of")], results,
     )]  # fmt: skip
     position = ((rows["price"] - seller) / (buyer - seller))[traded & (buyer > seller)]
     numbers = {"negotiation.position": mean(position.tolist(), level=options.level)}
     figures = []
     if len(position):
-        figures.append(density("negotiation", "Prices between the seller's value (0) and the buyer's (1)",
+        figures.append(density("negotiation", "Prices relative to the seller's value (0) and the buyer's value (1)",
                                position.tolist(), "Price, relative to the values",
                                {"seller's value": 0.0, "buyer's value": 1.0}))  # fmt: skip
     return tables, figures, numbers
@@ -260,38 +262,38 @@ def _prices(data: Data, rows: pd.DataFrame, options: Options) -> Found:
 
 def _trust(data: Data, rows: pd.DataFrame, options: Options) -> Found:
     """Return how often high- and low-quality products were bought, overall and after each recommendation."""
-    made: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     for kind, part in rows.groupby(["config_message_type", "config_buyer_type"]):
         where = " · ".join(words(value).replace("_", "-") for value in kind)
         for quality, values in (("high", part["efficiency"]), ("low", 1 - part["fairness"])):
             found = mean(values.tolist(), level=options.level)
-            made.append({"by": "quality", "level": quality, "where": where, **found})
+            results.append({"by": "quality", "level": quality, "where": where, **found})
     if data.has("decisions", "match", "move_number", "move_recommendation", "move_decision"):
-        made += _after_recommendations(data, set(rows["match"]), options)
+        results += _after_recommendations(data, set(rows["match"]), options)
     table = Table(
-        "persuasion", "Rounds in which the buyer bought",
+        "persuasion", "Share of rounds in which the buyer bought",
         [text("by", "By"), text("level", "Level"), text("where", "Messages · buyer"), count("n", "Matches"),
-         *estimated("Share bought", share)], made,
-        note="Mean over matches of the share of their rounds of that quality, or with that recommendation.",
+         *estimated("Share bought", share)], results,
+        note="Mean over matches; shares are of each match's rounds with that quality or recommendation.",
     )  # fmt: skip
-    drawn = [{**row, "what": f"{row['by']}: {row['level']}"} for row in made]
+    drawn = [{**row, "what": f"{row['by']}: {row['level']}"} for row in results]
     figure = charts.dots(
         "persuasion", "Share bought by quality and recommendation", drawn, y="where", colour="what", x_format="%",
         x_title="Share of rounds in which the buyer bought", y_title="",
     )  # fmt: skip
-    return [table], [figure], {f"persuasion.{row['by']}.{row['level']}.{row['where']}": row for row in made}
+    return [table], [figure], {f"persuasion.{row['by']}.{row['level']}.{row['where']}": row for row in results}
 
 
 def _after_recommendations(data: Data, chosen: set[str], options: Options) -> list[dict[str, Any]]:
-    """Return the share bought after yes and after no, per match."""
+    """Return the share bought after each recommendation, averaged over matches."""
     moves = data.table("decisions", ["match", "move_number", "move_recommendation", "move_decision"])
     moves = moves[moves["match"].isin(chosen)].sort_values(["match", "move_number"], kind="stable")
     moves["said"] = moves.groupby("match")["move_recommendation"].shift(1)
     answers = moves[moves["said"].notna() & moves["move_decision"].notna()]
     bought = answers["move_decision"].eq("yes").astype(float).groupby([answers["match"], answers["said"]]).mean()
     return [
-        {"by": "recommendation", "level": said, "where": "binary", **mean(own.tolist(), level=options.level)}
-        for said, own in bought.groupby(level=1)
+        {"by": "recommendation", "level": recommendation, "where": "binary", **mean(own.tolist(), level=options.level)}
+        for recommendation, own in bought.groupby(level=1)
     ]
 
 
@@ -301,15 +303,15 @@ ANALYSES = [
     Analysis(
         id="glee.anchoring",
         title="First offers as anchors (GLEE, question 3)",
-        question="Do first offers anchor what people accept?",
+        question="Do first offers anchor the final agreement?",
         method="Pearson's correlation of Alice's share in the first offer with her final self-gain in bargaining, by "
-        "which side is human; the difference by Fisher's z.",
+        "which side is human; the difference is tested with Fisher's z.",
         run=anchoring, needs="both", games=("bargaining",),
         columns={**NEEDED, "decisions": ["match", "move_number", "move_alice_gain"]},
     ),
     Analysis(
         id="glee.counts",
-        title="How much was played (GLEE, tables 6 and 7)",
+        title="Amount of data (GLEE, tables 6 and 7)",
         question="How much data is there?",
         method="Counts by family; configurations and games with people by kind of cell.",
         run=counts, games=tuple(FAMILIES), columns=NEEDED,
@@ -318,16 +320,17 @@ ANALYSES = [
         id="glee.checks",
         title="Attention checks (GLEE, appendix E.3)",
         question="Who fails the checks?",
-        method="Share failing the code word, among those who began; and the quiz, among those who answered it; Wilson "
-        "intervals.",
+        method="Share of participants who failed the code word, among those who began, and the quiz, among those who "
+        "answered it, with Wilson intervals.",
         run=checks, needs="people", games=tuple(FAMILIES), columns=PEOPLE,
     ),
     Analysis(
         id="glee.rationality",
-        title="How far from theory (GLEE's games)",
-        question="How far is play from what theory predicts?",
-        method="Bargaining: agreed share less equilibrium share; negotiation: price against both values; persuasion: "
-        "share bought by quality and by recommendation; means over matches, t intervals, Wilson for shares.",
+        title="Play compared with theory (GLEE's games)",
+        question="How far is play from theoretical predictions?",
+        method="Bargaining: agreed share minus equilibrium share. Negotiation: price relative to both values. "
+        "Persuasion: share bought by quality and by recommendation. Means over matches with t intervals; Wilson "
+        "intervals for shares.",
         run=rationality, games=tuple(FAMILIES), columns=NEEDED,
     ),
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Whether the linear model predicts as well as boosted trees do (appendix F.3, table 9)."""
+"""Predictive accuracy of the linear model compared with boosted trees (appendix F.3, table 9)."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ TEST_SHARE = 0.2
 FEWEST = 10
 LARGE = 5_000
 TREE_SHUFFLES, TREE_SHUFFLES_OF_LARGE = 10, 3
-"""Numbers of shuffles for trees. Fitting trees takes hundreds of times as long as solving for the linear model."""
+"""Numbers of shuffles for trees, which take hundreds of times as long to fit as the linear model."""
 TREES = {
     "histogram trees": ("sklearn.ensemble", "HistGradientBoostingRegressor", {"random_state": 0}),
     "XGBoost": ("xgboost", "XGBRegressor", {"random_state": 0}),
     "CatBoost": ("catboost", "CatBoostRegressor", {"random_seed": 0, "verbose": False}),
 }
-"""Boosted trees with default settings, if installed."""
+"""Boosted trees with default settings; those not installed are left out."""
 
 
 def prediction(data: Data, options: Options) -> Result:
     """Return root mean squared errors of the linear model and of boosted trees on test matches."""
     import numpy as np
 
-    made, numbers = [], {}
+    results, numbers = [], {}
     for family in families(data):
         rows = frame(data, family)
         x = dummies(rows, [*FAMILIES[family].factors, *ROLES])
         y = rows[list(METRICS)].to_numpy(dtype=float)
         found: dict[int, dict[str, Any]] = {}
-        # Metrics available for the same matches are predicted together because they share every shuffle.
+        # Metrics available for the same matches share every shuffle, so they are predicted together.
         for known in np.unique(~np.isnan(y), axis=1).T:
             own = [at for at in range(len(METRICS)) if (~np.isnan(y[:, at]) == known).all()]
             if known.sum() >= FEWEST:
@@ -50,24 +50,24 @@ def prediction(data: Data, options: Options) -> Result:
         for at, (metric, words) in enumerate(METRICS.items()):
             if at in found:
                 about = {"family": FAMILIES[family].title, "metric": words, "published": printed.ERRORS[family, metric]}
-                made.append({**about, **found[at]})
+                results.append({**about, **found[at]})
                 numbers[f"{family}.{metric}"] = {"estimate": found[at]["linear"], "n": found[at]["n"]}
-    if not made:
-        raise SkippedError(f"Fewer than {FEWEST} matches have a value.")
+    if not results:
+        raise SkippedError(f"Fewer than {FEWEST} matches have values of the metrics.")
     columns = [text("family", "Family"), text("metric", "Metric"), count("n", "Matches"), number("linear", "Linear"),
                number("linear_sd", "SD"), number("published", "Published linear")]  # fmt: skip
-    for name in (name for name in TREES if any(name in row for row in made)):
+    for name in (name for name in TREES if any(name in row for row in results)):
         columns += [number(name, name.capitalize() if name[0].islower() else name), number(f"{name}_sd", "SD")]
-    columns.append(count("tree_shuffles", "Shuffles of trees"))
+    columns.append(count("tree_shuffles", "Shuffles for trees"))
     table = Table(
-        "errors", "Root mean squared error on the test matches: mean and SD over shuffles", columns, made,
-        note=f"Linear: {SHUFFLES} shuffles. The paper finds trees within .01 of the linear model.",
+        "errors", "Root mean squared error on the test matches: mean and SD over shuffles", columns, results,
+        note=f"Linear model: {SHUFFLES} shuffles. In the paper, trees are within .01 of the linear model.",
     )  # fmt: skip
     return Result([table], [], numbers)
 
 
 def dummies(rows: pd.DataFrame, factors: list[str]) -> np.ndarray:
-    """Return 0/1 columns for each factor's levels except the first."""
+    """Return a column of ones and 0/1 columns for each factor's levels except the first."""
     import numpy as np
 
     columns = [np.ones(len(rows))]
@@ -78,24 +78,25 @@ def dummies(rows: pd.DataFrame, factors: list[str]) -> np.ndarray:
 
 
 def errors(x: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
-    """Return errors of each model over shuffles 0, 1, …, for each column of y.
+    """Return each model's prediction errors over shuffles 0, 1, …, for each column of y.
 
     Args:
-        x: a column of ones, then dummies; y: outcomes, one column each, without missing values.
+        x: a column of ones, then dummies.
+        y: outcomes, one per column, without missing values.
 
     Returns:
-        per outcome: n, each model's mean error under the model's name, and the SD (n-1).
+        for each outcome: n, and each model's mean error and its SD (n-1), under the model's name.
     """
     import numpy as np
 
-    models = {name: _maker(*spec) for name, spec in TREES.items() if find_spec(spec[0]) is not None}
+    models = {name: _model_factory(*spec) for name, spec in TREES.items() if find_spec(spec[0]) is not None}
     for_trees = TREE_SHUFFLES if len(y) <= LARGE else TREE_SHUFFLES_OF_LARGE
     found: dict[str, list[list[float]]] = {"linear": []}
     squares, sums = x.T @ x, x.T @ y
     for seed in range(SHUFFLES):
         train, test = split(len(y), seed)
         own, truth = x[test], y[test]
-        # The training sums are the total sums minus the test sums, so only a few of the many rows are touched.
+        # The training sums are the total sums minus the test sums, so only the test rows are read for each shuffle.
         solution = np.linalg.lstsq(squares - own.T @ own, sums - own.T @ truth, rcond=1e-10)[0]
         found["linear"].append(rmse(own @ solution, truth))
         for name, make in models.items() if seed < for_trees else ():
@@ -110,24 +111,24 @@ def errors(x: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
     return rows
 
 
-def _predicted(make: Callable[[], Any], x: np.ndarray, y: np.ndarray, test: np.ndarray) -> Any:
+def _predicted(make_model: Callable[[], Any], x: np.ndarray, y: np.ndarray, test: np.ndarray) -> Any:
     """Return a model's predictions for the test matches, or the mean if no column distinguishes the matches.
 
-    The model uses one thread: several threads spend more time waiting for each other than computing, especially on a
-    busy machine, and one thread gives the same bytes everywhere.
+    The model uses one thread. Several threads would mostly wait for each other, especially on a busy machine, and
+    one thread gives the same bytes everywhere.
     """
     import numpy as np
     from threadpoolctl import threadpool_limits
 
     if not x.shape[1]:
         return np.full(len(test), y.mean())
-    model = make()
+    model = make_model()
     with threadpool_limits(1):
         return model.fit(x, y).predict(test)
 
 
 def split(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the training rows and test rows of a shuffle with this seed: the last fifth is the test set."""
+    """Return the training rows and test rows of the shuffle with this seed; the last fifth is the test set."""
     import numpy as np
 
     order = np.random.default_rng(seed).permutation(n)
@@ -142,20 +143,19 @@ def rmse(predicted: Any, truth: Any) -> Any:
     return np.sqrt(np.mean((np.asarray(predicted) - np.asarray(truth)) ** 2, axis=0)).tolist()
 
 
-def _maker(module: str, name: str, settings: dict[str, Any]) -> Callable[[], Any]:
+def _model_factory(module: str, name: str, settings: dict[str, Any]) -> Callable[[], Any]:
     return lambda: getattr(import_module(module), name)(**settings)
 
 
 ANALYSES = [
     Analysis(
         id="glee.prediction",
-        title="Linear model against boosted trees (GLEE, table 9)",
+        title="Linear model compared with boosted trees (GLEE, table 9)",
         question="Is the linear model good enough?",
-        method=f"80 % of the matches fit, 20 % test, over shuffles by seed 0 to {SHUFFLES - 1}; root mean squared "
-        "error of OLS and of boosted trees with the same dummies and default settings: scikit-learn's histogram "
-        "trees, and XGBoost and CatBoost where they are installed; "
-        f"trees have the first {TREE_SHUFFLES} shuffles only "
-        f"({TREE_SHUFFLES_OF_LARGE} of more than {LARGE:,} matches).",
+        method=f"Models are fitted on 80 % of the matches and tested on 20 %, over shuffles with seeds 0 to "
+        f"{SHUFFLES - 1}. Root mean squared error of OLS and of boosted trees with the same dummies and default "
+        "settings: scikit-learn's histogram trees, and XGBoost and CatBoost if they are installed. Trees use only the "
+        f"first {TREE_SHUFFLES} shuffles ({TREE_SHUFFLES_OF_LARGE} for more than {LARGE:,} matches).",
         run=prediction, games=tuple(FAMILIES), columns=NEEDED,
     )
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Figures printed in the paper, shown beside ours."""
+"""Values printed in the paper, which are shown next to ours."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ CELLS: Mapping[tuple[str, str], tuple[int, int]] = {
     ("bargaining", "variant"): (40, 25), ("negotiation", "variant"): (22, 25), ("persuasion", "variant"): (30, 8),
     ("bargaining", "random"): (36, 15), ("negotiation", "random"): (36, 15), ("persuasion", "random"): (24, 5),
 }  # fmt: skip
-"""Numbers of configurations and of games with people in each, from table 7."""
+"""Number of configurations, and number of games with people in each, from table 7."""
 CHECKS: Mapping[str, str] = {
     "code_word": "412/4,652 = 8.9 %",
     "bargaining": "499 = 22.7 %",
@@ -102,11 +102,11 @@ CHECKS: Mapping[str, str] = {
     "all": "835/4,240 = 19.7 %",
     "either": "1,247 = 26.8 %",
 }
-"""Who failed, from appendix E.3."""
+"""Participants who failed a check, from appendix E.3."""
 
 
 def player(name: str, family: str, role: str) -> str | None:
-    """Return this player's entry in table 3, as "1.4 ± 0.7"; None for other players."""
+    """Return the player's entry in table 3, such as "1.4 ± 0.7"; None for players that are not in it."""
     key = name.replace("/", ":").split(":")[-1]
     if key not in _PLAYERS:
         return None

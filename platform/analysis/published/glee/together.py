@@ -1,4 +1,4 @@
-"""Who plays with whom: effects of pairs, the same model on both sides, and choosing a model as a game."""
+"""Effects of pairs of players, models playing themselves, and the choice of a model as a game."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from analysis.data import Data
 
 LARGE = 5_000
-"""Number of matches above which the bootstrap makes `FEWER` draws: each is a regression with one term per pair."""
+"""Number of matches above which the bootstrap makes only `FEWER` draws; each draw is a regression on all pairs."""
 FEWER = 300
 Effects = Mapping[tuple[str, str], float]
 
@@ -33,7 +33,7 @@ def of_agents(data: Data, family: str) -> pd.DataFrame:
     rows = frame(data, family)
     rows = rows[(rows["alice"] != HUMAN) & (rows["bob"] != HUMAN)].reset_index(drop=True)
     if rows[["alice", "bob"]].drop_duplicates().shape[0] < 2:
-        raise SkippedError("Fewer than two pairs of agents played.")
+        raise SkippedError("There are fewer than two distinct pairs of agents.")
     return rows
 
 
@@ -44,21 +44,23 @@ def pairs(data: Data, options: Options) -> Result:
         rows = of_agents(data, family)
         title = FAMILIES[family].title
         games = Counter(zip(rows["alice"], rows["bob"], strict=True))
-        made, ranges = [], []
+        results, ranges = [], []
         for metric, words in METRICS.items():
             found = pair_effects(rows, metric, "alice", "bob", FAMILIES[family].factors)
             if found.get("dropped"):
-                warnings.append(f"{title}, {words.lower()}: collinear and left out: {', '.join(found['dropped'])}.")
+                warnings.append(
+                    f"{title}, {words.lower()}: dropped because of collinearity: {', '.join(found['dropped'])}."
+                )
             own = [
                 {"metric": words, "alice": a, "bob": b, "estimate": effect, "n": games[a, b]}
                 for (a, b), effect in found["effects"].items()
             ]
-            made += own
+            results += own
             low, high = min(own, key=lambda r: r["estimate"]), max(own, key=lambda r: r["estimate"])
             published = printed.PAIRS.get((family, metric), (None, None))
-            ranges.append({"metric": words, "smallest": low["estimate"], "smallest_pair": _named(low),
+            ranges.append({"metric": words, "smallest": low["estimate"], "smallest_pair": _pair_name(low),
                            "published_smallest": published[0], "largest": high["estimate"],
-                           "largest_pair": _named(high), "published_largest": published[1]})  # fmt: skip
+                           "largest_pair": _pair_name(high), "published_largest": published[1]})  # fmt: skip
             numbers[f"{family}.{metric}.smallest"] = {"estimate": low["estimate"], "n": found["n"]}
             numbers[f"{family}.{metric}.largest"] = {"estimate": high["estimate"], "n": found["n"]}
             figures.append(charts.heat(
@@ -75,8 +77,9 @@ def pairs(data: Data, options: Options) -> Result:
         tables.append(Table(
             family, f"{title}: effects of the pairs",
             [text("metric", "Metric"), text("alice", "Alice"), text("bob", "Bob"), number("estimate", "Effect"),
-             count("n", "Matches")], made,
-            note="Fractions, not percentage points, relative to the unweighted mean of all pairs.",
+             count("n", "Matches")], results,
+            note="Effects are fractions of the metric, not percentage points, relative to the unweighted mean of all "
+            "pairs.",
         ))  # fmt: skip
     return Result(tables, figures, numbers, warnings=warnings)
 
@@ -85,7 +88,7 @@ def _lower(words: str) -> str:
     return words if words.startswith(("Alice", "Bob")) else words.lower()
 
 
-def _named(row: Mapping[str, Any]) -> str:
+def _pair_name(row: Mapping[str, Any]) -> str:
     return f"{row['alice']}, {row['bob']}"
 
 
@@ -93,28 +96,28 @@ def _named(row: Mapping[str, Any]) -> str:
 
 
 def same_model(data: Data, options: Options) -> Result:
-    """Return whether pairs of a model with itself differ from the others."""
-    made, numbers = [], {}
+    """Return how pairs of a model with itself differ from the other pairs."""
+    results, numbers = [], {}
     for family in families(data):
         rows = of_agents(data, family)
         for metric, words in METRICS.items():
             effects = pair_effects(rows, metric, "alice", "bob", FAMILIES[family].factors)["effects"]
             found = with_itself(effects, level=options.level)
-            made.append({"family": FAMILIES[family].title, "metric": words, **found})
+            results.append({"family": FAMILIES[family].title, "metric": words, **found})
             numbers[f"{family}.{metric}"] = {k: found[k] for k in ("estimate", "se", "low", "high", "p", "n")}
     table = Table(
-        "same_model", "Pairs of a model with itself, against the other pairs",
+        "same_model", "Pairs of a model with itself compared with the other pairs",
         [text("family", "Family"), text("metric", "Metric"), number("diagonal", "Same model"),
          number("others", "Other pairs"), number("estimate", "Difference"), number("se", "SE"), number("low", "Low"),
          number("high", "High"), p_value(), p_value("p_holm", "p, Holm"), count("n", "Pairs"),
          text("published", "Published")],
-        adjusted(made), note="Fractions of the metric; one observation per pair.",
+        adjusted(results), note="Fractions of the metric; one observation per pair.",
     )  # fmt: skip
     return Result([table], [], numbers)
 
 
 def with_itself(effects: Effects, *, level: float = 0.95) -> dict[str, Any]:
-    """Regress the pairs' effects on dummies of both sides and `same`: the difference of the diagonal from the rest."""
+    """Regress the pairs' effects on dummies for both sides and on `same`, which marks pairs of a model with itself."""
     rows = [{"alice": a, "bob": b, "same": int(a == b), "effect": value} for (a, b), value in effects.items()]
     fit = ols(rows, "effect", {"alice": None, "bob": None, "same": 0}, level=level)
     term = next((t for t in fit["terms"] if t["term"] == "same=1"), {})
@@ -130,45 +133,45 @@ def with_itself(effects: Effects, *, level: float = 0.95) -> dict[str, Any]:
 
 
 def meta_game(data: Data, options: Options) -> Result:
-    """Return the pure equilibria of the game in which both sides choose their model."""
-    made, numbers, warnings = [], {}, []
+    """Return the pure-strategy equilibria of the game in which both sides choose a model."""
+    results, numbers, warnings = [], {}, []
     for family in families(data):
         rows = of_agents(data, family)
         title = FAMILIES[family].title
         gains = [pair_effects(rows, gain, "alice", "bob", FAMILIES[family].factors)["effects"] for gain in GAINS]
         players = [sorted({pair[at] for pair in gains[0]}) for at in (0, 1)]
         if len(gains[0]) < len(players[0]) * len(players[1]) or len(gains[1]) < len(gains[0]):
-            warnings.append(f"{title}: not every model met every other; there is no game to solve.")
+            warnings.append(f"{title}: some models never met, so there is no complete game to solve.")
             continue
         found = equilibria(*gains)
         draws = options.draws if len(rows) <= LARGE else min(options.draws, FEWER)
         shares, used = drawn_equilibria(rows, list(FAMILIES[family].factors), draws=draws, seed=options.seed)
         for pair in sorted({*found, *(p for p, k in shares.items() if used and k / used >= 0.05)}):
-            made.append({
+            results.append({
                 "family": title, "alice": pair[0], "bob": pair[1], "found": "yes" if pair in found else "no",
                 "alice_effect": gains[0][pair], "bob_effect": gains[1][pair],
                 "share": shares[pair] / used if used else None, "draws": used, "published": printed.EQUILIBRIA[family],
             })  # fmt: skip
         numbers[f"{family}.equilibria"] = {"estimate": len(found), "n": len(rows)}
         if not found:
-            warnings.append(f"{title}: there is no pure equilibrium.")
+            warnings.append(f"{title}: there is no pure-strategy equilibrium.")
         if used < draws:
-            warnings.append(f"{title}: {draws - used} of {draws} bootstrap draws lost a pair and do not count.")
-    if not made and not numbers:
+            warnings.append(f"{title}: {draws - used} of {draws} bootstrap draws lack a pair and are not counted.")
+    if not results and not numbers:
         raise SkippedError(" ".join(warnings) or "There is no game to solve.")
     table = Table(
-        "equilibria", "Pure equilibria of the choice of a model",
+        "equilibria", "Pure-strategy equilibria of the choice of a model",
         [text("family", "Family"), text("alice", "Alice chooses"), text("bob", "Bob chooses"),
          text("found", "Equilibrium"), number("alice_effect", "Alice's effect"), number("bob_effect", "Bob's effect"),
          share("share", "Share of draws"), count("draws", "Draws"), text("published", "Published (Alice, Bob)")],
-        made, note="Effects as fractions of the self-gain. Pairs that are an equilibrium in 5 % of the bootstrap "
-        "draws are listed too.",
+        results, note="Effects are fractions of the self-gain. Pairs that are an equilibrium in at least 5 % of the "
+        "bootstrap draws are also listed.",
     )  # fmt: skip
     return Result([table], [], numbers, warnings=warnings)
 
 
 def equilibria(alice: Effects, bob: Effects) -> list[tuple[str, str]]:
-    """Return the pure equilibria, given complete tables of effects on both sides' gains."""
+    """Return the pure-strategy equilibria, given complete tables of effects on both sides' gains."""
     rows, columns = (sorted({pair[at] for pair in alice}) for at in (0, 1))
     own = [[alice[a, b] for b in columns] for a in rows]
     other = [[bob[a, b] for b in columns] for a in rows]
@@ -178,9 +181,9 @@ def equilibria(alice: Effects, bob: Effects) -> list[tuple[str, str]]:
 def drawn_equilibria(
     rows: pd.DataFrame, factors: Sequence[str], *, draws: int, seed: int
 ) -> tuple[Counter[tuple[str, str]], int]:
-    """Return how often each pair is an equilibrium over bootstrap draws of matches, and how many draws count.
+    """Return how often each pair is an equilibrium over bootstrap draws of matches, and the number of valid draws.
 
-    A draw's regression is solved from the sums of its matches' dummies, which are stored as a sparse matrix.
+    Each draw's regression is solved from weighted sums of the matches' dummies, stored as a sparse matrix.
     """
     import numpy as np
     from scipy.sparse import csr_array
@@ -216,7 +219,7 @@ def drawn_equilibria(
 
 
 def _solved(x: Any, y: np.ndarray, times: np.ndarray) -> Any:
-    """Return least-squares coefficients with these weights; the minimum-norm solution if a level was not drawn."""
+    """Return the weighted least-squares coefficients; the minimum-norm solution if a level was not drawn."""
     import numpy as np
 
     weighted = x.multiply(times[:, None]).tocsr()
@@ -229,8 +232,8 @@ def _solved(x: Any, y: np.ndarray, times: np.ndarray) -> Any:
 
 
 PAIR_METHOD = (
-    "OLS of the metric on parameters, market and the ordered pair of players; effect = the pair's coefficient less "
-    "the unweighted mean over pairs (“relative to the mean outcome” is read so); matches between agents; "
+    "OLS of the metric on parameters, market and the ordered pair of players, for matches between agents; the effect "
+    "is the pair's coefficient minus the unweighted mean over pairs (our reading of “relative to the mean outcome”); "
 )
 
 ANALYSES = [
@@ -244,17 +247,18 @@ ANALYSES = [
     Analysis(
         id="glee.same_model",
         title="A model with itself (GLEE, section 4)",
-        question="Does a model do better with itself?",
+        question="Do models do better when they play themselves?",
         method=f"{PAIR_METHOD}then OLS of these effects on both sides' models and on whether they are the same, "
-        "classical errors, one pair per row.",
+        "with classical standard errors and one pair per row.",
         run=same_model, needs="agents", games=tuple(FAMILIES), columns=NEEDED,
     ),
     Analysis(
         id="glee.meta_game",
         title="Choosing a model as a game (GLEE, footnote 13)",
         question="Which choices of models are stable?",
-        method=f"{PAIR_METHOD}pure equilibria of the table of effects on both self-gains (ties within 1e-9), and the "
-        f"share of bootstrap draws of matches in which a pair is one ({FEWER} draws of more than {LARGE:,} matches).",
+        method=f"{PAIR_METHOD}pure-strategy equilibria of the table of effects on both self-gains (ties within 1e-9), "
+        "and the share of bootstrap draws of matches in which a pair is an equilibrium "
+        f"({FEWER} draws for more than {LARGE:,} matches).",
         run=meta_game, needs="agents", games=tuple(FAMILIES), columns=NEEDED,
     ),
 ]  # fmt: skip
