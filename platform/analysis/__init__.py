@@ -1,4 +1,4 @@
-"""Tables, tests and figures from a dataset's folder. Needs no Django, database, network or other package of ours."""
+"""Tables, tests and figures from a dataset's folder, without Django, a database, a network or other Parley packages."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ __all__ = ["Data", "load"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import `load` and `Data` on first use: the server uses the toolbox without pandas."""
+    """Import `load` and `Data` on first use, because the server uses the toolbox without pandas."""
     if name in __all__:
         from analysis import data
 

@@ -1,7 +1,8 @@
 """Figures: Vega-Lite charts in one style, drawn without a browser, each with an alt text.
 
-Every maker takes rows (mappings) and the keys to show, and returns a `Figure`. Categories use the Okabe–Ito colours,
-backed up by shape or dash. `players` (the dataset's, in order) gives each player the same colour throughout a report.
+Chart functions take rows (mappings) and the keys to show, and return a `Figure`. Categories have Okabe–Ito colours
+and also differ in shape or dash. `players` (the dataset's, in order) gives each player the same colour throughout a
+report.
 """
 
 from __future__ import annotations
@@ -29,39 +30,39 @@ DASHES = ([1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [4, 4], [12, 3], [1, 4], [9, 2, 
 MOST_SERIES = len(COLOURS)
 WIDTH, WIDE = 460, 620
 LONG_LABEL, LABEL_LIMIT = 34, 420
-"""Length of a category's name, in characters, above which panels are stacked; pixels after which the name is cut."""
+"""Characters of a category's name above which panels are stacked, and pixels after which the name is cut off."""
 STEP = 22
 INK, QUIET, GRID = "#1a1a1a", "#555555", "#e2e2e2"
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
-NOISE = 1e-9
+ROUNDING_ERROR = 1e-9
 """Differences this small are rounding errors and are drawn as zero."""
 MOST_POINTS = 2000
-"""Most points in a scatter plot: more are thinned out evenly, and the alt text says so."""
+"""Maximum number of points in a scatter plot; more are thinned out evenly, as the alt text then says."""
 
 _TAG = re.compile(r'<[a-z](?:"[^"]*"|[^">])*>')
 _ROLES = re.compile(r'\s(?:role|aria-[a-z]+)="[^"]*"')
 
 
-def unchecked(maker: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Skip Altair's checks of every part of a chart against the schema, which take half the time of making it.
+def unvalidated(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """Skip Altair's validation of charts against the schema, which takes half the time of drawing.
 
-    The tests check the specifications.
+    The tests validate the specifications.
     """
 
-    @wraps(maker)
-    def made(*args: P.args, **keywords: P.kwargs) -> Figure:
+    @wraps(draw)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> Figure:
         from altair.utils.schemapi import debug_mode
 
         with debug_mode(False):
-            return maker(*args, **keywords)
+            return draw(*args, **kwargs)
 
-    return made
+    return wrapper
 
 
 # ---- dots with intervals ---------------------------------------------------------------------------------
 
 
-@unchecked
+@unvalidated
 def dots(
     name: str,
     title: str,
@@ -82,21 +83,21 @@ def dots(
     same_scale: bool = False,
     zero: bool = False,
 ) -> Figure:
-    """One dot with its interval per row, categories from top to bottom in the order of the rows.
+    """Draw a dot with its interval for each row, with categories from top to bottom in the order of the rows.
 
     Args:
-        colour: key of several dots per category.
-        facet: key of panels, each with its own scale unless `same_scale`.
+        colour: key that distinguishes several dots in a category.
+        facet: key that distinguishes panels; each has its own scale unless `same_scale`.
         line: position of the line for "no difference".
         zero: whether the axis starts at zero.
     """
     import altair as alt
 
-    rows = _padded(_kept(rows, x), (x, low, high), facet)
+    rows = _padded(_with_value(rows, x), (x, low, high), facet)
     labels = _distinct(rows, y)
     series = _distinct(rows, colour) if colour else []
     panels = _distinct(rows, facet) if facet else []
-    same = _same(rows, y, facet, labels)
+    shared_labels = _same_categories(rows, y, facet, labels)
     height = alt.Step(STEP) if not series else alt.Step(14, **{"for": "offset"})
     base = alt.Chart().encode(y=alt.Y(_key(y), type="nominal", sort=labels, title=y_title or None))
     if series:
@@ -107,7 +108,7 @@ def dots(
     axis = alt.Axis(format=x_format) if x_format else alt.Axis()
     layers: list[Any] = [] if line is None else [_rule(x=line)]
     if any("pad_low" in row for row in rows):
-        layers.append(_unseen(base, "x", scale))
+        layers.append(_invisible_padding(base, "x", scale))
     if any(row.get(low) is not None for row in rows):
         layers.append(base.mark_rule(strokeWidth=2).encode(
             x=alt.X(_key(low), type="quantitative", scale=scale, axis=axis, title=x_title), x2=alt.X2(_key(high))
@@ -117,15 +118,18 @@ def dots(
     )
     layers.append(point.encode(shape=_shape(colour, series, players)) if series else point)
     chart = alt.layer(*layers)
-    words = _words("Dots with intervals", rows, x, x_title or x, [y, colour, facet], [y_title or y, colour, facet])
-    return _finished(name, title, chart, rows, words, facet, panels, columns if same else _columns(columns, labels),
-                     height=height, same_scale=same_scale, same_labels=same)  # fmt: skip
+    description = _alt_text(
+        "Dots with intervals", rows, x, x_title or x, [y, colour, facet], [y_title or y, colour, facet]
+    )
+    columns = columns if shared_labels else _columns(columns, labels)
+    return _figure(name, title, chart, rows, description, facet, panels, columns,
+                     height=height, same_scale=same_scale, same_labels=shared_labels)  # fmt: skip
 
 
 # ---- lines ---------------------------------------------------------------------------------------------------
 
 
-@unchecked
+@unvalidated
 def lines(
     name: str,
     title: str,
@@ -149,33 +153,33 @@ def lines(
     line: float | None = None,
     same_x: bool = True,
 ) -> Figure:
-    """Lines, with a band where the rows have `low` and `high`; more series than colours become panels."""
+    """Draw lines, with a band where rows have `low` and `high`; more series than colours become panels."""
     import altair as alt
 
-    rows = _kept(rows, y) if y_domain else _padded(_kept(rows, y), (y, low, high), facet)
+    rows = _with_value(rows, y) if y_domain else _padded(_with_value(rows, y), (y, low, high), facet)
     series = _distinct(rows, colour) if colour else []
     if len(series) > MOST_SERIES and not facet:
         facet, colour, series = colour, "", []
     panels = _distinct(rows, facet) if facet else []
-    whole = all(float(row[x]).is_integer() for row in rows if finite(row.get(x)) is not None)
-    spread = {float(row[x]) for row in rows if finite(row.get(x)) is not None}
-    few = whole and bool(spread) and max(spread) - min(spread) <= 12 and not log_x
-    across = alt.X(
+    all_integers = all(float(row[x]).is_integer() for row in rows if finite(row.get(x)) is not None)
+    distinct_x = {float(row[x]) for row in rows if finite(row.get(x)) is not None}
+    integer_ticks = all_integers and bool(distinct_x) and max(distinct_x) - min(distinct_x) <= 12 and not log_x
+    x_axis = alt.X(
         _key(x), type="quantitative", title=x_title,
         scale=alt.Scale(type="log" if log_x else "linear", zero=False, nice=False, padding=8),
-        axis=alt.Axis(format="d", values=sorted(spread)) if few else alt.Axis(),
+        axis=alt.Axis(format="d", values=sorted(distinct_x)) if integer_ticks else alt.Axis(),
     )  # fmt: skip
     scale = alt.Scale(domain=list(y_domain)) if y_domain else alt.Scale(zero=False)
     axis = alt.Axis(format=y_format) if y_format else alt.Axis()
     interpolate: Any = "step-after" if step else "linear"
-    base = alt.Chart().encode(x=across)
+    base = alt.Chart().encode(x=x_axis)
     if series:
         base = base.encode(color=_colour(colour, series, players))
     layers: list[Any] = [] if line is None else [_rule(y=line)]
     if any("pad_low" in row for row in rows):
-        layers.append(_unseen(alt.Chart().encode(x=across), "y", scale))
+        layers.append(_invisible_padding(alt.Chart().encode(x=x_axis), "y", scale))
     if any(row.get(low) is not None for row in rows):
-        band = alt.Chart().encode(x=across)
+        band = alt.Chart().encode(x=x_axis)
         if series:
             band = band.encode(color=_colour(colour, series, players))
         layers.append(
@@ -190,14 +194,14 @@ def lines(
         point = base.mark_point(filled=True, size=45, opacity=1).encode(y=height)
         layers.append(point.encode(shape=_shape(colour, series, players)) if series else point)
     chart = alt.layer(*layers)
-    words = _words("Lines", rows, y, y_title or y, [x, colour, facet], [x_title or x, colour, facet])
-    return _finished(name, title, chart, rows, words, facet, panels, columns, height=240, same_scale=same_x)
+    description = _alt_text("Lines", rows, y, y_title or y, [x, colour, facet], [x_title or x, colour, facet])
+    return _figure(name, title, chart, rows, description, facet, panels, columns, height=240, same_scale=same_x)
 
 
 # ---- bars --------------------------------------------------------------------------------------------------------
 
 
-@unchecked
+@unvalidated
 def bars(
     name: str,
     title: str,
@@ -218,14 +222,14 @@ def bars(
     players: Sequence[str] = (),
     columns: int = 2,
 ) -> Figure:
-    """Horizontal bars from zero, side by side or `stacked` by colour, in the order of the rows.
+    """Draw horizontal bars from zero, side by side or `stacked` by colour, in the order of the rows.
 
     Args:
-        order: the order of the parts of stacked bars; if empty, the order in which they occur.
+        order: the order of the parts of stacked bars; by default, the order in which they occur.
     """
     import altair as alt
 
-    rows = _kept(rows, x)
+    rows = _with_value(rows, x)
     labels, panels = _distinct(rows, y), _distinct(rows, facet) if facet else []
     columns = _columns(columns, labels)
     series = list(order) or (_distinct(rows, colour) if colour else [])
@@ -236,8 +240,8 @@ def bars(
     base = alt.Chart().encode(y=alt.Y(_key(y), type="nominal", sort=labels, title=y_title or None))
     if grouped:
         base = base.encode(yOffset=alt.YOffset(_key(colour), type="nominal", sort=series))
-    some = any(float(row[x]) for row in rows)
-    scale = alt.Scale() if some else alt.Scale(domain=[0, 1])
+    any_nonzero = any(float(row[x]) for row in rows)
+    scale = alt.Scale() if any_nonzero else alt.Scale(domain=[0, 1])
     length = alt.X(
         _key(x), type="quantitative", title=x_title, axis=axis, scale=scale, stack="zero" if stacked else None
     )
@@ -246,9 +250,9 @@ def bars(
     if stacked:
         bar = bar.encode(order=alt.Order("order:Q"))
     layers: list[Any] = [bar]
-    if not stacked:  # so that a bar of length zero is visible
-        end = base.mark_tick(thickness=2, height=alt.RelativeBandSize(0.8)).encode(x=length)
-        layers.append(end.encode(color=_colour(colour, series, players)) if series else end)
+    if not stacked:  # makes bars of length zero visible
+        end_tick = base.mark_tick(thickness=2, height=alt.RelativeBandSize(0.8)).encode(x=length)
+        layers.append(end_tick.encode(color=_colour(colour, series, players)) if series else end_tick)
     if not stacked and any(row.get(low) is not None for row in rows):
         layers.append(
             base.mark_rule(strokeWidth=1.6, color=INK).encode(
@@ -257,17 +261,17 @@ def bars(
         )
     if line is not None:
         layers.append(_rule(x=line, colour=INK))
-    words = _words("Stacked bars" if stacked else "Bars", rows, x, x_title or x, [y, colour, facet],
+    description = _alt_text("Stacked bars" if stacked else "Bars", rows, x, x_title or x, [y, colour, facet],
                    [y_title or y, colour, facet])  # fmt: skip
     height = alt.Step(14, **{"for": "offset"}) if grouped else alt.Step(STEP)
-    return _finished(name, title, alt.layer(*layers), rows, words, facet, panels, columns, height=height,
+    return _figure(name, title, alt.layer(*layers), rows, description, facet, panels, columns, height=height,
                      same_scale=True)  # fmt: skip
 
 
 # ---- distributions ------------------------------------------------------------------------------------------------
 
 
-@unchecked
+@unvalidated
 def histogram(
     name: str,
     title: str,
@@ -278,7 +282,7 @@ def histogram(
     bins: int = 20,
     marks: Mapping[str, float] | None = None,
 ) -> Figure:
-    """Counts of values in bins of equal width.
+    """Draw a histogram with bins of equal width.
 
     Args:
         marks: labelled lines, such as an announced average.
@@ -297,15 +301,16 @@ def histogram(
         y=alt.Y("count:Q", title=y_title), y2=alt.Y2Datum(0),
     )  # fmt: skip
     layers: list[Any] = [bar]
-    layers += _marked(marks, colour=COLOURS[1])
-    said = f"Histogram of {known.size:,} values; {x_title}"
+    layers += _labelled_lines(marks, colour=COLOURS[1])
+    description = f"Histogram of {known.size:,} values; {x_title}"
     if known.size:
-        said += f" from {_brief(known.min())} to {_brief(known.max())}, median {_brief(np.median(known))}"
-    said += "".join(f"; {label} at {_brief(at)}" for label, at in (marks or {}).items()) + "."
-    return _finished(name, title, alt.layer(*layers), rows, said, "", [], 1, height=240, width=WIDE)
+        low, middle, high = (_short_number(value) for value in (known.min(), np.median(known), known.max()))
+        description += f" from {low} to {high}, median {middle}"
+    description += "".join(f"; {label} at {_short_number(at)}" for label, at in (marks or {}).items()) + "."
+    return _figure(name, title, alt.layer(*layers), rows, description, "", [], 1, height=240, width=WIDE)
 
 
-@unchecked
+@unvalidated
 def boxes(
     name: str,
     title: str,
@@ -318,10 +323,10 @@ def boxes(
     players: Sequence[str] = (),
     columns: int = 2,
 ) -> Figure:
-    """Box plots of summaries: low, q1, median, q3, high (whiskers at 10 % and 90 %)."""
+    """Draw box plots from low, q1, median, q3 and high, with whiskers at the 10th and 90th percentiles."""
     import altair as alt
 
-    rows = _kept(rows, "median")
+    rows = _with_value(rows, "median")
     labels, panels = _distinct(rows, y), _distinct(rows, facet) if facet else []
     columns = _columns(columns, labels)
     base = alt.Chart().encode(y=alt.Y(_key(y), type="nominal", sort=labels, title=y_title or None))
@@ -336,12 +341,12 @@ def boxes(
         base.mark_bar(size=13, opacity=0.75).encode(x=across("q1"), x2=alt.X2("q3"), color=fill),
         base.mark_tick(color=INK, thickness=2.4, size=15).encode(x=across("median")),
     ]
-    words = _words("Box plots (10, 25, 50, 75 and 90 %)", rows, "median", f"median {x_title}", [y, facet],
+    description = _alt_text("Box plots (10, 25, 50, 75 and 90 %)", rows, "median", f"median {x_title}", [y, facet],
                    [y_title or y, facet])  # fmt: skip
-    return _finished(name, title, alt.layer(*layers), rows, words, facet, panels, columns, height=alt.Step(STEP))
+    return _figure(name, title, alt.layer(*layers), rows, description, facet, panels, columns, height=alt.Step(STEP))
 
 
-@unchecked
+@unvalidated
 def strip(
     name: str,
     title: str,
@@ -356,75 +361,77 @@ def strip(
     marks: Mapping[str, float] | None = None,
     columns: int = 2,
 ) -> Figure:
-    """A ring for every value, and a bar at the mean of each category.
+    """Draw a ring for every value, and a bar at the mean of each category.
 
     Args:
-        x_domain: values outside it are drawn at its edge.
+        x_domain: range of the axis; values outside it are drawn at its edge.
         marks: labelled lines, such as a reference.
     """
     import altair as alt
 
-    rows = _kept(rows, x) if x_domain else _padded(_kept(rows, x), (x,), facet)
+    rows = _with_value(rows, x) if x_domain else _padded(_with_value(rows, x), (x,), facet)
     labels, panels = _distinct(rows, y), _distinct(rows, facet) if facet else []
     columns = _columns(columns, labels)
     base = alt.Chart().encode(y=alt.Y(_key(y), type="nominal", sort=labels, title=y_title or None))
     scale = alt.Scale(domain=list(x_domain), clamp=True) if x_domain else alt.Scale(zero=False)
-    across = alt.X(_key(x), type="quantitative", title=x_title, scale=scale)
+    x_axis = alt.X(_key(x), type="quantitative", title=x_title, scale=scale)
     mean = alt.X(_key(x), type="quantitative", aggregate="mean", title=x_title)
-    layers: list[Any] = _marked(marks)
+    layers: list[Any] = _labelled_lines(marks)
     if any("pad_low" in row for row in rows):
-        layers.append(_unseen(base, "x", scale))
-    layers.append(base.mark_point(size=60, strokeWidth=1.6, opacity=0.75, color=COLOURS[0]).encode(x=across))
+        layers.append(_invisible_padding(base, "x", scale))
+    layers.append(base.mark_point(size=60, strokeWidth=1.6, opacity=0.75, color=COLOURS[0]).encode(x=x_axis))
     layers.append(base.mark_tick(thickness=3, size=20, color=COLOURS[1]).encode(x=mean))
-    words = _words("Strip plot with means", rows, x, x_title or x, [y, facet], [y_title or y, facet])
-    words = words[:-1] + "".join(f"; {label} at {_brief(at)}" for label, at in (marks or {}).items()) + "."
-    return _finished(name, title, alt.layer(*layers), rows, words, facet, panels, columns, height=alt.Step(28),
+    description = _alt_text("Strip plot with means", rows, x, x_title or x, [y, facet], [y_title or y, facet])
+    description = (
+        description[:-1] + "".join(f"; {label} at {_short_number(at)}" for label, at in (marks or {}).items()) + "."
+    )
+    return _figure(name, title, alt.layer(*layers), rows, description, facet, panels, columns, height=alt.Step(28),
                      same_scale=x_domain is not None)  # fmt: skip
 
 
-def _marked(marks: Mapping[str, float] | None, colour: str = QUIET) -> list[Any]:
-    """Vertical lines with their labels above the chart, each label on its own line."""
+def _labelled_lines(marks: Mapping[str, float] | None, colour: str = QUIET) -> list[Any]:
+    """Return vertical lines with their labels above the chart, each label on its own line."""
     import altair as alt
 
     layers: list[Any] = []
     for place, (label, at) in enumerate((marks or {}).items()):
-        words = _once().mark_text(dy=-4 - 14 * place, baseline="bottom", fontSize=12, color=colour)
-        layers += [_rule(x=at, colour=colour), words.encode(
+        labels = _single_row().mark_text(dy=-4 - 14 * place, baseline="bottom", fontSize=12, color=colour)
+        layers += [_rule(x=at, colour=colour), labels.encode(
             x=alt.datum(at, type="quantitative"), y=alt.value(0), text=alt.value(label))]  # fmt: skip
     return layers
 
 
-def _once() -> Any:
-    """Data for a layer that is drawn once; with the chart's data it would be drawn once per row."""
+def _single_row() -> Any:
+    """Return a chart with one row, for a layer that is drawn once and not for every row of the chart's data."""
     import altair as alt
 
     return alt.Chart(alt.Data(values=[{}]))
 
 
 def _rule(*, x: float | None = None, y: float | None = None, colour: str = QUIET) -> Any:
-    """A dashed line across the chart."""
+    """Return a dashed line across the chart."""
     import altair as alt
 
     at = {"x": alt.datum(x, type="quantitative")} if x is not None else {"y": alt.datum(y, type="quantitative")}
-    return _once().mark_rule(color=colour, strokeDash=[5, 3]).encode(**at)
+    return _single_row().mark_rule(color=colour, strokeDash=[5, 3]).encode(**at)
 
 
 def _padded(rows: list[dict[str, Any]], keys: Sequence[str], facet: str) -> list[dict[str, Any]]:
-    """Add bounds around a panel's value if it has only one: the ticks of an axis without extent would be wrong."""
+    """Add bounds around the value of panels that have only one, because an axis without extent has wrong ticks."""
     values: dict[str, set[float]] = {}
     for row in rows:
         own = values.setdefault(str(row.get(facet)), set())
-        own |= {value for key in keys if (value := _plain(finite(row.get(key)))) is not None}
+        own |= {value for key in keys if (value := _json_value(finite(row.get(key)))) is not None}
     for row in rows:
         own = values[str(row.get(facet))]
-        if max(own) - min(own) <= NOISE:
-            reach = abs(max(own)) / 10 or 1.0
-            row |= {"pad_low": max(own) - reach, "pad_high": max(own) + reach}
+        if max(own) - min(own) <= ROUNDING_ERROR:
+            margin = abs(max(own)) / 10 or 1.0
+            row |= {"pad_low": max(own) - margin, "pad_high": max(own) + margin}
     return rows
 
 
-def _unseen(base: Any, axis: str, scale: Any) -> Any:
-    """An invisible layer that widens the axes of `_padded` panels."""
+def _invisible_padding(base: Any, axis: str, scale: Any) -> Any:
+    """Return an invisible layer that widens the axes of `_padded` panels."""
     import altair as alt
 
     low = (alt.X if axis == "x" else alt.Y)("pad_low:Q", scale=scale)
@@ -432,7 +439,7 @@ def _unseen(base: Any, axis: str, scale: Any) -> Any:
     return base.mark_rule(opacity=0).encode(**{axis: low, f"{axis}2": high})
 
 
-@unchecked
+@unvalidated
 def violins(
     name: str,
     title: str,
@@ -444,12 +451,12 @@ def violins(
     x_title: str = "",
     columns: int = 2,
 ) -> Figure:
-    """Densities (Gaussian kernels, Scott's width) with box and median inside; a line where values do not vary."""
+    """Draw kernel densities (Gaussian, Scott's bandwidth) with box and median; a line if values do not vary."""
     import altair as alt
     import numpy as np
     from scipy.stats import gaussian_kde
 
-    rows = _kept(rows, x)
+    rows = _with_value(rows, x)
     labels, panels = _distinct(rows, y), _distinct(rows, facet) if facet else []
     shapes: list[dict[str, Any]] = []
     for panel in panels or [""]:
@@ -458,38 +465,38 @@ def violins(
             values = np.asarray([float(r[x]) for r in own])
             if not len(values):
                 continue
-            about = {"panel": panel, "who": label_of, "at": at}
+            violin = {"panel": panel, "who": label_of, "at": at}
             q1, median, q3 = (float(q) for q in np.quantile(values, [0.25, 0.5, 0.75]))
             low, high = (float(q) for q in np.quantile(values, [0.1, 0.9]))
-            shapes.append({**about, "part": "box", "x": median, "q1": q1, "q3": q3, "low": low, "high": high,
+            shapes.append({**violin, "part": "box", "x": median, "q1": q1, "q3": q3, "low": low, "high": high,
                            "top": at - 0.09, "bottom": at + 0.09})  # fmt: skip
             if len(values) > 2 and float(np.ptp(values)) > 1e-12:
                 grid = np.linspace(values.min(), values.max(), 60)
                 density = gaussian_kde(values)(grid)
                 for place, height in zip(grid, 0.42 * density / density.max(), strict=True):
-                    shapes.append({**about, "part": "density", "x": float(place), "top": at - float(height),
+                    shapes.append({**violin, "part": "density", "x": float(place), "top": at - float(height),
                                    "bottom": at + float(height)})  # fmt: skip
-    named = f"{json.dumps(labels)}[datum.value]"
-    axis = alt.Axis(values=list(range(len(labels))), labelExpr=named, grid=False)
+    label_expression = f"{json.dumps(labels)}[datum.value]"
+    axis = alt.Axis(values=list(range(len(labels))), labelExpr=label_expression, grid=False)
     height = alt.Y("top:Q", title=None, axis=axis, scale=alt.Scale(domain=[len(labels) - 0.5, -0.5], nice=False))
-    across = alt.X("x:Q", title=x_title, scale=alt.Scale(zero=False))
-    clouds = alt.Chart().transform_filter("datum.part == 'density'").mark_area(opacity=0.35, color=COLOURS[0]).encode(
-        x=across, y=height, y2="bottom:Q", detail="who:N")  # fmt: skip
-    boxes_only = alt.Chart().transform_filter("datum.part == 'box'")
-    middle = alt.Y("at:Q", axis=axis, title=None)
+    x_axis = alt.X("x:Q", title=x_title, scale=alt.Scale(zero=False))
+    densities = alt.Chart().transform_filter("datum.part == 'density'").mark_area(
+        opacity=0.35, color=COLOURS[0]).encode(x=x_axis, y=height, y2="bottom:Q", detail="who:N")  # fmt: skip
+    boxes = alt.Chart().transform_filter("datum.part == 'box'")
+    centre = alt.Y("at:Q", axis=axis, title=None)
     layers = [
-        clouds,
-        boxes_only.mark_rule(color=INK).encode(x=alt.X("low:Q", title=x_title), x2="high:Q", y=middle),
-        boxes_only.mark_rect(color=COLOURS[0], stroke=INK).encode(
+        densities,
+        boxes.mark_rule(color=INK).encode(x=alt.X("low:Q", title=x_title), x2="high:Q", y=centre),
+        boxes.mark_rect(color=COLOURS[0], stroke=INK).encode(
             x=alt.X("q1:Q", title=x_title), x2="q3:Q", y=height, y2="bottom:Q"),
-        boxes_only.mark_point(filled=True, size=60, color="white", stroke=INK, opacity=1).encode(x=across, y=middle),
+        boxes.mark_point(filled=True, size=60, color="white", stroke=INK, opacity=1).encode(x=x_axis, y=centre),
     ]  # fmt: skip
-    words = _words("Violins with boxes", rows, x, x_title or x, [y, facet], [y, facet])
-    return _finished(name, title, alt.layer(*layers), shapes, words, "panel" if facet else "", panels, columns,
+    description = _alt_text("Violins with boxes", rows, x, x_title or x, [y, facet], [y, facet])
+    return _figure(name, title, alt.layer(*layers), shapes, description, "panel" if facet else "", panels, columns,
                      height=44 * max(1, len(labels)))  # fmt: skip
 
 
-@unchecked
+@unvalidated
 def scatter(
     name: str,
     title: str,
@@ -508,17 +515,18 @@ def scatter(
     lines: Mapping[str, Sequence[tuple[float, float]]] | None = None,
     size_title: str = "",
 ) -> Figure:
-    """A cloud of points, thinned out evenly beyond 2,000.
+    """Draw a scatter plot, thinned out evenly beyond 2,000 points.
 
     Args:
-        size: key of the points' area. label: key of the text beside the points.
-        lines: polygons such as a diagonal, by panel: their corners.
+        size: key of the points' area.
+        label: key of the text next to the points.
+        lines: dashed lines by name, each given by its corners.
     """
     import altair as alt
 
-    kept = [row for row in _kept(rows, y) if finite(row.get(x)) is not None]
-    thin = ceil(len(kept) / MOST_POINTS) if kept else 1
-    shown = kept[::thin]
+    kept = [row for row in _with_value(rows, y) if finite(row.get(x)) is not None]
+    every = ceil(len(kept) / MOST_POINTS) if kept else 1
+    shown = kept[::every]
     series, panels = _distinct(kept, colour) if colour else [], _distinct(kept, facet) if facet else []
     point = alt.Chart().mark_point(filled=True, size=55, opacity=0.65 if not label else 1).encode(
         x=alt.X(_key(x), type="quantitative", title=x_title, scale=alt.Scale(zero=False)),
@@ -538,15 +546,15 @@ def scatter(
         layers.append(alt.Chart().mark_text(align="left", dx=7, fontSize=11, color=INK).encode(
             x=alt.X(_key(x), type="quantitative"), y=alt.Y(_key(y), type="quantitative"), text=_key(label) + ":N"
         ))  # fmt: skip
-    words = _words("Scatter plot", kept, y, y_title or y, [colour, facet], [colour, facet])
-    words = words[:-1] + f", over {x_title or x}" + (f"; every {thin}th point is drawn." if thin > 1 else ".")
-    return _finished(name, title, alt.layer(*layers), shown, words, facet, panels, columns, height=260)
+    words = _alt_text("Scatter plot", kept, y, y_title or y, [colour, facet], [colour, facet])
+    words = words[:-1] + f", over {x_title or x}" + (f"; every {every}th point is drawn." if every > 1 else ".")
+    return _figure(name, title, alt.layer(*layers), shown, words, facet, panels, columns, height=260)
 
 
 # ---- heat maps -----------------------------------------------------------------------------------------------------
 
 
-@unchecked
+@unvalidated
 def heat(
     name: str,
     title: str,
@@ -565,14 +573,14 @@ def heat(
     x_order: Sequence[str] = (),
     y_order: Sequence[str] = (),
 ) -> Figure:
-    """A heat map with the value printed in each cell.
+    """Draw a heat map with the value printed in each cell.
 
     Args:
-        centre: colours go from blue to orange around it; viridis without one.
+        centre: middle of a scale from blue to orange; without it, the scale is viridis.
     """
     import altair as alt
 
-    rows = _kept(rows, value)
+    rows = _with_value(rows, value)
     across, down = list(x_order) or _distinct(rows, x), list(y_order) or _distinct(rows, y)
     panels = _distinct(rows, facet) if facet else []
     values = [float(row[value]) for row in rows] or [0.0]
@@ -584,11 +592,13 @@ def heat(
         ink = alt.condition(f"datum['{value}'] <= {threshold!r}", alt.value("white"), alt.value("black"))
     else:
         farthest = max(abs(v - centre) for v in values)
-        reach = farthest if farthest > NOISE else 1.0
+        margin = farthest if farthest > ROUNDING_ERROR else 1.0
         scale = alt.Scale(
-            domain=[centre - reach, centre, centre + reach], range=["#2166ac", "#f7f7f7", "#e08214"], interpolate="lab"
+            domain=[centre - margin, centre, centre + margin],
+            range=["#2166ac", "#f7f7f7", "#e08214"],
+            interpolate="lab",
         )
-        ink = alt.condition(f"datum['{value}'] < {centre - 0.6 * reach!r}", alt.value("white"), alt.value("black"))
+        ink = alt.condition(f"datum['{value}'] < {centre - 0.6 * margin!r}", alt.value("white"), alt.value("black"))
     base = alt.Chart().encode(
         x=alt.X(
             _key(x), type="nominal", sort=across, title=x_title or None, axis=alt.Axis(labelAngle=-40, orient="bottom")
@@ -599,23 +609,25 @@ def heat(
         color=alt.Color(_key(value), type="quantitative", scale=scale, title=value_title or value,
                         legend=alt.Legend(orient="right", gradientLength=160, format=value_format))
     )  # fmt: skip
-    printed = base.mark_text(fontSize=11).encode(
+    printed_values = base.mark_text(fontSize=11).encode(
         text=alt.Text(_key(value), type="quantitative", format=value_format), color=ink
     )
-    words = _words("Heat map", rows, value, value_title or value, [y, x, facet], [y_title or y, x_title or x, facet])
-    return _finished(name, title, alt.layer(cell, printed), rows, words, facet, panels, columns,
+    description = _alt_text(
+        "Heat map", rows, value, value_title or value, [y, x, facet], [y_title or y, x_title or x, facet]
+    )
+    return _figure(name, title, alt.layer(cell, printed_values), rows, description, facet, panels, columns,
                      height=alt.Step(26), width=alt.Step(46))  # fmt: skip
 
 
-# ---- one look --------------------------------------------------------------------------------------
+# ---- shared style --------------------------------------------------------------------------------------
 
 
-def _finished(
+def _figure(
     name: str,
     title: str,
     chart: alt.LayerChart,
     rows: Sequence[Row],
-    words: str,
+    description: str,
     facet: str,
     panels: Sequence[str],
     columns: int,
@@ -625,32 +637,34 @@ def _finished(
     same_scale: bool = False,
     same_labels: bool = False,
 ) -> Figure:
-    """Return the figure with its data, panels and style; with `same_labels`, panels in a row share their labels."""
+    """Return the figure with its data, panels and style; with `same_labels`, panels in the same row share labels."""
     import altair as alt
 
-    values = [{key: _plain(value) for key, value in row.items()} for row in rows]
+    values = [{key: _json_value(value) for key, value in row.items()} for row in rows]
     data = alt.NamedData("rows")
     columns = min(columns, len(panels)) if panels else 1
     chart = chart.properties(width=width or (WIDTH if columns <= 1 else 280), height=height)
     if facet:
         header = alt.Header(title=None, labelFontWeight="bold", labelFontSize=13, labelColor=INK, labelLimit=300)
-        made: Any = chart.facet(
+        panels_chart: Any = chart.facet(
             facet=alt.Facet(_key(facet), type="nominal", sort=list(panels), header=header), columns=columns, data=data
         )
-        beside = "shared" if same_labels else "independent"
-        made = made.resolve_scale(x="shared" if same_scale else "independent", y=beside)
-        made = made.resolve_axis(x="independent", y=beside)
+        y_resolution = "shared" if same_labels else "independent"
+        panels_chart = panels_chart.resolve_scale(x="shared" if same_scale else "independent", y=y_resolution)
+        panels_chart = panels_chart.resolve_axis(x="independent", y=y_resolution)
     else:
-        made = chart.properties(data=data)
-    return of_chart(name, title, made, alt_text=f"{title}. {words}", values=values)
+        panels_chart = chart.properties(data=data)
+    return figure_from_chart(name, title, panels_chart, alt_text=f"{title}. {description}", values=values)
 
 
-def of_chart(name: str, title: str, chart: Any, *, alt_text: str, values: Sequence[Row] | None = None) -> Figure:
-    """Return a chart in the look of all others.
+def figure_from_chart(
+    name: str, title: str, chart: Any, *, alt_text: str, values: Sequence[Row] | None = None
+) -> Figure:
+    """Return a figure of the chart in the style of all charts.
 
     Args:
-        alt_text: says kind, axes, groups, n and the extremes.
-        values: the chart's data if it names them only: Altair copies data that it holds many times.
+        alt_text: the kind of chart, axes, groups, n and extremes.
+        values: the data, if the chart only refers to them by name; Altair would copy data inside a chart many times.
     """
     chart = chart.configure(background="white", font=FONT, padding={"left": 26, "right": 14, "top": 8, "bottom": 8})
     chart = chart.configure_view(stroke=None).configure_mark(color=COLOURS[0]).configure_axis(
@@ -668,31 +682,31 @@ def of_chart(name: str, title: str, chart: Any, *, alt_text: str, values: Sequen
     return Figure(name, title, spec, alt_text)
 
 
-def drawn(figure: Figure) -> str:
-    """Return the figure as SVG with role, title and description, in place of the renderer's role for every mark."""
+def rendered_svg(figure: Figure) -> str:
+    """Return the figure as SVG with one role, title and description instead of the renderer's role for every mark."""
     import vl_convert
 
     plain_svg = _TAG.sub(lambda tag: _ROLES.sub("", tag[0]), vl_convert.vegalite_to_svg(dict(figure.spec)))
     head, rest = plain_svg.split(">", 1)
-    named = f'{head} role="img"><title>{escape(figure.title)}</title><desc>{escape(figure.alt)}</desc>'
-    return named + rest
+    tagged = f'{head} role="img"><title>{escape(figure.title)}</title><desc>{escape(figure.alt)}</desc>'
+    return tagged + rest
 
 
 def png(svg: str) -> bytes:
-    """Return a drawn figure as PNG at double size."""
+    """Return an SVG as a PNG of twice the size."""
     import vl_convert
 
-    made: bytes = vl_convert.svg_to_png(svg, scale=2)
-    return made
+    image: bytes = vl_convert.svg_to_png(svg, scale=2)
+    return image
 
 
 def level(factor: str, value: str) -> str:
-    """Return a level with its factor, as "Rounds: 12", unless the level names it already, as "cell 3"."""
+    """Return a level with its factor, such as "Rounds: 12", unless it contains the factor's name, such as "cell 3"."""
     return value if not factor or value.startswith(factor.lower()) else f"{factor}: {value}"
 
 
 def label(column: str) -> str:
-    """Return a column's name as words: "Payoffs alice" for "payoffs_alice"."""
+    """Return a readable form of a column's name, such as "Payoffs alice" for "payoffs_alice"."""
     words = column.removeprefix("config_").removeprefix("move_").replace("_", " ").strip()
     return words[:1].upper() + words[1:]
 
@@ -700,7 +714,7 @@ def label(column: str) -> str:
 def _colour(key: str, series: Sequence[str], players: Sequence[str], *, legend: bool = True) -> Any:
     import altair as alt
 
-    chosen = [COLOURS[at % len(COLOURS)] for at in _places(series, players)]
+    chosen = [COLOURS[at % len(COLOURS)] for at in _style_indices(series, players)]
     return alt.Color(
         _key(key), type="nominal", sort=list(series), title=None, scale=alt.Scale(domain=list(series), range=chosen),
         legend=alt.Legend(symbolOpacity=1) if legend else None,
@@ -710,7 +724,7 @@ def _colour(key: str, series: Sequence[str], players: Sequence[str], *, legend: 
 def _shape(key: str, series: Sequence[str], players: Sequence[str]) -> Any:
     import altair as alt
 
-    chosen = [SHAPES[(at + at // len(COLOURS)) % len(SHAPES)] for at in _places(series, players)]
+    chosen = [SHAPES[(at + at // len(COLOURS)) % len(SHAPES)] for at in _style_indices(series, players)]
     return alt.Shape(
         _key(key), type="nominal", sort=list(series), title=None, scale=alt.Scale(domain=list(series), range=chosen)
     )
@@ -719,31 +733,31 @@ def _shape(key: str, series: Sequence[str], players: Sequence[str]) -> Any:
 def _dash(key: str, series: Sequence[str], players: Sequence[str]) -> Any:
     import altair as alt
 
-    chosen = [DASHES[(at + at // len(COLOURS)) % len(DASHES)] for at in _places(series, players)]
+    chosen = [DASHES[(at + at // len(COLOURS)) % len(DASHES)] for at in _style_indices(series, players)]
     return alt.StrokeDash(
         _key(key), type="nominal", sort=list(series), title=None, scale=alt.Scale(domain=list(series), range=chosen)
     )
 
 
-def _same(rows: Sequence[Row], y: str, facet: str, labels: Sequence[str]) -> bool:
+def _same_categories(rows: Sequence[Row], y: str, facet: str, labels: Sequence[str]) -> bool:
     """Return whether every panel has every category."""
     panels = set(_distinct(rows, facet)) if facet else {""}
     return len({(str(row.get(facet)), str(row.get(y))) for row in rows}) == len(panels) * len(labels)
 
 
-def _columns(wished: int, labels: Sequence[str]) -> int:
-    """Return the number of panels side by side: one if labels are too long to fit twice."""
-    return 1 if max(map(len, labels), default=0) > LONG_LABEL else wished
+def _columns(wanted: int, labels: Sequence[str]) -> int:
+    """Return the number of panels side by side; it is one if labels are too long for two."""
+    return 1 if max(map(len, labels), default=0) > LONG_LABEL else wanted
 
 
-def _places(series: Sequence[str], players: Sequence[str]) -> list[int]:
-    """Return each series' colour: a player's own, else by the order in the figure."""
+def _style_indices(series: Sequence[str], players: Sequence[str]) -> list[int]:
+    """Return the index of each series' style: the player's, or else the series' position in the figure."""
     if series and set(series) <= set(players):
         return [list(players).index(one) for one in series]
     return list(range(len(series)))
 
 
-def _kept(rows: Iterable[Row], value: str) -> list[dict[str, Any]]:
+def _with_value(rows: Iterable[Row], value: str) -> list[dict[str, Any]]:
     return [dict(row) for row in rows if finite(row.get(value)) is not None]
 
 
@@ -752,30 +766,30 @@ def _distinct(rows: Sequence[Row], key: str) -> list[str]:
 
 
 def _key(name: str) -> str:
-    """Return a key with the characters escaped that have a meaning in Vega-Lite: points and brackets."""
+    """Return a key with the characters escaped that have a meaning in Vega-Lite, such as points and brackets."""
     return name.replace("\\", "\\\\").replace(".", "\\.").replace("[", "\\[").replace("]", "\\]").replace(":", "\\:")
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if value is None or isinstance(value, str | bool):
         return value
     number = finite(value)
     if number is None:
         return None
-    if abs(number) < NOISE:
+    if abs(number) < ROUNDING_ERROR:
         return 0
     return int(number) if number.is_integer() else number
 
 
-def _brief(value: float) -> str:
-    value = 0.0 if abs(value) < NOISE else value
+def _short_number(value: float) -> str:
+    value = 0.0 if abs(value) < ROUNDING_ERROR else value
     return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
-def _words(
+def _alt_text(
     kind: str, rows: Sequence[Row], value: str, value_title: str, keys: Sequence[str], titles: Sequence[str]
 ) -> str:
-    """Return the alt text: kind, axes, groups, number of values, and the smallest and largest."""
+    """Return the alt text: kind, axes, groups, number of values, and the smallest and largest value."""
     if not rows:
         return f"{kind} of {value_title}: no values."
     groups = []
@@ -786,9 +800,9 @@ def _words(
         groups.append(f"{label(title)}: {', '.join(found)}" if len(found) <= 8 else f"{label(title)}: {len(found)}")
     ordered = sorted(rows, key=lambda row: float(row[value]))
 
-    def named(row: Row) -> str:
+    def describe(row: Row) -> str:
         where = ", ".join(str(row.get(key)) for key in keys if key)
-        return f"{_brief(float(row[value]))}" + (f" ({where})" if where else "")
+        return f"{_short_number(float(row[value]))}" + (f" ({where})" if where else "")
 
-    said = f"{kind} of {value_title}. " + ("; ".join(groups) + ". " if groups else "")
-    return f"{said}{len(rows):,} values, smallest {named(ordered[0])}, largest {named(ordered[-1])}."
+    start = f"{kind} of {value_title}. " + ("; ".join(groups) + ". " if groups else "")
+    return f"{start}{len(rows):,} values, smallest {describe(ordered[0])}, largest {describe(ordered[-1])}."

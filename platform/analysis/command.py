@@ -1,4 +1,4 @@
-"""The command `python -m analysis` or `manage.py analyse`: reads datasets and writes a folder with the report."""
+"""The command `python -m analysis`, or `manage.py analyse`: read datasets and write a folder with the report."""
 
 from __future__ import annotations
 
@@ -10,36 +10,40 @@ from analysis.errors import DataError
 from analysis.results import Options, Outcome
 
 DONE, FAILED, REFUSED = 0, 1, 2
-"""Exit codes: done (even if analyses were skipped); an analysis failed; nothing was written."""
-WORTHWHILE = 200
-"""With fewer matches, one process is faster than two."""
-Told = Callable[[int, int, str], None]
-"""Called before each analysis with the number done, the number in all, and the name of this one."""
+"""Exit codes: 0, done (even if analyses were skipped); 1, an analysis failed; 2, nothing was written."""
+MIN_MATCHES_FOR_FORK = 200
+"""Below this number of matches, one process is faster than two."""
+Progress = Callable[[int, int, str], None]
+"""Called before each analysis with the number done, the total number, and the name of the next analysis."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the command's options."""
-    usual = Options()
+    defaults = Options()
     parser.add_argument("datasets", nargs="*", metavar="DATASET", help="a folder written by export_dataset")
     parser.add_argument("--to", metavar="DIR", help="the folder to write; it must be new or empty")
     parser.add_argument(
         "--only", default="", metavar="ID,…", help="run only these analyses; patterns such as general.* work too"
     )
     parser.add_argument("--system", default="", help="run only the analyses of one system, such as glee")
-    parser.add_argument("--seed", type=_whole, default=usual.seed, help="random seed (default: %(default)s)")
     parser.add_argument(
-        "--level", type=_level, default=usual.level, help="confidence level of intervals (default: %(default)s)"
+        "--seed", type=_non_negative_int, default=defaults.seed, help="random seed (default: %(default)s)"
     )
-    parser.add_argument("--draws", type=_positive, default=usual.draws, help="bootstrap draws (default: %(default)s)")
-    parser.add_argument("--min-group", type=_whole, default=usual.min_group, metavar="N",
-                        help="hide answers and times of groups of fewer people (default: %(default)s)")  # fmt: skip
+    parser.add_argument(
+        "--level", type=_level, default=defaults.level, help="confidence level of intervals (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--draws", type=_positive_int, default=defaults.draws, help="bootstrap draws (default: %(default)s)"
+    )
+    parser.add_argument("--min-group", type=_non_negative_int, default=defaults.min_group, metavar="N",
+                        help="hide answers and times of groups with fewer people (default: %(default)s)")  # fmt: skip
     parser.add_argument("--replace", action="store_true", help="replace the output of an earlier analysis in DIR")
     parser.add_argument("--allow-modified", action="store_true",
-                        help="accept files changed after the export; every page says so")  # fmt: skip
+                        help="accept files changed after the export; every page then says so")  # fmt: skip
     parser.add_argument("--list", action="store_true", help="list the analyses and exit")
 
 
-def _whole(text: str) -> int:
+def _non_negative_int(text: str) -> int:
     try:
         value = int(text)
     except ValueError:
@@ -49,8 +53,8 @@ def _whole(text: str) -> int:
     return value
 
 
-def _positive(text: str) -> int:
-    if (value := _whole(text)) < 1:
+def _positive_int(text: str) -> int:
+    if (value := _non_negative_int(text)) < 1:
         raise ArgumentTypeError(f"{text} is not a whole number of at least 1")
     return value
 
@@ -66,7 +70,7 @@ def _level(text: str) -> float:
 
 
 def run(arguments: Namespace, out: Callable[[str], object], error: Callable[[str], object]) -> int:
-    """Run what the options ask for and return the exit code; `out` and `error` write a line."""
+    """Run the command with these options and return the exit code; `out` and `error` write a line."""
     from analysis.registry import analyses
 
     if arguments.list:
@@ -86,7 +90,7 @@ def run(arguments: Namespace, out: Callable[[str], object], error: Callable[[str
             options=options,
             replace=arguments.replace,
             allow_modified=arguments.allow_modified,
-            tell=lambda done, of, name: error(f"[{done + 1}/{of}] {name}"),
+            on_progress=lambda done, of, name: error(f"[{done + 1}/{of}] {name}"),
         )
     except DataError as problem:
         error(str(problem))
@@ -106,13 +110,13 @@ def analyse(
     options: Options | None = None,
     replace: bool = False,
     allow_modified: bool = False,
-    tell: Told = lambda done, of, name: None,
+    on_progress: Progress = lambda done, of, name: None,
     processes: int = 2,
 ) -> list[Outcome]:
-    """Run analyses and write what they find.
+    """Run analyses and write their results.
 
     Args:
-        tell: called before each analysis; an exception that it raises ends everything with nothing written.
+        on_progress: called before each analysis; if it raises an exception, everything stops and nothing is written.
         processes: with 2, a second process is used if the dataset is large enough; the files are the same.
 
     Raises:
@@ -120,28 +124,30 @@ def analyse(
     """
     from analysis import output
     from analysis.data import load
-    from analysis.processes import from_both_ends, in_order, possible
-    from analysis.registry import chosen
+    from analysis.processes import fork_is_possible, from_both_ends, in_order
+    from analysis.registry import select_analyses
     from analysis.report import stamp
-    from analysis.running import outcome
+    from analysis.running import run_analysis
 
     options = options or Options()
-    wanted = chosen(only, system)
-    output.check(to, replace=replace)
+    analyses = select_analyses(only, system)
+    output.check_target(to, replace=replace)
     data = load(*datasets, allow_modified=allow_modified)
-    data.settle()
-    said = stamp(data)
-    in_two = processes > 1 and data.size >= WORTHWHILE and possible()
+    data.precompute()
+    warning = stamp(data)
+    in_parallel = processes > 1 and data.size >= MIN_MATCHES_FOR_FORK and fork_is_possible()
 
-    with output.folder(to, replace=replace) as made:
+    with output.folder(to, replace=replace) as directory:
 
-        def found(at: int) -> tuple[Outcome, dict[str, str]]:
-            one = outcome(wanted[at], data, options)
-            return one, output.write_files(one, said, made)
+        def run_one(at: int) -> tuple[Outcome, dict[str, str]]:
+            result = run_analysis(analyses[at], data, options)
+            return result, output.write_files(result, warning, directory)
 
         def begin(done: int, at: int) -> None:
-            tell(done, len(wanted), wanted[at].id)
+            on_progress(done, len(analyses), analyses[at].id)
 
-        pairs = from_both_ends(found, len(wanted), begin) if in_two else in_order(found, len(wanted), begin)
-        output.write_report(data, pairs, options, made)
-    return [one for one, _drawings in pairs]
+        pairs = (
+            from_both_ends(run_one, len(analyses), begin) if in_parallel else in_order(run_one, len(analyses), begin)
+        )
+        output.write_report(data, pairs, options, directory)
+    return [result for result, _drawings in pairs]

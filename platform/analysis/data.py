@@ -1,4 +1,4 @@
-"""Datasets written by `manage.py export_dataset`, as typed pandas frames that are read on first use."""
+"""Datasets written by `manage.py export_dataset`, as typed pandas data frames that are read on first use."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ TABLES = (
     "matches", "seats", "rounds", "decisions", "messages", "participants", "signals", "behaviour", "llm_calls",
     "tool_calls", "excluded_calls", "payments", "excluded", "cells", "flow", "codebook", "ratings",
 )  # fmt: skip
-OF_MATCHES = ("seats", "rounds", "decisions", "messages", "llm_calls", "tool_calls")
+MATCH_TABLES = ("seats", "rounds", "decisions", "messages", "llm_calls", "tool_calls")
 """Tables whose rows belong to a match; rows of excluded matches are excluded too."""
 HUMAN = "human"
-ABOUT_MATCHES = (
+MATCH_COLUMNS = (
     "match", "game", "rules_version", "version", "cell", "cell_kind", "purpose", "source", "name", "unverified",
     "seed", "started_at", "ended_at", "seconds", "session", "repetition", "environment", "ended_how", "decisions",
     "messages", "in_dataset", "reason", "reasons", "dataset",
 )  # fmt: skip
 PAYOFF, YOU = "Payoff of ", "You"
-"""How codebooks name a role's payoff, and what a game for one calls its only player."""
-_NAMED = re.compile(r"(?:Parameter of the game|Field of the move): ([^.]+)\.|(Payoff of [^.]+)\.")
+"""How codebooks begin the name of a role's payoff, and how they call the player of a one-player game."""
+_NAME_IN_MEANING = re.compile(r"(?:Parameter of the game|Field of the move): ([^.]+)\.|(Payoff of [^.]+)\.")
 PREFIXES = ("player_", "agent_", "participant_", "config_", "payoffs_")
-"""Columns of matches.csv that are none of these and not in ABOUT_MATCHES are the game's results."""
+"""Columns of matches.csv without these prefixes and not in MATCH_COLUMNS are the game's results."""
 
 
 @dataclass(frozen=True)
 class Folder:
-    """One dataset on disk. `kinds` is the codebook's kind by (table, column)."""
+    """A dataset on disk. `kinds`, `units` and `meanings` are the codebook's, by (table, column)."""
 
     path: Path
     name: str
@@ -61,32 +61,32 @@ class Folder:
 
 @dataclass
 class Data:
-    """The tables of one or more datasets of a game, without excluded rows unless `everything` is asked for.
+    """The tables of one or more datasets of a game, without excluded rows unless `everything` is set.
 
-    A frame is an attribute: `data.matches`, `data.decisions`, …, each with a `dataset` column. Infinite or
-    unreadable numbers and negative times count as missing; `oddities` says how many there were.
+    Tables are attributes: `data.matches`, `data.decisions`, …; each is a data frame with a `dataset` column. Infinite
+    or unreadable numbers and negative times count as missing.
 
     Attributes:
-        oddities: number of such values by (table, column).
-        touched: (table, column) used since it was last cleared.
+        invalid_values: number of such values by (table, column).
+        used_columns: every (table, column) used since the set was last cleared.
     """
 
     folders: Sequence[Folder]
-    oddities: Counter[tuple[str, str]] = field(default_factory=Counter)
-    touched: set[tuple[str, str]] = field(default_factory=set)
+    invalid_values: Counter[tuple[str, str]] = field(default_factory=Counter)
+    used_columns: set[tuple[str, str]] = field(default_factory=set)
     _columns: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     # ---- metadata
 
     @cached_property
     def sha256(self) -> str:
-        """The manifest's hash; for several datasets, the hash of their hashes in order."""
+        """The manifest's hash; for several datasets, the hash of their hashes in the order given."""
         own = [_manifest_hash(folder) for folder in self.folders]
         return own[0] if len(own) == 1 else hashlib.sha256("\n".join(own).encode()).hexdigest()
 
     @property
     def modified(self) -> list[str]:
-        """Files whose hash differs from the manifest's, in datasets that were read anyway."""
+        """Files whose hash differs from the manifest's although their datasets were accepted."""
         return [f"{folder.name}/{file}" for folder in self.folders for file in folder.modified]
 
     @property
@@ -94,7 +94,7 @@ class Data:
         """Whether a dataset holds demonstration data; every page then says so."""
         return any(folder.manifest.get("demonstration") for folder in self.folders)
 
-    def said(self, what: str) -> list[str]:
+    def publication_values(self, what: str) -> list[str]:
         """Return the datasets' distinct values of "title", "authors", "licence" or "citation"."""
         found = []
         for folder in self.folders:
@@ -106,12 +106,12 @@ class Data:
 
     @cached_property
     def flow_counts(self) -> dict[str, Any]:
-        """The manifests' flows, added up: arrived, in_dataset, stages [{stage, reached, left}], matches."""
-        return _added([folder.manifest.get("flow") or {} for folder in self.folders])
+        """The sum of the manifests' flows: arrived, in_dataset, stages [{stage, reached, left}], matches."""
+        return _sum_flows([folder.manifest.get("flow") or {} for folder in self.folders])
 
     @cached_property
     def games(self) -> tuple[str, ...]:
-        """Keys of the games, sorted; from the manifest if there are no matches."""
+        """Sorted keys of the games; taken from the manifest if there are no matches."""
         if self.has("matches", "game"):
             found = sorted(set(self.column("matches", "game").dropna()))
             if found:
@@ -122,18 +122,18 @@ class Data:
     # ---- tables
 
     def has(self, table: str, *columns: str) -> bool:
-        """Return whether every dataset has the table, and at least one has each column."""
+        """Return whether every dataset has the table, and at least one dataset has each column."""
         if any(folder.file(table) is None for folder in self.folders):
             return False
         return set(columns) <= {*self.names(table), "dataset"}
 
     def names(self, table: str) -> list[str]:
-        """Return the table's columns in order; none if a dataset lacks the table."""
+        """Return the table's columns in order, over all datasets that have the table."""
         if (table, "") not in self._columns:
             found: dict[str, None] = {}
             for folder in self.folders:
                 path = folder.file(table)
-                found |= dict.fromkeys([] if path is None else _names_in(path))
+                found |= dict.fromkeys([] if path is None else _column_names(path))
             self._columns[table, ""] = list(found)
         return list(self._columns[table, ""])
 
@@ -142,7 +142,7 @@ class Data:
         return self.table(table, [name], everything=everything)[name]
 
     def table(self, table: str, columns: Iterable[str] | None = None, *, everything: bool = False) -> pd.DataFrame:
-        """Return columns of a table, typed by the codebook's kinds; all columns if none are named.
+        """Return columns of a table (by default all), typed by the codebook's kinds.
 
         Args:
             everything: include excluded rows, if the dataset was exported with them.
@@ -151,9 +151,9 @@ class Data:
 
         wanted = [*dict.fromkeys(columns if columns is not None else [*self.names(table), "dataset"])]
         self._read(table, [name for name in dict.fromkeys([*wanted, "dataset"]) if (table, name) not in self._columns])
-        self.touched |= {(table, name) for name in wanted}
+        self.used_columns |= {(table, name) for name in wanted}
         frame = pd.DataFrame({name: self._columns[table, name] for name in wanted}, copy=False)
-        if everything or (mask := self._passed(table)) is None:
+        if everything or (mask := self._included(table)) is None:
             return frame
         return frame[mask].reset_index(drop=True)
 
@@ -162,9 +162,9 @@ class Data:
             return self.table(name)
         raise AttributeError(name)
 
-    def _passed(self, table: str) -> pd.Series | None:
-        """Return which rows are in the dataset; None if all are."""
-        if table not in ("matches", *OF_MATCHES) or not self.has("matches", "in_dataset", "match"):
+    def _included(self, table: str) -> pd.Series | None:
+        """Return which of the table's rows are in the dataset; None if all are."""
+        if table not in ("matches", *MATCH_TABLES) or not self.has("matches", "in_dataset", "match"):
             return None
         flags = self.table("matches", ["match", "in_dataset"], everything=True)
         kept = flags["in_dataset"].fillna(True).astype(bool)
@@ -192,16 +192,16 @@ class Data:
             path = folder.file(table)
             if path is None:
                 raise DataError(f"{folder.name} has no table {table}.")
-            there = [name for name in _names_in(path) if name in parts and name != "dataset"]
-            raw = _raw(path, there)
+            present = [name for name in _column_names(path) if name in parts and name != "dataset"]
+            raw = _raw(path, present)
             for name in names:
                 if name == "dataset":
                     parts[name].append(pd.Series([folder.name] * len(raw), dtype="str"))
                     continue
-                kind = folder.kinds.get((table, name)) or _guessed(raw.get(name))
+                kind = folder.kinds.get((table, name)) or _guess_kind(raw.get(name))
                 values = raw[name] if name in raw else pd.Series([None] * len(raw), dtype="object")
-                typed, odd = _typed(values, kind, timing=folder.units.get((table, name)) == "seconds")
-                self.oddities.update({(table, name): odd} if odd else {})
+                typed, n_invalid = _convert(values, kind, timing=folder.units.get((table, name)) == "seconds")
+                self.invalid_values.update({(table, name): n_invalid} if n_invalid else {})
                 parts[name].append(typed)
         for name, found in parts.items():
             joined = found[0] if len(found) == 1 else pd.concat(found, ignore_index=True)
@@ -218,42 +218,42 @@ class Data:
         return next((text for text in found if text), "")
 
     def heading(self, column: str, table: str = "matches") -> str:
-        """Return a column's heading: a parameter's, move's or payoff's name in the codebook, else the column's own."""
-        named = _NAMED.match(self.meaning(table, column))
-        words = (named[1] or named[2]) if named else charts.label(column)
+        """Return a column's heading: its parameter's, move's or payoff's name in the codebook, or else its own name."""
+        match = _NAME_IN_MEANING.match(self.meaning(table, column))
+        words = (match[1] or match[2]) if match else charts.label(column)
         return "Payoff" if words == PAYOFF + YOU else words
 
-    def called(self, role: str) -> str:
-        """Return a role's name in the codebook: "Player 1" for p1."""
-        named = self.heading(f"payoffs_{role}")
-        if named == "Payoff":
+    def role_name(self, role: str) -> str:
+        """Return a role's name in the codebook, such as "Player 1" for p1."""
+        heading = self.heading(f"payoffs_{role}")
+        if heading == "Payoff":
             return "Player"
-        return named.removeprefix(PAYOFF) if named.startswith(PAYOFF) else charts.label(role)
+        return heading.removeprefix(PAYOFF) if heading.startswith(PAYOFF) else charts.label(role)
 
     # ---- roles, outcomes and parameters
 
     @cached_property
     def roles(self) -> list[str]:
-        """Roles in the order of the columns."""
+        """Roles in the order of their columns."""
         return [name.removeprefix("player_") for name in self.names("matches") if name.startswith("player_")]
 
     @cached_property
     def outcomes(self) -> list[str]:
-        """Columns of matches that are outcomes: payoffs, then the game's metrics; numbers and booleans only."""
+        """Numeric and boolean columns of matches that are outcomes: payoffs, then the game's metrics."""
         names = self.names("matches")
-        results = [n for n in names if n not in ABOUT_MATCHES and not n.startswith(PREFIXES)]
+        results = [n for n in names if n not in MATCH_COLUMNS and not n.startswith(PREFIXES)]
         kinds = ("number", "integer", "boolean")
         found = [*(n for n in names if n.startswith("payoffs_")), *results]
         return [n for n in found if self.kind("matches", n) in kinds]
 
     @cached_property
     def varying(self) -> list[str]:
-        """Parameters (`config_*`) that take several values, then `dataset` if several are pooled."""
+        """Parameters (`config_*`) that take several values, followed by `dataset` if several datasets are pooled."""
         return [n for n in (*self._config, "dataset") if self.column("matches", n).nunique(dropna=False) > 1]
 
     @cached_property
     def constant(self) -> dict[str, Any]:
-        """The one value of each parameter that does not vary; None where it is empty."""
+        """The value of each parameter that does not vary; None if it is empty."""
         found: dict[str, Any] = {}
         for name in self._config:
             values = self.column("matches", name)
@@ -267,10 +267,10 @@ class Data:
 
     @cached_property
     def who(self) -> pd.DataFrame:
-        """Who played, a column per role, aligned with `matches`: "human", the model or script, or the agent's label.
+        """The players, with a column per role and rows aligned with `matches`.
 
-        The agent's label is used if one model or script was prompted in several ways; if one label has several hashes,
-        the hash's first four digits follow it.
+        A player is "human" or the name of a model or script. If a model or script was prompted in several ways, the
+        agent's label is used; if a label has several hashes, the first four digits of the hash are appended.
         """
         import pandas as pd
 
@@ -284,18 +284,18 @@ class Data:
                 labels.setdefault(player, set()).add(label)
             for label, digits in set(zip(part["label"], part["hash"], strict=True)):
                 hashes.setdefault(label, set()).add(digits)
-        several = {label for label, known in hashes.items() if len(known - {""}) > 1}
-        asked = {player for player, known in labels.items() if len(known) > 1 or known & several}
-        made = {}
+        ambiguous_labels = {label for label, known in hashes.items() if len(known - {""}) > 1}
+        relabelled = {player for player, known in labels.items() if len(known) > 1 or known & ambiguous_labels}
+        players = {}
         for role, part in columns.items():
-            name = part["label"].where(part["player"].isin(asked), part["player"])
+            name = part["label"].where(part["player"].isin(relabelled), part["player"])
             digits = name + " #" + part["hash"].str.slice(0, 4)
-            name = name.mask(part["player"].isin(asked) & part["label"].isin(several), digits)
-            made[role] = name.mask(part["player"] == "").astype("str")
-        return pd.DataFrame(made, index=range(len(self.table("matches", ["match"]))))
+            name = name.mask(part["player"].isin(relabelled) & part["label"].isin(ambiguous_labels), digits)
+            players[role] = name.mask(part["player"] == "").astype("str")
+        return pd.DataFrame(players, index=range(len(self.table("matches", ["match"]))))
 
     def _seated(self, role: str) -> pd.DataFrame:
-        """Return player, label and hash of a role as text, empty if missing."""
+        """Return the player, label and hash in a role as text; "" if missing."""
         import pandas as pd
 
         names = {"player": f"player_{role}", "label": f"agent_{role}", "hash": f"agent_{role}_hash"}
@@ -310,13 +310,13 @@ class Data:
 
     @cached_property
     def players(self) -> list[str]:
-        """All players in `who`, people first, then by name; their order decides their colours."""
+        """All players in `who`, people first, then by name; the order determines their colours."""
         found = {name for role in self.roles for name in self.who[role].dropna().unique()}
         return sorted(found, key=lambda name: (name != HUMAN, name))
 
     @cached_property
     def clusters(self) -> pd.Series:
-        """The cluster of each match, aligned with `matches`: its one person, else the match itself."""
+        """The cluster of each match, aligned with `matches`: its only person, or else the match itself."""
         import pandas as pd
 
         match = self.column("matches", "match")
@@ -324,18 +324,18 @@ class Data:
         if not columns:
             return match
         people = self.table("matches", columns)
-        # Column by column: filling along rows takes minutes where there are many matches.
+        # Fill column by column, because filling along rows takes minutes if there are many matches.
         number, found = people[columns[0]].notna().astype(int), people[columns[0]]
         for name in columns[1:]:
             number, found = number + people[name].notna(), found.where(found.notna(), people[name])
-        alone = number == 1
-        if not alone.any():
+        single = number == 1
+        if not single.any():
             return match
         found = found.map(self.person(), na_action="ignore")
-        return pd.Series(match.mask(alone, "person " + found.astype("str")), name="cluster")
+        return pd.Series(match.mask(single, "person " + found.astype("str")), name="cluster")
 
     def person(self) -> Any:
-        """Return the function that maps a participant's pseudonym to the person's pseudonym across studies."""
+        """Return a function from a participant's pseudonym to the person's pseudonym across studies."""
         if not self.has("participants", "participant", "person"):
             return lambda name: name
         rows = self.table("participants", ["participant", "person"]).dropna()
@@ -349,8 +349,8 @@ class Data:
         """Number of matches."""
         return len(self.column("matches", "match")) if self.has("matches", "match") else 0
 
-    def settle(self) -> None:
-        """Compute what analyses share, so that what each analysis reads does not depend on which ran before it."""
+    def precompute(self) -> None:
+        """Compute the values that analyses share, so that `used_columns` does not depend on the order of analyses."""
         if self.size:
             for name in ("games", "roles", "outcomes", "varying", "constant", "who", "players", "clusters"):
                 getattr(self, name)
@@ -361,10 +361,10 @@ class Data:
         Raises:
             DataError: no analysis has this name.
         """
-        from analysis.registry import named
-        from analysis.running import outcome
+        from analysis.registry import get_analysis
+        from analysis.running import run_analysis
 
-        return outcome(named(name), self, _options(options))
+        return run_analysis(get_analysis(name), self, _options(options))
 
 
 def _options(given: Mapping[str, Any]) -> Options:
@@ -374,14 +374,14 @@ def _options(given: Mapping[str, Any]) -> Options:
 
 
 def load(*folders: str | Path, allow_modified: bool = False) -> Data:
-    """Return datasets of one game, to be analysed together.
+    """Read datasets of one game that are analysed together.
 
     Args:
         folders: folders written by `manage.py export_dataset`.
         allow_modified: also read files whose SHA-256 differs from the manifest's.
 
     Raises:
-        DataError: a folder is not a dataset, was changed, or cannot be pooled with the others.
+        DataError: a folder is not a dataset, was modified, or cannot be pooled with the others.
     """
     if not folders:
         raise DataError("Give at least one dataset folder.")
@@ -393,7 +393,7 @@ def load(*folders: str | Path, allow_modified: bool = False) -> Data:
 
 
 def plain(value: Any) -> Any:
-    """Return a cell as plain Python; None if it is missing."""
+    """Return a cell's value as a plain Python object; None if it is missing."""
     import pandas as pd
 
     if value is None or (not isinstance(value, str) and pd.isna(value)):
@@ -405,7 +405,7 @@ def plain(value: Any) -> Any:
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """Return a short name for each folder, with its position appended if two have the same name."""
+    """Return a short name for each folder; if several have the same name, their positions are appended."""
     own = [path.resolve().name or "dataset" for path in paths]
     return [name if own.count(name) == 1 else f"{name} ({at})" for at, name in enumerate(own, start=1)]
 
@@ -435,9 +435,9 @@ def _folder(path: Path, name: str, allow_modified: bool) -> Folder:
 
 
 def _changed(path: Path, manifest: Mapping[str, Any]) -> Iterable[str]:
-    """Yield files whose content differs from the manifest; deleted files don't count."""
-    said = manifest.get("sha256")
-    if said and said != _own_hash(manifest):
+    """Yield files whose hash differs from the manifest's; deleted files are ignored."""
+    publication_values = manifest.get("sha256")
+    if publication_values and publication_values != _own_hash(manifest):
         yield MANIFEST
     for name, entry in sorted((manifest.get("files") or {}).items()):
         file = path / name
@@ -446,7 +446,7 @@ def _changed(path: Path, manifest: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _own_hash(manifest: Mapping[str, Any]) -> str:
-    """Return the manifest's hash over the rest of its content, as the exporter computes it."""
+    """Return the hash of the manifest without its own hash, as the exporter computes it."""
     content = {key: value for key, value in manifest.items() if key != "sha256"}
     return hashlib.sha256((json.dumps(content, ensure_ascii=True, indent=2) + "\n").encode()).hexdigest()
 
@@ -461,12 +461,12 @@ def _hash_of(file: Path) -> str:
 
 
 def _codebook(path: Path) -> tuple[dict[tuple[str, str], str], ...]:
-    """Return kind, unit and meaning by (table, column); empty without a codebook."""
+    """Return the kinds, units and meanings by (table, column); empty without a codebook."""
     found: tuple[dict[tuple[str, str], str], ...] = ({}, {}, {})
     file = next((path / name for name in ("codebook.parquet", "codebook.csv") if (path / name).exists()), None)
     if file is None:
         return found
-    rows = _raw(file, _names_in(file)).fillna("")
+    rows = _raw(file, _column_names(file)).fillna("")
     for row in rows.to_dict("records"):
         for kept, key in zip(found, ("kind", "unit", "meaning"), strict=True):
             kept[str(row.get("table")), str(row.get("column"))] = str(row.get(key, ""))
@@ -474,7 +474,7 @@ def _codebook(path: Path) -> tuple[dict[tuple[str, str], str], ...]:
 
 
 def _check_together(data: Data) -> None:
-    """Refuse duplicate matches and folders of different games."""
+    """Raise an error if matches are duplicated or datasets are of different games."""
     played = {}
     for folder in data.folders:
         alone = Data([folder])
@@ -496,7 +496,7 @@ def _check_together(data: Data) -> None:
 # ---- values --------------------------------------------------------------------------------------------
 
 
-def _names_in(path: Path) -> list[str]:
+def _column_names(path: Path) -> list[str]:
     if path.suffix == ".parquet":
         import pyarrow.parquet as pq
 
@@ -508,7 +508,7 @@ def _names_in(path: Path) -> list[str]:
 
 
 def _raw(path: Path, names: Sequence[str]) -> pd.DataFrame:
-    """Return columns as stored: Parquet with its types, CSV as text with None for empty cells."""
+    """Return columns as stored: from Parquet with their types, from CSV as text with None for empty cells."""
     import pandas as pd
 
     if path.suffix == ".parquet":
@@ -520,14 +520,14 @@ def _raw(path: Path, names: Sequence[str]) -> pd.DataFrame:
         if not names:
             return pd.DataFrame(index=range(pq.read_metadata(path).num_rows))
         return pq.read_table(path, columns=list(names)).to_pandas(types_mapper=types.get)
-    first = _names_in(path)[:1]
+    first = _column_names(path)[:1]
     frame = pd.read_csv(
         path, usecols=list(names) or first, dtype="str", keep_default_na=False, na_values=[""], encoding="utf-8"
     )
     return frame if names else frame[[]]
 
 
-def _guessed(values: pd.Series | None) -> str:
+def _guess_kind(values: pd.Series | None) -> str:
     """Return the kind of a column that is not in the codebook."""
     import pandas as pd
 
@@ -545,8 +545,8 @@ def _guessed(values: pd.Series | None) -> str:
     return "number" if len(known) and pd.to_numeric(known, errors="coerce").notna().all() else "text"
 
 
-def _typed(values: pd.Series, kind: str, *, timing: bool) -> tuple[pd.Series, int]:
-    """Return values converted to their kind, and how many could not be: infinite, unreadable, or negative times."""
+def _convert(values: pd.Series, kind: str, *, timing: bool) -> tuple[pd.Series, int]:
+    """Return values converted to their kind, and the number of infinite or unreadable values and negative times."""
     import numpy as np
     import pandas as pd
 
@@ -575,7 +575,7 @@ def _typed(values: pd.Series, kind: str, *, timing: bool) -> tuple[pd.Series, in
     return values.astype("str"), 0
 
 
-def _added(flows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _sum_flows(flows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the sum of several datasets' flows."""
     stages: dict[str, dict[str, Any]] = {}
     matches: dict[str, Any] = {"seen": 0, "in_dataset": 0, "unverified": 0, "excluded": Counter()}

@@ -1,4 +1,4 @@
-"""Shared by analyses: one row per match or seat with its outcomes and factors, and estimates by group."""
+"""Data frames with one row per match or seat, its outcomes and factors; and estimates by group."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_LEVELS = 20
-"""A parameter with more values than this was drawn at random for each match and is not a treatment."""
+"""A parameter with more values than this is taken to be drawn for each match and is not a treatment."""
 LARGE = 1000
-"""Above this many values, medians get intervals from order statistics: a bootstrap would add nothing."""
-SEAT_ABOUT = (
+"""Above this number of values, intervals of medians come from order statistics instead of a bootstrap."""
+NOT_SEAT_OUTCOMES = (
     "match", "role", "kind", "player", "agent", "agent_hash", "participant", "fills_in", "left_at", "payoff",
     "decisions", "substituted", "unanswered", "in_dataset", "reason", "reasons", "dataset",
 )  # fmt: skip
@@ -27,16 +27,16 @@ SEAT_ABOUT = (
 
 @dataclass(frozen=True)
 class Unit:
-    """Rows per match or per seat with their outcomes.
+    """A unit of observation, match or seat, with its data.
 
     Attributes:
-        name: "match", or "seat" for games with interchangeable seats.
-        frame: outcomes as floats (booleans as 0 and 1), factors as text, `match`, `cluster`.
-        outcomes: column → heading.
-        config: columns of parameters that vary and are treatments.
-        players: who played: column → heading.
-        headings: parameter → heading.
-        shares: boolean outcomes.
+        name: "match", or "seat" for interchangeable seats.
+        frame: outcomes as floats (booleans as 0 and 1), factors as text, `match` and `cluster`.
+        outcomes: headings of the outcomes, by column.
+        config: columns of the parameters that are treatments.
+        players: headings of the columns with players, by column.
+        headings: headings of the parameters, by column.
+        shares: the boolean outcomes.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Unit:
 
 
 def sides(data: Data) -> dict[str, list[str]]:
-    """Return roles by kind; roles of one kind are interchangeable, as in "player" → [p1, p2, p3]."""
+    """Return roles by kind, such as {"player": [p1, p2, p3]}; roles of the same kind are interchangeable."""
     kinds: dict[str, str] = {}
     if data.has("seats", "role", "kind"):
         pairs = data.table("seats", ["role", "kind"]).drop_duplicates().dropna()
@@ -70,15 +70,15 @@ def sides(data: Data) -> dict[str, list[str]]:
 
 
 def units(data: Data) -> list[Unit]:
-    """Return the matches and, if seats are interchangeable, the seats."""
-    made = [matches(data)]
+    """Return the units of observation: matches and, if seats are interchangeable, seats."""
+    result = [matches(data)]
     if any(len(roles) > 1 for roles in sides(data).values()) and data.has("seats", "match", "role", "payoff"):
-        made.append(seats(data))
-    return made
+        result.append(seats(data))
+    return result
 
 
 def matches(data: Data) -> Unit:
-    """Return one row per match: its metrics, and the payoffs and outcomes of seats with a role of their own."""
+    """Return one row per match, with its metrics and the payoffs and outcomes of its non-interchangeable seats."""
     own = sides(data)
     single = [roles[0] for roles in own.values() if len(roles) == 1]
     shared = [f"payoffs_{role}" for roles in own.values() if len(roles) > 1 for role in roles]
@@ -92,10 +92,10 @@ def matches(data: Data) -> Unit:
     players = {}
     for role in single:
         frame[f"player_{role}"] = data.who[role]
-        players[f"player_{role}"] = data.called(role)
+        players[f"player_{role}"] = data.role_name(role)
     if data.has("seats", "match", "role"):
         for role in single:
-            _widen(data, frame, role, outcomes, shares)
+            _add_seat_outcomes(data, frame, role, outcomes, shares)
     return Unit("match", frame, outcomes, config, players, frozenset(shares), {n: data.heading(n) for n in config})
 
 
@@ -118,13 +118,13 @@ def seats(data: Data) -> Unit:
 
 
 def seat_outcomes(data: Data) -> list[str]:
-    """Return columns of seats.csv that are the game's results."""
+    """Return the columns of seats.csv that are the game's results."""
     kinds = ("number", "integer", "boolean")
-    return [name for name in data.names("seats") if name not in SEAT_ABOUT and data.kind("seats", name) in kinds]
+    return [name for name in data.names("seats") if name not in NOT_SEAT_OUTCOMES and data.kind("seats", name) in kinds]
 
 
 def with_who(data: Data, frame: pd.DataFrame) -> pd.Series:
-    """Return who played, for rows with `match` and `role`; missing if the match or role is unknown."""
+    """Return the player of each row with `match` and `role`; missing if the match or role is unknown."""
     import pandas as pd
 
     match = data.column("matches", "match")
@@ -137,7 +137,7 @@ def with_who(data: Data, frame: pd.DataFrame) -> pd.Series:
 
 
 def words(value: Any) -> str:
-    """Return a factor's level as text: "12" for 12.0, "none" for missing values."""
+    """Return a factor's level as text, such as "12" for 12.0 and "none" for missing values."""
     value = plain(value)
     if value is None:
         return "none"
@@ -153,7 +153,7 @@ def _numbers(data: Data, table: str, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def _with_config(data: Data, frame: pd.DataFrame) -> list[str]:
-    """Add the parameters that are treatments, as text, and return their names."""
+    """Add the parameters that are treatments to the frame, as text, and return their names."""
     config = []
     for name in data.varying:
         values = data.column("matches", name)
@@ -166,11 +166,11 @@ def _with_config(data: Data, frame: pd.DataFrame) -> list[str]:
 
 
 def drawn_for_each_match(data: Data) -> list[str]:
-    """Return parameters that vary but have too many values to be treatments."""
+    """Return the parameters that vary but have too many values to be treatments."""
     return [name for name in data.varying if data.column("matches", name).nunique(dropna=False) > MOST_LEVELS]
 
 
-def _widen(data: Data, frame: pd.DataFrame, role: str, outcomes: dict[str, str], shares: set[str]) -> None:
+def _add_seat_outcomes(data: Data, frame: pd.DataFrame, role: str, outcomes: dict[str, str], shares: set[str]) -> None:
     """Add a seat's outcomes to its match, unless the match already has them."""
     names = [name for name in seat_outcomes(data) if f"{role}_{name}" not in outcomes]
     if not names:
@@ -190,12 +190,12 @@ def _widen(data: Data, frame: pd.DataFrame, role: str, outcomes: dict[str, str],
 
 
 def sorted_levels(values: Iterable[str]) -> list[str]:
-    """Return distinct levels sorted by value, then by text."""
+    """Return the distinct levels: numbers first, by value, then everything else, by text."""
     return sorted(set(values), key=level_key)
 
 
 def level_key(value: str) -> tuple[int, float, str]:
-    """Return the sort key of a level: numbers by value, then the rest by text."""
+    """Return a level's sort key: numbers first, by value, then everything else, by text."""
     try:
         return (0, float(value), "")
     except ValueError:
@@ -203,11 +203,11 @@ def level_key(value: str) -> tuple[int, float, str]:
 
 
 class Groups:
-    """Rows by the levels of some columns, for estimates of several outcomes.
+    """Rows grouped by the levels of some columns, for estimates of several outcomes.
 
     Attributes:
-        levels: a row per group, in order of first appearance.
-        code: each row's group, by its place in `levels`.
+        levels: one row per group, in order of first appearance.
+        code: each row's group, as its position in `levels`.
         cluster: each row's cluster, as a number in the order of the clusters' labels.
     """
 
@@ -231,9 +231,9 @@ class Groups:
         return values[order], self.code[order], self.cluster[order]
 
     def estimates(self, outcome: str, *, share: bool, level: float) -> pd.DataFrame:
-        """Return mean (t interval over clusters, CR1) or share (Wilson) of an outcome in each group.
+        """Return an outcome's mean (t interval over clusters, CR1) or share (Wilson interval) in each group.
 
-        Rows whose outcome is missing do not count.
+        Rows without the outcome are ignored.
 
         Returns:
             `levels` with n, estimate, sd, median, smallest, largest, clusters, missing, se, low, high.
@@ -248,10 +248,10 @@ class Groups:
         known = n > 0
         middle = [np.where(known, first + (n - 1) // 2, 0), np.where(known, first + n // 2, 0)]
         ends = [np.where(known, first, 0), np.where(known, first + n - 1, 0)]
-        ordered = np.append(values, np.nan)  # so that a position exists even if no value is known
+        ordered = np.append(values, np.nan)  # a position for groups without values
         smallest, largest, lower, upper = (np.where(known, ordered[at], np.nan) for at in (*ends, *middle))
         with np.errstate(invalid="ignore", divide="ignore"):
-            # Sums of distances from the smallest value: equal values have exactly their own mean, and no spread.
+            # Distances from the smallest value are summed, so that equal values have exactly that mean and SD 0.
             mean = smallest + np.bincount(code, values - smallest[code], groups) / n
             rest = values - mean[code]
             sd = np.sqrt(np.bincount(code, rest**2, groups) / np.where(n > 1, n - 1, np.nan))
@@ -259,15 +259,15 @@ class Groups:
             of_pair = pairs // (len(self.frame) + 1)
             clusters = np.bincount(of_pair, minlength=groups)
             squares = np.bincount(of_pair, np.bincount(place, rest, len(pairs)) ** 2, groups)
-            freedom = np.where(clusters > 1, clusters - 1.0, np.nan)
-            se = np.sqrt(clusters / freedom * squares) / n
+            df = np.where(clusters > 1, clusters - 1.0, np.nan)
+            se = np.sqrt(clusters / df * squares) / n
             if share:
                 z = ndtri((1 + level) / 2)
                 centre = (mean + z * z / (2 * n)) / (1 + z * z / n)
                 reach = z * np.sqrt(mean * (1 - mean) / n + z * z / (4 * n**2)) / (1 + z * z / n)
                 low, high = np.clip(centre - reach, 0, 1), np.clip(centre + reach, 0, 1)
             else:
-                half = stdtrit(freedom, (1 + level) / 2) * se
+                half = stdtrit(df, (1 + level) / 2) * se
                 low, high = mean - half, mean + half
         return self.levels.assign(
             n=n, estimate=mean, sd=sd, median=np.nan if share else (lower + upper) / 2, smallest=smallest,
@@ -277,15 +277,15 @@ class Groups:
 
 
 def estimates(frame: pd.DataFrame, by: Sequence[str], outcome: str, *, share: bool, level: float) -> pd.DataFrame:
-    """Return `Groups(frame, by).estimates(outcome)`: a row per group."""
+    """Return the estimates of an outcome, one row per group; see `Groups.estimates`."""
     return Groups(frame, by).estimates(outcome, share=share, level=level)
 
 
 def within(x: pd.Series, y: pd.Series, groups: pd.Series, clusters: pd.Series, *, level: float) -> dict[str, Any]:
-    """Return OLS of y on x with a dummy per group, from deviations within groups; errors clustered (CR1).
+    """Return the fixed-effects (within-group) OLS estimate of y on x, with clustered errors (CR1).
 
     Returns:
-        estimate (None where x never varies within a group), se, low, high, p, n, clusters.
+        estimate (None if x does not vary within any group), se, low, high, p, n, clusters.
     """
     import numpy as np
     from scipy.stats import t
@@ -309,10 +309,10 @@ def within(x: pd.Series, y: pd.Series, groups: pd.Series, clusters: pd.Series, *
 
 
 def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, seed: int, level: float) -> Any:
-    """Return (low, high) of a median by cluster bootstrap, or order statistics of many values; None of one cluster.
+    """Return a median's interval by cluster bootstrap, or by order statistics for many values; None for one cluster.
 
     Args:
-        clusters: labels, or numbers in the order of the labels.
+        clusters: labels of clusters, or numbers in the order of the labels.
     """
     import numpy as np
 
@@ -327,13 +327,13 @@ def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, 
         ordered = np.sort(values)
         below = int(binom.ppf((1 - level) / 2, len(values), 0.5))
         return float(ordered[max(below - 1, 0)]), float(ordered[min(len(values) - below, len(values) - 1)])
-    # Same draws as in `toolbox.bootstrap`, all at once: values are weighted by how often their cluster was drawn.
+    # These are the draws of `toolbox.bootstrap`, all at once: each value is weighted by how often its cluster is drawn.
     times = times_drawn(len(labels), draws, seed)
     order = np.argsort(values, kind="stable")
-    ordered, upto = values[order], np.cumsum(times[:, place[order]], axis=1, dtype=np.int32)
-    total = upto[:, -1]
-    lower = (upto > ((total - 1) // 2)[:, None]).argmax(axis=1)
-    upper = (upto > (total // 2)[:, None]).argmax(axis=1)
+    ordered, cumulative = values[order], np.cumsum(times[:, place[order]], axis=1, dtype=np.int32)
+    total = cumulative[:, -1]
+    lower = (cumulative > ((total - 1) // 2)[:, None]).argmax(axis=1)
+    upper = (cumulative > (total // 2)[:, None]).argmax(axis=1)
     drawn = (ordered[lower] + ordered[upper]) / 2
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
@@ -341,7 +341,7 @@ def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, 
 
 @lru_cache(maxsize=2)
 def times_drawn(clusters: int, draws: int, seed: int) -> np.ndarray:
-    """Return how often each cluster is drawn, as (draws, clusters); cached for groups of the same size."""
+    """Return how often each cluster is drawn, with shape (draws, clusters); cached for groups of the same size."""
     import numpy as np
 
     chosen = np.random.default_rng(seed).integers(0, clusters, size=(draws, clusters))
@@ -350,14 +350,14 @@ def times_drawn(clusters: int, draws: int, seed: int) -> np.ndarray:
 
 
 def adjusted(rows: Sequence[dict[str, Any]], key: str = "p", to: str = "p_holm") -> list[dict[str, Any]]:
-    """Add Holm-adjusted p-values to rows and return the rows."""
+    """Add Holm-adjusted p-values to the rows and return them."""
     for row, value in zip(rows, holm([row.get(key) for row in rows]), strict=True):
         row[to] = value
     return list(rows)
 
 
 def one_se(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows with `low` and `high` one standard error from the estimate, for figures; None without an error."""
+    """Return rows whose `low` and `high` are one standard error from the estimate; None without a standard error."""
     return [
         {
             **row,

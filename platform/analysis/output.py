@@ -1,4 +1,4 @@
-"""Output: the report, tables, figures and numbers, written beside the folder and then renamed."""
+"""Output: the report, tables, figures and numbers, written to a temporary folder that is then renamed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from analysis import charts
 from analysis.data import Data, plain
 from analysis.errors import DataError
-from analysis.report import rendered
+from analysis.report import render_report
 from analysis.results import Options, Outcome
 from analysis.toolbox.numbers import finite
 from analysis.writing import csv_bytes, html_page, latex_table
@@ -25,8 +25,8 @@ ENDINGS = {"tables": {".csv", ".html", ".tex"}, "figures": {".svg", ".png", ".js
 LIBRARIES = ("pandas", "numpy", "scipy", "scikit-learn", "altair", "vl-convert-python")
 
 
-def check(to: Path, *, replace: bool) -> None:
-    """Refuse a folder that is not empty, unless all of it is the output of an earlier analysis and may be replaced.
+def check_target(to: Path, *, replace: bool) -> None:
+    """Raise an error if the folder is not empty, unless it holds only an earlier analysis that may be replaced.
 
     Raises:
         DataError: with a sentence for the user.
@@ -35,18 +35,18 @@ def check(to: Path, *, replace: bool) -> None:
         return
     if not to.is_dir():
         raise DataError(f"{to} is not a folder.")
-    there = sorted(path for path in to.rglob("*") if not path.is_dir())
-    if not there and not any(to.iterdir()):
+    existing = sorted(path for path in to.rglob("*") if not path.is_dir())
+    if not existing and not any(to.iterdir()):
         return
     if not replace:
         raise DataError(f"{to} is not empty: choose another folder, or use --replace to replace an earlier analysis.")
-    foreign = [str(path.relative_to(to)) for path in there if not _ours(path.relative_to(to))]
+    foreign = [str(path.relative_to(to)) for path in existing if not _is_output(path.relative_to(to))]
     if foreign or not _is_analysis(to / RESULTS):
-        what = f"it holds {', '.join(foreign[:3])}" if foreign else f"it has no {RESULTS}"
-        raise DataError(f"{to} holds more than an analysis ({what}); nothing was replaced.")
+        what = f"it contains {', '.join(foreign[:3])}" if foreign else f"it has no {RESULTS}"
+        raise DataError(f"{to} is not just the output of an analysis ({what}); nothing was replaced.")
 
 
-def _ours(path: Path) -> bool:
+def _is_output(path: Path) -> bool:
     if len(path.parts) == 1:
         return path.name in (REPORT, RESULTS)
     return len(path.parts) == 2 and path.suffix in ENDINGS.get(path.parts[0], ())
@@ -62,52 +62,52 @@ def _is_analysis(file: Path) -> bool:
 
 @contextmanager
 def folder(to: Path, *, replace: bool = False) -> Iterator[Path]:
-    """Yield an empty folder beside `to` that takes its place at the end, unless an exception is raised.
+    """Yield an empty folder next to `to` that replaces it at the end, unless an exception is raised.
 
     Raises:
-        DataError: the folder may not be written to.
+        DataError: the folder cannot be written.
     """
-    check(to, replace=replace)
+    check_target(to, replace=replace)
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}."))
+        directory = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}."))
     except OSError as problem:
         raise DataError(f"Cannot write {to}: {problem.strerror}.") from None
     try:
         for part in ENDINGS:
-            (made / part).mkdir()
-        yield made
-        made.chmod(0o755)
-        _put(made, to)
+            (directory / part).mkdir()
+        yield directory
+        directory.chmod(0o755)
+        _move_into_place(directory, to)
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(directory, ignore_errors=True)
 
 
-def _put(made: Path, to: Path) -> None:
-    """Move the finished folder into place; the old one is deleted only afterwards."""
+def _move_into_place(directory: Path, to: Path) -> None:
+    """Move the finished folder into place, and only then delete the old one."""
     if not to.exists():
-        made.rename(to)
+        directory.rename(to)
         return
     old = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}."))
     to.rename(old / "old")
-    made.rename(to)
+    directory.rename(to)
     shutil.rmtree(old)
 
 
-def write_files(outcome: Outcome, said: str, made: Path) -> dict[str, str]:
-    """Write an analysis' tables and figures; return the figures as SVG by name, for the report.
+def write_files(outcome: Outcome, warning: str, directory: Path) -> dict[str, str]:
+    """Write an analysis's tables and figures; return the figures as SVG by name, for the report.
 
     Args:
-        said: the sentence shown on every page, if any (see `report.stamp`).
+        warning: the warning shown on every page, if any (see `report.stamp`).
     """
     drawings = {}
     for name, table in outcome.tables.items():
-        file = made / "tables" / f"{outcome.analysis.id}.{name}"
+        file = directory / "tables" / f"{outcome.analysis.id}.{name}"
         _file(file, ".csv").write_bytes(csv_bytes(table))
-        _file(file, ".html").write_text(html_page(table, said), encoding="utf-8", newline="\n")
+        _file(file, ".html").write_text(html_page(table, warning), encoding="utf-8", newline="\n")
         _file(file, ".tex").write_text(latex_table(table), encoding="utf-8", newline="\n")
     for name, figure in outcome.figures.items():
-        file = made / "figures" / f"{outcome.analysis.id}.{name}"
+        file = directory / "figures" / f"{outcome.analysis.id}.{name}"
         svg = drawings[name] = figure.svg()
         _file(file, ".svg").write_text(svg, encoding="utf-8", newline="\n")
         _file(file, ".png").write_bytes(charts.png(svg))
@@ -116,15 +116,17 @@ def write_files(outcome: Outcome, said: str, made: Path) -> dict[str, str]:
     return drawings
 
 
-def write_report(data: Data, found: Sequence[tuple[Outcome, dict[str, str]]], options: Options, made: Path) -> None:
-    """Write the report and the numbers of all analyses, each given with its figures as SVG by name."""
-    outcomes = [outcome for outcome, _drawings in found]
-    drawings = {(one.analysis.id, name): svg for one, drawn in found for name, svg in drawn.items()}
+def write_report(
+    data: Data, finished: Sequence[tuple[Outcome, dict[str, str]]], options: Options, directory: Path
+) -> None:
+    """Write the report and the numbers of all analyses; each comes with its figures as SVG by name."""
+    outcomes = [outcome for outcome, _drawings in finished]
+    drawings = {(one.analysis.id, name): svg for one, drawn in finished for name, svg in drawn.items()}
     software = ", ".join(f"{name} {number}" for name, number in versions().items())
-    page = rendered(data, outcomes, options, drawings, software)
-    (made / REPORT).write_text(page, encoding="utf-8", newline="\n")
+    page = render_report(data, outcomes, options, drawings, software)
+    (directory / REPORT).write_text(page, encoding="utf-8", newline="\n")
     results = json.dumps(_results(data, outcomes, options), ensure_ascii=False, indent=1, allow_nan=False)
-    (made / RESULTS).write_text(results + "\n", encoding="utf-8", newline="\n")
+    (directory / RESULTS).write_text(results + "\n", encoding="utf-8", newline="\n")
 
 
 def _file(path: Path, ending: str) -> Path:

@@ -1,7 +1,7 @@
 """All analyses, discovered automatically: general ones, those of published systems, and those of games.
 
-A module declares the list `ANALYSES`. Modules are looked for in `analysis/general/`, `analysis/published/` and as
-`games/<game>/analyses.py`; the package imports nothing else of the platform.
+A module that declares the list `ANALYSES` is found in `analysis/general/`, in `analysis/published/`, and as
+`games/<game>/analyses.py`. The package imports nothing else from the platform.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ LIST = "ANALYSES"
 
 @cache
 def analyses() -> tuple[Analysis, ...]:
-    """Return all analyses: general ones in the order of the report, then by system.
+    """Return all analyses: general ones in the order of the report, then the others by system.
 
     Raises:
-        ValueError: two have the same id.
+        ValueError: two analyses have the same id.
     """
     from analysis.general import ORDER
 
     found = [analysis for module in _modules() for analysis in getattr(importlib.import_module(module), LIST)]
     names = [analysis.id for analysis in found]
-    if twice := {name for name in names if names.count(name) > 1}:
-        raise ValueError(f"two analyses are called {', '.join(sorted(twice))}")
+    if duplicates := {name for name in names if names.count(name) > 1}:
+        raise ValueError(f"two analyses are called {', '.join(sorted(duplicates))}")
     place = {name: at for at, name in enumerate(ORDER)}
     general = sorted((a for a in found if a.system == "general"), key=lambda a: (place.get(a.id, len(place)), a.id))
     return (*general, *(a for a in found if a.system != "general"))
 
 
-def named(name: str) -> Analysis:
+def get_analysis(name: str) -> Analysis:
     """Return the analysis with this id."""
     for analysis in analyses():
         if analysis.id == name:
@@ -47,8 +47,8 @@ def named(name: str) -> Analysis:
     raise DataError(f"No analysis is called {name}: see --list.")
 
 
-def chosen(only: list[str] | None = None, system: str = "") -> list[Analysis]:
-    """Return analyses by id ("general.flow", "glee.*") or system; all without either.
+def select_analyses(only: list[str] | None = None, system: str = "") -> list[Analysis]:
+    """Return the analyses with these ids ("general.flow", "glee.*") or of this system; by default all.
 
     Raises:
         DataError: an id or system does not exist.
@@ -56,13 +56,14 @@ def chosen(only: list[str] | None = None, system: str = "") -> list[Analysis]:
     known = analyses()
     if system and system not in {analysis.system for analysis in known}:
         raise DataError(f"No system is called {system}: see --list.")
-    for wish in only or ():
-        if not any(fnmatch(analysis.id, wish) for analysis in known):
-            raise DataError(f"No analysis is called {wish}: see --list.")
+    for pattern in only or ():
+        if not any(fnmatch(analysis.id, pattern) for analysis in known):
+            raise DataError(f"No analysis is called {pattern}: see --list.")
     return [
         analysis
         for analysis in known
-        if (not only or any(fnmatch(analysis.id, wish) for wish in only)) and (not system or analysis.system == system)
+        if (not only or any(fnmatch(analysis.id, pattern) for pattern in only))
+        and (not system or analysis.system == system)
     ]
 
 
@@ -81,7 +82,7 @@ def _modules() -> Iterator[str]:
 
 
 def _declares(path: Path) -> bool:
-    """Return whether a module assigns the list, without running it: other modules may need a server's settings."""
+    """Return whether a module assigns the list, without importing it, because a module may need a server's settings."""
     body = ast.parse(path.read_text(encoding="utf-8")).body
     targets = [target for node in body if isinstance(node, ast.Assign) for target in node.targets]
     targets += [node.target for node in body if isinstance(node, ast.AnnAssign)]

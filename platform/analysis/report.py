@@ -12,7 +12,7 @@ from analysis.writing import html_table
 
 TEMPLATE = Path(__file__).with_name("report.html")
 MOST_ROWS = 40
-"""Rows of a table in the report; its HTML and CSV files have more."""
+"""Maximum number of rows per table in the report; the HTML and CSV files have more."""
 REASONS: Mapping[str, str] = {
     "failed_code_word": "wrong code word", "failed_quiz": "failed the quiz", "timed_out": "timed out",
     "dropped_out": "dropped out", "opponent_failed": "another player failed", "partner_left": "another person left",
@@ -31,17 +31,17 @@ STAGES: Mapping[str, str] = {
 
 
 def reason(name: str) -> str:
-    """Return a readable form of the exporter's name of a reason."""
+    """Return a readable form of the name that the exporter gives a reason."""
     return REASONS.get(name, name.replace("_", " "))
 
 
-def rendered(
+def render_report(
     data: Data, outcomes: Sequence[Outcome], options: Options, drawings: Mapping[tuple[str, str], str], software: str
 ) -> str:
-    """Return the whole report.
+    """Return the report as HTML.
 
     Args:
-        drawings: the figures as SVG by analysis and name.
+        drawings: the figures as SVG, by analysis and name.
     """
     from jinja2 import Environment
     from markupsafe import Markup
@@ -49,9 +49,9 @@ def rendered(
     page = Environment(autoescape=True).from_string(TEMPLATE.read_text(encoding="utf-8"))
     done = [_section(outcome, drawings) for outcome in outcomes if outcome.status == "done"]
     html: str = page.render(
-        title=" + ".join(data.said("title")) or "Dataset",
+        title=" + ".join(data.publication_values("title")) or "Dataset",
         stamp=stamp(data),
-        authors="; ".join(data.said("authors")),
+        authors="; ".join(data.publication_values("authors")),
         datasets=data.folders,
         games=", ".join(game.replace("_", " ") for game in data.games) or "no game",
         counts=_counts(data),
@@ -59,7 +59,7 @@ def rendered(
         flow=Markup(html_table(exclusions(data))) if exclusions(data).rows else "",
         done=done,
         skipped=list(_skipped(outcomes)),
-        failed=[_named(outcome) for outcome in outcomes if outcome.status == "failed"],
+        failed=[_heading(outcome) for outcome in outcomes if outcome.status == "failed"],
         software=software,
         options=f"Seed {options.seed}, intervals of {100 * options.level:g} %, {options.draws:,} bootstrap draws",
     )
@@ -67,17 +67,17 @@ def rendered(
 
 
 def stamp(data: Data) -> str:
-    """Return the warning shown on every page for demonstration or modified data; empty for other data."""
-    said = []
+    """Return the warning shown on every page for demonstration or modified data; "" for other data."""
+    parts = []
     if data.demonstration:
-        said.append("Demonstration data, not research data")
+        parts.append("Demonstration data, not research data")
     if data.modified:
-        said.append(f"Files changed after the export: {', '.join(data.modified)}")
-    return " · ".join(said)
+        parts.append(f"Files changed after the export: {', '.join(data.modified)}")
+    return " · ".join(parts)
 
 
 def exclusions(data: Data) -> Table:
-    """Return who and what was excluded, from the manifest: people by stage and reason, then matches."""
+    """Return the numbers of excluded people, by stage and reason, and of excluded matches, from the manifest."""
     flow, rows = data.flow_counts, []
     if flow["arrived"]:
         for stage in flow["stages"]:
@@ -99,16 +99,16 @@ def exclusions(data: Data) -> Table:
     return Table("exclusions", "Flow of exclusions", columns, rows)
 
 
-def counted(n: Mapping[str, int]) -> str:
-    """Return numbers of observations as text: "120 matches, 1,200 decisions"."""
-    words = {"matches": "match", "decisions": "decision", "people": "person", "clusters": "independent unit"}
+def count_text(n: Mapping[str, int]) -> str:
+    """Return the numbers of observations as text, such as "n: 120 matches, 1,200 decisions"."""
+    nouns = {"matches": "match", "decisions": "decision", "people": "person", "clusters": "independent unit"}
     parts = []
-    for key, singular in words.items():
+    for key, singular in nouns.items():
         number = n.get(key)
         if number:
             plural = {"match": "matches", "person": "people"}.get(singular, f"{singular}s")
             parts.append(f"{number:,} {singular if number == 1 else plural}")
-    parts += [f"{number:,} {key.replace('_', ' ')}" for key, number in n.items() if key not in words and number]
+    parts += [f"{number:,} {key.replace('_', ' ')}" for key, number in n.items() if key not in nouns and number]
     return "n: " + (", ".join(parts) or "none")
 
 
@@ -124,17 +124,17 @@ def _counts(data: Data) -> list[tuple[str, str]]:
 
 def _facts(data: Data) -> Any:
     for name in ("citation", "licence"):
-        if words := "; ".join(data.said(name)):
+        if words := "; ".join(data.publication_values(name)):
             yield name.capitalize(), words
     for folder in data.folders:
         cutoff = str(folder.manifest.get("cutoff") or "")[:16].replace("T", " ")
-        hashed = str(folder.manifest.get("sha256") or "")
-        yield "Dataset", " · ".join(part for part in (folder.name, cutoff and f"as of {cutoff} UTC", hashed) if part)
+        sha256 = str(folder.manifest.get("sha256") or "")
+        yield "Dataset", " · ".join(part for part in (folder.name, cutoff and f"as of {cutoff} UTC", sha256) if part)
     if data.varying:
         yield "Varying parameters", ", ".join(data.heading(name) for name in data.varying)
-    always = {role: sorted(set(data.who[role].dropna())) for role in data.roles}
-    if always := {role: names[0] for role, names in always.items() if len(names) == 1}:
-        yield "Fixed players", "; ".join(f"{data.called(role)}: {name}" for role, name in always.items())
+    fixed_players = {role: sorted(set(data.who[role].dropna())) for role in data.roles}
+    if fixed_players := {role: names[0] for role, names in fixed_players.items() if len(names) == 1}:
+        yield "Fixed players", "; ".join(f"{data.role_name(role)}: {name}" for role, name in fixed_players.items())
     if fixed := {name: value for name, value in data.constant.items() if value is not None}:
         from analysis.frames import words
 
@@ -145,13 +145,13 @@ def _facts(data: Data) -> Any:
 
 
 def _skipped(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each reason for skipping analyses, with their titles and ids."""
+    """Yield each reason for skipping analyses, with the titles and ids of the analyses."""
     skipped = [outcome for outcome in outcomes if outcome.status == "skipped"]
     for reason in dict.fromkeys(outcome.reason for outcome in skipped):
         yield reason, [f"{one.analysis.title} ({one.analysis.id})" for one in skipped if one.reason == reason]
 
 
-def _named(outcome: Outcome) -> dict[str, str]:
+def _heading(outcome: Outcome) -> dict[str, str]:
     return {"id": outcome.analysis.id, "title": outcome.analysis.title, "reason": outcome.reason}
 
 
@@ -161,10 +161,10 @@ def _section(outcome: Outcome, drawings: Mapping[tuple[str, str], str]) -> dict[
     analysis = outcome.analysis
     names = [f"tables/{analysis.id}.{name}.csv" for name in outcome.tables]
     names += [f"figures/{analysis.id}.{name}.svg" for name in outcome.figures]
-    return _named(outcome) | {
+    return _heading(outcome) | {
         "question": analysis.question,
         "method": analysis.method,
-        "n": counted(outcome.result.n),
+        "n": count_text(outcome.result.n),
         "warnings": list(dict.fromkeys(outcome.result.warnings)),
         "figures": [
             {"title": figure.title, "svg": Markup(drawings[analysis.id, name])}

@@ -13,17 +13,18 @@ if TYPE_CHECKING:
     from analysis.data import Data
 
 Needs = Literal["people", "agents", "both", "any"]
-Shown = Literal["text", "count", "number", "share", "p"]
+Kind = Literal["text", "count", "number", "share", "p"]
 
 
 @dataclass(frozen=True)
 class Options:
-    """Options of estimates.
+    """Options of the analyses.
 
     Attributes:
+        seed: random seed.
         level: confidence level of intervals.
-        draws: bootstrap draws.
-        min_group: answers and times of groups of fewer people are hidden.
+        draws: number of bootstrap draws.
+        min_group: minimum number of people in a group; answers and times of smaller groups are hidden.
     """
 
     seed: int = 1
@@ -37,12 +38,13 @@ class Column:
     """A column of a table: its name in the CSV file, its heading, and its format.
 
     Attributes:
-        shown: count: a whole number; number: three decimals; share: per cent with one decimal; p: a p-value.
+        kind: "count" (a whole number), "number" (three decimals), "share" (percent with one decimal), "p" (a p-value)
+            or "text".
     """
 
     name: str
     label: str
-    shown: Shown = "text"
+    kind: Kind = "text"
 
 
 def text(name: str, label: str) -> Column:
@@ -77,13 +79,13 @@ def estimated(label: str, of: Callable[[str, str], Column] = number) -> tuple[Co
 
 @dataclass(frozen=True)
 class Table:
-    """Tidy rows, one per estimate, with full precision.
+    """A table in tidy form: one row per estimate, with full precision.
 
     Attributes:
-        name: follows the analysis' id in file names; letters, digits and underscores.
-        rows: mappings or a frame; None is a missing value. Keys without a column appear only in the CSV file.
+        name: second part of the file names, after the analysis's id; letters, digits and underscores.
+        rows: mappings or a data frame; None is a missing value. Keys without a column appear only in the CSV file.
         note: a sentence below the table.
-        bold, underlined: names of boolean keys of rows that mark cells: {column: key}.
+        bold, underlined: {column: key}, where the row's boolean value under the key says whether to mark the cell.
     """
 
     name: str
@@ -99,9 +101,9 @@ class Table:
         """The rows of the CSV file: the columns in order, then the other keys."""
         import pandas as pd
 
-        made = self.rows if isinstance(self.rows, pd.DataFrame) else pd.DataFrame(list(self.rows))
+        frame = self.rows if isinstance(self.rows, pd.DataFrame) else pd.DataFrame(list(self.rows))
         first = [column.name for column in self.columns]
-        return made.reindex(columns=[*first, *(name for name in made.columns if name not in first)])
+        return frame.reindex(columns=[*first, *(name for name in frame.columns if name not in first)])
 
     def _repr_html_(self) -> str:
         from analysis.writing import html_table
@@ -120,15 +122,15 @@ class Figure:
 
     def svg(self) -> str:
         """Return the figure as SVG, with a title and a description for screen readers."""
-        from analysis.charts import drawn
+        from analysis.charts import rendered_svg
 
-        return drawn(self)
+        return rendered_svg(self)
 
     def _repr_html_(self) -> str:
         return self.svg()
 
 
-def _by_name(found: Any) -> dict[str, Any]:
+def _named(found: Any) -> dict[str, Any]:
     return dict(found) if isinstance(found, Mapping) else {one.name: one for one in found}
 
 
@@ -138,9 +140,9 @@ class Result:
 
     Attributes:
         tables, figures: given as sequences, stored by name.
-        numbers: the main estimates by name: {estimate, se, low, high, p, n, clusters}, as far as there are such.
-        n: {matches, decisions, people, clusters}; missing ones are counted over the whole dataset.
-        warnings: sentences.
+        numbers: the main estimates by name, each with those of estimate, se, low, high, p, n and clusters that exist.
+        n: numbers of matches, decisions, people and clusters; by default, those of the whole dataset.
+        warnings: sentences for the report.
     """
 
     tables: Any = ()
@@ -150,22 +152,22 @@ class Result:
     warnings: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.tables, self.figures = _by_name(self.tables), _by_name(self.figures)
+        self.tables, self.figures = _named(self.tables), _named(self.figures)
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """One analysis.
+    """An analysis.
 
     Attributes:
-        id: "general.outcomes"; the part before the point is its system.
-        question: one sentence that ends with a question mark.
-        method: one sentence for readers: statistic, intervals, unit.
-        run: function of data and options; raises SkippedError if it does not apply.
+        id: such as "general.outcomes"; the part before the dot is its system.
+        question: the question that it answers, shown in the report.
+        method: the statistics, intervals and units, shown in the report.
+        run: function of data and options; it raises SkippedError if the analysis does not apply.
         needs: whether people or agents must have played at least one match (for people, arriving is enough).
         columns: required columns by table; "player_*" requires at least one such column.
-        games: keys of the games it applies to; empty for every game.
-        applies: None, or a function that returns why the analysis does not apply (empty: it does).
+        games: keys of the games to which it applies; empty for all games.
+        applies: function that returns why the analysis does not apply to the data, or "" if it does; or None.
     """
 
     id: str
@@ -184,15 +186,15 @@ class Analysis:
         return self.id.split(".")[0]
 
     def __reduce__(self) -> Any:
-        """Pickle the id alone: `run` may be a function that cannot be pickled."""
-        from analysis.registry import named
+        """Pickle only the id, because `run` may be a function that cannot be pickled."""
+        from analysis.registry import get_analysis
 
-        return named, (self.id,)
+        return get_analysis, (self.id,)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """An analysis after it ran: "done", "skipped" with a reason, or "failed" with type and place."""
+    """The outcome of running an analysis: "done", "skipped" with a reason, or "failed" with the error's location."""
 
     analysis: Analysis
     status: Literal["done", "skipped", "failed"]

@@ -1,4 +1,4 @@
-"""Running analyses: checks what they need, and keeps one failure from stopping the others."""
+"""Run analyses: check what they need, and keep a failure from stopping the others."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from analysis.errors import DataError, SkippedError
 from analysis.results import Analysis, Options, Outcome, Result
 
 
-def outcome(analysis: Analysis, data: Data, options: Options) -> Outcome:
-    """Return an analysis' outcome: skipped if its needs are not met, failed if it raises.
+def run_analysis(analysis: Analysis, data: Data, options: Options) -> Outcome:
+    """Run an analysis and return its outcome: skipped if its needs are not met, failed if it raises an exception.
 
-    Linear algebra runs in one thread. Its matrices are small, so several threads would mostly wait for each
-    other; and sums in one order give the same digits on every machine.
+    Linear algebra runs in one thread. The matrices are small, so several threads would mostly wait for each other,
+    and adding in a fixed order gives the same digits on every machine.
     """
     from threadpoolctl import threadpool_limits
 
     try:
-        if reason := unmet(analysis, data):
+        if reason := reason_to_skip(analysis, data):
             return Outcome(analysis, "skipped", reason)
-        data.touched.clear()
+        data.used_columns.clear()
         with threadpool_limits(1):
             result = analysis.run(data, options)
     except SkippedError as reason:
         return Outcome(analysis, "skipped", str(reason))
-    except Exception as problem:  # noqa: BLE001 - named in the report; the others go on
-        return Outcome(analysis, "failed", _place(problem))
+    except Exception as problem:  # noqa: BLE001 - the report names it, and the other analyses continue
+        return Outcome(analysis, "failed", _location(problem))
     _complete(result, data)
     return Outcome(analysis, "done", "", result)
 
 
-def unmet(analysis: Analysis, data: Data) -> str:
+def reason_to_skip(analysis: Analysis, data: Data) -> str:
     """Return why an analysis does not apply to the data; empty if it does."""
     if analysis.games and not set(analysis.games) & set(data.games):
         return f"For {', '.join(analysis.games).replace('_', ' ')} only."
@@ -55,7 +55,7 @@ def unmet(analysis: Analysis, data: Data) -> str:
 
 
 def _complete(result: Result, data: Data) -> None:
-    """Add counts, and warnings of unusable values and too few clusters."""
+    """Add missing counts, and warnings about unusable values and too few clusters."""
     matches = data.column("matches", "match") if data.has("matches", "match") else ()
     result.n.setdefault("matches", len(matches))
     if "decisions" not in result.n:
@@ -65,8 +65,8 @@ def _complete(result: Result, data: Data) -> None:
     if "people" not in result.n:
         result.n["people"] = people(data)
     result.n.setdefault("clusters", int(data.clusters.nunique()) if len(matches) else 0)
-    for table, column in sorted(data.touched & set(data.oddities)):
-        number = data.oddities[table, column]
+    for table, column in sorted(data.used_columns & set(data.invalid_values)):
+        number = data.invalid_values[table, column]
         result.warnings.append(
             f"{table}.{column}: {number:,} {'value was' if number == 1 else 'values were'} infinite, unreadable or a "
             "negative time, and left out."
@@ -74,7 +74,7 @@ def _complete(result: Result, data: Data) -> None:
     if 0 < result.n["clusters"] < 10:
         result.warnings.append(
             f"Only {result.n['clusters']} independent {'unit' if result.n['clusters'] == 1 else 'units'}: intervals "
-            "and tests are rough."
+            "and tests are approximate."
         )
 
 
@@ -87,8 +87,8 @@ def people(data: Data) -> int:
         return 0
 
 
-def _place(problem: Exception) -> str:
-    """Return type and place of an exception, without paths or data."""
+def _location(problem: Exception) -> str:
+    """Return the type and location of an exception, without paths or data."""
     frames = traceback.extract_tb(problem.__traceback__)
     own = [frame for frame in frames if "/analysis/" in frame.filename or "/games/" in frame.filename] or frames
     last = own[-1]

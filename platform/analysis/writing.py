@@ -11,8 +11,8 @@ from analysis.data import plain
 from analysis.results import Column, Table
 
 MOST_SHOWN = 200
-"""Rows of a table in HTML and LaTeX; the CSV file has all."""
-NOTHING = "–"
+"""Maximum number of rows of a table in HTML and LaTeX; the CSV file has all rows."""
+MISSING = "–"
 _INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f"
 _FORMULA = re.compile(rf"[\s{_INVISIBLE}]*[=+\-@＝＋－＠]|[{_INVISIBLE}]*[\t\r\n]")
 _WITHIN = re.compile(rf"([;\t\r\n][\s{_INVISIBLE}]*)(?=[=+\-@＝＋－＠])")
@@ -25,11 +25,11 @@ _TEX = {
 }  # fmt: skip
 
 
-def shown(value: Any, kind: str) -> str:
+def formatted(value: Any, kind: str) -> str:
     """Return a value formatted for readers."""
     value = plain(value)
     if value is None or value == "":
-        return NOTHING if kind != "text" or value is None else ""
+        return MISSING if kind != "text" or value is None else ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if not isinstance(value, int | float) or kind == "text":
@@ -44,50 +44,50 @@ def shown(value: Any, kind: str) -> str:
 
 
 def csv_bytes(table: Table) -> bytes:
-    """Return all rows at full precision, RFC 4180 in UTF-8; text that a spreadsheet reads as a formula is defused."""
+    """Return all rows at full precision as CSV (RFC 4180, UTF-8); text that looks like a formula is escaped."""
     frame = table.frame.copy()
     for name in frame.columns:
         if frame[name].dtype == object or str(frame[name].dtype) in ("str", "string", "category"):
             frame[name] = [_cell(value) for value in frame[name]]
         elif str(frame[name].dtype) in ("bool", "boolean"):
             frame[name] = frame[name].map({True: "TRUE", False: "FALSE"})
-    frame.columns = [defused(str(name)) for name in frame.columns]
-    made: str = frame.to_csv(index=False, lineterminator="\r\n")
-    return made.encode("utf-8", "backslashreplace")
+    frame.columns = [escape_formulas(str(name)) for name in frame.columns]
+    text: str = frame.to_csv(index=False, lineterminator="\r\n")
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _cell(value: Any) -> Any:
     value = plain(value)
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
-    return defused(value) if isinstance(value, str) else value
+    return escape_formulas(value) if isinstance(value, str) else value
 
 
-def defused(words: str) -> str:
-    """Return text with an apostrophe wherever a spreadsheet would read a formula, also after separators."""
+def escape_formulas(words: str) -> str:
+    """Return text with an apostrophe wherever a spreadsheet would read a formula, including after separators."""
     within = _WITHIN.sub(r"\1'", words)
     return f"'{within}" if _FORMULA.match(words) else within
 
 
-def html_table(table: Table, most: int = MOST_SHOWN) -> str:
-    """Return the table as HTML with a caption, a heading per column, and at most `most` rows."""
-    heads = "".join(f'<th scope="col"{_side(column)}>{escape(column.label)}</th>' for column in table.columns)
+def html_table(table: Table, max_rows: int = MOST_SHOWN) -> str:
+    """Return the table as HTML with a caption, a heading for each column, and at most `max_rows` rows."""
+    headings = "".join(f'<th scope="col"{_alignment(column)}>{escape(column.label)}</th>' for column in table.columns)
     rows = []
-    for row in table.frame.head(most).to_dict("records"):
+    for row in table.frame.head(max_rows).to_dict("records"):
         cells = []
         for at, column in enumerate(table.columns):
-            words = escape(shown(row[column.name], column.shown))
+            words = escape(formatted(row[column.name], column.kind))
             words = f"<strong>{words}</strong>" if _marked(table.bold, column, row) else words
             words = f"<u>{words}</u>" if _marked(table.underlined, column, row) else words
-            cells.append(f'<th scope="row">{words}</th>' if at == 0 else f"<td{_side(column)}>{words}</td>")
+            cells.append(f'<th scope="row">{words}</th>' if at == 0 else f"<td{_alignment(column)}>{words}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
     body = "\n".join(rows) or f'<tr><td colspan="{len(table.columns)}">No rows.</td></tr>'
-    notes = " ".join(part for part in (_rest(table, most), table.note) if part)
-    foot = f'<p class="note">{escape(notes)}</p>' if notes else ""
+    notes = " ".join(part for part in (_truncation_note(table, max_rows), table.note) if part)
+    footer = f'<p class="note">{escape(notes)}</p>' if notes else ""
     return (
         f'<div class="table" role="region" aria-label="{escape(table.title)}" tabindex="0"><table>'
         f"<caption>{escape(table.title)}</caption>\n"
-        f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>{foot}\n"
+        f"<thead><tr>{headings}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>{footer}\n"
     )
 
 
@@ -104,11 +104,11 @@ def html_page(table: Table, stamp: str = "") -> str:
     )
 
 
-def latex_table(table: Table, most: int = MOST_SHOWN) -> str:
-    """Return the table as LaTeX for booktabs."""
-    sides = "".join("l" if column.shown == "text" else "r" for column in table.columns)
+def latex_table(table: Table, max_rows: int = MOST_SHOWN) -> str:
+    """Return the table as LaTeX for the package booktabs."""
+    sides = "".join("l" if column.kind == "text" else "r" for column in table.columns)
     lines = [
-        f"% {tex(_rest(table, most))}" if _rest(table, most) else "",
+        f"% {tex(_truncation_note(table, max_rows))}" if _truncation_note(table, max_rows) else "",
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{tex(table.title)}}}",
@@ -117,10 +117,10 @@ def latex_table(table: Table, most: int = MOST_SHOWN) -> str:
         " & ".join(tex(column.label) for column in table.columns) + r" \\",
         r"\midrule",
     ]
-    for row in table.frame.head(most).to_dict("records"):
+    for row in table.frame.head(max_rows).to_dict("records"):
         cells = []
         for column in table.columns:
-            words = tex(shown(row[column.name], column.shown))
+            words = tex(formatted(row[column.name], column.kind))
             words = rf"\textbf{{{words}}}" if _marked(table.bold, column, row) else words
             words = rf"\underline{{{words}}}" if _marked(table.underlined, column, row) else words
             cells.append(words)
@@ -132,17 +132,17 @@ def latex_table(table: Table, most: int = MOST_SHOWN) -> str:
 
 
 def tex(words: str) -> str:
-    """Text as LaTeX prints it."""
+    """Return text escaped for LaTeX."""
     return "".join(_TEX.get(sign, sign) for sign in " ".join(words.split()))
 
 
-def _rest(table: Table, most: int) -> str:
+def _truncation_note(table: Table, max_rows: int) -> str:
     number = len(table.frame)
-    return f"The first {most:,} of {number:,} rows; the CSV file has all." if number > most else ""
+    return f"The first {max_rows:,} of {number:,} rows; the CSV file has all." if number > max_rows else ""
 
 
-def _side(column: Column) -> str:
-    return "" if column.shown == "text" else ' class="right"'
+def _alignment(column: Column) -> str:
+    return "" if column.kind == "text" else ' class="right"'
 
 
 def _marked(marks: Mapping[str, str], column: Column, row: Mapping[Any, Any]) -> bool:

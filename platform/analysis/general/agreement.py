@@ -151,7 +151,7 @@ def _answers(data: Data) -> pd.DataFrame:
                 found.append(
                     pd.DataFrame(
                         {
-                            "role": data.called(role),
+                            "role": data.role_name(role),
                             "field": "Responder's share of the offer"
                             if field == own
                             else data.heading(field, "decisions"),

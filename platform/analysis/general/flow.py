@@ -46,7 +46,7 @@ def run(data: Data, options: Options) -> Result:
     return Result([table], [_figure(stages)], numbers, n={"people": flow["arrived"]} if flow["arrived"] else {})
 
 
-@charts.unchecked
+@charts.unvalidated
 def _figure(stages: list[dict[str, Any]]) -> Figure:
     """Return a flow chart with the stages from top to bottom and those who left beside them."""
     import altair as alt
@@ -110,7 +110,7 @@ def _figure(stages: list[dict[str, Any]]) -> Figure:
         + "".join(f", {number:,} {reason(why)}" for why, number in stage["left"].items())
         for stage in stages
     )
-    return charts.of_chart("flow", "Flow", alt.layer(*layers).properties(width=width, height=height),
+    return charts.figure_from_chart("flow", "Flow", alt.layer(*layers).properties(width=width, height=height),
                            alt_text=f"Flow chart of {len(stages)} stages with those who left: {said}.")  # fmt: skip
 
 

@@ -88,7 +88,7 @@ def _by_role(data: Data) -> Iterator[tuple[str, pd.DataFrame, dict[str, str], fr
             role = roles[0]
             frame = base.frame.assign(who=data.who[role], stratum=place + "§" + against[role])
             own = [n for n in base.outcomes if not _belongs_to_other(n, role, data.roles)]
-            yield data.called(role), frame[frame["who"].notna()], {n: base.outcomes[n] for n in own}, base.shares
+            yield data.role_name(role), frame[frame["who"].notna()], {n: base.outcomes[n] for n in own}, base.shares
         elif data.has("seats", "match", "role", "payoff"):
             unit = seats(data)
             match = base.frame["match"]

@@ -179,7 +179,7 @@ def _curves(data: Data, frame: pd.DataFrame, options: Options) -> list[dict[str,
         times, shares = np.array([0.0, *found["times"]]), np.array([1.0, *found["share"]])
         kept = np.flatnonzero(times <= end)
         kept = kept[np.unique(np.linspace(0, len(kept) - 1, min(len(kept), MOST_STEPS)).round().astype(int))]
-        rows += [{"role": data.called(role), "seconds": float(times[at]), "share": float(shares[at])} for at in kept]
+        rows += [{"role": data.role_name(role), "seconds": float(times[at]), "share": float(shares[at])} for at in kept]
     return rows
 
 

@@ -13,7 +13,7 @@ from analysis.__main__ import main
 from analysis.errors import DataError
 from analysis.registry import analyses
 from analysis.results import Analysis, Options, Result, Table, text
-from analysis.running import outcome
+from analysis.running import run_analysis
 from analysis.tests.building import dataset, match, sealed
 from analysis.writing import csv_bytes, html_table, latex_table
 
@@ -100,7 +100,7 @@ def test_duplicate_matches_and_other_games_are_refused(good, tmp_path, analyse):
 
 
 def test_missing_tables_and_columns_skip_analyses(good):
-    found = {one.analysis.id: one.reason for one in (outcome(a, load(good), Options()) for a in analyses())}
+    found = {one.analysis.id: one.reason for one in (run_analysis(a, load(good), Options()) for a in analyses())}
     assert found["general.models"] == "The dataset has no table llm_calls."
     folder = dataset(good.parent / "few", {"matches": [{"match": "m1", "game": "toy"}]})
     assert load(folder).run("general.outcomes").reason == "The table matches has no column player_*."
@@ -128,7 +128,7 @@ def test_negative_times_are_left_out_and_counted(tmp_path):
     folder = dataset(tmp_path / "times", {"matches": [match(1, seconds=-3.0), match(2, seconds=4.0)]})
     data = load(folder)
     assert data.matches["seconds"].tolist()[1:] == [4.0]
-    assert data.oddities["matches", "seconds"] == 1
+    assert data.invalid_values["matches", "seconds"] == 1
 
 
 def test_a_failing_analysis_stops_no_other(good, tmp_path, analyse, monkeypatch):

@@ -95,4 +95,4 @@ def test_headings_use_the_codebooks_names(tmp_path):
     assert data.heading("config_delta_bob") == "Bob's discount factor"
     assert data.heading("payoffs_bob") == "Payoff of Bob"
     assert data.heading("efficiency") == "Efficiency"
-    assert (data.called("bob"), data.called("alice")) == ("Bob", "Alice")
+    assert (data.role_name("bob"), data.role_name("alice")) == ("Bob", "Alice")

@@ -11,7 +11,7 @@ import pytest
 from analysis import load, output
 from analysis.registry import analyses
 from analysis.results import Options
-from analysis.running import outcome
+from analysis.running import run_analysis
 from analysis.tests.building import sealed
 from analysis.tests.conftest import GAMES
 from analysis.writing import csv_bytes, html_table, latex_table
@@ -46,7 +46,7 @@ def cut(source, target, *, matches: int):
 def check_contract(folder, chosen=None, *, draw: bool = False) -> dict[str, str]:
     """Run analyses (all, or those in `chosen`) on the dataset; return the status of each analysis."""
     data = load(folder)
-    found = [outcome(analysis, data, QUICK) for analysis in chosen or analyses()]
+    found = [run_analysis(analysis, data, QUICK) for analysis in chosen or analyses()]
     assert [f"{one.analysis.id}: {one.reason}" for one in found if one.status == "failed"] == []
     for one in found:
         assert bool(one.reason) == (one.status == "skipped")

@@ -55,7 +55,7 @@ def test_without_a_shared_instance_there_is_no_test(tmp_path):
     rows = [match(at, "pricing", agent, config_level="hard", config_instance_seed=at, score=0.5)
             for at, agent in enumerate("ab")]  # fmt: skip
     found = opened(tmp_path / "d", rows).run("econevals.tests")
-    assert (found.status, "paired" in found.reason) == ("skipped", True)
+    assert (found.status, "same instance" in found.reason) == ("skipped", True)
 
 
 def test_exploration_and_every_run(bought):

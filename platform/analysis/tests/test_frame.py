@@ -8,7 +8,7 @@ import pytest
 
 from analysis import load
 from analysis.errors import DataError
-from analysis.registry import analyses, chosen
+from analysis.registry import analyses, select_analyses
 from analysis.tests.building import dataset, match
 
 
@@ -66,7 +66,7 @@ def test_datasets_are_pooled_with_a_factor(tmp_path):
 
 
 def test_what_is_asked_for_must_exist():
-    assert [analysis.id for analysis in chosen(["general.out*"])] == ["general.outcomes"]
+    assert [analysis.id for analysis in select_analyses(["general.out*"])] == ["general.outcomes"]
     assert len({analysis.id for analysis in analyses()}) == len(analyses())
     with pytest.raises(DataError, match=r"general\.nothing"):
-        chosen(["general.nothing"])
+        select_analyses(["general.nothing"])

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from analysis.command import analyse
-from analysis.processes import from_both_ends, possible
+from analysis.processes import fork_is_possible, from_both_ends
 from analysis.tests.building import dataset, match
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
@@ -22,9 +22,9 @@ IN_TWO = f"""
 import sys
 from pathlib import Path
 from analysis.command import analyse
-from analysis.processes import possible
+from analysis.processes import fork_is_possible
 
-assert possible()
+assert fork_is_possible()
 found = analyse([sys.argv[1]], Path(sys.argv[2]), only={NAMES})
 assert [one.analysis.id for one in found] == {NAMES}
 """
@@ -103,4 +103,4 @@ def test_stopping_in_the_middle_ends_the_other_process(tmp_path):
 @pytest.mark.parametrize("library", ["sklearn", "vl_convert"])
 def test_a_process_with_threads_of_a_library_is_not_forked(monkeypatch, library):
     monkeypatch.setitem(sys.modules, library, sys)
-    assert not possible()
+    assert not fork_is_possible()

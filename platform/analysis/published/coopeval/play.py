@@ -191,7 +191,7 @@ def reactions(data: Data, options: Options) -> Result:
 def count_reactions(rows: pd.DataFrame) -> Counter[tuple[str, str, str, str, str]]:
     """Count each (mechanism, game, player, co-player's previous action, player's action).
 
-    The previous action is what a current co-player did in the previous round, whoever they played with then.
+    The previous action is what a current co-player did in the previous round, in any group.
     """
     found: Counter[tuple[str, str, str, str, str]] = Counter()
     ordered = rows.sort_values(["match", "round"], kind="stable").to_dict("records")
