@@ -51,7 +51,7 @@ ANALYSES = [
     Analysis(
         id="general.checks",
         title="Attention checks",
-        question="Who passes the attention checks?",
+        question="Who passed the attention checks?",
         method="Pass rates among those who reached a check, with Wilson intervals.",
         needs="people",
         columns={"participants": ["cell", "role"]},

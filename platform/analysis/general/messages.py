@@ -96,7 +96,7 @@ ANALYSES = [
     Analysis(
         id="general.messages",
         title="Messages",
-        question="How much do players write, and who stays silent?",
+        question="How much do players write, and which players stay silent?",
         method="Quantiles per message and per match; in matches with messages, the share of silent seats, with Wilson "
         "intervals.",
         columns={"messages": ["match", "role", "words", "characters"]},

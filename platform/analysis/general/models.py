@@ -106,7 +106,7 @@ ANALYSES = [
     Analysis(
         id="general.models",
         title="Language models",
-        question="What did the models' calls cost in tokens, money and time?",
+        question="How many tokens and how much money and time did model calls take?",
         method="Totals by model; quantiles of the calls' durations in seconds.",
         needs="agents",
         columns={"llm_calls": ["match", "model"]},

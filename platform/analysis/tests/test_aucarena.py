@@ -71,13 +71,13 @@ def test_agreement_of_rankings():
     assert concordance([[1, 2, 3]])["estimate"] is None
 
 
-def test_people_stand_beside_the_published_table(auctions):
+def test_people_are_shown_next_to_published_values(auctions):
     row = auctions.run("aucarena.human").tables["bidders"].frame.set_index("player")
     assert (row.loc["human", "estimate"], row.loc["human", "published"]) == (-100, "7237.5, 3.8")
     assert row.loc["openai:gpt-4-turbo", "published"] == "8712.5, 5"
 
 
-def test_failure_rates_count_refused_tries_and_wrong_states(auctions):
+def test_failure_rates_count_refused_bids_and_wrong_beliefs(auctions):
     table = auctions.run("aucarena.errors", draws=20).tables["rates"].frame.set_index(["kind", "player"])
     # Two refused attempts in each of three auctions, and three bids and one withdrawal each.
     assert table.loc[("bids", "human"), "estimate"] == pytest.approx(6 / (6 + 12))
@@ -86,7 +86,7 @@ def test_failure_rates_count_refused_tries_and_wrong_states(auctions):
     assert table.loc[("beliefs: own budget", "script:rule"), "estimate"] != 0  # nothing to report
 
 
-def test_plans_hold_until_they_are_changed(auctions):
+def test_plans_persist_until_changed(auctions):
     table = auctions.run("aucarena.priorities").tables["priorities"].frame.set_index(["step", "item"])
     assert table["estimate"].to_dict() == {(1, 1): 1, (1, 2): 3, (2, 1): 1, (2, 2): 2}
     assert table.loc[(2, 2), "change"] == -1
@@ -113,7 +113,7 @@ def test_bids_of_a_round_are_sealed(auctions):
     assert human.to_dict() == {"0 to 10": 3, "10 to 11": 3, "11 to 15": 0, "15 to 20": 0, "20 and more": 0}
 
 
-def test_objectives_and_their_prices(auctions):
+def test_winning_bids_are_compared_between_objectives(auctions):
     table = auctions.run("aucarena.niches").tables["distance"].frame.set_index("budget")
     # Each item costs 2,100 if the bidder who maximises items wins it, else 1,100: the distributions do not overlap.
     assert table.loc["20000", "estimate"] == 1

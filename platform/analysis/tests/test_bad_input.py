@@ -60,7 +60,7 @@ def test_invalid_datasets_are_refused(tmp_path, analyse):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_changed_file_is_refused_or_stamps_every_page(good, tmp_path, analyse):
+def test_changed_files_are_refused_or_marked_on_every_page(good, tmp_path, analyse):
     with (good / "matches.csv").open("a") as opened:
         opened.write("\n")
     code, said = analyse(good, "--to", tmp_path / "out", *ONE)
@@ -70,7 +70,7 @@ def test_a_changed_file_is_refused_or_stamps_every_page(good, tmp_path, analyse)
         assert "Files changed after the export: good/matches.csv" in page.read_text()
 
 
-def test_a_folder_with_something_in_it_is_kept(good, tmp_path, analyse):
+def test_nonempty_folders_are_not_overwritten(good, tmp_path, analyse):
     out = tmp_path / "out"
     out.mkdir()
     (out / "mine.txt").write_text("kept")
@@ -114,7 +114,7 @@ def test_one_group_gives_estimates_without_intervals(tmp_path):
     assert data.run("general.effects").reason == "No parameter varies, and every match had the same players."
 
 
-def test_odd_numbers_are_left_out_and_counted(tmp_path):
+def test_unusable_numbers_are_left_out_and_counted(tmp_path):
     given = [match(at, efficiency=value) for at, value in enumerate([0.5, 0.7, 0.6])]
     folder = dataset(tmp_path / "odd", {"matches": given})
     file = folder / "matches.csv"
@@ -131,7 +131,7 @@ def test_negative_times_are_left_out_and_counted(tmp_path):
     assert data.invalid_values["matches", "seconds"] == 1
 
 
-def test_a_failing_analysis_stops_no_other(good, tmp_path, analyse, monkeypatch):
+def test_failing_analysis_does_not_stop_others(good, tmp_path, analyse, monkeypatch):
     def run(data, options):
         raise ValueError("with what somebody said")
 
@@ -144,7 +144,7 @@ def test_a_failing_analysis_stops_no_other(good, tmp_path, analyse, monkeypatch)
     assert "somebody" not in (tmp_path / "out" / "report.html").read_text()
 
 
-def test_markup_formulas_and_tex_are_only_text(tmp_path):
+def test_markup_formulas_and_tex_are_escaped(tmp_path):
     evil = '=1+1;</td><script>alert(1)</script> 50% of $x_1$ & "more" \\input{x}'
     table = Table("t", evil, [text("who", evil)], [{"who": evil}, {"who": "a\t=2"}], note=evil)
     html, tex, csv = html_table(table), latex_table(table), csv_bytes(table).decode()
@@ -177,13 +177,13 @@ def test_demonstrations_are_stamped_and_skipping_is_not_failing(tmp_path, analys
 
 
 @pytest.mark.parametrize("words", [("--level", "95"), ("--draws", "0"), ("--seed", "x")])
-def test_options_that_make_no_sense_are_refused(good, tmp_path, analyse, words):
+def test_invalid_options_are_refused(good, tmp_path, analyse, words):
     with pytest.raises(SystemExit) as ended:
         analyse(good, "--to", tmp_path / "out", *words)
     assert ended.value.code == 2
 
 
-def test_what_is_asked_for_must_exist(good, tmp_path, analyse):
+def test_unknown_analyses_and_systems_are_refused(good, tmp_path, analyse):
     assert "general.nothing" in analyse(good, "--to", tmp_path / "out", "--only", "general.nothing")[1]
     assert analyse(good, "--to", tmp_path / "out", "--system", "chess")[0] == 2
     with pytest.raises(DataError):
@@ -198,7 +198,7 @@ def test_excluded_rows_are_left_out(tmp_path):
     assert len(data.table("matches", everything=True)) == 3
 
 
-def test_results_say_what_they_rest_on(good, tmp_path, analyse):
+def test_results_record_options_and_dataset(good, tmp_path, analyse):
     assert analyse(good, "--to", tmp_path / "out", *ONE, "--seed", 7)[0] == 0
     results = json.loads((tmp_path / "out" / "results.json").read_text())
     assert (results["format"], results["format_version"], results["options"]["seed"]) == ("parley-analysis", 1, 7)

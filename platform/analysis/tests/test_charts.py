@@ -43,7 +43,7 @@ def test_specifications_follow_the_schema_and_hold_their_data(figure):
     assert figure.spec["data"]["values"] and not figure.spec.get("datasets")
 
 
-def test_a_grid_without_effects_has_a_scale():
+def test_heat_map_without_effects_has_a_scale():
     rows = [{"who": who, "of": of, "estimate": 1e-15} for who in "ab" for of in "xy"]
     assert {"1.00", "0.00"} <= set(texts(charts.heat("h", "H", rows, x="who", y="of", centre=0.0)))
 
@@ -54,14 +54,14 @@ def test_a_panel_of_one_value_has_that_value_on_its_axis():
     assert any(said.startswith("1.4") for said in texts(charts.dots("d", "D", rows, y="who")))
 
 
-def test_rounding_errors_are_drawn_as_none():
+def test_rounding_errors_are_drawn_as_zero():
     rows = [{"who": "a", "estimate": 1e-14, "low": -3e-10, "high": 3e-10}]
     figure = charts.dots("d", "D", rows, y="who")
     assert not any("000000" in said for said in texts(figure))
     assert "smallest 0 (a)" in figure.alt
 
 
-def test_labels_are_whole_and_marks_are_drawn_once():
+def test_long_labels_are_complete_and_marks_drawn_once():
     long = "P1: script:always_cooperate · P2: script:always_"
     rows = [{"who": long + end, "estimate": at, "of": "x"} for at, end in enumerate(("cooperate", "defect"))]
     figure = charts.dots("d", "D", rows, y="who", facet="of", line=0.5)
@@ -69,7 +69,7 @@ def test_labels_are_whole_and_marks_are_drawn_once():
     assert texts(charts.histogram("h", "H", range(50), x_title="x", marks={"mean": 25.0})).count("mean") == 1
 
 
-def test_the_legend_of_lines_with_bands_shows_shapes_and_the_drawing_has_one_role():
+def test_line_legends_show_shapes_and_svg_has_one_role():
     rows = [
         {"t": t, "estimate": t, "low": t - 1, "high": t + 1, "who": who} for t in range(4) for who in ("Alice", "Bob")
     ]

@@ -92,5 +92,5 @@ def test_all_analyses_on_people(people, draw):
         pytest.param(2, id="one group", marks=pytest.mark.slow),
     ],
 )
-def test_all_analyses_on_hardly_any_data(people, tmp_path, matches):
+def test_all_analyses_on_tiny_datasets(people, tmp_path, matches):
     check_contract(cut(people, tmp_path / "cut", matches=matches))

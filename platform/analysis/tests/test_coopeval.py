@@ -42,7 +42,7 @@ def opened(folder, *parts, decisions=()):
 DECIDED = {"match": "text", "role": "text", "round": "number", "phase": "text", "move": "text"}
 
 
-def test_means_are_against_the_uniform_population_and_fitness_is_after_selection(tmp_path):
+def test_mean_and_fitness_use_the_right_populations(tmp_path):
     found = opened(tmp_path / "d", tournament()).run("coopeval.payoffs")
     rows = found.tables["aggregate"].frame.set_index("agent")
     # kind: (2 + 0)/2 = 1, normalised 0; hard: (3 + 1)/2 = 2, normalised 1. Selection leaves only hard: 1 point.
@@ -51,7 +51,7 @@ def test_means_are_against_the_uniform_population_and_fitness_is_after_selection
     assert rows.loc["all agents", "published_mean"] == ".072 ± .015"
 
 
-def test_errors_are_over_games_of_means_over_runs():
+def test_standard_errors_are_over_games():
     values = {("a", 1): 0.0, ("a", 2): 1.0, ("b", 1): 1.0}
     assert over_runs_then_games(values) == {"estimate": 0.75, "se": pytest.approx(0.25), "n": 2}
     assert spread([0.4]) == {"estimate": 0.4, "se": None, "n": 1}
@@ -71,13 +71,13 @@ def test_mechanisms_are_ranked(tmp_path):
     assert opened(tmp_path / "e", tournament()).run("coopeval.ranking").status == "skipped"
 
 
-def test_who_gains_from_whom(tmp_path):
+def test_payoffs_of_every_pair_of_agents(tmp_path):
     data = opened(tmp_path / "d", tournament(runs=2))
     table = data.run("coopeval.meta_game").tables["payoffs"].frame.set_index(["agent", "other"])
     assert table.loc[("openai:hard", "openai:kind"), ["own", "others", "estimate"]].tolist() == [3, 0, 2]
 
 
-def test_selection_ends_with_who_gains(tmp_path):
+def test_selection_ends_with_the_fitter_agent(tmp_path):
     data = opened(tmp_path / "d", tournament())
     found = data.run("coopeval.dynamics")
     [end] = found.tables["ends"].frame.to_dict("records")

@@ -48,7 +48,7 @@ def test_payoffs_ratios_and_table_1(melee):
     assert senior.loc["openai:gpt-3.5-turbo", "estimate"] == pytest.approx(1 / 3)
 
 
-def test_deviations_leave_fouls_out(melee):
+def test_deviations_exclude_fouls(melee):
     found = melee.run("econarena.deviation", draws=50)
     rows = by_player(found, "deviations")
     assert rows.loc["openai:gpt-4", "estimate"] == pytest.approx(0.7 / 3)
@@ -62,7 +62,7 @@ def test_levels_of_reasoning():
     assert [depth(x, 100, 2 / 3) for x in (50, 33, 22.2, 1, 0, 90)] == ["0", "1", "2", "4", "∞", "0"]
 
 
-def test_the_sums_of_prizes_are_watched(tmp_path):
+def test_prizes_that_do_not_add_up_give_a_warning(tmp_path):
     data = load(sessions(tmp_path / "d", [[(10, 10)]]))  # both receive the whole prize
     warned = data.run("econarena.payoffs", draws=20).result.warnings
     assert warned[0] == "In one run, the winners' shares do not add up to the prize."
@@ -105,7 +105,7 @@ def test_history_is_compared_over_both_datasets(tmp_path):
     assert load(without).run("econarena.history").status == "skipped"
 
 
-def test_players_may_adapt_to_stakes_differently(tmp_path):
+def test_interaction_of_players_and_stakes(tmp_path):
     import pandas as pd
     import statsmodels.formula.api as smf
 

@@ -38,7 +38,7 @@ def bought(tmp_path):
     return opened(tmp_path / "d", rows, rounds=rounds)
 
 
-def test_scores_stand_beside_the_published_ones(bought):
+def test_scores_are_shown_next_to_published_ones(bought):
     rows = {row["agent"]: row for row in bought.run("econevals.scores").tables["scores"].frame.to_dict("records")}
     assert (rows["a"]["estimate"], rows["a"]["solved"]) == (pytest.approx(90), 1)
     assert rows["a"]["published"] == "72.8, 62.3, 43.8"
@@ -65,7 +65,7 @@ def test_exploration_and_every_run(bought):
     assert len(bought.run("econevals.runs").tables["runs"].frame) == 7
 
 
-def test_learning_is_the_first_period_near_the_best_and_the_mean(bought):
+def test_learning_uses_first_good_period_and_mean(bought):
     assert (first_near_best([0.2, 0.9, 0.9, 1.0]), first_near_best([0.0, 0.0])) == (2, None)
     rows = bought.run("econevals.learning", draws=20).tables["speed"].frame.set_index("agent")
     assert (rows.loc["a", "first"], rows.loc["a", "area"]) == (2, pytest.approx(0.75))

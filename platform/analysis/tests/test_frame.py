@@ -40,7 +40,7 @@ def test_outcomes_of_each_cell_with_intervals(toy):
     assert found.numbers["agreement"]["low"] == pytest.approx(0.409275, abs=1e-6)
 
 
-def test_the_drawing_says_what_it_shows(toy):
+def test_svg_has_a_title_and_a_description(toy):
     figure = load(toy).run("general.outcomes").figures["outcomes"]
     svg = figure.svg()
     assert svg == figure.svg()
@@ -65,7 +65,7 @@ def test_datasets_are_pooled_with_a_factor(tmp_path):
         load(folders[0], folders[0])
 
 
-def test_what_is_asked_for_must_exist():
+def test_unknown_analyses_and_systems_are_refused():
     assert [analysis.id for analysis in select_analyses(["general.out*"])] == ["general.outcomes"]
     assert len({analysis.id for analysis in analyses()}) == len(analyses())
     with pytest.raises(DataError, match=r"general\.nothing"):

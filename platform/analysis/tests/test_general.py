@@ -56,7 +56,7 @@ def test_people_and_models_are_compared_within_strata(of):
     assert row["estimate"] == pytest.approx((0.1 + 0.4) / 2)
 
 
-def test_flow_says_of_how_many_the_others_are(of):
+def test_flow_shares_have_the_right_denominators(of):
     flow = {
         "arrived": 10, "in_dataset": 6, "matches": {"seen": 6, "in_dataset": 6, "unverified": 0, "excluded": {}},
         "stages": [{"stage": "arrived", "reached": 10, "left": {"withdrew": 4}},
@@ -94,7 +94,7 @@ def test_balance_of_arrivals_and_of_answers(of):
     assert rows_of(found, "answers")[0]["smd"] == pytest.approx(-2 / 14**0.5)
 
 
-def test_groups_below_the_smallest_are_not_shown(of):
+def test_groups_below_the_minimum_size_are_hidden(of):
     people = [person(at, cell=1 + at % 2, survey_before_age=20 + at) for at in range(6)]
     found = of(matches=[match(1)], participants=people).run("general.balance")
     assert found.status == "skipped"
@@ -105,7 +105,7 @@ def turn(number, role="bob", **more):
             "seconds": 1.0, "shown_at": "2026-01-01T00:00:00Z", **more}  # fmt: skip
 
 
-def test_response_times_leave_out_agents_and_censor_unanswered_turns(of):
+def test_response_times_exclude_agents_and_censor_unanswered(of):
     matches = [match(at, player_bob="human", participant_bob=f"p{at}") for at in range(6)]
     turns = [
         {
@@ -169,14 +169,14 @@ def call(number, **more):
             "cost": 0.5, "latency": 1.0 + number, **more}  # fmt: skip
 
 
-def test_cost_is_of_calls_whose_price_was_known(of):
+def test_cost_covers_calls_with_known_prices(of):
     found = of(matches=[match(1), match(2)], llm_calls=[call(1), call(2), call(2, cost=None)]).run("general.models")
     row = rows_of(found, "models")[0]
     assert (row["calls"], row["cost"], row["cost_per_match"], row["priced"]) == (3, 1.0, 0.5, pytest.approx(2 / 3))
     assert (row["input_tokens"], row["output_tokens"]) == (30, 6)
 
 
-def test_failures_are_of_calls_answers_and_turns(of):
+def test_failure_rates_of_calls_answers_and_turns(of):
     calls = [
         call(1), call(1, answering=2, fault="illegal"), call(1, answering=2, try_number=2),
         call(2, error="timeout", fault=None), call(2, try_number=1, rung=1),
@@ -201,14 +201,14 @@ def test_pay_per_hour_and_correlation_of_bonus_and_payoff(of):
     assert found.numbers["bonus and payoff (USD)"]["estimate"] == pytest.approx(1)
 
 
-def test_power_uses_the_spread_within_cells(of):
+def test_power_uses_the_sd_within_cells(of):
     given = [match(at, config_rounds=1 + at % 2, efficiency=10.0 * (at % 2) + at // 2 % 2) for at in range(100)]
     row = rows_of(of(matches=given).run("general.power"), "smallest")[0]
     assert row["sd"] == pytest.approx((100 * 0.25 / 98) ** 0.5)
     assert row["mde_80"] == pytest.approx(0.565882 * row["sd"], rel=1e-3)
 
 
-def test_outcomes_without_the_participants_with_most_signals(of):
+def test_outcomes_without_participants_with_most_signals(of):
     seen = [{"participant": f"p{at}", "step": "match", "times_hidden": 50 if at == 0 else 1} for at in range(20)]
     given = [
         match(at, player_alice="human", participant_alice=f"p{at}", efficiency=0.0 if at == 0 else 1.0)

@@ -70,7 +70,7 @@ def played(tmp_path):
     }))  # fmt: skip
 
 
-def test_markets_have_the_papers_layout_and_figures(played):
+def test_markets_have_the_papers_layout_and_values(played):
     rows = played.run("glee.market").tables["bargaining"].frame.to_dict("records")
     best, reference = rows[0], next(row for row in rows if row["reference"])
     assert [best[f"market_{at}"] for at in range(3)] == ["12", "no", "no"]
@@ -124,7 +124,7 @@ def test_a_model_with_itself_against_the_others():
     assert found["estimate"] == pytest.approx(0.1)
 
 
-def test_stable_choices_of_models(tmp_path):
+def test_equilibria_of_the_choice_of_models(tmp_path):
     alice = {("a", "x"): 2, ("a", "y"): 0, ("b", "x"): 1, ("b", "y"): 1}
     bob = {("a", "x"): 1, ("a", "y"): 0, ("b", "x"): 0, ("b", "y"): 2}
     assert equilibria(alice, bob) == [("a", "x"), ("b", "y")]
@@ -154,7 +154,7 @@ def test_shuffles_are_fixed_and_errors_are_out_of_sample(played, monkeypatch):
     assert rows.loc["Efficiency", "published"] == 0.131
 
 
-def test_counts_stand_beside_the_published_ones(played):
+def test_counts_are_shown_next_to_published_ones(played):
     found = played.run("glee.counts").tables
     [row] = found["families"].frame.to_dict("records")
     assert (row["games"], row["words"], row["published_games"]) == (64, 7, 33_700)
@@ -162,7 +162,7 @@ def test_counts_stand_beside_the_published_ones(played):
     assert (cell["kind"], cell["games"], cell["published_games"]) == ("main", 32, 50)
 
 
-def test_checks_count_those_who_came_so_far(played):
+def test_checks_count_participants_who_reached_them(played):
     rows = {row["check"]: row for row in played.run("glee.checks").tables["failed"].frame.to_dict("records")}
     assert (rows["Code word"]["failed"], rows["Code word"]["n"]) == (1, 10)
     assert (rows["Quiz, bargaining"]["failed"], rows["Quiz, bargaining"]["n"]) == (2, 9)

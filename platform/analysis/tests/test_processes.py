@@ -74,7 +74,7 @@ def test_work_of_a_process_that_died_is_repeated():
     assert from_both_ends(work, 5, ignored) == [0, 1, 4, 9, 16]
 
 
-def test_an_error_is_raised_whichever_process_meets_it():
+def test_errors_from_either_process_are_raised():
     def work(at: int) -> int:
         return 1 // (3 - at)
 
@@ -101,6 +101,6 @@ def test_stopping_in_the_middle_ends_the_other_process(tmp_path):
 
 
 @pytest.mark.parametrize("library", ["sklearn", "vl_convert"])
-def test_a_process_with_threads_of_a_library_is_not_forked(monkeypatch, library):
+def test_process_with_library_threads_is_not_forked(monkeypatch, library):
     monkeypatch.setitem(sys.modules, library, sys)
     assert not fork_is_possible()

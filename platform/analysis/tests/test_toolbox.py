@@ -20,7 +20,7 @@ def near(found, *expected):
     assert several == pytest.approx(list(expected), rel=1e-5, abs=1e-6)
 
 
-def test_shares_have_wilsons_and_newcombes_intervals():
+def test_wilson_and_newcombe_intervals_of_shares():
     one = toolbox.proportion(7, 10)
     near((one["estimate"], one["low"], one["high"]), 0.7, 0.396778, 0.892209)
     two = toolbox.proportion_difference(8, 10, 3, 10)
@@ -104,7 +104,7 @@ def test_meta_games():
     assert toolbox.pure_nash([[2, 0], [3, 1]], [[2, 3], [0, 1]]) == [(1, 1)]
 
 
-def test_the_dynamics_end_where_a_better_reply_has_taken_over():
+def test_dynamics_converge_to_the_better_reply():
     found = toolbox.replicator([[2, 0], [3, 1]])
     assert found["population"] == pytest.approx([0, 1], abs=1e-5)
     assert found["average"] == pytest.approx(1, abs=1e-4)
@@ -116,11 +116,11 @@ def test_a_dominated_type_is_rated_below_the_dominant_one():
     near([rating / 1e6 for rating in toolbox.deviation_ratings([[2e6, 0], [3e6, 1e6]])], -1, 0)
 
 
-def test_a_copy_of_a_type_is_rated_like_it_and_changes_no_other_rating():
+def test_copies_of_a_type_do_not_change_ratings():
     near(toolbox.deviation_ratings([[5, 0, 0], [3, 3, 3], [3, 3, 3]]), -1.2, -1.2, -1.2)
 
 
-def test_ratings_of_three_seats_are_the_gains_at_the_only_equilibrium():
+def test_three_seat_ratings_are_gains_at_the_equilibrium():
     # Public goods: not contributing (1) gains half a point regardless of the others.
     payoffs = [[[0.5 * (3 - a - b - c) + a for c in (0, 1)] for b in (0, 1)] for a in (0, 1)]
     near(toolbox.deviation_ratings(payoffs), -0.5, 0)
@@ -139,7 +139,7 @@ def test_ratings_put_the_winner_first():
     assert found["A"]["mu"] > found["B"]["mu"] == pytest.approx(found["C"]["mu"])
 
 
-def test_survival_counts_who_never_answered():
+def test_survival_censors_unanswered_turns():
     found = toolbox.survival([1, 2, 2, 4], [True, True, False, True])
     assert found["times"] == [1, 2, 4]
     near(found["share"], 0.75, 0.5, 0)
@@ -256,7 +256,7 @@ def test_welch_agrees_with_scipy():
         toolbox.bootstrap([{"y": 1, "c": 1}], lambda rows: rows[0]["y"], "c"),
     ],
 )
-def test_what_is_not_defined_is_none_with_a_note(result):
+def test_undefined_results_are_none_with_a_note(result):
     assert result["note"]
     assert all(value is None or value == value for value in result.values())
 
@@ -276,7 +276,7 @@ def test_quantiles_of_t_need_no_library(df):
         assert two_sided(level, df) == pytest.approx(t.ppf((1 + level) / 2, df), rel=1e-9)
 
 
-def test_a_mean_from_sums_is_that_of_the_values():
+def test_mean_from_sums_equals_mean_of_values():
     values = [1.5, 2.0, 7.25, 3.0]
     found = toolbox.mean_from_sums(4, sum(values), sum(value**2 for value in values))
     whole = toolbox.mean(values)

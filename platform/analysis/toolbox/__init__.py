@@ -1,8 +1,8 @@
 """Statistics under stable names, for notebooks and analyses.
 
 Inputs are plain sequences or lists of dictionaries. None is a missing value; pairs with a missing value are dropped.
-Every function returns a dictionary. Undefined results are None, with a `note` that explains why: never NaN, and
-never an exception because of data.
+Every function returns a dictionary. An undefined result is None, with a `note` that explains why; no result is NaN,
+and no data raise an exception.
 """
 
 from analysis.toolbox.agreement import kappa

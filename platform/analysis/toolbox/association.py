@@ -9,13 +9,13 @@ from statistics import NormalDist, fmean, variance
 from analysis.toolbox.numbers import Result, Value, known, known_pairs, undefined
 
 FEWEST_FOR_INTERVAL = 4
-"""Fewest pairs for an interval: Fisher's z has the standard error 1/√(n-3)."""
+"""Minimum number of pairs for an interval, because the standard error of Fisher's z is 1/√(n-3)."""
 
 
 def pearson(x: Sequence[Value], y: Sequence[Value], *, level: float = 0.95) -> Result:
     """Return Pearson's correlation with its test and Fisher's z interval."""
     a, b = known_pairs(x, y)
-    if note := _unfit(a, b):
+    if note := _why_undefined(a, b):
         return undefined("estimate low high p", note, n=len(a))
     from scipy.stats import pearsonr
 
@@ -29,9 +29,9 @@ def pearson(x: Sequence[Value], y: Sequence[Value], *, level: float = 0.95) -> R
 
 
 def spearman(x: Sequence[Value], y: Sequence[Value]) -> Result:
-    """Return Spearman's rank correlation, with ties at their average rank, and its t test."""
+    """Return Spearman's rank correlation, with average ranks for ties, and its t test."""
     a, b = known_pairs(x, y)
-    if note := _unfit(a, b):
+    if note := _why_undefined(a, b):
         return undefined("estimate p", note, n=len(a))
     from scipy.stats import spearmanr
 
@@ -39,29 +39,29 @@ def spearman(x: Sequence[Value], y: Sequence[Value]) -> Result:
     return {"estimate": float(found.statistic), "p": float(found.pvalue), "n": len(a)}
 
 
-def _unfit(a: Sequence[float], b: Sequence[float]) -> str:
+def _why_undefined(a: Sequence[float], b: Sequence[float]) -> str:
     """Return why a correlation is undefined; empty if it is defined."""
     if len(a) < 3:
         return "fewer than three pairs"
     if len(set(a)) == 1 or len(set(b)) == 1:
-        return "a side is constant"
+        return "a variable is constant"
     return ""
 
 
 def correlation_difference(r1: float | None, n1: int, r2: float | None, n2: int) -> Result:
-    """Test whether two independent correlations differ: two-sided z test of Fisher's transforms."""
+    """Return the two-sided z test of Fisher's transforms for the difference of two independent correlations."""
     if r1 is None or r2 is None or abs(r1) >= 1 or abs(r2) >= 1 or min(n1, n2) <= 3:
-        return undefined("z p", "a correlation is missing, ±1, or of three pairs or fewer")
+        return undefined("z p", "a correlation is missing, is ±1, or has fewer than four pairs")
     z = (atanh(r1) - atanh(r2)) / sqrt(1 / (n1 - 3) + 1 / (n2 - 3))
     return {"z": z, "p": 2 * (1 - NormalDist().cdf(abs(z)))}
 
 
 def balance(table: Sequence[Sequence[int]]) -> Result:
-    """Return χ² of a table of counts (no continuity correction), with Cramér's V (no bias correction)."""
+    """Return the χ² test of a table of counts (no continuity correction), with Cramér's V (no bias correction)."""
     rows = [list(row) for row in table if sum(row) > 0]
     columns = [column for column in zip(*rows, strict=True) if sum(column) > 0]
     if len(rows) < 2 or len(columns) < 2:
-        return undefined("chi2 df p cramers_v smallest_expected", "one row or one column", n=sum(map(sum, rows)))
+        return undefined("chi2 df p cramers_v smallest_expected", "only one row or one column", n=sum(map(sum, rows)))
     from scipy.stats import chi2_contingency
 
     counts = [list(row) for row in zip(*columns, strict=True)]

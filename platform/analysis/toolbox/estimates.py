@@ -1,4 +1,4 @@
-"""Shares, means and their differences, with 95 % intervals."""
+"""Shares, means and their differences, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def mean(values: Sequence[Value], clusters: Sequence[Hashable] | None = None, *,
     """Return a mean with its standard error and t interval (n-1 degrees of freedom).
 
     Args:
-        clusters: each value's cluster; errors are then cluster-robust (CR1), with G-1 degrees of freedom.
+        clusters: each value's cluster; the standard error is then cluster-robust (CR1), with G-1 degrees of freedom.
     """
     if clusters is None:
         kept = known(values)
@@ -69,9 +69,9 @@ def mean(values: Sequence[Value], clusters: Sequence[Hashable] | None = None, *,
 
 
 def mean_from_sums(n: int, total: float, squares: float, *, level: float = LEVEL) -> Result:
-    """Return a mean with its standard error and t interval, given the number, sum and sum of squares of the values.
+    """Return a mean with its standard error and t interval, from the number, sum and sum of squares of the values.
 
-    This needs no library, and with stored sums it costs the same for any number of values.
+    This needs no library, and if the sums are stored, its cost does not depend on the number of values.
     """
     if n <= 0:
         return undefined("estimate se low high", "no observations", n=n)
@@ -113,7 +113,7 @@ def welch(a: Sequence[Value], b: Sequence[Value], *, level: float = LEVEL) -> Re
 
 
 def _tested(difference: float, se: float, df: float, n: int, level: float) -> dict[str, Any]:
-    """Return a difference with its interval and two-sided t test."""
+    """Return a difference with its interval and a two-sided t test."""
     if se == 0:
         return undefined("low high t df p", "no variation", estimate=difference, n=n)
     from scipy.stats import t

@@ -10,8 +10,8 @@ from typing import Any
 
 from analysis.toolbox.numbers import Result
 
-SMALLEST = 1e-6
-"""Share below which types no longer count in the stopping rule."""
+MIN_SHARE = 1e-6
+"""The stopping rule ignores types whose share is below this."""
 TIED = 1e-9
 TIGHT = 1e-7
 
@@ -19,7 +19,7 @@ TIGHT = 1e-7
 def meta_game(outcomes: Iterable[tuple[Sequence[str], Sequence[float]]], types: Sequence[str]) -> Any | None:
     """Return a tournament's mean payoffs as a symmetric game between types, U[own, other, …] (CoopEval, section 4).
 
-    Repetitions of the same types in the same seats are averaged first, then the orders in which the types were seated.
+    Payoffs are averaged over repetitions of the same types in the same seats, and then over the types' seat orders.
 
     Args:
         outcomes: for each match, the types in its seats and their payoffs; all with the same number of seats.
@@ -41,9 +41,9 @@ def meta_game(outcomes: Iterable[tuple[Sequence[str], Sequence[float]]], types: 
     for profile in product(range(len(types)), repeat=seats):
         found = []
         for order in permutations(range(seats)):
-            order_played = tuple(types[profile[player]] for player in order)
-            if order_played in means:
-                found.append(float(means[order_played][order.index(0)]))
+            seating = tuple(types[profile[player]] for player in order)
+            if seating in means:
+                found.append(float(means[seating][order.index(0)]))
         if not found:
             return None
         payoffs[profile] = fmean(found)
@@ -57,7 +57,7 @@ def replicator(U: Sequence[Any], eta: float = 0.1, steps: int = 1000, tolerance:
         U: payoffs U[own, other, …] of a symmetric game; f_i is the mean against co-players drawn from x.
 
     Returns:
-        population, fitness (by type), average (f̄), steps made.
+        population, fitness (by type), average (f̄), and the number of steps.
     """
     path = list(replicator_path(U, eta, steps, tolerance))
     x, fitness = path[-1]
@@ -81,7 +81,7 @@ def replicator_path(
         fitness = _fitness(payoffs, x)
         yield x, fitness
         gains = fitness - float(x @ fitness)
-        if step == steps or np.max(np.abs(gains[x > SMALLEST])) < tolerance:
+        if step == steps or np.max(np.abs(gains[x > MIN_SHARE])) < tolerance:
             return
         x = x * np.exp(eta * gains)
         x = x / x.sum()
@@ -108,7 +108,7 @@ def pure_nash(A: Sequence[Sequence[float]], B: Sequence[Sequence[float]]) -> lis
 def deviation_ratings(U: Sequence[Any]) -> list[float]:
     """Return the lexicographic minimum of deviation gains over joint distributions (Marris et al. 2025).
 
-    Over distributions σ of profiles with the same gains for every seat, minimise the largest gain of deviating to a
+    Over distributions σ of profiles with equal gains for every seat, minimise the largest gain from deviating to a
     fixed strategy, Σ σ(a)[U(s, a₋) - U(a)]; fix the strategies whose gain equals the optimum in *every* optimal σ;
     repeat with the others. A strategy's rating is its gain.
 

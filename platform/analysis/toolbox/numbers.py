@@ -1,4 +1,4 @@
-"""Possibly missing numbers: which ones are kept, and how undefined results are reported."""
+"""Numbers that may be missing, and results that are undefined."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def known(values: Iterable[Value]) -> list[float]:
 
 
 def known_pairs(a: Sequence[Value], b: Sequence[Value]) -> tuple[list[float], list[float]]:
-    """Return the pairs without missing values; the longer sequence is cut."""
+    """Return the pairs without missing values; the longer sequence is truncated."""
     pairs = [(float(x), float(y)) for x, y in zip(a, b, strict=False) if _is_number(x) and _is_number(y)]  # type: ignore[arg-type]
     return [x for x, _y in pairs], [y for _x, y in pairs]
 
@@ -34,5 +34,5 @@ def finite(value: object) -> float | None:
 
 
 def undefined(keys: str, note: str, **given: Any) -> Result:
-    """Return a result whose `keys` have no value, and the reason."""
+    """Return a result whose `keys` are None, with the reason as a note."""
     return {**dict.fromkeys(keys.split()), **given, "note": note}

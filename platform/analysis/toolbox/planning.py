@@ -1,4 +1,4 @@
-"""The smallest effect that a study of a given size can detect."""
+"""The minimum detectable effect of a study of a given size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from analysis.toolbox.numbers import Result, undefined
 def mde(
     sd: float, n1: float, n2: float, alpha: float = 0.05, power: float = 0.8, icc: float = 0, cluster_size: float = 1
 ) -> Result:
-    """Return the smallest difference that a two-sided t test detects with this power, in units of the outcome.
+    """Return the minimum effect that a two-sided t test detects with this power, in units of the outcome.
 
     Both groups' sizes are divided by the design effect 1 + (cluster_size - 1)·icc.
     """
@@ -27,7 +27,7 @@ def mde(
 
     def shortfall(d: float) -> float:
         shift = d * scale
-        # Outside the range in which the noncentral t can be computed, its upper part is 1 and its lower part 0.
+        # Where the noncentral t cannot be computed, its upper tail is taken to be 1 and its lower tail 0.
         return float(
             nan_to_num(nct.sf(critical, df, shift), nan=1.0) + nan_to_num(nct.cdf(-critical, df, shift)) - power
         )

@@ -12,7 +12,7 @@ BETA, TAU, DRAW = 25 / 6, 25 / 300, 0.10
 
 
 def plackett_luce(matches: Sequence[Scores]) -> dict[str, Result]:
-    """Return ratings by openskill's Plackett–Luce model, match by match in order; equal scores are a draw.
+    """Return ratings by openskill's Plackett–Luce model, updated match by match; equal scores are draws.
 
     Returns:
         mu and sigma by player.
@@ -31,7 +31,7 @@ def plackett_luce(matches: Sequence[Scores]) -> dict[str, Result]:
 
 
 def trueskill(matches: Sequence[Scores]) -> dict[str, Result]:
-    """Return ratings by TrueSkill (μ 25, σ 25/3, β 25/6, τ 25/300, draw 10 %), match by match in order.
+    """Return ratings by TrueSkill (μ 25, σ 25/3, β 25/6, τ 25/300, draw 10 %), updated match by match.
 
     TrueSkill is an optional extra because its licence restricts commercial use. If it is not installed, the ratings
     are those of `plackett_luce`, each with a note.

@@ -1,4 +1,4 @@
-"""Least squares with factors, and classical, heteroscedasticity-consistent or cluster-robust errors."""
+"""OLS with factors, and with classical, heteroscedasticity-consistent or cluster-robust standard errors."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from analysis.toolbox.numbers import Result, finite, undefined
 Row = Mapping[str, Any]
 Covariance = Literal["classical", "HC1"]
 COLLINEAR = 1e-9
-"""Threshold for dropping a column: the norm of its part not explained by earlier ones, relative to its own norm."""
+"""A column is dropped if the norm of its part not explained by earlier columns, relative to its own, is below this."""
 CLEAR = 1e-4
-"""Size from which a part cannot be a rounding error of the correlations, so the slower check is not needed."""
+"""From this size, a part cannot be a rounding error of the correlations, so the slower check is not needed."""
 MISSING = float("nan")
 
 
@@ -25,7 +25,7 @@ def ols(
     *,
     level: float = 0.95,
 ) -> Result:
-    """Return ordinary least squares of an outcome on factors as dummies, with an intercept.
+    """Return the OLS regression of an outcome on factors as dummies, with an intercept.
 
     Args:
         rows: dictionaries, or a pandas frame.
@@ -77,7 +77,7 @@ def _column(rows: Any, name: str) -> Sequence[Any]:
 
 
 def _coded(values: Sequence[Any]) -> tuple[Any, list[Any]]:
-    """Return each value's index among the distinct values (-1 if missing), and these in order of appearance."""
+    """Return each value's index among the distinct values (-1 if missing), and those values in order of appearance."""
     import numpy as np
 
     places: dict[Any, int] = {}
@@ -86,14 +86,14 @@ def _coded(values: Sequence[Any]) -> tuple[Any, list[Any]]:
 
 
 def _order(level: Any) -> tuple[int, Any, str]:
-    """Return a sort key: numbers by value, then everything else by its text."""
+    """Return a sort key: numbers first, by value, then everything else, by its text."""
     if isinstance(level, int | float) and not isinstance(level, bool):
         return (0, level, "")
     return (1, 0, str(level))
 
 
 def _independent(x: Any, names: list[str]) -> tuple[Any, list[str], list[str]]:
-    """Return the columns not explained by earlier ones, and the names of the others."""
+    """Return the columns that earlier ones do not explain, and the names of the other columns."""
     import numpy as np
 
     norms = np.maximum(np.linalg.norm(x, axis=0), 1e-300)
@@ -117,7 +117,7 @@ def _independent(x: Any, names: list[str]) -> tuple[Any, list[str], list[str]]:
 
 
 def _surely_independent(x: Any, norms: Any) -> bool:
-    """Return whether every column has a clear part of its own, by the Cholesky factor of the columns' correlations."""
+    """Return whether the Cholesky factor of the correlations shows that no column is explained by earlier ones."""
     import numpy as np
 
     try:
@@ -168,7 +168,7 @@ def _fitted(
 
 
 def _covariance(x: Any, residuals: Any, inverse: Any, groups: Any, covariance: Covariance) -> tuple[Any, int, str]:
-    """Return the estimates' covariance and its degrees of freedom, or None and the reason why there is none."""
+    """Return the covariance of the estimates and its degrees of freedom, or None and the reason why it is undefined."""
     import numpy as np
 
     n, k = x.shape

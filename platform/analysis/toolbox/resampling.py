@@ -1,4 +1,4 @@
-"""Percentile bootstrap of whole clusters."""
+"""Percentile bootstrap over clusters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def bootstrap(
     *,
     level: float = 0.95,
 ) -> Result:
-    """Return a statistic of a list of rows, with the percentile interval over draws of whole clusters.
+    """Return a statistic of a list of rows, with a percentile bootstrap interval over clusters.
 
     Clusters are sorted by their label; each draw takes `rng.integers(0, G, size=G)` of them.
 
@@ -57,7 +57,7 @@ def bootstrap_ratio(
     *,
     level: float = 0.95,
 ) -> dict[str, Any]:
-    """Return Σ above / Σ below with the interval of `bootstrap`, all draws together; a mean if `below` is 1."""
+    """Return Σ above / Σ below with the interval of `bootstrap`, all draws at once; a mean if `below` is 1."""
     import numpy as np
 
     total, n = float(np.sum(below)), len(above)

@@ -7,12 +7,12 @@ from math import cos, pi, sin, sqrt, tan
 from statistics import NormalDist
 
 MANY = 200
-"""Degrees of freedom from which the expansion around the normal quantile is accurate to ten digits."""
+"""From this number of degrees of freedom, the expansion around the normal quantile is accurate to ten digits."""
 
 
 @lru_cache(maxsize=1024)
 def two_sided(level: float, df: int) -> float:
-    """Return the t that a t-distributed variable does not exceed in absolute value with probability `level`.
+    """Return the value that |T| does not exceed with probability `level`, for a t-distributed T.
 
     Source: Abramowitz & Stegun, 26.7.3 and 26.7.4 (finite sums), 26.7.5 (expansion).
     """

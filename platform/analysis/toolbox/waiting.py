@@ -1,4 +1,4 @@
-"""How long answers take, with missing answers treated as censored."""
+"""Response times in which missing answers are censored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def survival(seconds: Sequence[float | None], answered: Sequence[bool | None]) -
     """Return the Kaplan–Meier estimate: the share still unanswered after each distinct time.
 
     Args:
-        answered: True if the answer came at that time, False if there was no answer by then.
+        answered: True if the answer was given at that time, False if there was no answer by then.
     """
     times, came = known_pairs(seconds, answered)
     kept = [(time, bool(done)) for time, done in zip(times, came, strict=True) if time >= 0]

@@ -182,7 +182,7 @@ def test_calls_are_counted_per_token(study, owner):
         assert call("/studies", few).status_code == 200
 
 
-def test_the_secret_is_not_stored_and_its_last_use_is(study, owner):
+def test_last_use_is_stored_but_not_the_secret(study, owner):
     before = timezone.now()
     secret = issue_token(study, owner, "read")
     kept = Token.objects.get()
@@ -215,7 +215,7 @@ def test_only_owners_create_tokens(client, study, owner, role):
     assert not Token.objects.exists()
 
 
-def test_a_token_is_created_shown_once_and_revoked_in_the_admin(client, study, owner):
+def test_tokens_are_shown_once_and_revoked_in_the_admin(client, study, owner):
     client.force_login(owner)
     given = {"study": study.pk, "name": "robot", "scopes": ["read"], "days": "7"}
     page = client.post(reverse("admin:api_token_add"), given)

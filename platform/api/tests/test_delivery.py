@@ -126,7 +126,7 @@ def test_a_result_is_sent_once_to_the_participants_vars(study, otree):
     assert Delivery.objects.get().state == "delivered"
 
 
-def test_no_result_is_due_before_the_end_or_for_others_or_without_a_key(study, otree):
+def test_only_finished_otree_participants_have_due_results(study, otree):
     enrol(study, Arrival("otree", worker="x", proof="x"))
     people.withdraw(enrolment_id=building.arrive(study, worker="A1").pk)
     OtreeServer.objects.update(sealed_rest_key="")
@@ -154,7 +154,7 @@ def test_a_server_that_is_down_is_retried_at_growing_intervals(study, otree):
     assert (Delivery.objects.get().state, Delivery.objects.get().problem) == ("delivered", "")
 
 
-def test_a_hanging_server_delays_one_attempt_and_all_results_arrive(study, otree, monkeypatch):
+def test_hanging_server_delays_only_one_attempt(study, otree, monkeypatch):
     monkeypatch.setattr(delivery, "TIMEOUT_SECONDS", 0.5)
     for code in ("aaa", "bbb", "ccc"):
         create_ended(study, otree, code)
@@ -169,7 +169,7 @@ def test_a_hanging_server_delays_one_attempt_and_all_results_arrive(study, otree
     assert set(Delivery.objects.values_list("state", flat=True)) == {"delivered"}
 
 
-def test_a_silent_server_delays_no_other_study(study, otree):
+def test_silent_server_does_not_delay_other_studies(study, otree):
     other = building.new_study(slug="other", entry="otree")
     silent = StandIn()
     server = OtreeServer(study="other", addresses=silent.url)
@@ -181,7 +181,7 @@ def test_a_silent_server_delays_no_other_study(study, otree):
     assert set(Delivery.objects.values_list("state", flat=True)) == {"due", "delivered"}
 
 
-def test_a_refused_result_delays_no_other(study, otree):
+def test_refused_result_does_not_delay_others(study, otree):
     for code in ("aaa", "bbb", "ccc"):
         create_ended(study, otree, code)
     otree.statuses = [404, 500]
@@ -203,7 +203,7 @@ def test_the_result_arrives_after_any_errors(study, otree, status):
     assert delivery.deliver_due() == 1 and "parley/1" in otree.vars
 
 
-def test_a_wrong_key_is_shown_to_the_researcher_and_can_be_corrected(study, otree, client, admin_user, caplog):
+def test_wrong_key_is_shown_and_can_be_corrected(study, otree, client, admin_user, caplog):
     server = OtreeServer.objects.get()
     server.keep_rest_key("wrong-key-4712")
     server.save()
@@ -229,7 +229,7 @@ def test_a_stored_key_is_sent_to_no_other_address(study, otree, client, admin_us
     assert OtreeServer.objects.get().allowed() == [otree.url]
 
 
-def test_an_address_that_is_no_longer_allowed_is_sent_nothing(study, otree):
+def test_nothing_is_sent_to_disallowed_addresses(study, otree):
     create_ended(study, otree)
     OtreeServer.objects.update(addresses="https://elsewhere.example")
     assert delivery.deliver_due() == 0
@@ -237,7 +237,7 @@ def test_an_address_that_is_no_longer_allowed_is_sent_nothing(study, otree):
 
 
 @pytest.mark.parametrize("nonsense", ["no HTTP", "a page", "a list"])
-def test_a_response_from_something_other_than_otree_is_no_delivery(study, otree, nonsense):
+def test_response_from_another_server_is_no_delivery(study, otree, nonsense):
     create_ended(study, otree)
     otree.speaks_http = nonsense != "no HTTP"
     otree.reply = b"[]" if nonsense == "a list" else b"<html>Down for maintenance</html>"
@@ -258,7 +258,7 @@ def test_a_proxy_without_otree_is_retried(study, otree):
     assert delivery.deliver_due() == 1
 
 
-def test_an_error_in_one_studys_results_delays_no_other_study(study, otree):
+def test_error_in_one_study_does_not_delay_others(study, otree):
     other = building.new_study(slug="other", entry="otree")
     server = OtreeServer(study="other", addresses=otree.url)
     server.keep_rest_key(KEY)
@@ -279,7 +279,7 @@ def test_the_result_of_an_erased_participant_is_not_sent(study, otree):
     assert person.return_to == ""
 
 
-def test_delivery_stops_if_otree_no_longer_knows_the_participant(study, otree):
+def test_delivery_stops_if_otree_forgot_the_participant(study, otree):
     create_ended(study, otree)
     otree.statuses = [404]
     delivery.deliver_due()

@@ -61,7 +61,7 @@ def text(response) -> str:
 # ---- arriving ------------------------------------------------------------------------------------------
 
 
-def test_a_link_opens_the_study_and_later_returns_to_the_current_step(study):
+def test_link_opens_the_study_at_the_current_step(study):
     first = join(sign_token(role="bob"))
     assert first.status_code == 302
     person = Enrolment.objects.get()
@@ -78,7 +78,7 @@ def test_every_round_is_a_separate_enrolment(study):
     assert Enrolment.objects.count() == 2
 
 
-def test_the_last_page_leads_back_into_the_experiment(study):
+def test_last_page_leads_back_to_the_experiment(study):
     join(sign_token())
     person = Enrolment.objects.get()
     people.withdraw(enrolment_id=person.pk)
@@ -130,7 +130,7 @@ def test_an_invalid_link_gets_a_clear_page_and_changes_nothing(study, claims, st
 
 
 @pytest.mark.parametrize("purpose", ["expired", "closed", "of no role"])
-def test_a_genuine_participant_who_is_not_admitted_can_return_to_the_experiment(study, purpose):
+def test_refused_participants_can_return_to_the_experiment(study, purpose):
     if purpose == "closed":
         Study.objects.update(status=Study.Status.CLOSED)
     refused = join(
@@ -160,13 +160,13 @@ def test_an_unsigned_token_is_refused(study):
     assert not Enrolment.objects.exists()
 
 
-def test_a_study_without_an_otree_server_admits_nobody(study):
+def test_study_without_an_otree_server_admits_no_one(study):
     token = sign_token()
     OtreeServer.objects.all().delete()
     assert join(token).status_code == 403
 
 
-def test_links_signed_before_the_server_secret_changed_still_work(study, settings):
+def test_links_survive_a_change_of_the_server_secret(study, settings):
     token = sign_token()
     with override_settings(SECRET_KEY="new", SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
         assert join(token).status_code == 302
@@ -238,7 +238,7 @@ def test_a_demonstration_shows_what_would_be_paid(db):
     assert not Enrolment.objects.get().ledger.exists()
 
 
-def test_only_the_experiment_can_ask_and_only_for_its_own_participants(study):
+def test_experiments_see_only_their_own_participants(study):
     join(sign_token())
     other = result_token(sub="zzz/parley/1")
     assert outcome(other).json()["state"] == "pending"
@@ -332,7 +332,7 @@ def test_an_invalid_address_is_refused(client, admin_user):
     assert added("https://otree.example:8001/lab http://127.0.0.1:8001")
 
 
-def test_the_return_address_is_one_of_the_studys(study):
+def test_return_address_belongs_to_the_study(study):
     assert {urlsplit(address).netloc for address in OtreeServer.objects.get().allowed()} == {
         "otree.example",
         "other.example",

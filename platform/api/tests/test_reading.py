@@ -51,7 +51,7 @@ def test_the_study_returns_its_status(study, completed, read_token):
     assert arrived.token not in json.dumps(status)
 
 
-def test_later_cells_of_a_session_hold_participants_who_began_in_earlier_ones(db):
+def test_session_cells_hold_participants_from_earlier_cells(db):
     study = building.new_study(
         slug="twice", design={"grid": {"rounds": [2, 3, 4]}}, session_matches=2, session_order="fixed", quota=3
     )
@@ -60,7 +60,7 @@ def test_later_cells_of_a_session_hold_participants_who_began_in_earlier_ones(db
     assert [(cell.quota, cell.held) for cell in cells] == [(3, 1), (3, 1), (0, 0)], "no one reaches the last cell"
 
 
-def test_a_draft_that_was_never_launched_has_no_version_and_no_cells(owner):
+def test_unlaunched_draft_has_no_version_and_no_cells(owner):
     secret = issue_token(
         Study.objects.create(title="Draft", slug="draft", game="bargaining", created_by=owner), owner, "read"
     )
@@ -113,7 +113,7 @@ def test_results_contain_ending_payoff_and_amounts_owed(study, completed, read_t
     assert other["left_out_because"] == ["failed_code_word"]
 
 
-def test_pages_contain_everyone_exactly_once_even_if_others_arrive_meanwhile(study, read_token):
+def test_pages_list_everyone_once_despite_new_arrivals(study, read_token):
     people = [building.complete(study, worker=f"A{i}") for i in range(5)]
     for path, entries, name in (("matches", "matches", "uid"), ("results", "results", "participant")):
         seen, cursor = [], None

@@ -37,7 +37,7 @@ def post(path: str, secret: str, **named):
 # ---- pause and resume --------------------------------------------------------------------------------
 
 
-def test_a_paused_study_is_closed_to_new_participants_until_resumed(study, manage_token, owner):
+def test_paused_study_is_closed_to_new_participants(study, manage_token, owner):
     began = building.arrive(study, worker="A1")
     assert post("/studies/splitting/pause", manage_token).json()["state"] == "paused"
     with pytest.raises(NotOpen):
@@ -62,7 +62,7 @@ def test_a_second_call_changes_nothing(study, manage_token):
 
 
 @pytest.mark.parametrize("status", ["draft", "closed"])
-def test_a_study_that_is_not_running_is_neither_paused_nor_resumed(study, manage_token, status):
+def test_study_not_running_cannot_be_paused_or_resumed(study, manage_token, status):
     Study.objects.update(status=status)
     for action in ("pause", "resume"):
         refused = post(f"/studies/splitting/{action}", manage_token)
@@ -117,7 +117,7 @@ def test_a_dataset_is_written_once_even_if_its_task_runs_twice(study):
     assert (again.file.name, again.ended_at) == (written.file.name, written.ended_at)
 
 
-def test_a_dataset_whose_writer_crashed_has_failed_and_another_can_be_requested(study, export_token):
+def test_dataset_of_a_crashed_writer_can_be_requested_again(study, export_token):
     asked, _new = background.request_dataset(study)
     Dataset.objects.update(state="writing", alive_at=timezone.now() - DEAD_AFTER - timedelta(seconds=1))
     failed = call(f"/studies/splitting/datasets/{asked.uid}", export_token).json()
@@ -131,7 +131,7 @@ def test_a_study_that_was_never_launched_has_nothing_to_export(owner):
     assert refused.status_code == 409 and not Dataset.objects.exists()
 
 
-def test_excluded_participants_are_in_a_dataset_requested_with_them(study, export_token):
+def test_excluded_participants_are_included_on_request(study, export_token):
     asked = post("/studies/splitting/datasets", export_token, data='{"excluded": true}')
     assert asked.status_code == 202 and asked.json()["excluded"]
     assert Dataset.objects.get().excluded

@@ -36,7 +36,7 @@ def test_opened_circuit_is_recorded_and_closed_again():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_circuit_is_recorded_from_inside_an_event_loop():
+def test_circuit_is_recorded_inside_an_event_loop():
     async def failing() -> None:
         fail()
 
@@ -74,7 +74,7 @@ def test_success_elsewhere_closes_the_circuit():
 
 
 @pytest.mark.django_db
-def test_expired_pause_opens_no_circuit():
+def test_expired_pause_does_not_open_the_circuit():
     write("ours", "open", timezone.now() - circuits.PAUSE)
     apply_changes()
     assert breaker.state("ours") == "closed"

@@ -181,7 +181,7 @@ def test_presets_variable_works_only_with_its_address():
         Endpoint(name="again", protocol="anthropic", key_variable="OPENAI_API_KEY").full_clean()
 
 
-def test_earlier_calls_get_their_columns():
+def test_migration_fills_columns_of_earlier_calls():
     record = {"provider": "openai", "model": "small", "latency": 1.5, "problem": "too much"}
     call = Call.objects.create(match_uid="0" * 32, role="alice", answering=1, record=record)
     import_module("opponents.migrations.0004_columns_of_earlier_calls").fill(apps, None)

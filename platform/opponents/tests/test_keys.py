@@ -174,7 +174,7 @@ def test_viewers_see_only_that_a_key_exists(client: Client):
     assert SECRET.encode() not in page and place.sealed_key.encode() not in page and b"new_key" not in page
 
 
-def test_variables_state_is_shown_without_its_value(client: Client, boss: User, monkeypatch):
+def test_environment_variable_is_shown_without_its_value(client: Client, boss: User, monkeypatch):
     Endpoint.objects.create(name="ours", base_url="https://models.example/v1", key_variable="OURS_API_KEY")
     assert b"from environment variable OURS_API_KEY (not set)" in client.get(LIST).content
     monkeypatch.setenv("OURS_API_KEY", SECRET)

@@ -176,7 +176,7 @@ class TestUnknownSteps:
         assert [answers["land"] for answers in survey.submitted] == ["x", "x"]
         assert report(pilot).steps[0].title == "Survey"
 
-    def test_refusing_step_is_reported_with_its_reason(self, survey):
+    def test_step_that_refuses_answers_is_reported(self, survey):
         survey.impossible = True
         pilot = run_pilot(draft(), people=2)
         assert pilot.status == Pilot.Status.DONE
@@ -280,7 +280,7 @@ class TestRunning:
         services.stop(pilot)
         assert services.begin(study, people=1).number == 2
 
-    def test_stopped_pilot_goes_no_further(self):
+    def test_stopped_pilot_does_not_continue(self):
         pilot = services.begin(draft(), people=2)
         services.stop(pilot)
         driver.drive(pilot.pk)
