@@ -103,7 +103,9 @@ def test_only_the_newest_datasets_are_kept(study, export_token):
     for _i in range(background.KEPT_DATASETS + 2):
         background.write(background.request_dataset(study)[0].pk)
     kept = list(Dataset.objects.all())
-    assert len(kept) == background.KEPT_DATASETS and all(dataset.file.storage.exists(dataset.file.name) for dataset in kept)
+    assert len(kept) == background.KEPT_DATASETS and all(
+        dataset.file.storage.exists(dataset.file.name) for dataset in kept
+    )
     listed = call("/studies/splitting/datasets", export_token).json()["datasets"]
     assert [one["uid"] for one in listed] == [str(dataset.uid) for dataset in kept]
 

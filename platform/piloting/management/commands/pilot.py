@@ -49,9 +49,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.filter(slug=options["study"]).first()
         if study is None:
-            raise invalid_argument(
-                f"There is no study “{options['study']}”. Enter its short name, as in its link."
-            )
+            raise invalid_argument(f"There is no study “{options['study']}”. Enter its short name, as in its link.")
         try:
             with transaction.atomic():
                 numbers = {name: options[name] for name in ("people", "failing")}
