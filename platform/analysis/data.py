@@ -193,7 +193,7 @@ class Data:
             if path is None:
                 raise DataError(f"{folder.name} has no table {table}.")
             present = [name for name in _column_names(path) if name in parts and name != "dataset"]
-            raw = _raw(path, present)
+            raw = _stored_columns(path, present)
             for name in names:
                 if name == "dataset":
                     parts[name].append(pd.Series([folder.name] * len(raw), dtype="str"))
@@ -278,7 +278,7 @@ class Data:
         labels: dict[str, set[str]] = {}
         hashes: dict[str, set[str]] = {}
         for role in self.roles:
-            part = self._seated(role)
+            part = self._role_columns(role)
             columns[role] = part
             for player, label in set(zip(part["player"], part["label"], strict=True)):
                 labels.setdefault(player, set()).add(label)
@@ -294,7 +294,7 @@ class Data:
             players[role] = name.mask(part["player"] == "").astype("str")
         return pd.DataFrame(players, index=range(len(self.table("matches", ["match"]))))
 
-    def _seated(self, role: str) -> pd.DataFrame:
+    def _role_columns(self, role: str) -> pd.DataFrame:
         """Return the player, label and hash in a role as text; "" if missing."""
         import pandas as pd
 
@@ -386,7 +386,7 @@ def load(*folders: str | Path, allow_modified: bool = False) -> Data:
     if not folders:
         raise DataError("Give at least one dataset folder.")
     paths = [Path(folder) for folder in folders]
-    read = [_folder(path, name, allow_modified) for path, name in zip(paths, _names(paths), strict=True)]
+    read = [_folder(path, name, allow_modified) for path, name in zip(paths, _short_names(paths), strict=True)]
     data = Data(read)
     _check_together(data)
     return data
@@ -404,7 +404,7 @@ def plain(value: Any) -> Any:
 # ---- opening -------------------------------------------------------------------------------------------
 
 
-def _names(paths: Sequence[Path]) -> list[str]:
+def _short_names(paths: Sequence[Path]) -> list[str]:
     """Return a short name for each folder; if several have the same name, their positions are appended."""
     own = [path.resolve().name or "dataset" for path in paths]
     return [name if own.count(name) == 1 else f"{name} ({at})" for at, name in enumerate(own, start=1)]
@@ -466,7 +466,7 @@ def _codebook(path: Path) -> tuple[dict[tuple[str, str], str], ...]:
     file = next((path / name for name in ("codebook.parquet", "codebook.csv") if (path / name).exists()), None)
     if file is None:
         return found
-    rows = _raw(file, _column_names(file)).fillna("")
+    rows = _stored_columns(file, _column_names(file)).fillna("")
     for row in rows.to_dict("records"):
         for kept, key in zip(found, ("kind", "unit", "meaning"), strict=True):
             kept[str(row.get("table")), str(row.get("column"))] = str(row.get(key, ""))
@@ -507,7 +507,7 @@ def _column_names(path: Path) -> list[str]:
         return next(csv.reader(opened), [])
 
 
-def _raw(path: Path, names: Sequence[str]) -> pd.DataFrame:
+def _stored_columns(path: Path, names: Sequence[str]) -> pd.DataFrame:
     """Return columns as stored: from Parquet with their types, from CSV as text with None for empty cells."""
     import pandas as pd
 

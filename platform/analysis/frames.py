@@ -57,7 +57,7 @@ class Unit:
         return [name for name in (*self.config, *self.players) if self.frame[name].nunique(dropna=False) > 1]
 
 
-def sides(data: Data) -> dict[str, list[str]]:
+def roles_by_kind(data: Data) -> dict[str, list[str]]:
     """Return roles by kind, such as {"player": [p1, p2, p3]}; roles of the same kind are interchangeable."""
     kinds: dict[str, str] = {}
     if data.has("seats", "role", "kind"):
@@ -72,14 +72,14 @@ def sides(data: Data) -> dict[str, list[str]]:
 def units(data: Data) -> list[Unit]:
     """Return the units of observation: matches and, if seats are interchangeable, seats."""
     result = [matches(data)]
-    if any(len(roles) > 1 for roles in sides(data).values()) and data.has("seats", "match", "role", "payoff"):
+    if any(len(roles) > 1 for roles in roles_by_kind(data).values()) and data.has("seats", "match", "role", "payoff"):
         result.append(seats(data))
     return result
 
 
 def matches(data: Data) -> Unit:
     """Return one row per match, with its metrics and the payoffs and outcomes of its non-interchangeable seats."""
-    own = sides(data)
+    own = roles_by_kind(data)
     single = [roles[0] for roles in own.values() if len(roles) == 1]
     shared = [f"payoffs_{role}" for roles in own.values() if len(roles) > 1 for role in roles]
     columns = [name for name in data.outcomes if name not in shared or not data.has("seats", "payoff")]
@@ -101,7 +101,7 @@ def matches(data: Data) -> Unit:
 
 def seats(data: Data) -> Unit:
     """Return one row per interchangeable seat."""
-    shared = [role for roles in sides(data).values() if len(roles) > 1 for role in roles]
+    shared = [role for roles in roles_by_kind(data).values() if len(roles) > 1 for role in roles]
     names = ["payoff", *seat_outcomes(data)]
     frame = _numbers(data, "seats", names)
     for name in ("match", "role"):
@@ -111,7 +111,7 @@ def seats(data: Data) -> Unit:
     about = base.frame[["match", *base.config]].set_index("match")
     frame = frame.join(about, on="match")
     frame["cluster"] = frame["match"]
-    frame["player"] = with_who(data, frame)
+    frame["player"] = players_of(data, frame)
     shares = frozenset(name for name in names if data.kind("seats", name) == "boolean")
     outcomes = {name: charts.label(name) for name in names}
     return Unit("seat", frame, outcomes, base.config, {"player": "Player"}, shares, base.headings)
@@ -123,7 +123,7 @@ def seat_outcomes(data: Data) -> list[str]:
     return [name for name in data.names("seats") if name not in NOT_SEAT_OUTCOMES and data.kind("seats", name) in kinds]
 
 
-def with_who(data: Data, frame: pd.DataFrame) -> pd.Series:
+def players_of(data: Data, frame: pd.DataFrame) -> pd.Series:
     """Return the player of each row with `match` and `role`; missing if the match or role is unknown."""
     import pandas as pd
 
@@ -136,7 +136,7 @@ def with_who(data: Data, frame: pd.DataFrame) -> pd.Series:
     return found
 
 
-def words(value: Any) -> str:
+def level_text(value: Any) -> str:
     """Return a factor's level as text, such as "12" for 12.0 and "none" for missing values."""
     value = plain(value)
     if value is None:
@@ -159,7 +159,7 @@ def _with_config(data: Data, frame: pd.DataFrame) -> list[str]:
         values = data.column("matches", name)
         if values.nunique(dropna=False) > MOST_LEVELS:
             continue
-        levels = {value: words(value) for value in values.unique()}
+        levels = {value: level_text(value) for value in values.unique()}
         frame[name] = values.map(lambda value, known=levels: known.get(value, "none")).fillna("none").astype("str")
         config.append(name)
     return config
@@ -281,7 +281,9 @@ def estimates(frame: pd.DataFrame, by: Sequence[str], outcome: str, *, share: bo
     return Groups(frame, by).estimates(outcome, share=share, level=level)
 
 
-def within(x: pd.Series, y: pd.Series, groups: pd.Series, clusters: pd.Series, *, level: float) -> dict[str, Any]:
+def fixed_effects(
+    x: pd.Series, y: pd.Series, groups: pd.Series, clusters: pd.Series, *, level: float
+) -> dict[str, Any]:
     """Return the fixed-effects (within-group) OLS estimate of y on x, with clustered errors (CR1).
 
     Returns:
@@ -349,14 +351,14 @@ def times_drawn(clusters: int, draws: int, seed: int) -> np.ndarray:
     return np.bincount(places.ravel(), minlength=draws * clusters).astype(np.int16).reshape(draws, clusters)
 
 
-def adjusted(rows: Sequence[dict[str, Any]], key: str = "p", to: str = "p_holm") -> list[dict[str, Any]]:
+def add_holm(rows: Sequence[dict[str, Any]], key: str = "p", to: str = "p_holm") -> list[dict[str, Any]]:
     """Add Holm-adjusted p-values to the rows and return them."""
     for row, value in zip(rows, holm([row.get(key) for row in rows]), strict=True):
         row[to] = value
     return list(rows)
 
 
-def one_se(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def with_se_bounds(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return rows whose `low` and `high` are one standard error from the estimate; None without a standard error."""
     return [
         {

@@ -124,8 +124,8 @@ def _counts(data: Data) -> list[tuple[str, str]]:
 
 def _facts(data: Data) -> Any:
     for name in ("citation", "licence"):
-        if words := "; ".join(data.publication_values(name)):
-            yield name.capitalize(), words
+        if value := "; ".join(data.publication_values(name)):
+            yield name.capitalize(), value
     for folder in data.folders:
         cutoff = str(folder.manifest.get("cutoff") or "")[:16].replace("T", " ")
         sha256 = str(folder.manifest.get("sha256") or "")
@@ -136,11 +136,11 @@ def _facts(data: Data) -> Any:
     if fixed_players := {role: names[0] for role, names in fixed_players.items() if len(names) == 1}:
         yield "Fixed players", "; ".join(f"{data.role_name(role)}: {name}" for role, name in fixed_players.items())
     if fixed := {name: value for name, value in data.constant.items() if value is not None}:
-        from analysis.frames import words
+        from analysis.frames import level_text
 
         yield (
             "Fixed parameters",
-            "; ".join(f"{data.heading(name)}: {words(value)[:80]}" for name, value in fixed.items()),
+            "; ".join(f"{data.heading(name)}: {level_text(value)[:80]}" for name, value in fixed.items()),
         )
 
 

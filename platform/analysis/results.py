@@ -72,7 +72,7 @@ def p_value(name: str = "p", label: str = "p") -> Column:
     return Column(name, label, "p")
 
 
-def estimated(label: str, of: Callable[[str, str], Column] = number) -> tuple[Column, ...]:
+def estimate_columns(label: str, of: Callable[[str, str], Column] = number) -> tuple[Column, ...]:
     """Return the columns of an estimate and its interval."""
     return of("estimate", label), of("low", "Low"), of("high", "High")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.results import Analysis, Figure, Options, Result, Table, count, estimated, number, share, text
+from analysis.results import Analysis, Figure, Options, Result, Table, count, estimate_columns, number, share, text
 from analysis.toolbox import proportion
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def run(data: Data, options: Options) -> Result:
                     count("round", "Round"),
                     count("n", "Matches"),
                     count("open", "Without agreement"),
-                    *estimated("Share", share),
+                    *estimate_columns("Share", share),
                 ],
                 curve,
             )
@@ -76,7 +76,7 @@ def run(data: Data, options: Options) -> Result:
                     count("decile", "Decile"),
                     number("offered", "Mean offer"),
                     count("n", "Offers"),
-                    *estimated("Accepted", share),
+                    *estimate_columns("Accepted", share),
                 ],
                 rows,
                 note="Offers are divided into deciles for each role; equal offers are in the same group. The size of "

@@ -7,9 +7,9 @@ from typing import Any
 from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import adjusted, sorted_levels
+from analysis.frames import add_holm, sorted_levels
 from analysis.general.people import BEGAN, factors, participants
-from analysis.results import Analysis, Options, Result, Table, count, estimated, number, p_value, share, text
+from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, number, p_value, share, text
 from analysis.toolbox import balance, proportion, proportion_difference
 
 PERMUTATIONS = 9_999
@@ -36,10 +36,10 @@ def run(data: Data, options: Options) -> Result:
         shares += own
         tests.append({"factor": heading, **_test([(row["lost"], row["n"] - row["lost"]) for row in own], options)}
                      | _largest_difference(own, options))  # fmt: skip
-    adjusted(tests)
+    add_holm(tests)
     tables = [Table("shares", "Participants who started the game but are not in the dataset", [
         text("factor", "By"), text("level", "Group"), count("n", "Started"), count("lost", "Not in the dataset"),
-        *estimated("Share", share),
+        *estimate_columns("Share", share),
     ], shares)]  # fmt: skip
     if tests:
         note = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import adjusted, sorted_levels, words
+from analysis.frames import add_holm, level_text, sorted_levels
 from analysis.general.people import participants
 from analysis.results import Analysis, Options, Result, Table, count, number, p_value, text
 from analysis.toolbox import balance, smd
@@ -37,7 +37,7 @@ def run(data: Data, options: Options) -> Result:
     if small:
         warnings.append(f"Cells with fewer than {options.min_group} answers are left out: {', '.join(small)}.")
     if answers:
-        adjusted(answers)
+        add_holm(answers)
         tables.append(Table("answers", "Answers given before the game, by cell", [
             text("question", "Question"), text("option", "Option"), count("n", "n"), count("groups", "Cells"),
             number("smd", "Largest difference (SD)"), text("pair", "Between"), text("test", "Test"),
@@ -62,7 +62,7 @@ def _arrivals(frame: pd.DataFrame, data: Data) -> list[dict[str, Any]]:
     rows = []
     for row in cells.to_dict("records"):
         key = (row["dataset"], row["version"], row["cell"])
-        name = arms.get(key, f"cell {words(row['cell'])}")
+        name = arms.get(key, f"cell {level_text(row['cell'])}")
         people = max(1, str(row.get("seats") or "").count('"person"'))
         rows.append({"arm": name, "quota": float(row["quota"]) * people, "arrived": int(arrivals.get(key, 0))})
     quotas, arrived = sum(row["quota"] for row in rows), sum(row["arrived"] for row in rows)
@@ -114,12 +114,12 @@ def _answers(frame: pd.DataFrame, data: Data, options: Options) -> tuple[list[di
             found = {**_anova(list(numbers.values())), **_largest_smd(numbers)}
             rows.append({"question": question, "option": "", "n": n, "groups": len(groups), **found, "where": question})
             continue
-        levels = sorted_levels(values.dropna().map(words))
-        counts = [[int((answers.map(words) == level).sum()) for level in levels] for answers in groups.values()]
+        levels = sorted_levels(values.dropna().map(level_text))
+        counts = [[int((answers.map(level_text) == level).sum()) for level in levels] for answers in groups.values()]
         chi2 = balance(counts)
         test = {"test": "χ²", "statistic": chi2["chi2"], "p": chi2["p"]}
         for at, level in enumerate(levels):
-            flags = {arm: (answers.map(words) == level).astype(float).tolist() for arm, answers in groups.items()}
+            flags = {arm: (answers.map(level_text) == level).astype(float).tolist() for arm, answers in groups.items()}
             rows.append({
                 "question": question, "option": level, "n": n, "groups": len(groups), **_largest_smd(flags),
                 **(test if at == 0 else dict.fromkeys(test)), "where": f"{question}: {level}",

@@ -7,7 +7,7 @@ from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import sorted_levels
 from analysis.general.people import factors, participants
-from analysis.results import Analysis, Options, Result, Table, count, estimated, share, text
+from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, share, text
 from analysis.toolbox import proportion
 
 MOST_BARS = 24
@@ -33,7 +33,7 @@ def run(data: Data, options: Options) -> Result:
         raise SkippedError("No one reached a check.")
     columns = [
         text("check", "Check"), text("by", "By"), text("level", "Group"), count("n", "Reached"),
-        count("passed", "Passed"), *estimated("Share", share),
+        count("passed", "Passed"), *estimate_columns("Share", share),
     ]  # fmt: skip
     numbers = {
         row["check"]: {k: row[k] for k in ("estimate", "low", "high", "n")} for row in rows if row["by"] == "All"

@@ -8,7 +8,7 @@ from typing import Any
 from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import Unit, adjusted, drawn_for_each_match, units
+from analysis.frames import Unit, add_holm, drawn_for_each_match, units
 from analysis.results import Analysis, Options, Result, Table, count, number, p_value, text
 from analysis.toolbox import ols
 
@@ -32,7 +32,7 @@ def run(data: Data, options: Options) -> Result:
                 rows += _terms(unit, outcome, references, options, warnings)
     if not rows:
         raise SkippedError("No parameter varies, and every match had the same players.")
-    estimated = adjusted([row for row in rows if row["factor"] != "Intercept"])
+    estimated = add_holm([row for row in rows if row["factor"] != "Intercept"])
     if drawn := drawn_for_each_match(data):
         warnings.append(f"Left out because of too many distinct values: {', '.join(map(data.heading, drawn))}.")
     numbers = {

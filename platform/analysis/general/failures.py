@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.results import Analysis, Options, Result, Table, count, estimated, share, text
+from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, share, text
 from analysis.toolbox import mean
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def run(data: Data, options: Options) -> Result:
         text("of", "Share"),
         count("n", "n"),
         count("count", "Number"),
-        *estimated("Share", share),
+        *estimate_columns("Share", share),
         count("clusters", "Matches"),
     ]
     order = {what: at for at, what in enumerate(dict.fromkeys(row["what"] for row in rows))}

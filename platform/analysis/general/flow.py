@@ -8,7 +8,7 @@ from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.report import STAGES, reason
-from analysis.results import Analysis, Figure, Options, Result, Table, count, estimated, share, text
+from analysis.results import Analysis, Figure, Options, Result, Table, count, estimate_columns, share, text
 from analysis.toolbox import proportion
 
 WIDTH, MAIN, SIDE, GAP, LINE = 640, 250, 300, 26, 17
@@ -36,7 +36,7 @@ def run(data: Data, options: Options) -> Result:
             rows.append({"stage": name, "what": reason(reason_key), **left, "number": number})
     columns = [
         text("stage", "Stage"), text("what", "What"), count("number", "Number"), count("n", "Of"),
-        *estimated("Share", share),
+        *estimate_columns("Share", share),
     ]  # fmt: skip
     note = "For reaching a stage, shares refer to all arrivals; for leaving at a stage, to those who reached it."
     table = Table("stages", "Participants by stage, and why the others left", columns, rows, note=note)

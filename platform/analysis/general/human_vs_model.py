@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.data import HUMAN, Data
 from analysis.errors import SkippedError
-from analysis.frames import adjusted, estimates, matches, seats, sides, within
+from analysis.frames import add_holm, estimates, fixed_effects, matches, roles_by_kind, seats
 from analysis.results import Analysis, Options, Result, Table, count, number, p_value, text
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def run(data: Data, options: Options) -> Result:
             "People and models never played in the same configuration and role against the same opponents."
         )
     for group in dict.fromkeys((row["role"], row["key"]) for row in rows):
-        adjusted([r for r in rows if (r["role"], r["key"]) == group and r["against"] != MODELS])
+        add_holm([r for r in rows if (r["role"], r["key"]) == group and r["against"] != MODELS])
     for row in rows:
         row.setdefault("p_holm", row["p"])
     columns = [
@@ -78,7 +78,7 @@ def _by_role(data: Data) -> Iterator[tuple[str, pd.DataFrame, dict[str, str], fr
     place = pd.Series("", index=base.frame.index, dtype="str")
     for name in base.config:
         place = place + "|" + base.frame[name]
-    for kind, roles in sides(data).items():
+    for kind, roles in roles_by_kind(data).items():
         others = {role: [other for other in data.roles if other != role] for role in roles}
         against = {
             role: data.who[others[role]].fillna("").apply(lambda row: "|".join(sorted(row)), axis=1)
@@ -120,7 +120,7 @@ def _difference(frame: pd.DataFrame, outcome: str, level: float) -> dict[str, An
     human = (known["who"] == HUMAN).astype(float)
     people, strata = int(human.sum()), known["stratum"]
     return {
-        **within(human, known[outcome], strata, known["cluster"], level=level),
+        **fixed_effects(human, known[outcome], strata, known["cluster"], level=level),
         "people": people, "models": len(known) - people, "strata": strata.nunique(),
     }  # fmt: skip
 

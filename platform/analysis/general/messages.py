@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import with_who
-from analysis.results import Analysis, Options, Result, Table, count, estimated, number, share, text
+from analysis.frames import players_of
+from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, number, share, text
 from analysis.toolbox import proportion
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def run(data: Data, options: Options) -> Result:
     frame = data.table("messages", ["match", "role", "words", "characters"])
     if not len(frame):
         raise SkippedError("The dataset has no messages.")
-    frame["who"] = with_who(data, frame)
+    frame["who"] = players_of(data, frame)
     seats = _seats(data, frame)
     rows: list[dict[str, Any]] = []
     per_match = seats.rename(columns={"words": "words", "sent": "messages"})
@@ -65,7 +65,12 @@ def run(data: Data, options: Options) -> Result:
         Table(
             "silent",
             "Matches without a message from the player",
-            [text("player", "Player"), count("n", "Seats"), count("silent", "Silent"), *estimated("Share", share)],
+            [
+                text("player", "Player"),
+                count("n", "Seats"),
+                count("silent", "Silent"),
+                *estimate_columns("Share", share),
+            ],
             silent,
         ),
     ]

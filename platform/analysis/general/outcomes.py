@@ -13,7 +13,7 @@ from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import LARGE, Groups, Unit, level_key, median_interval, units
-from analysis.results import Analysis, Column, Figure, Options, Result, Table, count, estimated, number, text
+from analysis.results import Analysis, Column, Figure, Options, Result, Table, count, estimate_columns, number, text
 
 PANELS = 8
 MOST_DOTS = 16
@@ -22,7 +22,7 @@ MOST_MEDIANS = 600
 MOST_CELLS = 5_000
 ALL, VERIFIED = "all matches", "without unverified ones"
 COLUMNS: tuple[Column, ...] = (
-    text("outcome", "Outcome"), text("measure", "Measure"), count("n", "n"), *estimated("Estimate"),
+    text("outcome", "Outcome"), text("measure", "Measure"), count("n", "n"), *estimate_columns("Estimate"),
     number("sd", "SD"), number("median", "Median"),
     number("median_low", "Median, low"), number("median_high", "Median, high"), count("missing", "Missing"),
 )  # fmt: skip

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import words
-from analysis.results import Analysis, Figure, Options, Result, Table, count, estimated, number, text
+from analysis.frames import level_text
+from analysis.results import Analysis, Figure, Options, Result, Table, count, estimate_columns, number, text
 from analysis.toolbox import mean, pearson
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def run(data: Data, options: Options) -> Result:
         text("currency", "Currency"),
         text("what", "What"),
         count("people", "People"),
-        *estimated("Mean"),
+        *estimate_columns("Mean"),
         number("median", "Median"),
         number("smallest", "Smallest"),
         number("largest", "Largest"),
@@ -119,7 +119,7 @@ def _histogram(own: pd.DataFrame, currency: str, announced: float | None, severa
     marks: dict[str, float] = {"mean": float(own["bonus"].mean())}
     if announced is not None:
         marks["announced average"] = announced
-    name = f"bonus_{words(currency).lower()}" if several else "bonus"
+    name = f"bonus_{level_text(currency).lower()}" if several else "bonus"
     return charts.histogram(name, "Bonuses", own["bonus"], x_title=f"Bonus ({currency})", y_title="People", marks=marks)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import words
+from analysis.frames import level_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,9 +26,9 @@ def participants(data: Data, *columns: str) -> pd.DataFrame:
     if not len(frame):
         raise SkippedError("No one was placed in a cell.")
     several = frame["version"].nunique() > 1 or frame["dataset"].nunique() > 1
-    place = frame["cell"].map(words)
+    place = frame["cell"].map(level_text)
     if several:
-        place = frame["version"].map(words) + "." + place
+        place = frame["version"].map(level_text) + "." + place
     if frame["dataset"].nunique() > 1:
         place = frame["dataset"].astype("str") + " " + place
     frame = frame.assign(arm="cell " + place)
@@ -40,7 +40,7 @@ def participants(data: Data, *columns: str) -> pd.DataFrame:
         ["dataset", "version", "cell"]
     )
     for name in (*lineup, *names):
-        cells[name] = cells[name].map(words).astype("str")
+        cells[name] = cells[name].map(level_text).astype("str")
     cells["dataset"], frame["dataset"] = cells["dataset"].astype("str"), frame["dataset"].astype("str")
     joined: pd.DataFrame = frame.merge(cells, on=["dataset", "version", "cell"], how="left")
     return joined

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.data import HUMAN, Data
 from analysis.errors import SkippedError
-from analysis.frames import sorted_levels, words
+from analysis.frames import level_text, sorted_levels
 from analysis.general.turns import kinds_of_moves
 from analysis.results import Analysis, Options, Result, Table, count, number, p_value, text
 from analysis.toolbox import ols, survival
@@ -132,7 +132,7 @@ def _turns(data: Data) -> pd.DataFrame:
     frame = frame[
         (frame["player"] == HUMAN) & answered_by_person & frame["seconds"].notna() & frame["shown_at"].notna()
     ].copy()
-    frame["round"] = frame["round"].map(words) if "round" in frame else None
+    frame["round"] = frame["round"].map(level_text) if "round" in frame else None
     people: dict[tuple[str, str], str] = {}
     person = data.person()
     for role in data.roles:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import adjusted, estimates, within
-from analysis.results import Analysis, Options, Result, Table, count, estimated, number, p_value, text
+from analysis.frames import add_holm, estimates, fixed_effects
+from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, number, p_value, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ def run(data: Data, options: Options) -> Result:
         if slope:
             slopes.append({"outcome": heading, "key": name, **slope})
     means.sort(key=lambda row: (row["outcome"], row["round"]))
-    adjusted(slopes)
+    add_holm(slopes)
     shown = [data.heading(name, table) for table, name in outcomes][:PANELS]
     more = f": the first {PANELS} of {len(outcomes)} outcomes" if len(outcomes) > PANELS else ""
     drawn = [row for row in means if row["outcome"] in shown and row["round"] <= MOST_ROUNDS]
@@ -55,7 +55,7 @@ def run(data: Data, options: Options) -> Result:
                 text("measure", "Measure"),
                 count("n", "n"),
                 count("clusters", "Matches"),
-                *estimated("Mean"),
+                *estimate_columns("Mean"),
             ],
             means,
         ),
@@ -109,7 +109,7 @@ def _rows(data: Data) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
 def _slope(frame: pd.DataFrame, name: str, level: float) -> dict[str, Any] | None:
     """Return OLS of the outcome on round and match dummies, CR1 by match; None if no match has several rounds."""
     known = frame[frame[name].notna()]
-    found = within(known["round"].astype(float), known[name], known["match"], known["match"], level=level)
+    found = fixed_effects(known["round"].astype(float), known[name], known["match"], known["match"], level=level)
     return found if found["estimate"] is not None else None
 
 

@@ -8,7 +8,7 @@ from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import estimates, units
-from analysis.results import Analysis, Options, Result, Table, count, estimated, number, text
+from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, number, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +73,7 @@ def run(data: Data, options: Options) -> Result:
             Table(
                 "robustness",
                 "Robustness check: outcomes without the 5 % with the most signals",
-                [text("outcome", "Outcome"), text("of", "Of"), count("n", "n"), *estimated("Mean or share")],
+                [text("outcome", "Outcome"), text("of", "Of"), count("n", "n"), *estimate_columns("Mean or share")],
                 robust,
                 note="Signals exclude no one from the dataset; this only shows whether results depend on a few people.",
             )

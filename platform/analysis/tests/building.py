@@ -34,10 +34,10 @@ def dataset(folder: Path, tables: Mapping[str, Rows], *, formats: Sequence[str] 
             _csv(folder / f"{name}.csv", plain, columns)
         if "parquet" in formats:
             _parquet(folder / f"{name}.parquet", plain, columns)
-    return sealed(folder, **manifest)
+    return write_manifest(folder, **manifest)
 
 
-def sealed(folder: Path, **manifest: Any) -> Path:
+def write_manifest(folder: Path, **manifest: Any) -> Path:
     """Write a manifest of the existing files."""
     files = {
         path.name: {"sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "bytes": path.stat().st_size}

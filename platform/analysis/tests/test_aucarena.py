@@ -19,7 +19,7 @@ def auctions(tmp_path):
     """Three auctions of two items with start price 1,000 and true value 2,000; p1 plans the second item first."""
     matches, seats, rounds, moves = [], [], [], []
 
-    def moved(match, at, role, item, phase, move, refused=0):
+    def decision(match, at, role, item, phase, move, refused=0):
         moves.append({"match": match, "move_number": at, "role": role, "round": item, "phase": phase,
                       "move": json.dumps(move, separators=(",", ":")), "move_bid": move.get("bid"),
                       "move_priorities": json.dumps(move["priorities"]) if "priorities" in move else None,
@@ -44,11 +44,11 @@ def auctions(tmp_path):
                                "priority_initial": {1: 1, 2: 3}[place] if role == "p1" else None,
                                "priority_current": {1: 1, 2: 2}[place] if role == "p1" else None,
                                "payoff": 2000 - price if winner == role else 0})  # fmt: skip
-        moved(match, 1, "p1", 1, "round 1", {"priorities": {"L1": 1, "L2": 3}})
-        moved(match, 2, "p1", 1, "round 1", {"bid": 1000}, refused=2)
-        moved(match, 3, "p2", 1, "round 1", {"bid": 1050})
-        moved(match, 4, "p1", 1, "round 2", {"bid": 1155})
-        moved(match, 5, "p1", 2, "round 1", {"priorities": {"L2": 2}})
+        decision(match, 1, "p1", 1, "round 1", {"priorities": {"L1": 1, "L2": 3}})
+        decision(match, 2, "p1", 1, "round 1", {"bid": 1000}, refused=2)
+        decision(match, 3, "p2", 1, "round 1", {"bid": 1050})
+        decision(match, 4, "p1", 1, "round 2", {"bid": 1155})
+        decision(match, 5, "p1", 2, "round 1", {"priorities": {"L2": 2}})
     return load(dataset(tmp_path / "d", {"matches": matches, "seats": seats, "rounds": rounds, "decisions": moves}))
 
 

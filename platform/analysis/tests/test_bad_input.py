@@ -14,7 +14,7 @@ from analysis.errors import DataError
 from analysis.registry import analyses
 from analysis.results import Analysis, Options, Result, Table, text
 from analysis.running import run_analysis
-from analysis.tests.building import dataset, match, sealed
+from analysis.tests.building import dataset, match, write_manifest
 from analysis.writing import csv_bytes, html_table, latex_table
 
 
@@ -23,7 +23,7 @@ def rows(number: int = 8, **more):
 
 
 @pytest.fixture
-def good(tmp_path) -> Path:
+def valid(tmp_path) -> Path:
     return dataset(tmp_path / "good", {"matches": rows()})
 
 
@@ -60,49 +60,49 @@ def test_invalid_datasets_are_refused(tmp_path, analyse):
     assert not (tmp_path / "out").exists()
 
 
-def test_changed_files_are_refused_or_marked_on_every_page(good, tmp_path, analyse):
-    with (good / "matches.csv").open("a") as opened:
+def test_changed_files_are_refused_or_marked_on_every_page(valid, tmp_path, analyse):
+    with (valid / "matches.csv").open("a") as opened:
         opened.write("\n")
-    code, said = analyse(good, "--to", tmp_path / "out", *ONE)
+    code, said = analyse(valid, "--to", tmp_path / "out", *ONE)
     assert code == 2 and "matches.csv" in said and not (tmp_path / "out").exists()
-    assert analyse(good, "--to", tmp_path / "out", *ONE, "--allow-modified")[0] == 0
+    assert analyse(valid, "--to", tmp_path / "out", *ONE, "--allow-modified")[0] == 0
     for page in [tmp_path / "out" / "report.html", *(tmp_path / "out" / "tables").glob("*.html")]:
         assert "Files changed after the export: good/matches.csv" in page.read_text()
 
 
-def test_nonempty_folders_are_not_overwritten(good, tmp_path, analyse):
+def test_nonempty_folders_are_not_overwritten(valid, tmp_path, analyse):
     out = tmp_path / "out"
     out.mkdir()
     (out / "mine.txt").write_text("kept")
     for replace in [(), ("--replace",)]:
-        code, said = analyse(good, "--to", out, *ONE, *replace)
+        code, said = analyse(valid, "--to", out, *ONE, *replace)
         assert code == 2 and len(said.strip().splitlines()) == 1
     assert [path.name for path in out.iterdir()] == ["mine.txt"]
 
 
-def test_only_output_of_an_earlier_analysis_is_replaced(good, tmp_path, analyse):
+def test_only_output_of_an_earlier_analysis_is_replaced(valid, tmp_path, analyse):
     out = tmp_path / "out"
-    assert analyse(good, "--to", out, *ONE)[0] == 0
-    assert analyse(good, "--to", out, *ONE)[0] == 2
-    assert analyse(good, "--to", out, "--only", "general.power", "--replace")[0] == 0
+    assert analyse(valid, "--to", out, *ONE)[0] == 0
+    assert analyse(valid, "--to", out, *ONE)[0] == 2
+    assert analyse(valid, "--to", out, "--only", "general.power", "--replace")[0] == 0
     assert not list((out / "tables").glob("general.outcomes*"))
     (out / "tables" / "notes.docx").write_text("mine")
-    assert analyse(good, "--to", out, *ONE, "--replace")[0] == 2
+    assert analyse(valid, "--to", out, *ONE, "--replace")[0] == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["good", "out"]
 
 
-def test_duplicate_matches_and_other_games_are_refused(good, tmp_path, analyse):
-    code, said = analyse(good, good, "--to", tmp_path / "out")
+def test_duplicate_matches_and_other_games_are_refused(valid, tmp_path, analyse):
+    code, said = analyse(valid, valid, "--to", tmp_path / "out")
     assert code == 2 and "m000000" in said
     other = dataset(tmp_path / "other", {"matches": [match(99, game="chess")]})
-    code, said = analyse(good, other, "--to", tmp_path / "out")
+    code, said = analyse(valid, other, "--to", tmp_path / "out")
     assert code == 2 and "chess" in said and "toy" in said
 
 
-def test_missing_tables_and_columns_skip_analyses(good):
-    found = {one.analysis.id: one.reason for one in (run_analysis(a, load(good), Options()) for a in analyses())}
+def test_missing_tables_and_columns_skip_analyses(valid):
+    found = {one.analysis.id: one.reason for one in (run_analysis(a, load(valid), Options()) for a in analyses())}
     assert found["general.models"] == "The dataset has no table llm_calls."
-    folder = dataset(good.parent / "few", {"matches": [{"match": "m1", "game": "toy"}]})
+    folder = dataset(valid.parent / "few", {"matches": [{"match": "m1", "game": "toy"}]})
     assert load(folder).run("general.outcomes").reason == "The table matches has no column player_*."
 
 
@@ -119,7 +119,7 @@ def test_unusable_numbers_are_left_out_and_counted(tmp_path):
     folder = dataset(tmp_path / "odd", {"matches": given})
     file = folder / "matches.csv"
     file.write_text(file.read_text().replace("0.7", "inf").replace("0.6", "many"))
-    found = load(sealed(folder)).run("general.outcomes")
+    found = load(write_manifest(folder)).run("general.outcomes")
     assert found.numbers["efficiency"]["n"] == 1
     assert any("matches.efficiency: 2 values" in warning for warning in found.result.warnings)
 
@@ -131,13 +131,13 @@ def test_negative_times_are_left_out_and_counted(tmp_path):
     assert data.invalid_values["matches", "seconds"] == 1
 
 
-def test_failing_analysis_does_not_stop_others(good, tmp_path, analyse, monkeypatch):
+def test_failing_analysis_does_not_stop_others(valid, tmp_path, analyse, monkeypatch):
     def run(data, options):
-        raise ValueError("with what somebody said")
+        raise ValueError("with what someone said")
 
     bad = Analysis(id="general.bad", title="Bad", question="?", method=".", run=run)
     monkeypatch.setattr("analysis.registry.analyses", lambda: (bad, *analyses()))
-    assert analyse(good, "--to", tmp_path / "out", "--only", "general.bad,general.outcomes")[0] == 1
+    assert analyse(valid, "--to", tmp_path / "out", "--only", "general.bad,general.outcomes")[0] == 1
     found = {one["id"]: one for one in json.loads((tmp_path / "out" / "results.json").read_text())["analyses"]}
     assert found["general.outcomes"]["status"] == "done"
     assert found["general.bad"]["reason"].startswith("ValueError in test_bad_input.run, line ")
@@ -156,12 +156,12 @@ def test_markup_formulas_and_tex_are_escaped(tmp_path):
     assert "<script" not in figure.svg()
 
 
-def test_the_same_input_gives_the_same_bytes(good, tmp_path, analyse):
+def test_the_same_input_gives_the_same_bytes(valid, tmp_path, analyse):
     def written(folder: Path) -> dict[str, bytes]:
         return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
     for name in ("one", "two"):
-        assert analyse(good, "--to", tmp_path / name, *ONE)[0] == 0
+        assert analyse(valid, "--to", tmp_path / name, *ONE)[0] == 0
     assert written(tmp_path / "one") == written(tmp_path / "two")
     assert set(written(tmp_path / "one")) == {
         "report.html", "results.json", "figures/general.outcomes.outcomes.svg", "figures/general.outcomes.outcomes.png",
@@ -177,15 +177,15 @@ def test_demonstrations_are_stamped_and_skipping_is_not_failing(tmp_path, analys
 
 
 @pytest.mark.parametrize("words", [("--level", "95"), ("--draws", "0"), ("--seed", "x")])
-def test_invalid_options_are_refused(good, tmp_path, analyse, words):
+def test_invalid_options_are_refused(valid, tmp_path, analyse, words):
     with pytest.raises(SystemExit) as ended:
-        analyse(good, "--to", tmp_path / "out", *words)
+        analyse(valid, "--to", tmp_path / "out", *words)
     assert ended.value.code == 2
 
 
-def test_unknown_analyses_and_systems_are_refused(good, tmp_path, analyse):
-    assert "general.nothing" in analyse(good, "--to", tmp_path / "out", "--only", "general.nothing")[1]
-    assert analyse(good, "--to", tmp_path / "out", "--system", "chess")[0] == 2
+def test_unknown_analyses_and_systems_are_refused(valid, tmp_path, analyse):
+    assert "general.nothing" in analyse(valid, "--to", tmp_path / "out", "--only", "general.nothing")[1]
+    assert analyse(valid, "--to", tmp_path / "out", "--system", "chess")[0] == 2
     with pytest.raises(DataError):
         load()
 
@@ -198,11 +198,11 @@ def test_excluded_rows_are_left_out(tmp_path):
     assert len(data.table("matches", everything=True)) == 3
 
 
-def test_results_record_options_and_dataset(good, tmp_path, analyse):
-    assert analyse(good, "--to", tmp_path / "out", *ONE, "--seed", 7)[0] == 0
+def test_results_record_options_and_dataset(valid, tmp_path, analyse):
+    assert analyse(valid, "--to", tmp_path / "out", *ONE, "--seed", 7)[0] == 0
     results = json.loads((tmp_path / "out" / "results.json").read_text())
     assert (results["format"], results["format_version"], results["options"]["seed"]) == ("parley-analysis", 1, 7)
-    assert results["dataset"]["sha256"] == load(good).sha256
+    assert results["dataset"]["sha256"] == load(valid).sha256
     assert set(results["analyses"][0]) == {
         "id", "status", "reason", "n", "numbers", "tables", "figures", "warnings",
     }  # fmt: skip

@@ -12,7 +12,7 @@ from analysis import load, output
 from analysis.registry import analyses
 from analysis.results import Options
 from analysis.running import run_analysis
-from analysis.tests.building import sealed
+from analysis.tests.building import write_manifest
 from analysis.tests.conftest import GAMES
 from analysis.writing import csv_bytes, html_table, latex_table
 
@@ -25,7 +25,7 @@ QUICK = Options(draws=20)
 OF_MATCHES = ("seats", "rounds", "decisions", "messages", "llm_calls", "tool_calls")
 
 
-def cut(source, target, *, matches: int):
+def truncated(source, target, *, matches: int):
     """Copy the dataset with only its first matches and the rows that belong to them."""
     target.mkdir()
     kept = pd.read_csv(source / "matches.csv", dtype=str).head(matches)
@@ -40,7 +40,7 @@ def cut(source, target, *, matches: int):
         elif path.stem == "participants":
             frame = frame[frame["match"].isin(kept["match"])]
         frame.to_csv(target / path.name, index=False)
-    return sealed(target)
+    return write_manifest(target)
 
 
 def check_contract(folder, chosen=None, *, draw: bool = False) -> dict[str, str]:
@@ -93,4 +93,4 @@ def test_all_analyses_on_people(people, draw):
     ],
 )
 def test_all_analyses_on_tiny_datasets(people, tmp_path, matches):
-    check_contract(cut(people, tmp_path / "cut", matches=matches))
+    check_contract(truncated(people, tmp_path / "cut", matches=matches))

@@ -10,7 +10,7 @@ import pytest
 
 from analysis import load
 from analysis.published.coopeval.payoffs import rank_best_first, shown_steps
-from analysis.published.coopeval.tournaments import normalised, over_runs_then_games, spread
+from analysis.published.coopeval.tournaments import mean_and_se, mean_over_games, normalised
 from analysis.tests.building import dataset
 
 PAID = {"CC": (2, 2), "CD": (0, 3), "DC": (3, 0), "DD": (1, 1)}
@@ -34,7 +34,7 @@ def tournament(mechanism="none", runs=1, game="prisoners_dilemma", **more):
     return matches, rounds
 
 
-def opened(folder, *parts, decisions=()):
+def loaded(folder, *parts, decisions=()):
     matches, rounds = ([row for part in parts for row in part[at]] for at in (0, 1))
     return load(dataset(folder, {"matches": matches, "rounds": rounds, "decisions": list(decisions) or DECIDED}))
 
@@ -43,7 +43,7 @@ DECIDED = {"match": "text", "role": "text", "round": "number", "phase": "text", 
 
 
 def test_mean_and_fitness_use_the_right_populations(tmp_path):
-    found = opened(tmp_path / "d", tournament()).run("coopeval.payoffs")
+    found = loaded(tmp_path / "d", tournament()).run("coopeval.payoffs")
     rows = found.tables["aggregate"].frame.set_index("agent")
     # kind: (2 + 0)/2 = 1, normalised 0; hard: (3 + 1)/2 = 2, normalised 1. Selection leaves only hard: 1 point.
     assert rows["mean"].to_dict() == {"openai:kind": 0, "openai:hard": 1, "all agents": 0.5}
@@ -53,8 +53,8 @@ def test_mean_and_fitness_use_the_right_populations(tmp_path):
 
 def test_standard_errors_are_over_games():
     values = {("a", 1): 0.0, ("a", 2): 1.0, ("b", 1): 1.0}
-    assert over_runs_then_games(values) == {"estimate": 0.75, "se": pytest.approx(0.25), "n": 2}
-    assert spread([0.4]) == {"estimate": 0.4, "se": None, "n": 1}
+    assert mean_over_games(values) == {"estimate": 0.75, "se": pytest.approx(0.25), "n": 2}
+    assert mean_and_se([0.4]) == {"estimate": 0.4, "se": None, "n": 1}
     assert (normalised(5, "travelers_dilemma"), normalised(1.25, "public_goods"), normalised(3, "stag_hunt")) == (
         1, 0.5, None,
     )  # fmt: skip
@@ -64,21 +64,21 @@ def test_mechanisms_are_ranked(tmp_path):
     better, rounds = tournament("contract")
     for row in better:
         row["payoffs_p1"], row["payoffs_p2"] = 2, 2
-    data = opened(tmp_path / "d", tournament(), (better, rounds), tournament(game="trust"))
+    data = loaded(tmp_path / "d", tournament(), (better, rounds), tournament(game="trust"))
     rows = data.run("coopeval.ranking", draws=20).tables["mechanisms"].frame
     assert rows["mechanism"].tolist() == ["contract", "none"]
     assert rows["published"].tolist() == [1, 6]
-    assert opened(tmp_path / "e", tournament()).run("coopeval.ranking").status == "skipped"
+    assert loaded(tmp_path / "e", tournament()).run("coopeval.ranking").status == "skipped"
 
 
 def test_payoffs_of_every_pair_of_agents(tmp_path):
-    data = opened(tmp_path / "d", tournament(runs=2))
+    data = loaded(tmp_path / "d", tournament(runs=2))
     table = data.run("coopeval.meta_game").tables["payoffs"].frame.set_index(["agent", "other"])
     assert table.loc[("openai:hard", "openai:kind"), ["own", "others", "estimate"]].tolist() == [3, 0, 2]
 
 
 def test_selection_ends_with_the_fitter_agent(tmp_path):
-    data = opened(tmp_path / "d", tournament())
+    data = loaded(tmp_path / "d", tournament())
     found = data.run("coopeval.dynamics")
     [end] = found.tables["ends"].frame.to_dict("records")
     assert (end["openai:hard"], end["points"]) == (pytest.approx(1, abs=1e-3), pytest.approx(1, abs=1e-3))
@@ -89,7 +89,7 @@ def test_selection_ends_with_the_fitter_agent(tmp_path):
 
 def test_ratings_become_ranks_with_the_best_first(tmp_path):
     assert rank_best_first([-0.5, -0.5 + 1e-12, 0.0]) == [2.5, 2.5, 1]
-    rows = opened(tmp_path / "d", tournament()).run("coopeval.deviation").tables["ranks"].frame.set_index("agent")
+    rows = loaded(tmp_path / "d", tournament()).run("coopeval.deviation").tables["ranks"].frame.set_index("agent")
     # Deviating to hard gains nothing if both play it; deviating to kind loses a point.
     assert rows["estimate"].to_dict() == {"openai:hard": 1, "openai:kind": 2}
     assert rows["rating"].to_dict() == {"openai:hard": pytest.approx(0, abs=1e-6), "openai:kind": pytest.approx(-1)}
@@ -102,7 +102,7 @@ def test_stated_probabilities_appear_next_to_actions(tmp_path):
         {"match": first, "role": role, "round": 1, "phase": "act", "move": json.dumps(move)}
         for role, move in (("p1", {"percentages": {"A0": 60, "A1": 40}}), ("p2", {"action": "A0"}))
     ]
-    table = opened(tmp_path / "d", part, decisions=moves).run("coopeval.actions").tables["actions"].frame
+    table = loaded(tmp_path / "d", part, decisions=moves).run("coopeval.actions").tables["actions"].frame
     assert table.set_index("action")["estimate"].to_dict() == {"A0": 0.8, "A1": pytest.approx(0.2)}
     assert table.set_index("action")["realised"].to_dict() == {"A0": 0.5, "A1": 0.5}
 
@@ -112,7 +112,7 @@ def test_reactions_follow_the_co_players_last_action(tmp_path):
     name = matches[1]["match"]  # kind against hard; kind defects in the second round
     rounds += [{"match": name, "round": 2, "role": role, "group": 1, "action": "A1", "delegated": None, "points": 1}
                for role in ("p1", "p2")]  # fmt: skip
-    table = opened(tmp_path / "d", (matches, rounds)).run("coopeval.reactions").tables["reactions"].frame
+    table = loaded(tmp_path / "d", (matches, rounds)).run("coopeval.reactions").tables["reactions"].frame
     kind = table[table["player"] == "openai:kind"].set_index(["after", "action"])["k"].to_dict()
     assert kind == {("after A1", "A1"): 1, ("no history", "A0"): 4}
 
@@ -130,7 +130,7 @@ def contracts(tmp_path):
                     ("approve", {"approve": {"C1": kind, "C2": kind}}), ("sign", {"sign": kind})]  # fmt: skip
             moves += [{"match": row["match"], "role": role, "round": 1, "phase": phase, "move": json.dumps(move)}
                       for phase, move in made]  # fmt: skip
-    return opened(tmp_path / "d", part, decisions=moves)
+    return loaded(tmp_path / "d", part, decisions=moves)
 
 
 def test_votes_and_signatures(contracts):
@@ -149,7 +149,7 @@ def test_designs_are_judged_by_stability_and_dominance(contracts):
 
 
 def test_reasons_need_a_judge(tmp_path):
-    data = opened(tmp_path / "d", tournament())
+    data = loaded(tmp_path / "d", tournament())
     assert "labels.csv" in data.run("coopeval.reasons").reason
     with (tmp_path / "d" / "labels.csv").open("w", newline="") as opened_file:
         writer = csv.writer(opened_file)

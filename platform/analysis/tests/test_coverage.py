@@ -34,7 +34,7 @@ def classical(rng: Generator):
     return toolbox.ols(data, "y", {"arm": "a", "place": "x"})
 
 
-def uneven(rng: Generator):
+def heteroscedastic(rng: Generator):
     """Return a regression on 500 rows, because HC1 is correct in large samples only."""
     arm, place, expected = design(rng, 500)
     spread = np.where(arm == "b", 2.0, 0.7)
@@ -52,7 +52,7 @@ def clustered(rng: Generator):
     return toolbox.ols(data, "y", {"arm": "a", "place": "x"}, clusters="person")
 
 
-@pytest.mark.parametrize("regression", [classical, uneven, clustered])
+@pytest.mark.parametrize("regression", [classical, heteroscedastic, clustered])
 def test_a_regressions_intervals_cover_the_truth(regression: Callable[[Generator], dict]):
     rng = np.random.default_rng(1)
     covered = dict.fromkeys(EFFECTS, 0)
@@ -104,7 +104,7 @@ def test_other_intervals_cover_the_truth(interval):
     assert 0.93 <= covered / DATASETS <= 0.97
 
 
-def nothing_in(regression: Callable[[Generator], dict]):
+def p_value_of(regression: Callable[[Generator], dict]):
     def p(rng: Generator) -> float:
         return next(term["p"] for term in regression(rng)["terms"] if term["term"] == "arm=b")
 
@@ -130,8 +130,8 @@ def null_balance(rng: Generator) -> float:
 @pytest.mark.parametrize(
     "p_of",
     [
-        nothing_in(null_ols),
-        nothing_in(null_clustered),
+        p_value_of(null_ols),
+        p_value_of(null_clustered),
         lambda rng: toolbox.paired(rng.normal(size=30), rng.normal(size=30))["p"],
         lambda rng: toolbox.welch(rng.normal(size=30), rng.normal(scale=2, size=50))["p"],
         lambda rng: toolbox.pearson(rng.normal(size=40), rng.normal(size=40))["p"],

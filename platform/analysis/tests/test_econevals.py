@@ -6,7 +6,7 @@ import pytest
 
 from analysis import load
 from analysis.published.econevals.benchmarks import first_near_best
-from analysis.published.econevals.litmus import choices, drawn_rates, fitted, order_effect
+from analysis.published.econevals.litmus import best_overall_rate, bootstrap_rates, choices, order_effect
 from analysis.results import Options
 from analysis.tests.building import dataset
 
@@ -16,12 +16,12 @@ def match(at, game, agent, **more):
             "in_dataset": True}  # fmt: skip
 
 
-def opened(folder, matches, **tables):
+def loaded(folder, matches, **tables):
     return load(dataset(folder, {"matches": matches, **tables}))
 
 
 @pytest.fixture
-def bought(tmp_path):
+def procurements(tmp_path):
     """Two agents on the same three instances with differences .1, .2, .3; a third agent on another instance."""
     scores = {"a": (0.9, 0.8, 1.0), "b": (0.8, 0.6, 0.7)}
     rows = [
@@ -35,18 +35,18 @@ def bought(tmp_path):
         {"match": row["match"], "round": t, "best_so_far": best, "optimum": 10}
         for row in rows for t, best in enumerate([2, 9, 9, 10], start=1)
     ]  # fmt: skip
-    return opened(tmp_path / "d", rows, rounds=rounds)
+    return loaded(tmp_path / "d", rows, rounds=rounds)
 
 
-def test_scores_are_shown_next_to_published_ones(bought):
-    rows = {row["agent"]: row for row in bought.run("econevals.scores").tables["scores"].frame.to_dict("records")}
+def test_scores_are_shown_next_to_published_ones(procurements):
+    rows = {row["agent"]: row for row in procurements.run("econevals.scores").tables["scores"].frame.to_dict("records")}
     assert (rows["a"]["estimate"], rows["a"]["solved"]) == (pytest.approx(90), 1)
     assert rows["a"]["published"] == "72.8, 62.3, 43.8"
     assert rows["c"]["missing"] == 1
 
 
-def test_agents_are_compared_on_the_instances_that_both_played(bought):
-    [row] = bought.run("econevals.tests").tables["score"].frame.to_dict("records")
+def test_agents_are_compared_on_the_instances_that_both_played(procurements):
+    [row] = procurements.run("econevals.tests").tables["score"].frame.to_dict("records")
     # mean .2, sd .1: t = .2/(.1/√3)
     assert (row["n"], row["estimate"], row["t"]) == (3, pytest.approx(0.2), pytest.approx(3.464102))
 
@@ -54,20 +54,20 @@ def test_agents_are_compared_on_the_instances_that_both_played(bought):
 def test_without_a_shared_instance_there_is_no_test(tmp_path):
     rows = [match(at, "pricing", agent, config_level="hard", config_instance_seed=at, score=0.5)
             for at, agent in enumerate("ab")]  # fmt: skip
-    found = opened(tmp_path / "d", rows).run("econevals.tests")
+    found = loaded(tmp_path / "d", rows).run("econevals.tests")
     assert (found.status, "same instance" in found.reason) == ("skipped", True)
 
 
-def test_exploration_and_every_run(bought):
-    rates = bought.run("econevals.exploration").tables["rates"].frame.set_index("agent")
+def test_exploration_and_every_run(procurements):
+    rates = procurements.run("econevals.exploration").tables["rates"].frame.set_index("agent")
     assert rates.loc["b", "estimate"] == pytest.approx(0.35)
     assert rates.loc["a", "published"] == 0.27
-    assert len(bought.run("econevals.runs").tables["runs"].frame) == 7
+    assert len(procurements.run("econevals.runs").tables["runs"].frame) == 7
 
 
-def test_learning_uses_first_good_period_and_mean(bought):
+def test_learning_uses_first_good_period_and_mean(procurements):
     assert (first_near_best([0.2, 0.9, 0.9, 1.0]), first_near_best([0.0, 0.0])) == (2, None)
-    rows = bought.run("econevals.learning", draws=20).tables["speed"].frame.set_index("agent")
+    rows = procurements.run("econevals.learning", draws=20).tables["speed"].frame.set_index("agent")
     assert (rows.loc["a", "first"], rows.loc["a", "area"]) == (2, pytest.approx(0.75))
 
 
@@ -75,7 +75,7 @@ def test_scheduling_keeps_the_best_and_the_last_score(tmp_path):
     rows = [match(1, "scheduling", "a", config_level="basic", config_periods=4, score=1.0, solved=True,
                   exploration_rate=1.0, expected_blocking_pairs=4.0, config_instance_seed=0)]  # fmt: skip
     rounds = [{"match": "m001", "round": t, "blocking_pairs": b} for t, b in enumerate([2, 6, 0], start=1)]
-    found = opened(tmp_path / "d", rows, rounds=rounds).run("econevals.learning")
+    found = loaded(tmp_path / "d", rows, rounds=rounds).run("econevals.learning")
     assert found.tables["curves"].frame["estimate"].tolist() == [0.5, 0.5, 1, 1]
 
 
@@ -89,7 +89,7 @@ def test_litmus_scores_come_with_reliability(tmp_path):
     rows = [allocation(0, "a", "both", 0, 0.2), allocation(1, "a", "both", 1, 0.4),
             allocation(2, "a", "efficiency", 0, 1.0), allocation(3, "a", "equality", 0, 0.1),
             allocation(4, "b", "both", 0, 0.1), allocation(5, "b", "both", 1, 0.1)]  # fmt: skip
-    data = opened(tmp_path / "d", rows)
+    data = loaded(tmp_path / "d", rows)
     row = data.run("econevals.litmus", draws=50).tables["litmus"].frame.set_index("agent").loc["a"]
     assert (row["estimate"], row["reliability"], row["reliability_n"]) == (pytest.approx(0.3), pytest.approx(0.8), 2)
     tests = data.run("econevals.equality").tables["tests"].frame.set_index(["agent", "other"])
@@ -98,7 +98,7 @@ def test_litmus_scores_come_with_reliability(tmp_path):
 
 
 @pytest.fixture
-def waited(tmp_path):
+def patience_answers(tmp_path):
     """The specification's case: 1 year, 102, 104, 106, 108, later from 106; in a second match also once at 104."""
     rows, rounds = [], []
     for at, late in enumerate([(106, 108), (106, 108)]):
@@ -108,22 +108,22 @@ def waited(tmp_path):
             later = amount in late or (at == 1 and amount == 104 and now_first)
             rounds.append({"match": f"m{at:03}", "round": number + 1, "amount": float(amount),
                            "now_option": "A" if now_first else "B", "later": later})  # fmt: skip
-    return opened(tmp_path / "d", rows, rounds=rounds)
+    return loaded(tmp_path / "d", rows, rounds=rounds)
 
 
-def test_the_implied_rate_of_all_choices(waited):
-    answers = choices(waited, waited.table("matches", ["match", "config_horizon"]))
-    assert fitted([{"answers": answers["m000"]}])["rate"] == pytest.approx(0.049)
-    once = fitted([{"answers": answers["m001"]}])
+def test_the_implied_rate_of_all_choices(patience_answers):
+    answers = choices(patience_answers, patience_answers.table("matches", ["match", "config_horizon"]))
+    assert best_overall_rate([{"answers": answers["m000"]}])["rate"] == pytest.approx(0.049)
+    once = best_overall_rate([{"answers": answers["m001"]}])
     assert (once["rate"], once["reliability"]) == (pytest.approx(0.039), pytest.approx(0.875))
-    low, high = drawn_rates([{"answers": own} for own in answers.values()], Options(draws=200))
+    low, high = bootstrap_rates([{"answers": own} for own in answers.values()], Options(draws=200))
     assert (low, high) == (pytest.approx(0.039), pytest.approx(0.049))
-    rows = waited.run("econevals.patience", draws=20).tables["rates"].frame.set_index("horizon")
+    rows = patience_answers.run("econevals.patience", draws=20).tables["rates"].frame.set_index("horizon")
     assert rows.loc["1 year", "published"] == "10.45, 8.00, 6.00"
 
 
-def test_the_order_of_the_options(waited):
-    found = order_effect(waited, {"m000", "m001"})
+def test_the_order_of_the_options(patience_answers):
+    found = order_effect(patience_answers, {"m000", "m001"})
     assert (found["now_first_only"], found["later_first_only"], found["n"], found["p"]) == (1, 0, 8, 1.0)
 
 
@@ -137,7 +137,7 @@ def test_collusion(tmp_path):
             firms(5, "a", None, False, True)]  # fmt: skip
     rounds = [{"match": "m1", "round": t, "role": role, "price": 2.0 * (t + shift)}
               for t in (1, 2, 3, 4) for role, shift in (("firm_1", -2), ("firm_2", 0))]  # fmt: skip
-    data = opened(tmp_path / "d", rows, rounds=rounds)
+    data = loaded(tmp_path / "d", rows, rounds=rounds)
     found = data.run("econevals.duopoly")
     [test] = found.tables["tests"].frame.to_dict("records")
     assert (test["estimate"], test["t"]) == (pytest.approx(-0.5), pytest.approx(-0.5 / 0.02**0.5))

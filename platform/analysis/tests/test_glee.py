@@ -10,7 +10,7 @@ from analysis import load
 from analysis.published.glee import prediction
 from analysis.published.glee.families import FAMILIES
 from analysis.published.glee.prediction import rmse, split
-from analysis.published.glee.together import equilibria, with_itself
+from analysis.published.glee.together import equilibria, same_model_difference
 from analysis.tests.building import dataset, match
 
 FLASH, OTHER, HUMAN = "google:gemini-1.5-flash", "openai:gpt-4o", "human"
@@ -52,7 +52,7 @@ def bargains(players=(FLASH, OTHER, HUMAN), **effects):
 
 
 @pytest.fixture
-def played(tmp_path):
+def glee_data(tmp_path):
     rows = bargains()
     for row in rows:
         row.setdefault("participant_alice", None)
@@ -70,8 +70,8 @@ def played(tmp_path):
     }))  # fmt: skip
 
 
-def test_markets_have_the_papers_layout_and_values(played):
-    rows = played.run("glee.market").tables["bargaining"].frame.to_dict("records")
+def test_markets_have_the_papers_layout_and_values(glee_data):
+    rows = glee_data.run("glee.market").tables["bargaining"].frame.to_dict("records")
     best, reference = rows[0], next(row for row in rows if row["reference"])
     assert [best[f"market_{at}"] for at in range(3)] == ["12", "no", "no"]
     # 10 points for the horizon, 2 for the information; their interaction is a market of its own.
@@ -83,16 +83,16 @@ def test_markets_have_the_papers_layout_and_values(played):
     assert [row["best_efficiency"] for row in rows].count(True) >= 1
 
 
-def test_players_are_compared_with_the_papers_reference(played):
-    rows = {row["player"]: row for row in played.run("glee.players").tables["bargaining"].frame.to_dict("records")}
+def test_players_are_compared_with_the_papers_reference(glee_data):
+    rows = {row["player"]: row for row in glee_data.run("glee.players").tables["bargaining"].frame.to_dict("records")}
     assert rows[FLASH]["alice"] == 0
     assert (rows[OTHER]["alice"], rows[HUMAN]["alice"]) == (pytest.approx(3), pytest.approx(20))
     assert rows[OTHER]["bob"] == pytest.approx(0, abs=1e-9)
     assert rows[HUMAN]["published_alice"] == "6.6 ± 1.1"
 
 
-def test_people_are_ranked_among_the_players(played):
-    rows = {row["role"]: row for row in played.run("glee.humans").tables["ranks"].frame.to_dict("records")}
+def test_people_are_ranked_among_the_players(glee_data):
+    rows = {row["role"]: row for row in glee_data.run("glee.humans").tables["ranks"].frame.to_dict("records")}
     assert (rows["Alice"]["rank"], rows["Alice"]["of"], rows["Alice"]["best"]) == (1, 3, OTHER)
     assert rows["Alice"]["verdict"] == "above the best model"
     assert rows["Alice"]["published"] == "highest"
@@ -119,7 +119,7 @@ def test_a_pairs_effect_is_relative_to_the_mean_over_pairs(tmp_path):
 
 def test_a_model_with_itself_against_the_others():
     effects = {("a", "a"): 0.3, ("a", "b"): -0.1, ("b", "a"): 0.0, ("b", "b"): -0.2}
-    found = with_itself(effects)
+    found = same_model_difference(effects)
     assert (found["diagonal"], found["others"]) == (pytest.approx(0.05), pytest.approx(-0.05))
     assert found["estimate"] == pytest.approx(0.1)
 
@@ -136,41 +136,41 @@ def test_equilibria_of_the_choice_of_models(tmp_path):
     assert (row["alice"], row["bob"], row["share"]) == (OTHER, OTHER, 1.0)
 
 
-def test_first_offers_and_final_gains(played):
-    rows = {row["who"]: row for row in played.run("glee.anchoring").tables["correlations"].frame.to_dict("records")}
+def test_first_offers_and_final_gains(glee_data):
+    rows = {row["who"]: row for row in glee_data.run("glee.anchoring").tables["correlations"].frame.to_dict("records")}
     assert set(rows) == {"human Bob", "human Alice", "agents only"}
     assert rows["human Bob"]["published"] == 0.63
     assert rows["human Bob"]["n"] == 16
 
 
-def test_shuffles_are_fixed_and_errors_are_out_of_sample(played, monkeypatch):
+def test_shuffles_are_fixed_and_errors_are_out_of_sample(glee_data, monkeypatch):
     train, test = split(10, 3)
     assert len(test) == 2
     assert sorted([*train, *test]) == list(range(10))
     assert rmse([1.0, 2.0], [1.0, 4.0]) == pytest.approx(2**0.5)
     monkeypatch.setattr(prediction, "TREES", {})  # trees take seconds
-    rows = played.run("glee.prediction").tables["errors"].frame.set_index("metric")
+    rows = glee_data.run("glee.prediction").tables["errors"].frame.set_index("metric")
     assert rows.loc["Efficiency", "linear"] == pytest.approx(0, abs=1e-9)
     assert rows.loc["Efficiency", "published"] == 0.131
 
 
-def test_counts_are_shown_next_to_published_ones(played):
-    found = played.run("glee.counts").tables
+def test_counts_are_shown_next_to_published_ones(glee_data):
+    found = glee_data.run("glee.counts").tables
     [row] = found["families"].frame.to_dict("records")
     assert (row["games"], row["words"], row["published_games"]) == (64, 7, 33_700)
     [cell] = found["cells"].frame.to_dict("records")
     assert (cell["kind"], cell["games"], cell["published_games"]) == ("main", 32, 50)
 
 
-def test_checks_count_participants_who_reached_them(played):
-    rows = {row["check"]: row for row in played.run("glee.checks").tables["failed"].frame.to_dict("records")}
+def test_checks_count_participants_who_reached_them(glee_data):
+    rows = {row["check"]: row for row in glee_data.run("glee.checks").tables["failed"].frame.to_dict("records")}
     assert (rows["Code word"]["failed"], rows["Code word"]["n"]) == (1, 10)
     assert (rows["Quiz, bargaining"]["failed"], rows["Quiz, bargaining"]["n"]) == (2, 9)
     assert (rows["Either"]["failed"], rows["Either"]["n"]) == (3, 10)
 
 
-def test_agreements_are_compared_with_the_equilibrium(played):
-    table = played.run("glee.rationality").tables["bargaining"].frame
+def test_agreements_are_compared_with_the_equilibrium(glee_data):
+    table = glee_data.run("glee.rationality").tables["bargaining"].frame
     endless = table[(table["by"] == "Horizon") & (table["level"] == "∞")].iloc[0]
     # (1 - .8)/(1 - .72) = 5/7; the mean agreed share over the eight pairs of players is .4 + (3·.03 + 2·.2)/8.
     assert endless["estimate"] == pytest.approx(0.4 + 0.49 / 8 - 5 / 7)
@@ -198,7 +198,7 @@ def test_trust_in_messages(tmp_path):
 
 
 def test_where_prices_lie(tmp_path):
-    def sold(at, price, seller=1.0, buyer=1.2):
+    def negotiation(at, price, seller=1.0, buyer=1.2):
         return match(
             at, game="negotiation", config_scale=100, config_seller_factor=seller, config_buyer_factor=buyer,
             config_rounds=10, config_complete_information=True, config_messages_allowed=False, price=price,
@@ -206,7 +206,7 @@ def test_where_prices_lie(tmp_path):
             bob_self_gain=0.0,
         )  # fmt: skip
 
-    rows = [sold(0, 105.0), sold(1, 130.0), sold(2, None), sold(3, 90.0)]
+    rows = [negotiation(0, 105.0), negotiation(1, 130.0), negotiation(2, None), negotiation(3, 90.0)]
     found = load(dataset(tmp_path / "d", {"matches": rows})).run("glee.rationality")
     table = found.tables["negotiation"].frame.set_index("where")
     assert table["k"].to_dict() == {

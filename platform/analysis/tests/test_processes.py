@@ -30,7 +30,7 @@ assert [one.analysis.id for one in found] == {NAMES}
 """
 
 
-def ignored(done: int, at: int) -> None:
+def no_progress(done: int, at: int) -> None:
     """Ignore the progress."""
 
 
@@ -53,7 +53,7 @@ def test_both_processes_work_and_results_are_in_order():
         time.sleep(0.02)
         return at, os.getpid()
 
-    found = from_both_ends(work, 8, ignored)
+    found = from_both_ends(work, 8, no_progress)
     assert [at for at, _process in found] == list(range(8))
     assert found[0][1] == os.getpid() != found[7][1]
 
@@ -71,7 +71,7 @@ def test_work_of_a_process_that_died_is_repeated():
         return at * at
 
     parent = os.getpid()
-    assert from_both_ends(work, 5, ignored) == [0, 1, 4, 9, 16]
+    assert from_both_ends(work, 5, no_progress) == [0, 1, 4, 9, 16]
 
 
 def test_errors_from_either_process_are_raised():
@@ -79,7 +79,7 @@ def test_errors_from_either_process_are_raised():
         return 1 // (3 - at)
 
     with pytest.raises(ZeroDivisionError):
-        from_both_ends(work, 4, ignored)
+        from_both_ends(work, 4, no_progress)
 
 
 def test_stopping_in_the_middle_ends_the_other_process(tmp_path):

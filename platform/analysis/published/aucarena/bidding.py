@@ -12,7 +12,7 @@ from analysis import charts
 from analysis.errors import SkippedError
 from analysis.published.aucarena.measures import corrected_failure_rate
 from analysis.published.aucarena.seats import GAMES, MATCH, NEEDED, OF_ITEMS, bidders, objective, settings, with_setting
-from analysis.results import Analysis, Options, Result, Table, count, estimated, number, share, text
+from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, number, share, text
 from analysis.toolbox import bootstrap, spearman
 from analysis.toolbox.resampling import bootstrap_ratio
 
@@ -64,7 +64,7 @@ def errors(data: Data, options: Options) -> Result:
     table = Table(
         "rates", "Corrected failure rates",
         [text("kind", "Kind"), text("player", "Bidder"), count("failures", "F"), count("correct", "C"),
-         *estimated("CFR", share), text("published", "Published")], results,
+         *estimate_columns("CFR", share), text("published", "Published")], results,
         note="CFR = F/(C + F). For bids, F counts refused attempts and C counts bids and withdrawals; for beliefs, C "
         "counts the states to report. We take the lowest published rate to be that of failed bids.",
     )  # fmt: skip

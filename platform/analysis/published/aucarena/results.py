@@ -16,7 +16,7 @@ from analysis.published.aucarena.seats import (
     settings,
     with_setting,
 )
-from analysis.results import Analysis, Options, Result, Table, count, estimated, number, share, text
+from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, number, share, text
 from analysis.toolbox import mean, proportion, trueskill
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def skill(data: Data, options: Options) -> Result:
     for setting in settings(rows):
         matches = profits_by_auction(rows[rows["setting"] == setting])
         rated = trueskill(matches)
-        shuffled = over_orders(matches, options.seed)
+        shuffled = mean_over_orders(matches, options.seed)
         for player, rating in sorted(rated.items(), key=lambda pair: -pair[1]["mu"]):
             if note := rating.get("note"):
                 warnings.append(note)
@@ -61,7 +61,7 @@ def skill(data: Data, options: Options) -> Result:
     return Result([table], [figure], numbers, warnings=list(dict.fromkeys(warnings)))
 
 
-def over_orders(matches: Sequence[Mapping[str, float]], seed: int) -> dict[str, float]:
+def mean_over_orders(matches: Sequence[Mapping[str, float]], seed: int) -> dict[str, float]:
     """Return each player's μ, averaged over shuffled orders of the auctions."""
     import numpy as np
 
@@ -87,7 +87,7 @@ def human(data: Data, options: Options) -> Result:
         numbers[f"{order}.{player}"] = {**{k: profit.get(k) for k in ("estimate", "se", "low", "high")}, "n": len(own)}
     table = Table(
         "bidders", "Profit and items by bidder and order",
-        [text("order", "Order"), text("player", "Bidder"), *estimated("Profit"),
+        [text("order", "Order"), text("player", "Bidder"), *estimate_columns("Profit"),
          number("items", "Items"), count("n", "Auctions"),
          text("published", "Published (profit, items)")], results,
     )  # fmt: skip
@@ -121,7 +121,7 @@ def robustness(data: Data, options: Options) -> Result:
             results.append({"player": player, "k": k, **proportion(k, len(own), level=options.level)})
         tables.append(Table(
             "overpaid", "Items bought above their true value",
-            [text("player", "Bidder"), count("k", "Above"), count("n", "Items won"), *estimated("Share", share)],
+            [text("player", "Bidder"), count("k", "Above"), count("n", "Items won"), *estimate_columns("Share", share)],
             results,
         ))  # fmt: skip
         numbers |= {f"overpaid.{r['player']}": {k: r[k] for k in ("estimate", "low", "high", "n")} for r in results}

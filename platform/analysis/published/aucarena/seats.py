@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import SkippedError
-from analysis.frames import with_who, words
+from analysis.frames import level_text, players_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,12 +32,12 @@ def bidders(data: Data, columns: Sequence[str]) -> pd.DataFrame:
 def with_setting(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
     """Add the player, the auction's setting and its position in time (`at`) to rows with `match` and `role`."""
     rows = rows.copy()
-    rows["player"] = with_who(data, rows)
+    rows["player"] = players_of(data, rows)
     extra = [name for name in ("started_at", "config_objectives", "config_players") if data.has("matches", name)]
     about = data.table("matches", [*MATCH, *extra])
     about = about.sort_values([*(["started_at"] if "started_at" in extra else []), "match"], kind="stable")
     about["at"] = range(len(about))
-    about["budget"] = [words(value) for value in about["config_budget"]]
+    about["budget"] = [level_text(value) for value in about["config_budget"]]
     about["order"] = about["config_order"]
     about["setting"] = about["budget"] + ", " + about["order"]
     rows = rows.join(about.set_index("match")[["at", "budget", "order", "setting", *extra]], on="match")

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from analysis import charts
 from analysis.errors import SkippedError
-from analysis.frames import one_se
+from analysis.frames import with_se_bounds
 from analysis.published.coopeval.tournaments import (
     GAMES,
     NEEDED,
     Tournament,
+    mean_and_se,
+    mean_over_games,
     normalised,
-    over_runs_then_games,
     readable_name,
-    spread,
     tournaments,
 )
 from analysis.results import Analysis, Options, Result, Table, count, number, text
@@ -69,7 +69,7 @@ def scores(run: Tournament) -> dict[str, dict[str, float]]:
     return found
 
 
-def collected(runs: Sequence[Tournament], what: str) -> dict[tuple[str, str], dict[tuple[str, int], float]]:
+def scores_by_agent(runs: Sequence[Tournament], what: str) -> dict[tuple[str, str], dict[tuple[str, int], float]]:
     """Return {(mechanism, agent): {(game, run): score}}."""
     found: dict[tuple[str, str], dict[tuple[str, int], float]] = {}
     for run in runs:
@@ -82,12 +82,12 @@ def collected(runs: Sequence[Tournament], what: str) -> dict[tuple[str, str], di
 def payoffs(data: Data, options: Options) -> Result:
     """Return mean and fitness by mechanism, per game and over all games."""
     runs = tournaments(data)
-    mean, fitness = collected(runs, "mean"), collected(runs, "fitness")
+    mean, fitness = scores_by_agent(runs, "mean"), scores_by_agent(runs, "fitness")
     if not mean:
         raise SkippedError("None of the base games has reference payoffs.")
     overall, by_game, numbers = [], [], {}
     for (mechanism, label), values in mean.items():
-        own, after = over_runs_then_games(values), over_runs_then_games(fitness.get((mechanism, label), {}))
+        own, after = mean_over_games(values), mean_over_games(fitness.get((mechanism, label), {}))
         is_average = label == AVERAGE
         overall.append(
             {
@@ -106,8 +106,8 @@ def payoffs(data: Data, options: Options) -> Result:
         if after["n"]:
             numbers[f"{mechanism}.{label}.fitness"] = after
         for game in dict.fromkeys(game for game, _run in values):
-            game_mean = spread([value for (name, _run), value in values.items() if name == game])
-            game_fitness = spread(
+            game_mean = mean_and_se([value for (name, _run), value in values.items() if name == game])
+            game_fitness = mean_and_se(
                 [v for (name, _run), v in fitness.get((mechanism, label), {}).items() if name == game]
             )
             by_game.append(
@@ -158,7 +158,7 @@ def payoffs(data: Data, options: Options) -> Result:
             note=f"{UNIT} Standard errors are over the runs.",
         ),
     ]
-    drawn = one_se(
+    drawn = with_se_bounds(
         {"mechanism": row["mechanism"], "agent": row["agent"], "estimate": row["mean"], "se": row["mean_se"]}
         for row in overall
     )
@@ -189,11 +189,11 @@ def _warnings(runs: Sequence[Tournament]) -> list[str]:
 
 def ranking(data: Data, options: Options) -> Result:
     """Return mechanisms ranked by their mean, with bootstrap intervals of the ranks."""
-    values = {m: own for (m, label), own in collected(tournaments(data), "mean").items() if label == AVERAGE}
+    values = {m: own for (m, label), own in scores_by_agent(tournaments(data), "mean").items() if label == AVERAGE}
     if len(values) < 2:
         raise SkippedError("There is only one mechanism; analyse the datasets of several mechanisms together.")
-    found = {mechanism: over_runs_then_games(own) for mechanism, own in values.items()}
-    drawn = drawn_ranks(values, options)
+    found = {mechanism: mean_over_games(own) for mechanism, own in values.items()}
+    drawn = bootstrap_ranks(values, options)
     order = sorted(found, key=lambda mechanism: -found[mechanism]["estimate"])
     results = [
         {
@@ -222,7 +222,7 @@ def ranking(data: Data, options: Options) -> Result:
         results,
         note=UNIT,
     )
-    shown = one_se(results)
+    shown = with_se_bounds(results)
     figure = charts.dots("mechanisms", "Mean score of mechanisms ± SE", shown, y="mechanism", x_title="Normalised mean")
     return Result(
         [table],
@@ -241,7 +241,7 @@ PUBLISHED_RANKS: Mapping[str, int] = {
 }
 
 
-def drawn_ranks(values: Mapping[str, Mapping[tuple[str, int], float]], options: Options) -> dict[str, Any]:
+def bootstrap_ranks(values: Mapping[str, Mapping[tuple[str, int], float]], options: Options) -> dict[str, Any]:
     """Return percentiles of each mechanism's rank over bootstrap draws of games, and of runs within drawn games."""
     import numpy as np
 
@@ -273,7 +273,7 @@ def drawn_ranks(values: Mapping[str, Mapping[tuple[str, int], float]], options: 
 # ---- who gains from whom -------------------------------------------------------------------------------
 
 
-def pooled(runs: Sequence[Tournament]) -> list[Tournament]:
+def pooled_tournaments(runs: Sequence[Tournament]) -> list[Tournament]:
     """Return one tournament, as run 0, that pools all runs of each base game and mechanism in which all agents met."""
     groups: dict[tuple[str, str], list[Any]] = {}
     for run in runs:
@@ -288,7 +288,7 @@ def pooled(runs: Sequence[Tournament]) -> list[Tournament]:
 def meta_games(data: Data, options: Options) -> Result:
     """Return both agents' payoffs for every combination of agents."""
     results, figures = [], []
-    for one in pooled(tournaments(data)):
+    for one in pooled_tournaments(tournaments(data)):
         U, types = one.tensor(), one.types
         rows = []
         for third in range(len(types)) if U.ndim == 3 else [None]:
@@ -350,7 +350,7 @@ def meta_games(data: Data, options: Options) -> Result:
 def dynamics(data: Data, options: Options) -> Result:
     """Return population shares and fitness at each step of the dynamics."""
     results, ends = [], []
-    for one in pooled(tournaments(data)):
+    for one in pooled_tournaments(tournaments(data)):
         where = f"{readable_name(one.game)}, {readable_name(one.mechanism)}"
         steps = list(replicator_path(one.tensor()))
         for step in shown_steps(len(steps)):
@@ -463,8 +463,8 @@ def deviation(data: Data, options: Options) -> Result:
             {
                 "mechanism": readable_name(mechanism),
                 "agent": label,
-                **over_runs_then_games(own),
-                "rating": over_runs_then_games(ratings[mechanism, label])["estimate"],
+                **mean_over_games(own),
+                "rating": mean_over_games(ratings[mechanism, label])["estimate"],
                 "published": "Claude 3.0, GPT-4o 5.4" if mechanism == "none" else None,
             }
         )
@@ -487,7 +487,7 @@ def deviation(data: Data, options: Options) -> Result:
         "one of the solver's solutions, and agree with the lexicographic minimum in 28 of 48 tournaments, so ranks may "
         "differ.",
     )
-    shown = one_se(results)
+    shown = with_se_bounds(results)
     figure = charts.dots(
         "ranks",
         "Mean rank by deviation rating ± SE",

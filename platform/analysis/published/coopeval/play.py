@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from analysis import charts
 from analysis.errors import SkippedError
-from analysis.frames import one_se, with_who
+from analysis.frames import players_of, with_se_bounds
 from analysis.published.coopeval.measures import design_quality
-from analysis.published.coopeval.tournaments import GAMES, REPUTATION, readable_name, spread
-from analysis.results import Analysis, Options, Result, Table, count, estimated, share, text
+from analysis.published.coopeval.tournaments import GAMES, REPUTATION, mean_and_se, readable_name
+from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, share, text
 from analysis.toolbox import proportion
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 DECISIONS = ["match", "role", "round", "phase", "move"]
 ABOUT = ["match", "repetition", "config_base_game", "config_mechanism"]
-WILSON = estimated("Share", share)
+WILSON = estimate_columns("Share", share)
 NO_HISTORY = "no history"
 PUBLISHED_DESIGNS: Mapping[tuple[str, str], str] = {
     ("mediation", "ns"): "95.8, 95.8, 97.2, 75.0, 27.8, 61.1",
@@ -45,7 +45,7 @@ def moves(data: Data, phase: str) -> pd.DataFrame:
 def with_tournament(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
     """Add the player, base game, mechanism and run to rows with `match` and `role`."""
     rows = rows.copy()
-    rows["player"] = with_who(data, rows)
+    rows["player"] = players_of(data, rows)
     about = data.table("matches", ABOUT).set_index("match")
     rows = rows.join(about.rename(columns={"config_base_game": "game", "config_mechanism": "mechanism"}), on="match")
     return rows[rows["player"].notna() & rows["mechanism"].notna()].reset_index(drop=True)
@@ -232,7 +232,9 @@ def votes(data: Data, options: Options) -> Result:
             )
         everyone = own["contract_active"] if mechanism == "contract" else own["delegation_rate"] >= 1
         by_run = everyone.fillna(False).astype(float).groupby(own["repetition"]).mean()
-        adopted.append({"mechanism": readable_name(mechanism), "game": readable_name(game), **spread(by_run.tolist())})
+        adopted.append(
+            {"mechanism": readable_name(mechanism), "game": readable_name(game), **mean_and_se(by_run.tolist())}
+        )
     approved, signed = _approvals(data), _signatures(data)
     tables = [
         Table(
@@ -298,15 +300,15 @@ def votes(data: Data, options: Options) -> Result:
             x_format="%",
             order=sorted({row["approvals"] for row in largest}, key=int),
         ),
-        _with_errors("adopted", "Matches in which all sign or delegate", adopted, "game"),
+        _bars_with_errors("adopted", "Matches in which all sign or delegate", adopted, "game"),
     ]
-    bars += [_with_errors("approvals", "Approvals by proposer", approved, "player")] if approved else []
-    bars += [_with_errors("signing", "Signing and delegating by agent", signed, "player")] if signed else []
+    bars += [_bars_with_errors("approvals", "Approvals by proposer", approved, "player")] if approved else []
+    bars += [_bars_with_errors("signing", "Signing and delegating by agent", signed, "player")] if signed else []
     return Result(tables, bars)
 
 
-def _with_errors(name: str, title: str, rows: Sequence[Mapping[str, Any]], y: str) -> Any:
-    drawn = one_se(rows)
+def _bars_with_errors(name: str, title: str, rows: Sequence[Mapping[str, Any]], y: str) -> Any:
+    drawn = with_se_bounds(rows)
     return charts.bars(name, f"{title} ± SE", drawn, y=y, facet="mechanism", x_title="Share", x_format="%")
 
 
@@ -316,7 +318,7 @@ def _over_runs(values: Mapping[tuple[str, str], Mapping[Any, Sequence[float]]]) 
         {
             "mechanism": readable_name(mechanism),
             "player": player,
-            **spread([sum(own) / len(own) for own in runs.values()]),
+            **mean_and_se([sum(own) / len(own) for own in runs.values()]),
         }
         for (mechanism, player), runs in sorted(values.items())
     ]
@@ -368,7 +370,7 @@ def designs(data: Data, options: Options) -> Result:
                     "mechanism": readable_name(mechanism),
                     "player": player,
                     "criterion": title,
-                    **spread(per_game),
+                    **mean_and_se(per_game),
                     "proposals": sum(len(own) for own in games.values()),
                     "published": PUBLISHED_DESIGNS.get((mechanism, criterion)),
                 }
@@ -388,7 +390,7 @@ def designs(data: Data, options: Options) -> Result:
         ],
         results,
     )
-    drawn = one_se(results)
+    drawn = with_se_bounds(results)
     figure = charts.bars(
         "designs",
         "Sound proposals by proposer ± SE over games",

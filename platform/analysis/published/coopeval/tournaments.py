@@ -120,7 +120,7 @@ def normalised(value: float, game: str) -> float | None:
     return (value - low) / (high - low)
 
 
-def spread(values: Sequence[float]) -> dict[str, Any]:
+def mean_and_se(values: Sequence[float]) -> dict[str, Any]:
     """Return the mean and its standard error (n-1)."""
     if not values:
         return {"estimate": None, "se": None, "n": 0}
@@ -128,12 +128,12 @@ def spread(values: Sequence[float]) -> dict[str, Any]:
     return {"estimate": fmean(values), "se": se, "n": len(values)}
 
 
-def over_runs_then_games(values: Mapping[tuple[str, int], float]) -> dict[str, Any]:
+def mean_over_games(values: Mapping[tuple[str, int], float]) -> dict[str, Any]:
     """Return the mean and standard error over games of each game's mean over runs; keys are (game, run)."""
     by_game: dict[str, list[float]] = {}
     for (game, _run), value in values.items():
         by_game.setdefault(game, []).append(value)
-    return spread([fmean(own) for own in by_game.values()])
+    return mean_and_se([fmean(own) for own in by_game.values()])
 
 
 def readable_name(name: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import SkippedError
-from analysis.frames import with_who
+from analysis.frames import players_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +60,7 @@ def actions(data: Data) -> pd.DataFrame:
     about["at"] = range(len(about))
     about["environment"] = about["environment"].fillna("play") if "environment" in about else "play"
     rows = rows.join(about.set_index("match"), on="match")
-    rows["player"] = with_who(data, rows)
+    rows["player"] = players_of(data, rows)
     rows = rows[rows["player"].notna() & rows["at"].notna()].reset_index(drop=True)
     if not len(rows):
         raise SkippedError("The dataset contains no runs.")

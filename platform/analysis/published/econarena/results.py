@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from analysis import charts
 from analysis.errors import SkippedError
-from analysis.frames import adjusted, within
+from analysis.frames import add_holm, fixed_effects
 from analysis.published.econarena.play import CONTEST, GAMES, NEEDED, WITH, WITHOUT, actions, game_of, grouped, groups
-from analysis.results import Analysis, Options, Result, Table, count, estimated, number, p_value, share, text
+from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, number, p_value, share, text
 from analysis.toolbox import mean, proportion, proportion_difference, welch
 from analysis.toolbox.resampling import bootstrap_ratio
 
@@ -219,7 +219,7 @@ def configurations(data: Data, options: Options) -> Result:
                 p_value("p_holm", "p, Holm"),
                 text("note", "Note"),
             ],
-            adjusted(tests),
+            add_holm(tests),
         ),
     ]
     figure = charts.bars(
@@ -368,7 +368,7 @@ def paths(data: Data, options: Options) -> Result:
                 count("n", "Actions"),
                 count("close", f"Run from which d stays below {CLOSE:g}"),
             ],
-            adjusted(slopes),
+            add_holm(slopes),
         ),
     ]
     figure = charts.lines(
@@ -388,7 +388,7 @@ def paths(data: Data, options: Options) -> Result:
 def slope(rows: pd.DataFrame, level: float) -> dict[str, Any]:
     """Return OLS of d on the run, with session dummies and errors clustered by session (CR1)."""
     known = rows[rows["d"].notna()]
-    return within(known["run"].astype(float), known["d"], known["match"], known["match"], level=level)
+    return fixed_effects(known["run"].astype(float), known["d"], known["match"], known["match"], level=level)
 
 
 def first_close_run(means: Sequence[float | None]) -> int | None:
@@ -429,7 +429,7 @@ def history(data: Data, options: Options) -> Result:
             p_value("p_holm", "p, Holm"),
             count("n", "Sessions"),
         ],
-        adjusted(results),
+        add_holm(results),
         note=f"In the paper, the deviation {expected}.",
     )
     figure = charts.dots(
@@ -480,7 +480,7 @@ def fouls(data: Data, options: Options) -> Result:
                 text("player", "Player"),
                 text("history", "History"),
                 count("fouls", "Fouls"),
-                *estimated("Share", share),
+                *estimate_columns("Share", share),
                 count("n", "Runs"),
                 share("published", "Published"),
             ],
@@ -494,12 +494,12 @@ def fouls(data: Data, options: Options) -> Result:
                 "Share of fouls with history minus without history",
                 [
                     text("player", "Player"),
-                    *estimated("Difference", share),
+                    *estimate_columns("Difference", share),
                     p_value(),
                     p_value("p_holm", "p, Holm"),
                     count("n", "Runs"),
                 ],
-                adjusted(differences),
+                add_holm(differences),
             )
         )
     return Result(tables, [], _numbers(results, "player", "history"))
@@ -539,7 +539,7 @@ def level(data: Data, options: Options) -> Result:
             text("player", "Player"),
             text("level", "Level"),
             count("k", "Answers"),
-            *estimated("Share", share),
+            *estimate_columns("Share", share),
             count("n", "of"),
         ],
         results,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from analysis import charts
 from analysis.errors import SkippedError
-from analysis.frames import adjusted, times_drawn
+from analysis.frames import add_holm, times_drawn
 from analysis.published.econevals.frames import BENCHMARKS, by_instance, frame, game_of, level_order
-from analysis.results import Analysis, Options, Result, Table, count, estimated, number, p_value, share, text
+from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, number, p_value, share, text
 from analysis.toolbox import mean, paired, proportion
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def scores(data: Data, options: Options) -> Result:
         numbers[f"{level}.{agent}"] = {key: row[key] for key in ("estimate", "se", "low", "high", "n")}
         if row["missing"]:
             warnings.append(f"{level}, {agent}: {row['missing']} matches have no score because no gain is possible.")
-    columns = [*AGENT, *estimated("Score × 100"),
+    columns = [*AGENT, *estimate_columns("Score × 100"),
                count("n", "Matches"), count("instances", "Instances")]  # fmt: skip
     if solving:
         columns += [count("solved", "Solved"), share("solved_share", "Share"), share("solved_low", "Low"),
@@ -105,12 +105,12 @@ def tests(data: Data, options: Options) -> Result:
     for column, title in (("score", "Score"), ("exploration_rate", "Exploration rate")):
         if column == "exploration_rate" and not exploring:
             continue
-        results = adjusted(differences(rows, column, level=options.level))
+        results = add_holm(differences(rows, column, level=options.level))
         if not results:
             raise SkippedError("No two agents played the same instance, so there are no pairs for the tests.")
         tables.append(Table(
             column, f"{title}: differences between agents on the same instances",
-            [*AGENT, text("other", "minus"), *estimated("Difference"),
+            [*AGENT, text("other", "minus"), *estimate_columns("Difference"),
          number("t", "t"), count("df", "df"), p_value(), p_value("p_holm", "p, Holm"),
              count("n", "Instances")], results,
             note="The paper's p-values are unadjusted." + (
@@ -157,7 +157,7 @@ def exploration(data: Data, options: Options) -> Result:
         numbers[f"{level}.{agent}"] = {k: found.get(k) for k in ("estimate", "se", "low", "high", "n")}
     table = Table(
         "rates", "Exploration rate by level and agent",
-        [*AGENT, *estimated("Rate"), count("n", "Matches"),
+        [*AGENT, *estimate_columns("Rate"), count("n", "Matches"),
          number("published", "Published (Gemini)")], results,
              note="Number of distinct plans (ignoring zeros) divided by the number of plans.",
     )  # fmt: skip

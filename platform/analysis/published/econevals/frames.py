@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import SkippedError
-from analysis.frames import words
+from analysis.frames import level_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +59,7 @@ def _instances(rows: pd.DataFrame) -> list[str]:
     for row in rows.to_dict("records"):
         number, whole = row.get("config_instance_seed"), row.get("config_instance")
         known = number if number is not None and number == number else None
-        own = words(known) if known is not None else whole if isinstance(whole, str) else f"seed {row.get('seed')}"
+        own = level_text(known) if known is not None else whole if isinstance(whole, str) else f"seed {row.get('seed')}"
         kind = [str(row[key]) for key in ("config_preferences", "config_pattern") if isinstance(row.get(key), str)]
         found.append(" ".join([own, *kind]))
     return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis import charts
 from analysis.errors import SkippedError
-from analysis.frames import adjusted
+from analysis.frames import add_holm
 from analysis.published.econevals.frames import by_instance, frame, game_of
 from analysis.published.econevals.measures import (
     NOW,
@@ -124,13 +124,13 @@ def _of_duopoly(data: Data, own: pd.DataFrame, options: Options) -> dict[str, An
 def _of_patience(data: Data, own: pd.DataFrame, options: Options) -> dict[str, Any]:
     answers = choices(data, own)
     rows = [{"match": match, "answers": part} for match, part in sorted(answers.items())]
-    best = fitted(rows)
-    low, high = drawn_rates(rows, options)
+    best = best_overall_rate(rows)
+    low, high = bootstrap_rates(rows, options)
     return {"estimate": best["rate"], "low": low, "high": high, "n": len(rows), "reliability": best["reliability"],
             "reliability_n": len(rows)}  # fmt: skip
 
 
-def drawn_rates(rows: Sequence[Mapping[str, Any]], options: Options) -> tuple[float | None, float | None]:
+def bootstrap_rates(rows: Sequence[Mapping[str, Any]], options: Options) -> tuple[float | None, float | None]:
     """Return the bootstrap percentile interval of `fitted` over matches, computed for all draws at once.
 
     The distance of a share f from a rate's prediction g ∈ {0, 1} is |g - f| = g + f(1 - 2g), which is linear in f.
@@ -218,7 +218,7 @@ def equality(data: Data, options: Options) -> Result:
         Table("tests", "Differences in litmus score on the same instances",
               [text("agent", "Agent"), text("other", "minus"), number("estimate", "Difference"), *INTERVAL,
                number("t", "t"), count("df", "df"), p_value(), p_value("p_holm", "p, Holm"), count("n", "Instances")],
-              adjusted(tests)),
+              add_holm(tests)),
         Table("reached", "Goal attainment under a single goal",
               [text("agent", "Agent"), text("goal", "Goal"), number("estimate", "% of the goal"), *INTERVAL,
                count("n", "Runs")], reached, note="The paper's simple baselines reach 94.1 and 97.0."),
@@ -259,10 +259,10 @@ def choices(data: Data, rows: pd.DataFrame) -> dict[str, dict[tuple[str, float],
     return found
 
 
-def shares(drawn: Sequence[Mapping[str, Any]]) -> dict[str, dict[float, float]]:
+def shares(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[float, float]]:
     """Return {horizon: {amount: share of "later"}} over matches."""
     sums: dict[tuple[str, float], list[int]] = {}
-    for row in drawn:
+    for row in rows:
         for key, later in row["answers"].items():
             both = sums.setdefault(key, [0, 0])
             both[0] += sum(later)
@@ -278,9 +278,9 @@ def curve(by_amount: Mapping[float, float], horizon: str) -> dict[float, float |
     return reliabilities(list(by_amount), list(by_amount.values()), YEARS[horizon])
 
 
-def fitted(drawn: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def best_overall_rate(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the rate that fits best over all horizons of these matches."""
-    return best_rate(mean_reliabilities([curve(own, horizon) for horizon, own in shares(drawn).items()]))
+    return best_rate(mean_reliabilities([curve(own, horizon) for horizon, own in shares(rows).items()]))
 
 
 def patience(data: Data, options: Options) -> Result:
@@ -316,7 +316,7 @@ def patience(data: Data, options: Options) -> Result:
               [text("agent", "Agent"), share("now_first", "Now as A"), share("later_first", "Later as A"),
                count("now_first_only", "Later only when now is A"),
                count("later_first_only", "Later only when later is A"),
-               p_value(), p_value("p_holm", "p, Holm"), count("n", "Pairs of questions")], adjusted(orders),
+               p_value(), p_value("p_holm", "p, Holm"), count("n", "Pairs of questions")], add_holm(orders),
               note="McNemar's exact test on pairs of questions with the same amount in the same match."),
     ]  # fmt: skip
     figures = [
@@ -381,7 +381,7 @@ def collusion(data: Data, options: Options) -> Result:
         Table("tests", "Differences between agents",
               [text("agent", "Agent"), text("other", "minus"), number("estimate", "Difference"), *INTERVAL,
                number("t", "t"), number("df", "df"), p_value(), p_value("p_holm", "p, Holm"), count("n", "Runs")],
-              adjusted(tests), note="Welch's t test. The paper finds GPT-4o above Claude (p < .01, unadjusted)."),
+              add_holm(tests), note="Welch's t test. The paper finds GPT-4o above Claude (p < .01, unadjusted)."),
         Table("alone", "Single-firm matches that converged to the monopoly price",
               [text("agent", "Agent"), count("converged", "Converged"), count("n", "of"),
                share("share", "Reliability")], alone),

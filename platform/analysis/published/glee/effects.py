@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from analysis import charts
-from analysis.frames import adjusted
+from analysis.frames import add_holm
 from analysis.published.glee import printed
 from analysis.published.glee.families import (
     FAMILIES,
@@ -21,7 +21,7 @@ from analysis.published.glee.families import (
     frame,
     reference_player,
 )
-from analysis.results import Analysis, Figure, Options, Result, Table, count, estimated, number, p_value, text
+from analysis.results import Analysis, Figure, Options, Result, Table, count, estimate_columns, number, p_value, text
 from analysis.toolbox import ols
 
 if TYPE_CHECKING:
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 POINTS = 100
 """Factor that converts effects to percentage points."""
-UNLIKE = (
+FORMULA_NOTE = (
     "The published values for {metrics} may come from code whose formulas differ from the paper's; other values should "
     "agree up to rounding."
 )
 
 
-def fitted(rows: pd.DataFrame, family: str, metric: str, *, level: float = 0.95) -> dict[str, Any]:
+def regress(rows: pd.DataFrame, family: str, metric: str, *, level: float = 0.95) -> dict[str, Any]:
     """Regress the metric on parameters, market and both players, with classical standard errors.
 
     Returns:
@@ -94,9 +94,9 @@ def _warnings(rows: pd.DataFrame, found: Sequence[Mapping[str, Any]]) -> list[st
     return [words for words in dict.fromkeys(messages) if words]
 
 
-def _unlike(family: str, metrics: Sequence[str]) -> str:
-    own = [METRICS[metric].lower() for metric in metrics if metric in FAMILIES[family].unlike]
-    return UNLIKE.format(metrics=" and ".join(own)) if own else ""
+def _formula_note(family: str, metrics: Sequence[str]) -> str:
+    own = [METRICS[metric].lower() for metric in metrics if metric in FAMILIES[family].other_formulas]
+    return FORMULA_NOTE.format(metrics=" and ".join(own)) if own else ""
 
 
 # ---- table 2 -------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def market(data: Data, options: Options) -> Result:
     tables, numbers, warnings = [], {}, []
     for family in families(data):
         rows = frame(data, family)
-        fits = {metric: fitted(rows, family, metric, level=options.level) for metric in ("efficiency", "fairness")}
+        fits = {metric: regress(rows, family, metric, level=options.level) for metric in ("efficiency", "fairness")}
         warnings += _warnings(rows, list(fits.values()))
         results, widths = market_rows(family, fits)
         titles = [title for _column, title in FAMILIES[family].market]
@@ -123,7 +123,7 @@ def market(data: Data, options: Options) -> Result:
             note=f"{note}. Bold: within one half-width of the best; underlined: within one half-width of the worst. "
             "Published values are matched by their rank in efficiency (within the same horizon), because the text of "
             "the published table lacks the check marks in the other columns. "
-            f"{_unlike(family, ('efficiency', 'fairness'))}".strip(),
+            f"{_formula_note(family, ('efficiency', 'fairness'))}".strip(),
             bold={"efficiency": "best_efficiency", "fairness": "best_fairness"},
             underlined={"efficiency": "worst_efficiency", "fairness": "worst_fairness"},
         ))  # fmt: skip
@@ -189,14 +189,14 @@ def effects(data: Data, options: Options) -> Result:
         names |= {MARKET: " · ".join(title for _column, title in FAMILIES[family].market)}
         names |= {"alice": "Alice", "bob": "Bob", "Intercept": "Intercept"}
         for metric, title in METRICS.items():
-            fit = fitted(rows, family, metric, level=options.level)
+            fit = regress(rows, family, metric, level=options.level)
             fits.append(fit)
             results += [
                 {**term, "metric": title, "factor": names[term["factor"]], "n": fit["n"], "r2": fit["r2"]}
                 for term in fit["terms"]
             ]
         warnings += _warnings(rows, fits)
-        adjusted(results)
+        add_holm(results)
         title = FAMILIES[family].title
         tables.append(Table(
             family, f"{title}: coefficients, in percentage points",
@@ -225,7 +225,7 @@ def _robustness(rows: pd.DataFrame, family: str) -> list[str]:
     changes = []
     for metric in METRICS:
         all_matches, legal = (
-            {(term["factor"], term["level"]): term["estimate"] for term in fitted(part, family, metric)["terms"]}
+            {(term["factor"], term["level"]): term["estimate"] for term in regress(part, family, metric)["terms"]}
             for part in (rows, rows[~rows["unverified"]])
         )
         changes += [abs(all_matches[key] - legal[key]) for key in all_matches if key in legal]
@@ -244,7 +244,7 @@ def player_terms(data: Data, family: str, options: Options) -> tuple[dict[str, l
     rows = frame(data, family)
     found, fits = {}, []
     for role, metric in zip(ROLES, GAINS, strict=True):
-        fit = fitted(rows, family, metric, level=options.level)
+        fit = regress(rows, family, metric, level=options.level)
         fits.append(fit)
         games = rows[role].value_counts().to_dict()
         found[role] = [
@@ -278,7 +278,7 @@ def players(data: Data, options: Options) -> Result:
                         text(f"published_{role}", f"{role.capitalize()}, published")]  # fmt: skip
         tables.append(Table(
             family, f"{title}: effect of the player on their own self-gain, in percentage points", columns, results,
-            note=f"± is half the interval's width. Sorted by the effect as Alice. {_unlike(family, GAINS)}".strip(),
+            note=f"± is half the interval's width. Sorted by effect as Alice. {_formula_note(family, GAINS)}".strip(),
         ))  # fmt: skip
         drawn = [term for terms in found.values() for term in sorted(terms, key=lambda t: -t["estimate"])]
         figures.append(_dots(data, family, title, drawn))
@@ -319,7 +319,7 @@ def humans(data: Data, options: Options) -> Result:
     table = Table(
         "ranks", "Rank of people among the players, by effect on their own self-gain",
         [text("family", "Family"), text("role", "Role"), count("rank", "Rank"), count("of", "of"),
-         *estimated("People"), text("best", "Best model"),
+         *estimate_columns("People"), text("best", "Best model"),
          number("best_estimate", "Its effect"), text("worst", "Worst model"), number("worst_estimate", "Its effect"),
          text("verdict", "People's interval"), text("published", "Published rank")],
         results, note="Percentage points; rank 1 is the highest. See general.human_vs_model for people and models in "

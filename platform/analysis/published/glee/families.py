@@ -43,7 +43,7 @@ class Family:
     market: Sequence[tuple[str, str]]
     reference_market: Sequence[Any]
     fairness: str = "fairness"
-    unlike: Sequence[str] = ()
+    other_formulas: Sequence[str] = ()
 
     @property
     def columns(self) -> list[str]:
@@ -63,7 +63,7 @@ FAMILIES: Mapping[str, Family] = {
         {"config_delta_alice": ("δ Alice", 0.9), "config_delta_bob": ("δ Bob", 0.9), "config_money": ("M", 10_000.0)},
         (("config_rounds", "T"), ("config_complete_information", "CI"), ("config_messages_allowed", "MA")),
         (None, True, False),
-        unlike=("efficiency", "fairness", "bob_self_gain"),
+        other_formulas=("efficiency", "fairness", "bob_self_gain"),
     ),
     "negotiation": Family(
         "Negotiation",
@@ -75,14 +75,14 @@ FAMILIES: Mapping[str, Family] = {
         (("config_rounds", "T"), ("config_complete_information", "CI"), ("config_messages_allowed", "MA")),
         (1, True, False),
         fairness="fairness_raw",
-        unlike=("efficiency",),
+        other_formulas=("efficiency",),
     ),
     "persuasion": Family(
         "Persuasion",
         {"config_prior": ("p", 0.5), "config_high_value": ("v", 1.25), "config_price": ("M", 10_000.0)},
         (("config_complete_information", "CI"), ("config_message_type", "Messages"), ("config_buyer_type", "Buyer")),
         (True, "binary", "long_living"),
-        unlike=("bob_self_gain",),
+        other_formulas=("bob_self_gain",),
     ),
 }
 SHARED = ("match", "game", "player_alice", "player_bob", *[m for m in METRICS if m != "fairness"])

@@ -6,11 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 from analysis import charts
 from analysis.errors import SkippedError
-from analysis.frames import adjusted, words
+from analysis.frames import add_holm, level_text
 from analysis.published.glee import printed
 from analysis.published.glee.families import FAMILIES, HUMAN, NEEDED, families, frame
 from analysis.published.glee.theory import proposer_share
-from analysis.results import Analysis, Figure, Options, Result, Table, count, estimated, number, p_value, share, text
+from analysis.results import (
+    Analysis,
+    Figure,
+    Options,
+    Result,
+    Table,
+    count,
+    estimate_columns,
+    number,
+    p_value,
+    share,
+    text,
+)
 from analysis.toolbox import correlation_difference, mean, pearson, proportion
 
 if TYPE_CHECKING:
@@ -38,14 +50,14 @@ def anchoring(data: Data, options: Options) -> Result:
             found = pearson(own["first"].tolist(), own["alice_self_gain"].tolist(), level=options.level)
             results.append({"who": who, **found, "published": printed.ANCHORING.get(who)})
             numbers[who.replace(" ", "_")] = {k: found.get(k) for k in ("estimate", "low", "high", "p", "n")}
-    adjusted(results)
+    add_holm(results)
     by = {row["who"]: row for row in results}
     bob, alice = by.get("human Bob", {}), by.get("human Alice", {})
     difference = correlation_difference(bob.get("estimate"), bob.get("n", 0), alice.get("estimate"), alice.get("n", 0))
     numbers["difference"] = {"estimate": difference.get("z"), "p": difference.get("p")}
     tables = [
         Table("correlations", "Correlation of Alice's share in the first offer with her final self-gain",
-              [text("who", "Who is human"), *estimated("Pearson's r"), p_value(), p_value("p_holm", "p, Holm"),
+              [text("who", "Who is human"), *estimate_columns("Pearson's r"), p_value(), p_value("p_holm", "p, Holm"),
                count("n", "Matches"), number("published", "Published")], results,
               note="Without an agreement, the self-gain is 0."),
         Table("difference", "Difference in correlation: human Bob minus human Alice", [number("z", "z"), p_value(),
@@ -142,7 +154,7 @@ def checks(data: Data, options: Options) -> Result:
     table = Table(
         "failed", "Participants who failed a check",
         [text("check", "Check"), text("of", "Among"), count("failed", "Failed"), count("n", "n"),
-         *estimated("Share", share), text("published", "Published")],
+         *estimate_columns("Share", share), text("published", "Published")],
         results, note="Published for the quiz, all families: " + printed.CHECKS["all"] + ".",
     )  # fmt: skip
     numbers = {
@@ -180,7 +192,7 @@ def rationality(data: Data, options: Options) -> Result:
     return Result(tables, figures, numbers)
 
 
-ESTIMATES = (count("n", "Matches"), *estimated("Mean"))
+ESTIMATES = (count("n", "Matches"), *estimate_columns("Mean"))
 Found = tuple[list[Table], list[Figure], dict[str, Any]]
 
 
@@ -190,7 +202,7 @@ def _bargains(data: Data, rows: pd.DataFrame, options: Options) -> Found:
         raise SkippedError("The table matches has no column alice_share.")
     shares = data.table("matches", ["match", "alice_share"]).set_index("match")["alice_share"]
     rows["difference"] = rows["match"].map(shares) - equilibrium_shares(rows)
-    rows["horizon"] = rows["config_rounds"].map(words).replace({"none": "∞"})
+    rows["horizon"] = rows["config_rounds"].map(level_text).replace({"none": "∞"})
     agreed = rows[rows["difference"].notna()]
     results = []
     for heading, key in (("Horizon", "horizon"), ("Alice", "alice"), ("Bob", "bob")):
@@ -247,7 +259,7 @@ def _prices(data: Data, rows: pd.DataFrame, options: Options) -> Found:
             results.append({"gains": gains, "where": where, "k": k, **proportion(k, len(part), level=options.level)})
     tables = [Table(
         "negotiation", "Prices relative to both values",
-        [text("gains", "Values"), text("where", "Price"), count("k", "Matches"), *estimated("Share", share),
+        [text("gains", "Values"), text("where", "Price"), count("k", "Matches"), *estimate_columns("Share", share),
          count("n", "of")], results,
     )]  # fmt: skip
     position = ((rows["price"] - seller) / (buyer - seller))[traded & (buyer > seller)]
@@ -264,7 +276,7 @@ def _trust(data: Data, rows: pd.DataFrame, options: Options) -> Found:
     """Return how often high- and low-quality products were bought, overall and after each recommendation."""
     results: list[dict[str, Any]] = []
     for kind, part in rows.groupby(["config_message_type", "config_buyer_type"]):
-        where = " · ".join(words(value).replace("_", "-") for value in kind)
+        where = " · ".join(level_text(value).replace("_", "-") for value in kind)
         for quality, values in (("high", part["efficiency"]), ("low", 1 - part["fairness"])):
             found = mean(values.tolist(), level=options.level)
             results.append({"by": "quality", "level": quality, "where": where, **found})
@@ -273,7 +285,7 @@ def _trust(data: Data, rows: pd.DataFrame, options: Options) -> Found:
     table = Table(
         "persuasion", "Share of rounds in which the buyer bought",
         [text("by", "By"), text("level", "Level"), text("where", "Messages · buyer"), count("n", "Matches"),
-         *estimated("Share bought", share)], results,
+         *estimate_columns("Share bought", share)], results,
         note="Mean over matches; shares are of each match's rounds with that quality or recommendation.",
     )  # fmt: skip
     drawn = [{**row, "what": f"{row['by']}: {row['level']}"} for row in results]

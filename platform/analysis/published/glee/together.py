@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis import charts
 from analysis.errors import SkippedError
-from analysis.frames import adjusted
+from analysis.frames import add_holm
 from analysis.published.glee import printed
 from analysis.published.glee.families import FAMILIES, GAINS, HUMAN, METRICS, NEEDED, families, frame
 from analysis.published.glee.pairs import pair_effects
@@ -28,7 +28,7 @@ FEWER = 300
 Effects = Mapping[tuple[str, str], float]
 
 
-def of_agents(data: Data, family: str) -> pd.DataFrame:
+def matches_between_agents(data: Data, family: str) -> pd.DataFrame:
     """Return the family's matches between agents."""
     rows = frame(data, family)
     rows = rows[(rows["alice"] != HUMAN) & (rows["bob"] != HUMAN)].reset_index(drop=True)
@@ -41,7 +41,7 @@ def pairs(data: Data, options: Options) -> Result:
     """Return the effect of each pair on each metric, relative to the mean over pairs."""
     tables, figures, numbers, warnings = [], [], {}, []
     for family in families(data):
-        rows = of_agents(data, family)
+        rows = matches_between_agents(data, family)
         title = FAMILIES[family].title
         games = Counter(zip(rows["alice"], rows["bob"], strict=True))
         results, ranges = [], []
@@ -64,7 +64,7 @@ def pairs(data: Data, options: Options) -> Result:
             numbers[f"{family}.{metric}.smallest"] = {"estimate": low["estimate"], "n": found["n"]}
             numbers[f"{family}.{metric}.largest"] = {"estimate": high["estimate"], "n": found["n"]}
             figures.append(charts.heat(
-                f"{family}_{metric}", f"{title}: effect of the pair on {_lower(words)}", own, x="bob", y="alice",
+                f"{family}_{metric}", f"{title}: effect of the pair on {_lower_case(words)}", own, x="bob", y="alice",
                 centre=0, x_title="Bob", y_title="Alice", value_title="Effect",
                 x_order=sorted({r["bob"] for r in own}), y_order=sorted({r["alice"] for r in own}),
             ))  # fmt: skip
@@ -84,7 +84,7 @@ def pairs(data: Data, options: Options) -> Result:
     return Result(tables, figures, numbers, warnings=warnings)
 
 
-def _lower(words: str) -> str:
+def _lower_case(words: str) -> str:
     return words if words.startswith(("Alice", "Bob")) else words.lower()
 
 
@@ -99,10 +99,10 @@ def same_model(data: Data, options: Options) -> Result:
     """Return how pairs of a model with itself differ from the other pairs."""
     results, numbers = [], {}
     for family in families(data):
-        rows = of_agents(data, family)
+        rows = matches_between_agents(data, family)
         for metric, words in METRICS.items():
             effects = pair_effects(rows, metric, "alice", "bob", FAMILIES[family].factors)["effects"]
-            found = with_itself(effects, level=options.level)
+            found = same_model_difference(effects, level=options.level)
             results.append({"family": FAMILIES[family].title, "metric": words, **found})
             numbers[f"{family}.{metric}"] = {k: found[k] for k in ("estimate", "se", "low", "high", "p", "n")}
     table = Table(
@@ -111,12 +111,12 @@ def same_model(data: Data, options: Options) -> Result:
          number("others", "Other pairs"), number("estimate", "Difference"), number("se", "SE"), number("low", "Low"),
          number("high", "High"), p_value(), p_value("p_holm", "p, Holm"), count("n", "Pairs"),
          text("published", "Published")],
-        adjusted(results), note="Fractions of the metric; one observation per pair.",
+        add_holm(results), note="Fractions of the metric; one observation per pair.",
     )  # fmt: skip
     return Result([table], [], numbers)
 
 
-def with_itself(effects: Effects, *, level: float = 0.95) -> dict[str, Any]:
+def same_model_difference(effects: Effects, *, level: float = 0.95) -> dict[str, Any]:
     """Regress the pairs' effects on dummies for both sides and on `same`, which marks pairs of a model with itself."""
     rows = [{"alice": a, "bob": b, "same": int(a == b), "effect": value} for (a, b), value in effects.items()]
     fit = ols(rows, "effect", {"alice": None, "bob": None, "same": 0}, level=level)
@@ -136,7 +136,7 @@ def meta_game(data: Data, options: Options) -> Result:
     """Return the pure-strategy equilibria of the game in which both sides choose a model."""
     results, numbers, warnings = [], {}, []
     for family in families(data):
-        rows = of_agents(data, family)
+        rows = matches_between_agents(data, family)
         title = FAMILIES[family].title
         gains = [pair_effects(rows, gain, "alice", "bob", FAMILIES[family].factors)["effects"] for gain in GAINS]
         players = [sorted({pair[at] for pair in gains[0]}) for at in (0, 1)]
@@ -145,7 +145,7 @@ def meta_game(data: Data, options: Options) -> Result:
             continue
         found = equilibria(*gains)
         draws = options.draws if len(rows) <= LARGE else min(options.draws, FEWER)
-        shares, used = drawn_equilibria(rows, list(FAMILIES[family].factors), draws=draws, seed=options.seed)
+        shares, used = bootstrap_equilibria(rows, list(FAMILIES[family].factors), draws=draws, seed=options.seed)
         for pair in sorted({*found, *(p for p, k in shares.items() if used and k / used >= 0.05)}):
             results.append({
                 "family": title, "alice": pair[0], "bob": pair[1], "found": "yes" if pair in found else "no",
@@ -178,7 +178,7 @@ def equilibria(alice: Effects, bob: Effects) -> list[tuple[str, str]]:
     return [(rows[i], columns[j]) for i, j in pure_nash(own, other)]
 
 
-def drawn_equilibria(
+def bootstrap_equilibria(
     rows: pd.DataFrame, factors: Sequence[str], *, draws: int, seed: int
 ) -> tuple[Counter[tuple[str, str]], int]:
     """Return how often each pair is an equilibrium over bootstrap draws of matches, and the number of valid draws.
@@ -210,7 +210,7 @@ def drawn_equilibria(
         times = np.bincount(rng.integers(0, n, size=n), minlength=n).astype(float)
         if (np.bincount(pair, weights=times, minlength=len(alices) * len(bobs)) == 0).any():
             continue
-        effects = _solved(x, y, times)[first:]
+        effects = _weighted_solution(x, y, times)[first:]
         tables = np.vstack([np.zeros((1, 2)), effects]).reshape(len(alices), len(bobs), 2)
         used += 1
         for i, j in pure_nash(tables[:, :, 0].tolist(), tables[:, :, 1].tolist()):
@@ -218,7 +218,7 @@ def drawn_equilibria(
     return found, used
 
 
-def _solved(x: Any, y: np.ndarray, times: np.ndarray) -> Any:
+def _weighted_solution(x: Any, y: np.ndarray, times: np.ndarray) -> Any:
     """Return the weighted least-squares coefficients; the minimum-norm solution if a level was not drawn."""
     import numpy as np
 
