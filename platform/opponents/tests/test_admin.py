@@ -39,54 +39,54 @@ def staff(client: Client, *permissions: str) -> User:
 
 
 @pytest.fixture
-def boss(client: Client) -> User:
+def superuser(client: Client) -> User:
     user = User.objects.create_superuser("boss", password="long enough 123")
     client.force_login(user)
     return user
 
 
-def at(standin, **changes) -> Endpoint:
+def endpoint_at(standin, **changes) -> Endpoint:
     """Return an endpoint with a key whose calls go to the stand-in server."""
     protocol = "anthropic" if isinstance(standin, AnthropicStandIn) else "openai"
     address = next(value for name, value in standin.environment.items() if name.endswith("BASE_URL"))
-    place = Endpoint(**{"name": "standin", "protocol": protocol, "base_url": address, **changes})
-    place.keep_key(SECRET)
-    place.save()
-    return place
+    endpoint = Endpoint(**{"name": "standin", "protocol": protocol, "base_url": address, **changes})
+    endpoint.keep_key(SECRET)
+    endpoint.save()
+    return endpoint
 
 
-def tried(client: Client, place: Endpoint, model: str = "small") -> str:
+def press_test(client: Client, endpoint: Endpoint, model: str = "small") -> str:
     """Press the button and return the message shown."""
-    response = client.post(f"{LIST}{place.pk}/try/", {"model": model})
+    response = client.post(f"{LIST}{endpoint.pk}/try/", {"model": model})
     assert response.status_code == 302
     page = client.get(response.url)
     assert SECRET.encode() not in page.content
-    said = " ".join(str(message) for message in get_messages(page.wsgi_request))
-    return said or html.unescape(page.content.decode())
+    shown = " ".join(str(message) for message in get_messages(page.wsgi_request))
+    return shown or html.unescape(page.content.decode())
 
 
-def test_list_offers_every_preset(client: Client, boss: User):
+def test_list_offers_every_preset(client: Client, superuser: User):
     page = client.get(LIST).content.decode()
     for name, preset in PRESETS.items():
         assert f"{ADD}?preset={name}" in page and preset.title in page
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_preset_is_added_by_saving(client: Client, boss: User, name):
+def test_preset_is_added_by_saving(client: Client, superuser: User, name):
     assert client.post(f"{ADD}?preset={name}", form_data(client.get(ADD, {"preset": name}))).status_code == 302
     place = Endpoint.objects.get()
     assert (place.name, place.base_url) == (name, PRESETS[name].base_url or "")
 
 
-def test_unknown_preset_gives_an_empty_form(client: Client, boss: User):
+def test_unknown_preset_gives_an_empty_form(client: Client, superuser: User):
     assert client.get(ADD, {"preset": "oracle"}).context["adminform"].form["name"].value() in (None, "")
 
 
 @pytest.mark.parametrize("maker", [OpenAIStandIn, AnthropicStandIn])
-def test_trial_shows_model_time_and_tokens(client: Client, boss: User, maker):
+def test_trial_shows_model_time_and_tokens(client: Client, superuser: User, maker):
     with maker(["ready", Calls((("look", "{}"),))]) as standin:
-        place = at(standin)
-        said = tried(client, place)
+        place = endpoint_at(standin)
+        said = press_test(client, place)
         assert "small-stand-in answered in" in said and "11 → 7 tokens" in said and "ready" in said
         assert "It supports tools." in said
         assert len(standin.requests) == 2
@@ -94,9 +94,9 @@ def test_trial_shows_model_time_and_tokens(client: Client, boss: User, maker):
     assert not Call.objects.exists()
 
 
-def test_trial_shows_missing_tool_support(client: Client, boss: User):
+def test_trial_shows_missing_tool_support(client: Client, superuser: User):
     with OpenAIStandIn(["ready"], features=ALL_FEATURES - {"tools"}) as standin:
-        assert "support tools. Turn off “supports tools”" in tried(client, at(standin))
+        assert "support tools. Turn off “supports tools”" in press_test(client, endpoint_at(standin))
 
 
 @pytest.mark.parametrize(
@@ -109,20 +109,20 @@ def test_trial_shows_missing_tool_support(client: Client, boss: User):
         (f"your key is {SECRET}", "[key]"),
     ],
 )
-def test_failed_test_explains_the_error_without_the_key(client: Client, boss: User, caplog, answer, says):
+def test_failed_test_explains_the_error_without_the_key(client: Client, superuser: User, caplog, answer, says):
     with OpenAIStandIn([answer]) as standin:
-        assert says in tried(client, at(standin))
+        assert says in press_test(client, endpoint_at(standin))
     assert SECRET not in caplog.text
     assert SECRET not in repr(list(LogEntry.objects.values()))
 
 
 def test_hung_endpoint_times_out():
     with OpenAIStandIn([Hang()]) as standin:
-        trial = try_out(stored_endpoint(at(standin)), "small", seconds=0.3)
+        trial = try_out(stored_endpoint(endpoint_at(standin)), "small", seconds=0.3)
     assert "No answer within 0.3 seconds" in trial.problem and trial.seconds < 2
 
 
-def test_entered_key_survives_other_errors_without_being_shown(client: Client, boss: User):
+def test_entered_key_survives_other_errors_without_being_shown(client: Client, superuser: User):
     refused = client.post(ADD, typed(new_key=SECRET, concurrency="0"))
     assert refused.status_code == 200 and SECRET not in refused.content.decode()
     assert "to enter it again" in refused.content.decode()
@@ -131,14 +131,14 @@ def test_entered_key_survives_other_errors_without_being_shown(client: Client, b
     assert not [name for name in client.session.keys() if "key" in name]
 
 
-def test_key_of_an_abandoned_form_is_forgotten(client: Client, boss: User):
+def test_key_of_an_abandoned_form_is_forgotten(client: Client, superuser: User):
     client.post(ADD, typed(new_key=SECRET, concurrency="0"))
     client.get(ADD)
     client.post(ADD, typed(new_key=""))
     assert Endpoint.objects.get().sealed_key == ""
 
 
-def test_price_rows_are_dated_today(client: Client, boss: User):
+def test_price_rows_are_dated_today(client: Client, superuser: User):
     rows = {"prices-model": ["small", "", ""], "prices-input": ["0.15", "", ""], "prices-output": ["0.60", "", ""]}
     client.post(ADD, {**typed(prices_as_of=""), **rows, "prices-cached": ["", "", ""]})
     endpoint = Endpoint.objects.get()
@@ -148,56 +148,56 @@ def test_price_rows_are_dated_today(client: Client, boss: User):
     assert "two prices in dollars for “x”" in " ".join(refused.context["adminform"].form.errors["prices"])
 
 
-def test_empty_price_rows_are_ignored(client: Client, boss: User):
+def test_empty_price_rows_are_ignored(client: Client, superuser: User):
     client.post(ADD, typed(prices=""))
     assert Endpoint.objects.get().prices == {}
 
 
-def test_missing_endpoint_or_key_is_reported(client: Client, boss: User):
+def test_missing_endpoint_or_key_is_reported(client: Client, superuser: User):
     nobody = Endpoint.objects.create(name="nobody", base_url="http://127.0.0.1:9/v1")
-    assert "could not be reached" in tried(client, nobody)
+    assert "could not be reached" in press_test(client, nobody)
     unset = Endpoint.objects.create(name="unset", base_url="http://127.0.0.1:9/v1", key_variable="OURS_API_KEY")
-    assert "OURS_API_KEY is not set" in tried(client, unset)
+    assert "OURS_API_KEY is not set" in press_test(client, unset)
 
 
-def test_unreadable_key_blocks_the_test(client: Client, boss: User):
+def test_unreadable_key_blocks_the_test(client: Client, superuser: User):
     with OpenAIStandIn(["ready"]) as standin:
-        place = at(standin, sealed_key="")
+        place = endpoint_at(standin, sealed_key="")
         Endpoint.objects.filter(pk=place.pk).update(sealed_key="gAAAAA")
-        assert "Enter it again" in tried(client, place)
+        assert "Enter it again" in press_test(client, place)
         assert not standin.requests
 
 
-def test_disabled_endpoint_can_be_tested(client: Client, boss: User):
+def test_disabled_endpoint_can_be_tested(client: Client, superuser: User):
     with OpenAIStandIn(["ready"]) as standin:
-        assert "answered" in tried(client, at(standin, enabled=False))
+        assert "answered" in press_test(client, endpoint_at(standin, enabled=False))
 
 
 @pytest.mark.django_db(transaction=True)
-def test_answer_closes_the_circuit(client: Client, boss: User):
+def test_answer_closes_the_circuit(client: Client, superuser: User):
     breaker.trip("standin")
     with OpenAIStandIn(["ready"]) as standin:
-        tried(client, at(standin))
+        press_test(client, endpoint_at(standin))
     assert breaker.state("standin") == "closed"
 
 
-def test_daily_cap_blocks_the_test(client: Client, boss: User, settings):
+def test_daily_cap_blocks_the_test(client: Client, superuser: User, settings):
     settings.SPEND_CAP_PER_DAY = "0"
     with OpenAIStandIn(["ready"]) as standin:
-        assert "daily limit" in tried(client, at(standin))
+        assert "daily limit" in press_test(client, endpoint_at(standin))
         assert not standin.requests
 
 
-def test_trial_needs_post_and_a_model(client: Client, boss: User):
+def test_trial_needs_post_and_a_model(client: Client, superuser: User):
     place = Endpoint.objects.create(name="ours")
     assert client.get(f"{LIST}{place.pk}/try/").status_code == 405
-    assert "the name of the model" in tried(client, place, model="")
+    assert "the name of the model" in press_test(client, place, model="")
     assert client.post(f"{LIST}999/try/", {"model": "small"}).status_code == 404
 
 
-def test_trial_is_protected_against_forged_requests(boss: User):
+def test_trial_is_protected_against_forged_requests(superuser: User):
     strict = Client(enforce_csrf_checks=True)
-    strict.force_login(boss)
+    strict.force_login(superuser)
     place = Endpoint.objects.create(name="ours")
     assert strict.post(f"{LIST}{place.pk}/try/", {"model": "small"}).status_code == 403
 
@@ -233,7 +233,7 @@ def test_anonymous_users_are_sent_to_sign_in(client: Client):
         assert "login" in client.get(address).headers["Location"]
 
 
-def test_calls_are_read_only_with_endpoint_and_price(client: Client, boss: User):
+def test_calls_are_read_only_with_endpoint_and_price(client: Client, superuser: User):
     record = {"model": "small", "endpoint": "ours", "rung": 2, "attempt": 3, "latency": 1.25, "problem": "too much"}
     call = Call.objects.create(
         match_uid="0" * 32, role="alice", answering=1, record=record, endpoint="ours", cost=Decimal("0.0123")

@@ -26,12 +26,12 @@ pytestmark = pytest.mark.django_db
 PRICES = {"small": {"input": 0.1, "output": "0.40"}}
 
 
-def an_endpoint(**changes) -> Endpoint:
+def create_endpoint(**changes) -> Endpoint:
     return Endpoint.objects.create(**{"name": "ours", "base_url": "http://127.0.0.1:9/v1", **changes})
 
 
 def test_agents_find_an_endpoint_after_reading():
-    an_endpoint(title="Ours", structured="tool", concurrency=3, per_minute=60, prices=PRICES)
+    create_endpoint(title="Ours", structured="tool", concurrency=3, per_minute=60, prices=PRICES)
     assert not known("ours")
     assert refresh_if_old()
     place = endpoint("ours")
@@ -42,14 +42,14 @@ def test_agents_find_an_endpoint_after_reading():
 
 
 def test_endpoint_replaces_the_preset_of_the_same_name():
-    an_endpoint(name="openai", base_url="https://proxy.example/v1")
+    create_endpoint(name="openai", base_url="https://proxy.example/v1")
     MEMORY.read()
     assert endpoint("openai").address == "https://proxy.example/v1"
     assert endpoint("anthropic") is PRESETS["anthropic"]
 
 
 def test_disabled_endpoint_refuses_calls():
-    an_endpoint(name="ollama", enabled=False)
+    create_endpoint(name="ollama", enabled=False)
     MEMORY.read()
     assert known("ollama")
     with pytest.raises(NotConfigured, match="disabled"):
@@ -75,7 +75,7 @@ async def test_nothing_is_read_inside_an_event_loop():
 
 
 def test_unreadable_database_keeps_the_old_endpoints(monkeypatch):
-    an_endpoint()
+    create_endpoint()
     MEMORY.read()
 
     def fail(*_args, **_kwargs):
@@ -90,7 +90,7 @@ def test_unreadable_database_keeps_the_old_endpoints(monkeypatch):
 def test_saved_and_deleted_endpoints_are_known_at_the_next_turn(django_capture_on_commit_callbacks):
     refresh_if_old()
     with django_capture_on_commit_callbacks(execute=True):
-        place = an_endpoint()
+        place = create_endpoint()
     refresh_if_old()
     assert known("ours")
     with django_capture_on_commit_callbacks(execute=True):
@@ -100,7 +100,7 @@ def test_saved_and_deleted_endpoints_are_known_at_the_next_turn(django_capture_o
 
 
 def test_admin_pages_refresh_the_endpoints(client: Client):
-    an_endpoint()
+    create_endpoint()
     client.get("/")
     assert not known("ours")
     client.get("/admin/")
@@ -108,7 +108,7 @@ def test_admin_pages_refresh_the_endpoints(client: Client):
 
 
 def test_own_prices_override_the_list():
-    an_endpoint(name="openai", base_url="", prices={"gpt-4o-mini": {"input": 1, "output": 2}})
+    create_endpoint(name="openai", base_url="", prices={"gpt-4o-mini": {"input": 1, "output": 2}})
     MEMORY.read()
     assert LISTED.of("openai:gpt-4o-mini").input == 1
     then = current_prices()

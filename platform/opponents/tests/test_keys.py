@@ -27,7 +27,7 @@ ADD = f"{LIST}add/"
 
 
 @pytest.fixture
-def boss(client: Client) -> User:
+def superuser(client: Client) -> User:
     user = User.objects.create_superuser("boss", password="long enough 123")
     client.force_login(user)
     return user
@@ -103,7 +103,7 @@ def test_tampered_keys_are_refused():
     assert place.key_state == Endpoint.KeyState.UNREADABLE
 
 
-def test_key_is_on_no_page_and_in_no_log(client: Client, boss: User, caplog):
+def test_key_is_on_no_page_and_in_no_log(client: Client, superuser: User, caplog):
     caplog.set_level(logging.DEBUG)
     bodies = []
 
@@ -125,7 +125,7 @@ def test_key_is_on_no_page_and_in_no_log(client: Client, boss: User, caplog):
     assert SECRET not in json.dumps(list(LogEntry.objects.values("change_message", "object_repr")))
 
 
-def test_empty_key_field_keeps_the_key(client: Client, boss: User):
+def test_empty_key_field_keeps_the_key(client: Client, superuser: User):
     place = keyed()
     page = f"{LIST}{place.pk}/change/"
     client.post(page, typed(title="Renamed"))
@@ -137,7 +137,7 @@ def test_empty_key_field_keeps_the_key(client: Client, boss: User):
 
 
 @pytest.mark.parametrize("changes", [{"base_url": "https://elsewhere.example/v1"}, {"protocol": "anthropic"}])
-def test_key_is_not_sent_to_a_changed_address(client: Client, boss: User, changes):
+def test_key_is_not_sent_to_a_changed_address(client: Client, superuser: User, changes):
     place = keyed()
     response = client.post(f"{LIST}{place.pk}/change/", typed(**changes))
     assert "new_key" in response.context["adminform"].form.errors
@@ -157,7 +157,7 @@ def test_key_is_not_sent_to_a_changed_address(client: Client, boss: User, change
         ("new_key", SECRET + " and more"),
     ],
 )
-def test_key_in_the_wrong_field_is_not_shown(client: Client, boss: User, field, value):
+def test_key_in_the_wrong_field_is_not_shown(client: Client, superuser: User, field, value):
     response = client.post(ADD, typed(**{field: value}))
     assert field in response.context["adminform"].form.errors
     assert SECRET.encode() not in response.content
@@ -174,7 +174,7 @@ def test_viewers_see_only_that_a_key_exists(client: Client):
     assert SECRET.encode() not in page and place.sealed_key.encode() not in page and b"new_key" not in page
 
 
-def test_environment_variable_is_shown_without_its_value(client: Client, boss: User, monkeypatch):
+def test_environment_variable_is_shown_without_its_value(client: Client, superuser: User, monkeypatch):
     Endpoint.objects.create(name="ours", base_url="https://models.example/v1", key_variable="OURS_API_KEY")
     assert b"from environment variable OURS_API_KEY (not set)" in client.get(LIST).content
     monkeypatch.setenv("OURS_API_KEY", SECRET)
@@ -182,7 +182,7 @@ def test_environment_variable_is_shown_without_its_value(client: Client, boss: U
     assert b"from environment variable OURS_API_KEY (set)" in page and SECRET.encode() not in page
 
 
-def test_lists_cannot_be_searched_by_key(client: Client, boss: User):
+def test_lists_cannot_be_searched_by_key(client: Client, superuser: User):
     keyed()
     assert client.get(LIST, {"enabled__exact": "1"}).status_code == 200
     assert client.get(LIST, {"sealed_key__startswith": "gAAAAA"}).status_code == 400

@@ -27,7 +27,7 @@ def study() -> Study:
 
 
 @pytest.fixture
-def boss(client: Client) -> User:
+def superuser(client: Client) -> User:
     user = User.objects.create_superuser("boss", password="long enough 123")
     client.force_login(user)
     return user
@@ -49,13 +49,13 @@ def page(name: str, pilot: Pilot) -> str:
     return reverse(f"admin:piloting_pilot_{name}", args=[pilot.pk])
 
 
-def test_pilot_from_start_to_deletion(client, boss, study):
+def test_pilot_from_start_to_deletion(client, superuser, study):
     card = client.get(reverse("admin:studies_study_change", args=[study.pk])).content.decode()
     assert reverse("admin:piloting_pilot_begin", args=[study.pk]) in card
     begun = begin(client, study)
     pilot = Pilot.objects.get()
     assert begun["Location"] == pilot.get_absolute_url()
-    assert (pilot.people, pilot.created_by) == (3, boss)
+    assert (pilot.people, pilot.created_by) == (3, superuser)
     running = client.get(begun["Location"])
     assert "Pilot 1: 0 of 3 participants finished" in text_of(running)
     assert b"data-alive" in running.content
@@ -82,14 +82,14 @@ def test_pilot_from_start_to_deletion(client, boss, study):
 
 
 @pytest.mark.parametrize("asked", [{"people": "0"}, {"people": "many"}, {"failing": "9"}, {"player": "script:nobody"}])
-def test_pilot_problems_are_shown_on_the_studys_page(client, boss, study, asked):
+def test_pilot_problems_are_shown_on_the_studys_page(client, superuser, study, asked):
     answer = begin(client, study, **asked)
     assert answer["Location"] == reverse("admin:studies_study_change", args=[study.pk])
     assert client.get(answer["Location"]).context["messages"]
     assert not Pilot.objects.exists()
 
 
-def test_get_requests_change_no_pilot(client, boss, study):
+def test_get_requests_change_no_pilot(client, superuser, study):
     assert client.get(reverse("admin:piloting_pilot_begin", args=[study.pk])).status_code == 405
     pilot = services.begin(study, people=1)
     for action in ("stop", "remove"):
@@ -126,7 +126,7 @@ def test_editors_start_stop_and_delete(client, study):
     assert [one.action for one in told if one.by == "staff"] == ["piloted", "stopped", "deleted"]
 
 
-def test_refused_actions_are_not_recorded(client, boss, study):
+def test_refused_actions_are_not_recorded(client, superuser, study):
     pilot = services.begin(study, people=1)
     client.post(page("remove", pilot))
     begin(client, study)
@@ -144,7 +144,7 @@ def test_pilots_are_hidden_from_non_members(client, study):
     assert Pilot.objects.get().running
 
 
-def test_problems_are_escaped_and_show_no_token(client, boss, study):
+def test_problems_are_escaped_and_show_no_token(client, superuser, study):
     pilot = services.begin(study, people=1)
     driver.drive(pilot.pk)
     Walker.objects.update(status=Walker.Status.STUCK, problem="<script>alert(1)</script>")
