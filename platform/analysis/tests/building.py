@@ -17,7 +17,7 @@ def dataset(folder: Path, tables: Mapping[str, Rows], *, formats: Sequence[str] 
     """Write tables, their codebook and a matching manifest.
 
     Args:
-        tables: rows by table; kinds follow from the values. A table without rows can be {column: kind} instead.
+        tables: rows by table; their values determine the kinds. For a table without rows, give {column: kind}.
         manifest: additional manifest entries, such as flow or demonstration.
     """
     folder.mkdir(parents=True, exist_ok=True)

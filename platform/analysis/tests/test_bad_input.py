@@ -1,4 +1,4 @@
-"""How invalid input is reported: one sentence per section, and an exit code."""
+"""Invalid input is reported in one sentence, or one per analysis, and with an exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures: what they show, and what readers could misread."""
+"""Figures show the right values, and readers cannot misread them."""
 
 from __future__ import annotations
 

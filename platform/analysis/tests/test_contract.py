@@ -1,4 +1,4 @@
-"""What every analysis promises on every kind of dataset: it finishes, and its results can be written and read."""
+"""Every analysis finishes on every kind of dataset, and its results can be written and read."""
 
 from __future__ import annotations
 

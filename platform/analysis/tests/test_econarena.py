@@ -12,7 +12,7 @@ PLAYERS = {"p1": "openai:gpt-4", "p2": "openai:gpt-3.5-turbo"}
 
 
 def sessions(folder, answers, *, upper=100, environment="melee", runs=1, depth_of=0, first=0):
-    """Write contests of two: `answers` has the answers of each run by session; the lower answer wins."""
+    """Write contests between two players; `answers` holds each session's answers by run, and the lower answer wins."""
     matches, rounds = [], []
     for at, session in enumerate(answers):
         match = f"{environment}{first + at:03}"

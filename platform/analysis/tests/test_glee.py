@@ -148,7 +148,7 @@ def test_shuffles_are_fixed_and_errors_are_out_of_sample(glee_data, monkeypatch)
     assert len(test) == 2
     assert sorted([*train, *test]) == list(range(10))
     assert rmse([1.0, 2.0], [1.0, 4.0]) == pytest.approx(2**0.5)
-    monkeypatch.setattr(prediction, "TREES", {})  # trees take seconds
+    monkeypatch.setattr(prediction, "TREES", {})  # fitting trees takes seconds
     rows = glee_data.run("glee.prediction").tables["errors"].frame.set_index("metric")
     assert rows.loc["Efficiency", "linear"] == pytest.approx(0, abs=1e-9)
     assert rows.loc["Efficiency", "published"] == 0.131

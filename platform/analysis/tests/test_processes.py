@@ -1,4 +1,4 @@
-"""Two processes find and write the same as one."""
+"""Two processes produce the same results and files as one."""
 
 from __future__ import annotations
 
