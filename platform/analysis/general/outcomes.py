@@ -158,7 +158,7 @@ ANALYSES = [
         question="What were the outcomes in each cell, and by each parameter and player separately?",
         method=(
             "Means with t intervals (cluster-robust if a person played several matches), shares with Wilson intervals, "
-            f"medians with bootstrap intervals (order statistics for more than {LARGE:,} values). Each outcome's "
+            f"and medians with bootstrap intervals (order statistics for more than {LARGE:,} values). Each outcome's "
             "missing values are left out and counted."
         ),
         columns={"matches": ["match", "player_*"]},

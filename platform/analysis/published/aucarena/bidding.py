@@ -378,7 +378,7 @@ ANALYSES = [
         columns={**ROUNDS, "decisions": ["match", "role", "round", "move_number", "move_priorities"]},
     ),
     Analysis(
-        id="aucarena.faithful", title="Plans and behavior (AucArena, figure 6)",
+        id="aucarena.faithful", title="Plans and behaviour (AucArena, figure 6)",
         question="Do bidders follow their plans?",
         method="Spearman's correlation over (auction, bidder, item) of the initial and the current priority with the "
         f"number of bids and with winning; percentile bootstrap by auction, at most {MOST_DRAWS} draws.",

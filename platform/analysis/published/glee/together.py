@@ -241,7 +241,7 @@ ANALYSES = [
         id="glee.pairs",
         title="Effects of pairs (GLEE, figures 1 and 21 to 23)",
         question="Does the partner matter?",
-        method=f"{PAIR_METHOD}fractions of the metric.",
+        method=f"{PAIR_METHOD}effects are fractions of the metric.",
         run=pairs, needs="agents", games=tuple(FAMILIES), columns=NEEDED,
     ),
     Analysis(
