@@ -26,7 +26,7 @@ class Group(models.Model):
     pool = models.CharField(_("pool"), max_length=60)
     number = models.PositiveIntegerField(_("number"))
     match = models.OneToOneField(Match, models.CASCADE, related_name="lobby_group")
-    made_at = models.DateTimeField(_("made"), default=timezone.now)
+    made_at = models.DateTimeField(_("created"), default=timezone.now)
 
     class Meta:
         verbose_name = _("group")

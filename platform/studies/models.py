@@ -82,7 +82,7 @@ class Study(models.Model):
         validators=[MinValueValidator(1)],
         help_text=_(
             "How many complete matches you need of each line-up in each configuration. Matches in which "
-            "the clock or a fallback moved are paid but stay out of the dataset and don't count."
+            "the clock or a fallback moved are paid but stay out of the dataset and don't count here."
         ),
     )
     agents = models.JSONField(
@@ -221,7 +221,7 @@ class Study(models.Model):
         default=Decimal("6.00"),
         validators=[MinValueValidator(0)],
         help_text=_(
-            "Paid pro rata to participants who found no one to play with, in addition to what that ending pays."
+            "Paid pro rata to participants for whom no group formed, in addition to what that ending pays."
         ),
     )
     whole_groups = models.BooleanField(
@@ -259,9 +259,9 @@ class Study(models.Model):
         max_length=10,
         default="all",
         choices=[
-            ("all", _("all: the average of them")),
-            ("last", _("the last one")),
-            ("random", _("one drawn at the end")),
+            ("all", _("the average of all matches")),
+            ("last", _("the last match")),
+            ("random", _("one match, drawn at the end")),
         ],
     )
     minutes = models.PositiveIntegerField(
