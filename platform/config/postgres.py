@@ -24,7 +24,7 @@ UNPRIVILEGED = "nobody"
 
 
 class NoPostgres(RuntimeError):
-    """The server programs are missing, or the server did not start."""
+    """Raised when the server programs are missing or the server did not start."""
 
 
 class PrivatePostgres:

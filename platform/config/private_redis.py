@@ -20,7 +20,7 @@ MAX_SOCKET_PATH = 100
 
 
 class NoRedis(RuntimeError):
-    """The server did not start."""
+    """Raised when the server did not start."""
 
 
 class PrivateRedis:

@@ -140,8 +140,8 @@ DATABASES["default"]["CONN_MAX_AGE"] = None
 # A connection that the server has dropped, for example in a restart, is replaced before use.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    # Deferred transactions that turn into writes fail at once under load; immediate ones queue.
-    # Overwritten data is erased from the file too.
+    # Under load, deferred transactions that turn into writes fail immediately; immediate ones wait.
+    # Overwritten data are erased from the file as well.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
@@ -225,7 +225,7 @@ SPEND_CAP_PER_DAY = env.str("SPEND_CAP_PER_DAY", default="100")
 PAY_LEASE_SECONDS = env.float("PAY_LEASE_SECONDS", default=300)
 """Seconds that a worker's lease on a payment lasts; no call of a recruiter's API may take half of it."""
 PAY_SETTLING_SECONDS = env.float("PAY_SETTLING_SECONDS", default=60)
-"""Seconds before the recruiter is asked about a payment that got no answer."""
+"""Seconds before the recruiter is queried about a payment whose request got no answer."""
 PAY_WAIT_SECONDS = env.float("PAY_WAIT_SECONDS", default=30)
 """Seconds before a failed payment is retried; doubled each time, up to half an hour."""
 

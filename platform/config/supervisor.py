@@ -212,7 +212,7 @@ class Stack:
                 children.stop(service.process, how=service.how)
 
     def restart(self, name: str) -> None:
-        """Stop one service, if it runs, and start it at once."""
+        """Stop one service, if it is running, and start it immediately."""
         with self._change:
             self.halt(name)
             self._start_service(self.services[name])
@@ -393,7 +393,7 @@ def hold_port(wanted: int = 0) -> tuple[int, socket.socket]:
     """Return a free port, and a socket that reserves it among stacks until it is closed.
 
     The web server binds its port only seconds later. Until then an abstract kernel socket name reserves
-    the port; it disappears with the process, however that ends.
+    the port; it disappears when the process ends, even after a crash.
     """
     while True:
         port = free_port(wanted)

@@ -1,4 +1,4 @@
-"""Removes participants who end their enrolment from the lobby at once and updates the others' pages."""
+"""Removes participants whose enrolment ends from the lobby immediately and updates the others' pages."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from participants.states import State
 from participants.steps import Step, StepRefused, register
 
 FULL = "full"
-"""The field of a refusal that says that no place is left."""
+"""The error key of a refusal because no place is left."""
 _ALLOWED_BETWEEN_LETTERS = frozenset(" .'’-")
 
 
@@ -73,7 +73,7 @@ def checked_name(name: str, *, reserved: tuple[str, ...] | list[str]) -> str:
     """Return the cleaned display name, one that can later be removed from messages without cutting other words.
 
     Raises:
-        StepRefused: the name is too short, too long, not a name, or one of the game's own words.
+        StepRefused: the name is too short, too long, not a name, or reserved by the game.
     """
     name = " ".join(name.split())
     if sum(map(str.isalpha, name)) < 2:

@@ -1,4 +1,4 @@
-"""Explanations on the last page: each check says what the correct answer was and what a wrong one cost."""
+"""Explanations on the last page: each check gives the correct answer and the pay lost by a wrong one."""
 
 from __future__ import annotations
 

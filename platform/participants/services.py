@@ -41,7 +41,7 @@ def _enterable(enrolment: Enrolment) -> list[tuple[int, steps.Step]]:
 
 
 class Unprepared(Exception):
-    """Slow work must be done before this `enrolment` is locked; nothing was changed."""
+    """Raised when slow work must be done before this `enrolment` is locked; nothing was changed."""
 
     def __init__(self, enrolment: Enrolment):
         super().__init__(enrolment)

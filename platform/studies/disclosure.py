@@ -24,7 +24,7 @@ FULL, MIXED, NOTHING = "told", "either", "nothing"
 
 
 def disclosure_of(lineups: Iterable[Mapping[str, Any]], *, tells: bool) -> dict[str, str]:
-    """Return what is said about the other players as {told, words}; empty if there are no others.
+    """Return what participants are told about the other players as {told, words}; empty if there are none.
 
     Args:
         lineups: who takes which seat in every cell.
@@ -78,7 +78,7 @@ def _mixed_text(count: int, *, tells: bool, both_certain: bool) -> str:
 
 
 def version_disclosure(content: Mapping[str, Any]) -> dict[str, str]:
-    """Return what a frozen version says about the other players, as `disclosure_of` does."""
+    """Return what a frozen version tells about the other players, in the form that `disclosure_of` returns."""
     cells = [cell for part in (content, *content.get("further", ())) for cell in part["cells"]]
     return disclosure_of(map(seats_in, cells), tells=content.get("tells_opponent", True))
 

@@ -30,7 +30,7 @@ class BadLineup(GameError):
 
 
 class Lineup(BaseModel):
-    """One line-up as written."""
+    """One line-up as entered by the researcher."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -220,9 +220,7 @@ class Study(models.Model):
         decimal_places=2,
         default=Decimal("6.00"),
         validators=[MinValueValidator(0)],
-        help_text=_(
-            "Paid pro rata to participants for whom no group formed, in addition to what that ending pays."
-        ),
+        help_text=_("Paid pro rata to participants for whom no group formed, in addition to what that ending pays."),
     )
     whole_groups = models.BooleanField(
         _("keep whole groups only"),

@@ -8,7 +8,7 @@ from studies.models import Study
 
 
 class NotRunning(Exception):
-    """The study cannot be paused, resumed or closed; the message says why."""
+    """Raised when a study cannot be paused, resumed or closed; the message gives the reason."""
 
 
 def pause(study: Study) -> bool:

@@ -13,7 +13,7 @@ Created = Sequence[models.Model]
 
 
 class PresetRefused(Exception):
-    """The preset could not be created; `str(error)` can be shown to the user."""
+    """Raised when a preset cannot be created; the message can be shown to the user."""
 
 
 @dataclass(frozen=True)

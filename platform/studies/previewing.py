@@ -163,7 +163,7 @@ def preview(source: PreviewSource, chosen: Selection) -> Preview:
     game = configure(registry.get(source.game), config, amounts=source.amounts)
     turns = list(_turns_of(game, chosen.seed, chosen.role))
     if not turns:
-        raise GameError(_("The role is never asked anything in this configuration."))
+        raise GameError(_("This role has no turn in this configuration."))
     number = min(chosen.question, len(turns))
     play, events = turns[number - 1]
     agent = source.agents[chosen.agent]

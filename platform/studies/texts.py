@@ -36,7 +36,7 @@ def possible_endings(*, code_word: bool, quiz: bool, screens: bool, groups: bool
     """Return the endings, other than completing and returning, that are possible in such a study.
 
     Args:
-        several: whether participants play with each other.
+        groups: whether participants play with each other.
     """
     conditions = {"failed_code_word": code_word, "failed_quiz": quiz, "screened_out": screens}
     conditions |= dict.fromkeys(("partner_left", "no_partner", "replaced"), groups)
@@ -231,7 +231,7 @@ def waiting_promise(study: Study, longest_wait: Study) -> str:
     """Return one sentence on waiting for the others, for studies with several participants per match.
 
     Args:
-        waited: the study whose game has the longest wait; in a session it may be another one.
+        longest_wait: the study whose game has the longest wait; in a session, it may be another study.
     """
     minutes = max(1, round(longest_wait.lobby_seconds / 60))
     limit_text = ngettext(

@@ -21,7 +21,7 @@ Answer = str | float | int | None
 
 
 class BadQuestions(ValueError):
-    """Invalid questions; `problems` lists what is wrong with each."""
+    """Raised for invalid questions; `problems` lists the reasons."""
 
     def __init__(self, problems: Sequence[str]):
         super().__init__(" ".join(problems))
@@ -29,7 +29,7 @@ class BadQuestions(ValueError):
 
 
 class BadAnswer(ValueError):
-    """An invalid answer; the message is shown to the participant."""
+    """Raised for an invalid answer; the message is shown to the participant."""
 
 
 class Question(BaseModel):

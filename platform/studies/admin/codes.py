@@ -31,7 +31,7 @@ PROBLEMS_SHOWN = 100
 
 
 class InvalidCodeRequest(ValueError):
-    """The request cannot create any codes; the message says why."""
+    """Raised when a request cannot create codes; the message gives the reason."""
 
 
 class LabCodes(MembersPage):

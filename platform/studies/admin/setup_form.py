@@ -45,7 +45,7 @@ STEPS = (
     ("pay", gettext_lazy("Pay")),
     ("entry", gettext_lazy("Entry")),
 )
-"""The steps of setting up a study, as (name, title). Each section's class `step-NAME` says which step it is in."""
+"""The steps of setting up a study, as (name, title). Each section's class `step-NAME` assigns it to a step."""
 
 
 def _game_parameters(game: type[Game[Any, Any]]) -> Parameters:
@@ -489,7 +489,7 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
 
 
 def _roles(game: type[Game[Any, Any]], config: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the roles that participants may take, one of each kind, with their display names."""
+    """Return the roles that participants may take, one per kind of seat, with their display names."""
     for values in (config, {}):
         try:
             configured = games.play.configure(registry.get(game.key), values)

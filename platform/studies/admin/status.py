@@ -48,9 +48,9 @@ class StudyStatus:
         unlaunched: whether the saved settings differ from the launched version.
         problem: why the saved settings cannot be launched; empty if they can.
         warning: what to check in the saved settings although they can be launched; usually empty.
-        spent_up: that a cap has stopped the launched version's models, and the consequences; usually empty.
+        cap_reached: that a cap has stopped the launched version's models, and the consequences; usually empty.
         cells: the first CELLS_SHOWN cells of the launched version.
-        cells_more: how many more cells there are.
+        more_cells: how many more cells there are.
         other_endings: counts of endings other than completing, as [(title, count)].
     """
 

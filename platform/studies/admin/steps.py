@@ -51,7 +51,7 @@ class Step:
 
 
 class NoScreen(Exception):
-    """A role's screen cannot be shown; the message says why."""
+    """Raised when a role's screen cannot be shown; the message gives the reason."""
 
 
 def step_of(match: Match, transcript: Transcript, number: int, side: str | None) -> Step:

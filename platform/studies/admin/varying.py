@@ -22,7 +22,7 @@ _GROUPED = re.compile(r"\d{1,3}(,\d{3})+\b")
 
 
 class InvalidValue(ValueError):
-    """A value is not valid for its parameter; the message says why."""
+    """Raised when a value is not valid for its parameter; the message gives the reason."""
 
 
 @dataclass(frozen=True)

@@ -204,7 +204,7 @@ def test_groups_fill_seat_by_seat_and_count_as_matches():
     assert labels_in(people[0].steps[-1].get("seats", cell.seats)) == ["level 1"]
 
 
-# ---- what is told ----------------------------------------------------------------------------------------
+# ---- disclosure ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db

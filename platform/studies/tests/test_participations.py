@@ -1,4 +1,4 @@
-"""How often one person may take part, and what early returners are told."""
+"""How often one person may take part, and what people read who come back too early."""
 
 from __future__ import annotations
 

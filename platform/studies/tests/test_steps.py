@@ -177,7 +177,7 @@ def test_unknown_role_has_no_screen(client, match):
     assert "This game has no such role" in screen(client, match, 2, "after", "nobody").content.decode()
 
 
-# ---- what the models were asked --------------------------------------------------------------------------
+# ---- model calls -----------------------------------------------------------------------------------------
 
 
 def test_move_lists_exactly_its_calls(client, match):
