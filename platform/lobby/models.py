@@ -41,7 +41,7 @@ class Place(models.Model):
     """A participant's place in a lobby. Participants of one pool can play with each other.
 
     Attributes:
-        kind: the kind of seat the participant may take; copied here so that listing the waiting participants loads no steps.
+        kind: the kind of seat the participant may take; copied here so that listing places loads no steps.
         until: when the waiting time ends.
         heard_at: when the page last sent a request; None if it was closed.
         group: None until a group is formed. A place with `left_at` and without a group found no partners.
