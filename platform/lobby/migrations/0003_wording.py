@@ -5,15 +5,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('lobby', '0002_plain_english'),
+        ("lobby", "0002_plain_english"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='group',
-            name='made_at',
-            field=models.DateTimeField(default=django.utils.timezone.now, verbose_name='created'),
+            model_name="group",
+            name="made_at",
+            field=models.DateTimeField(default=django.utils.timezone.now, verbose_name="created"),
         ),
     ]

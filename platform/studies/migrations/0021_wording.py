@@ -6,25 +6,45 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('studies', '0020_plain_english'),
+        ("studies", "0020_plain_english"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='study',
-            name='quota',
-            field=models.PositiveIntegerField(default=20, help_text="How many complete matches you need of each line-up in each configuration. Matches in which the clock or a fallback moved are paid but stay out of the dataset and don't count here.", validators=[django.core.validators.MinValueValidator(1)], verbose_name='matches per cell'),
+            model_name="study",
+            name="quota",
+            field=models.PositiveIntegerField(
+                default=20,
+                help_text="How many complete matches you need of each line-up in each configuration. Matches in which the clock or a fallback moved are paid but stay out of the dataset and don't count here.",
+                validators=[django.core.validators.MinValueValidator(1)],
+                verbose_name="matches per cell",
+            ),
         ),
         migrations.AlterField(
-            model_name='study',
-            name='session_pays',
-            field=models.CharField(choices=[('all', 'the average of all matches'), ('last', 'the last match'), ('random', 'one match, drawn at the end')], default='all', max_length=10, verbose_name='paid match'),
+            model_name="study",
+            name="session_pays",
+            field=models.CharField(
+                choices=[
+                    ("all", "the average of all matches"),
+                    ("last", "the last match"),
+                    ("random", "one match, drawn at the end"),
+                ],
+                default="all",
+                max_length=10,
+                verbose_name="paid match",
+            ),
         ),
         migrations.AlterField(
-            model_name='study',
-            name='waiting_rate',
-            field=models.DecimalField(decimal_places=2, default=Decimal('6.00'), help_text='Paid pro rata to participants for whom no group formed, in addition to what that ending pays.', max_digits=8, validators=[django.core.validators.MinValueValidator(0)], verbose_name='hourly pay for waiting when no group forms'),
+            model_name="study",
+            name="waiting_rate",
+            field=models.DecimalField(
+                decimal_places=2,
+                default=Decimal("6.00"),
+                help_text="Paid pro rata to participants for whom no group formed, in addition to what that ending pays.",
+                max_digits=8,
+                validators=[django.core.validators.MinValueValidator(0)],
+                verbose_name="hourly pay for waiting when no group forms",
+            ),
         ),
     ]
