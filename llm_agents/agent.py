@@ -379,14 +379,14 @@ class DecisionProcess:
             if not _is_due(module, self.play, self.role):
                 continue
             try:
-                note, _tries, _raw = await self._answered(agent, position, tries_after_first, policy, module)
+                note, _tries, _raw = await self._ask_question(agent, position, tries_after_first, policy, module)
                 await self.note(note)
             except (NoLegalMove, Refused):
                 continue
-        move, tries, raw = await self._answered(agent, position, tries_after_first, policy, None)
+        move, tries, raw = await self._ask_question(agent, position, tries_after_first, policy, None)
         return self._decision(move, tries, raw, by, position)
 
-    async def _answered(
+    async def _ask_question(
         self, agent: AgentSpec, position: int, tries_after_first: int, policy: Policy, asked: Question | None
     ) -> tuple[MoveData, int, str]:
         """Return (move, tries, raw answer) for one question; arguments as for `ask`.
@@ -431,7 +431,7 @@ class DecisionProcess:
             )
         raise NoLegalMove(f"{_no_legal_move(number)} {problem}", self._records)
 
-    async def call(self, agent: AgentSpec, request: Request, policy: Policy, keep: CallRecorder) -> Completion:
+    async def call(self, agent: AgentSpec, request: Request, policy: Policy, recorder: CallRecorder) -> Completion:
         """Make one call, after storing the earlier ones and checking that another may be paid for.
 
         Raises:
@@ -440,7 +440,7 @@ class DecisionProcess:
         await self.store_calls()
         if self._hooks is not None and self._records:
             await self._hooks.allow()
-        return await call(agent.kind, request, policy=policy, keep=keep, provider=self._provider)
+        return await call(agent.kind, request, policy=policy, on_attempt=recorder, provider=self._provider)
 
     async def note(self, move: MoveData) -> None:
         """Make a legal move that leaves the turn open.
@@ -459,7 +459,7 @@ class DecisionProcess:
         if not purposes:
             return None
         for record in reversed(self._records):
-            if record.purpose in purposes and record.moved:
+            if record.purpose in purposes and record.accepted:
                 return record
         return None if self._hooks is None else await self._hooks.latest(purposes)
 
@@ -467,7 +467,7 @@ class DecisionProcess:
         """Return the move that the rules derive from the answers."""
         return self._decision(move, 1, None, BY_RULES, 0)
 
-    def keep(self, record: CallRecord) -> None:
+    def add_record(self, record: CallRecord) -> None:
         self._records.append(record)
         if self._calls is not None:
             self._calls.append(record)
@@ -476,7 +476,7 @@ class DecisionProcess:
         """Store the calls made so far, if there are hooks for it."""
         unstored, self._stored = self._records[self._stored :], len(self._records)
         if unstored and self._hooks is not None:
-            await self._hooks.keep(unstored)
+            await self._hooks.store(unstored)
 
     def wording(self, agent: AgentSpec) -> dict[str, Any]:
         """Return the agent's wording."""
@@ -528,7 +528,7 @@ class CallRecorder:
 
     def __init__(
         self,
-        deciding: DecisionProcess,
+        process: DecisionProcess,
         agent: AgentSpec,
         messages: Sequence[ChatMessage],
         position: int,
@@ -538,7 +538,7 @@ class CallRecorder:
         conversation: str | None = None,
         offered: Sequence[str] = (),
     ):
-        self._deciding = deciding
+        self._process = process
         seed = agent.parameters.get("seed")
         self._common: dict[str, Any] = {
             "provider": endpoint(agent.kind).protocol,
@@ -549,28 +549,30 @@ class CallRecorder:
             "try_number": try_number,
             "strategy": agent.strategy,
             "seed": seed if isinstance(seed, int) else None,
-            "prompt_sha256": deciding.prompt_sha256(agent),
+            "prompt_sha256": process.prompt_sha256(agent),
             "rung": position,
-            "streamed": deciding.draft.enabled,
+            "streamed": process.draft.enabled,
             "short": agent.short,
             "purpose": purpose,
             "conversation": conversation,
             "offered": list(offered),
-            "answering": deciding.play.opened.get(deciding.role),
+            "answering": process.play.opened.get(process.role),
         }
-        self._answered: Attempt | None = None
+        self._completed: Attempt | None = None
 
     def __call__(self, attempt: Attempt) -> None:
         if attempt.error is None:
-            self._answered = attempt
+            self._completed = attempt
             return
         error = f"{type(attempt.error).__name__}: {attempt.error}"
-        self._deciding.keep(CallRecord(**self._common, latency=attempt.seconds, attempt=attempt.number, error=error))
-        self._deciding.draft.retract()
+        self._process.add_record(
+            CallRecord(**self._common, latency=attempt.seconds, attempt=attempt.number, error=error)
+        )
+        self._process.draft.retract()
 
     def answer(self, problem: str | None = None, fault: str | None = None, **more: Any) -> None:
         """Record the answer, with its problem and the kind of fault; `more` holds further fields."""
-        attempt = self._answered
+        attempt = self._completed
         assert attempt is not None and attempt.completion is not None
         completion = attempt.completion
         fields = {
@@ -591,7 +593,7 @@ class CallRecorder:
             "fault": fault,
             **more,
         }
-        self._deciding.keep(CallRecord(**fields))
+        self._process.add_record(CallRecord(**fields))
 
 
 def _scripted(spec: AgentSpec, play: Play, role: Role) -> MoveData:

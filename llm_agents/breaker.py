@@ -87,7 +87,7 @@ class Breakers:
             self.succeeded(name)
 
     def enter(self, name: str) -> bool:
-        """Enter a call; `succeeded`, `failed` or `left` must follow. Return True for a trial call.
+        """Enter a call; `succeeded`, `failed` or `inconclusive` must follow. Return True for a trial call.
 
         Raises:
             CircuitOpen: the circuit is open, or half-open with its trial call in progress.
@@ -104,7 +104,7 @@ class Breakers:
         with self._lock:
             was = self._circuits.pop(name, None)
         if was is not None and was.open_until is not None:
-            self._tell(name, "closed")
+            self._notify(name, "closed")
 
     def failed(self, name: str) -> None:
         """Record that the endpoint could not answer."""
@@ -116,9 +116,9 @@ class Breakers:
             if opens:
                 circuit.open_until, circuit.trial = now + self._pause, False
         if opens:
-            self._tell(name, "open")
+            self._notify(name, "open")
 
-    def left(self, name: str, *, trial: bool) -> None:
+    def inconclusive(self, name: str, *, trial: bool) -> None:
         """Record that a call ended without revealing anything about the endpoint; another call may be the trial."""
         with self._lock:
             circuit = self._circuits.get(name)
@@ -153,7 +153,7 @@ class Breakers:
             return "closed"
         return "open" if self._clock() < circuit.open_until else "half-open"
 
-    def _tell(self, name: str, state: State) -> None:
+    def _notify(self, name: str, state: State) -> None:
         log.warning("endpoint %s: circuit %s", name, state)
         for hook in self._hooks:
             hook(name, state)

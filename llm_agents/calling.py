@@ -56,7 +56,7 @@ class Attempt:
     error: ProviderError | None = None
 
 
-Keep = Callable[[Attempt], None]
+OnAttempt = Callable[[Attempt], None]
 
 
 async def call(
@@ -64,14 +64,14 @@ async def call(
     request: Request,
     *,
     policy: Policy,
-    keep: Keep,
+    on_attempt: OnAttempt,
     provider: Provider | None = None,
 ) -> Completion:
     """Return the endpoint's answer.
 
     Args:
         request: the policy replaces its `timeout`.
-        keep: called after each attempt.
+        on_attempt: called after each attempt.
         provider: makes the call; None: the endpoint's own.
 
     Raises:
@@ -82,7 +82,7 @@ async def call(
     number = 1
     while True:
         try:
-            return await _attempt(target, caller, request, policy, number, keep)
+            return await _attempt(target, caller, request, policy, number, on_attempt)
         except ProviderError as error:
             wait = _wait_seconds(error, number, policy)
             if wait is None or BREAKERS.state(target.name) == "open":
@@ -92,7 +92,7 @@ async def call(
 
 
 async def _attempt(
-    target: Endpoint, provider: Provider, request: Request, policy: Policy, number: int, keep: Keep
+    target: Endpoint, provider: Provider, request: Request, policy: Policy, number: int, on_attempt: OnAttempt
 ) -> Completion:
     BREAKERS.check(target.name, target.address)
     async with limit_of(target).slot(policy.deadline):
@@ -106,15 +106,15 @@ async def _attempt(
             completion = await provider.complete(replace(request, timeout=seconds))
         except ProviderError as error:
             reported = _report_to_breaker(target.name, error, cut_short=seconds < policy.call_seconds)
-            keep(Attempt(number, time.monotonic() - began, error=error))
+            on_attempt(Attempt(number, time.monotonic() - began, error=error))
             raise
         else:
             reported = True
             BREAKERS.succeeded(target.name)
         finally:
             if not reported:
-                BREAKERS.left(target.name, trial=trial)
-    keep(Attempt(number, time.monotonic() - began, completion))
+                BREAKERS.inconclusive(target.name, trial=trial)
+    on_attempt(Attempt(number, time.monotonic() - began, completion))
     return completion
 
 

@@ -22,7 +22,7 @@ class Hooks(Protocol):
         """
         ...
 
-    async def keep(self, calls: Sequence[CallRecord]) -> None:
+    async def store(self, calls: Sequence[CallRecord]) -> None:
         """Store calls as soon as they are made, also those of a decision that fails."""
         ...
 

@@ -80,7 +80,7 @@ async def inquire(
         attempts: list[Attempt] = []
         request = Request(agent.name, messages, agent.parameters, schema=schema)
         try:
-            await call(agent.kind, request, policy=policy or Policy(), keep=attempts.append, provider=provider)
+            await call(agent.kind, request, policy=policy or Policy(), on_attempt=attempts.append, provider=provider)
         except ProviderError:
             for failed in attempts:
                 await keep(_record(agent, inquiry, messages, number, failed))

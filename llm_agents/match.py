@@ -132,7 +132,7 @@ class _SeatHooks:
     async def allow(self) -> None:
         pass
 
-    async def keep(self, calls: Sequence[CallRecord]) -> None:
+    async def store(self, calls: Sequence[CallRecord]) -> None:
         self._match.calls += calls
         self._match.calls_of[self._role] += calls
 
@@ -142,7 +142,7 @@ class _SeatHooks:
 
     async def latest(self, purposes: Sequence[Purpose]) -> CallRecord | None:
         calls = reversed(self._match.calls_of[self._role])
-        return next((call for call in calls if call.purpose in purposes and call.moved), None)
+        return next((call for call in calls if call.purpose in purposes and call.accepted), None)
 
 
 def roles_to_ask(play: Play) -> tuple[Role, ...]:

@@ -82,6 +82,6 @@ class CallRecord:
     answering: int | None = None
 
     @property
-    def moved(self) -> bool:
+    def accepted(self) -> bool:
         """Whether the call's answer was accepted."""
         return self.answer is not None and self.problem is None

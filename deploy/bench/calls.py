@@ -53,7 +53,7 @@ async def measure(protocol: Protocol, address: str, standin: int, *, at_once: in
         while not over:
             began = time.monotonic()
             try:
-                await call(NAME, request, policy=Policy(call_seconds=30), keep=lambda attempt: None)
+                await call(NAME, request, policy=Policy(call_seconds=30), on_attempt=lambda attempt: None)
             except ProviderError as error:
                 failures += 1
                 print(type(error).__name__, error, file=sys.stderr)

@@ -19,7 +19,7 @@ from games.words import quoted
 from llm_agents.errors import BadAnswer
 from llm_agents.parsing.fitting import fit
 from llm_agents.parsing.objects import around_object, last_object
-from llm_agents.parsing.schema import REASONING, object_of, schema_of, strict, wrapper
+from llm_agents.parsing.schema import REASONING, object_of, schema_of, strict, wrapper_key
 from llm_agents.prompting import json_schema
 
 __all__ = [
@@ -53,7 +53,7 @@ def read_answer(
     Args:
         remarks: keys that are removed before the move is read.
     """
-    asked = as_asked(forms) if short else forms
+    asked = shortened_forms(forms) if short else forms
     known = {remark.key for remark in remarks}
     move = _without_wrapper(last_object(text), asked, known)
     remarked = {key: move.pop(key) for key in list(move) if key in known}
@@ -94,10 +94,10 @@ def answer_schema(forms: Sequence[Form], *, strategy: str | None = None, short: 
         strategy: with `CHAIN_OF_THOUGHT`, the answer begins with a text called `REASONING`.
         short: of the short forms, where there are any.
     """
-    return schema_of(as_asked(forms) if short else forms, reasoning=strategy == CHAIN_OF_THOUGHT)
+    return schema_of(shortened_forms(forms) if short else forms, reasoning=strategy == CHAIN_OF_THOUGHT)
 
 
-def as_asked(forms: Sequence[Form]) -> list[Form]:
+def shortened_forms(forms: Sequence[Form]) -> list[Form]:
     """Return the forms, each replaced by its short one if it has one, without help that describes the full one."""
     return [form if form.short is None else replace(form, model=form.short, help="") for form in forms]
 
@@ -107,8 +107,8 @@ def _without_wrapper(answer: Mapping[str, Json], forms: Sequence[Form], remarks:
     move = dict(answer)
     if REASONING not in remarks and not any(REASONING in form.model.model_fields for form in forms):
         move.pop(REASONING, None)
-    if len(forms) > 1 and list(move) == [wrapper(forms)] and isinstance(move[wrapper(forms)], dict):
-        return dict(move[wrapper(forms)])
+    if len(forms) > 1 and list(move) == [wrapper_key(forms)] and isinstance(move[wrapper_key(forms)], dict):
+        return dict(move[wrapper_key(forms)])
     return move
 
 

@@ -37,14 +37,14 @@ def schema_of(forms: Sequence[Form], *, reasoning: bool = False) -> Schema:
     if len(filled) == 1:
         whole = filled[0]
     else:
-        whole = object_of({wrapper(forms): {"anyOf": filled}})
+        whole = object_of({wrapper_key(forms): {"anyOf": filled}})
     if reasoning and not any(REASONING in form.model.model_fields for form in forms):
         thoughts: Schema = {"type": "string", "description": "Your reasoning, step by step. Nobody else reads it."}
         whole = {**object_of({REASONING: thoughts, **whole["properties"]}), **_description(whole)}
     return whole
 
 
-def wrapper(forms: Sequence[Form]) -> str:
+def wrapper_key(forms: Sequence[Form]) -> str:
     """Return the key that holds the chosen one of several forms; no form has a field of this name."""
     key = "move"
     while any(key in form.model.model_fields for form in forms):

@@ -118,7 +118,7 @@ class Anthropic:
         """Ask, and ask again without the tool if the endpoint turns out not to support tools."""
         refuse_tools(self._endpoint, request)
         while True:
-            sent = self._sent(request)
+            sent = self._optional_parameters(request)
             try:
                 return await self._ask(client, request, "tool" if "structured" in sent else "none")
             except anthropic.APIStatusError as error:
@@ -132,16 +132,16 @@ class Anthropic:
     def _tools(self, request: Request) -> dict[str, Any]:
         if request.tools:
             return _several_tools(request)
-        return _forced_tool(request) if self._sent(request) else {}
+        return _forced_tool(request) if self._optional_parameters(request) else {}
 
-    def _sent(self, request: Request) -> set[str]:
+    def _optional_parameters(self, request: Request) -> set[str]:
         if request.tools:
             return {"tools"}
         enforced = request.schema is not None and self._endpoint.structured != "none"
-        known = not UNSUPPORTED.holds(self._endpoint, request.model, "structured")
+        known = not UNSUPPORTED.contains(self._endpoint, request.model, "structured")
         return {"structured"} if enforced and known else set()
 
-    async def _ask(self, client: anthropic.AsyncAnthropic, request: Request, how: str) -> Completion:
+    async def _ask(self, client: anthropic.AsyncAnthropic, request: Request, enforcement: str) -> Completion:
         body = self.body(request)
         body.pop("stream", None)
         common: dict[str, Any] = {
@@ -153,10 +153,10 @@ class Anthropic:
             "extra_body": body,
         }
         if request.on_text is None:
-            return _completion(await client.messages.create(**common), how, tools=bool(request.tools))
+            return _completion(await client.messages.create(**common), enforcement, tools=bool(request.tools))
         draft = Draft(request.on_text)
         async with await client.messages.create(**common, stream=True) as stream:
-            return await _streamed(stream, draft, how, tools=bool(request.tools))
+            return await _streamed(stream, draft, enforcement, tools=bool(request.tools))
 
 
 def _turns(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
@@ -236,7 +236,7 @@ def _read(usage: Any) -> tuple[int, int]:
     return usage.input_tokens + cached + (getattr(usage, "cache_creation_input_tokens", None) or 0), cached
 
 
-def _completion(answer: Any, how: str, *, tools: bool) -> Completion:
+def _completion(answer: Any, enforcement: str, *, tools: bool) -> Completion:
     try:
         calls = tuple(
             ToolCall(part.id, part.name, json.dumps(part.input, ensure_ascii=False))
@@ -253,7 +253,7 @@ def _completion(answer: Any, how: str, *, tools: bool) -> Completion:
             request_id=getattr(answer, "_request_id", None) or answer.id,
             stop=answer.stop_reason,
             refused=answer.stop_reason == "refusal",
-            structured=how,
+            structured=enforcement,
             calls=calls if tools else (),
             cached_tokens=cached,
         )
@@ -261,7 +261,7 @@ def _completion(answer: Any, how: str, *, tools: bool) -> Completion:
         raise Unreadable(UNREADABLE) from None
 
 
-async def _streamed(stream: anthropic.AsyncStream[Any], draft: Draft, how: str, *, tools: bool) -> Completion:
+async def _streamed(stream: anthropic.AsyncStream[Any], draft: Draft, enforcement: str, *, tools: bool) -> Completion:
     """Read a stream to its end; one without its last event was cut off."""
     message: Any = None
     output_tokens = stop = None
@@ -282,9 +282,9 @@ async def _streamed(stream: anthropic.AsyncStream[Any], draft: Draft, how: str, 
                 case "content_block_delta" if event.delta.type == "text_delta":
                     piece = event.delta.text
                 case "content_block_delta" if event.delta.type == "input_json_delta":
-                    begun = calls.get(event.index)
-                    if tools and begun is not None:
-                        calls[event.index] = replace(begun, arguments=begun.arguments + event.delta.partial_json)
+                    started = calls.get(event.index)
+                    if tools and started is not None:
+                        calls[event.index] = replace(started, arguments=started.arguments + event.delta.partial_json)
                     else:
                         piece = event.delta.partial_json
                 case "message_delta":
@@ -307,7 +307,7 @@ async def _streamed(stream: anthropic.AsyncStream[Any], draft: Draft, how: str, 
         stop=stop,
         refused=stop == "refusal",
         first_text=draft.first,
-        structured=how,
+        structured=enforcement,
         calls=tuple(call for _at, call in sorted(calls.items())) if tools else (),
         cached_tokens=cached,
     )

@@ -233,7 +233,7 @@ class Unsupported:
     def __init__(self) -> None:
         self._found: set[tuple[str, str, str, str]] = set()
 
-    def holds(self, endpoint: Endpoint, model: str, parameter: str) -> bool:
+    def contains(self, endpoint: Endpoint, model: str, parameter: str) -> bool:
         return (endpoint.name, endpoint.address, model, parameter) in self._found
 
     def add(self, endpoint: Endpoint, model: str, parameter: str) -> None:
@@ -253,7 +253,7 @@ def refuse_tools(endpoint: Endpoint, request: Request) -> None:
     Raises:
         NoTools
     """
-    if request.tools and (not endpoint.tools or UNSUPPORTED.holds(endpoint, request.model, "tools")):
+    if request.tools and (not endpoint.tools or UNSUPPORTED.contains(endpoint, request.model, "tools")):
         raise NoTools(f"Endpoint “{endpoint.name}” does not support tools for model “{request.model}”.")
 
 

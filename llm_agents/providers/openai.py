@@ -107,11 +107,11 @@ class OpenAI:
 
     def body(self, request: Request) -> dict[str, Any]:
         """Return the JSON object that a call sends."""
-        sent = self._sent(request)
+        sent = self._optional_parameters(request)
         streamed: dict[str, Any] = {} if request.on_text is None else {"stream": True}
         if "stream_options" in sent:
             streamed["stream_options"] = {"include_usage": True}
-        constraint = _tools(request) if request.tools else _schema_arguments(request, self._how(sent))
+        constraint = _tools(request) if request.tools else _schema_arguments(request, self._enforcement(sent))
         messages = [_message(message) for message in request.messages]
         return {"model": request.model, "messages": messages, **streamed, **constraint, **request.parameters}
 
@@ -119,9 +119,9 @@ class OpenAI:
         """Ask, and ask again without each parameter that the endpoint turns out not to support."""
         refuse_tools(self._endpoint, request)
         while True:
-            sent = self._sent(request)
+            sent = self._optional_parameters(request)
             try:
-                return await self._ask(client, request, self._how(sent))
+                return await self._ask(client, request, self._enforcement(sent))
             except openai.APIStatusError as error:
                 parameter = unsupported_parameter(error.status_code, error.body, sent)
                 if parameter is None:
@@ -130,7 +130,7 @@ class OpenAI:
                 if parameter == "tools":
                     raise NoTools(f"Tools are not supported: {error_text(error.body, client.api_key)}") from None
 
-    def _sent(self, request: Request) -> set[str]:
+    def _optional_parameters(self, request: Request) -> set[str]:
         applicable = {
             "tools": bool(request.tools),
             "structured": request.schema is not None and not request.tools and self._endpoint.structured != "none",
@@ -139,13 +139,13 @@ class OpenAI:
         return {
             name
             for name, applies in applicable.items()
-            if applies and not UNSUPPORTED.holds(self._endpoint, request.model, name)
+            if applies and not UNSUPPORTED.contains(self._endpoint, request.model, name)
         }
 
-    def _how(self, sent: set[str]) -> str:
+    def _enforcement(self, sent: set[str]) -> str:
         return self._endpoint.structured if "structured" in sent else "none"
 
-    async def _ask(self, client: openai.AsyncOpenAI, request: Request, how: str) -> Completion:
+    async def _ask(self, client: openai.AsyncOpenAI, request: Request, enforcement: str) -> Completion:
         body = self.body(request)
         body.pop("stream", None)
         common: dict[str, Any] = {
@@ -155,10 +155,10 @@ class OpenAI:
             "extra_body": body,
         }
         if request.on_text is None:
-            return _completion(await client.chat.completions.create(**common), how, tools=bool(request.tools))
+            return _completion(await client.chat.completions.create(**common), enforcement, tools=bool(request.tools))
         draft = Draft(request.on_text)
         async with await client.chat.completions.create(**common, stream=True) as stream:
-            return await _streamed(stream, draft, how, tools=bool(request.tools))
+            return await _streamed(stream, draft, enforcement, tools=bool(request.tools))
 
 
 def _timed_out(error: openai.APITimeoutError, request: Request) -> ProviderError:
@@ -194,9 +194,9 @@ def _tools(request: Request) -> dict[str, Any]:
     }
 
 
-def _schema_arguments(request: Request, how: str) -> dict[str, Any]:
+def _schema_arguments(request: Request, enforcement: str) -> dict[str, Any]:
     """Return the arguments that enforce the request's schema."""
-    match how:
+    match enforcement:
         case "json_schema":
             named = {"name": "move", "strict": True, "schema": request.schema}
             return {"response_format": {"type": "json_schema", "json_schema": named}}
@@ -215,7 +215,7 @@ def _cached(usage: Any) -> int | None:
     return getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None)
 
 
-def _completion(answer: Any, how: str, *, tools: bool) -> Completion:
+def _completion(answer: Any, enforcement: str, *, tools: bool) -> Completion:
     try:
         choice, usage = answer.choices[0], answer.usage
         refusal = getattr(choice.message, "refusal", None)
@@ -234,7 +234,7 @@ def _completion(answer: Any, how: str, *, tools: bool) -> Completion:
             request_id=getattr(answer, "_request_id", None) or answer.id,
             stop=choice.finish_reason,
             refused=bool(refusal) or choice.finish_reason == "content_filter",
-            structured=how,
+            structured=enforcement,
             calls=tuple(calls),
             cached_tokens=_cached(usage),
         )
@@ -248,7 +248,7 @@ def _text(text: object) -> str:
     return text
 
 
-async def _streamed(stream: openai.AsyncStream[Any], draft: Draft, how: str, *, tools: bool) -> Completion:
+async def _streamed(stream: openai.AsyncStream[Any], draft: Draft, enforcement: str, *, tools: bool) -> Completion:
     """Read a stream to its end; one that ends without a finish reason was cut off."""
     model = usage = stop = identity = None
     refused = False
@@ -263,7 +263,7 @@ async def _streamed(stream: openai.AsyncStream[Any], draft: Draft, how: str, *, 
                 called = getattr(delta, "tool_calls", None) or ()
                 pieces = [delta.content or refusal]
                 if tools:
-                    _gather(calls, called)
+                    _merge_tool_calls(calls, called)
                 else:
                     pieces = [call.function.arguments for call in called if call.index == 0] + pieces
                 refused = refused or bool(refusal)
@@ -287,7 +287,7 @@ async def _streamed(stream: openai.AsyncStream[Any], draft: Draft, how: str, *, 
         stop=stop,
         refused=refused or stop == "content_filter",
         first_text=draft.first,
-        structured=how,
+        structured=enforcement,
         calls=tuple(
             ToolCall(parts[0] or f"call_{at}", parts[1], parts[2] or "{}") for at, parts in sorted(calls.items())
         ),
@@ -295,7 +295,7 @@ async def _streamed(stream: openai.AsyncStream[Any], draft: Draft, how: str, *, 
     )
 
 
-def _gather(calls: dict[int, list[str]], deltas: Any) -> None:
+def _merge_tool_calls(calls: dict[int, list[str]], deltas: Any) -> None:
     """Add the pieces of tool calls to those received so far: id, name, arguments."""
     for delta in deltas:
         parts = calls.setdefault(delta.index, ["", "", ""])

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from llm_agents.standins.misbehaviours import Answer, Calls, Slow, kinds, tool_kinds
+from llm_agents.standins.misbehaviours import Answer, Calls, Slow, misbehaviours_by_name, tool_kinds
 from llm_agents.standins.player import answer, fingerprint, tool_misbehaviours
 from llm_agents.standins.server import BothStandIn
 
@@ -28,7 +28,7 @@ KEY = "sk-stand-in-not-a-key"
 NOTHING_CALLED = Calls((("submit", "{}"),))
 TOOL_KINDS = tuple(tool_kinds(NOTHING_CALLED, NOTHING_CALLED, ""))
 """Misbehaviours of a model that should call tools; on other requests it behaves."""
-KINDS = (*kinds("{}", SLOW_SECONDS), *TOOL_KINDS)
+KINDS = (*misbehaviours_by_name("{}", SLOW_SECONDS), *TOOL_KINDS)
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class StandInModel:
         elif due:
             plain_reply = answer(request, seed=self._seed, occurrence=occurrence)
             if isinstance(plain_reply, Calls) or plain_reply.startswith("{") or due[0] != "types":
-                return kinds(plain_reply, self._delay or SLOW_SECONDS)[due[0]]
+                return misbehaviours_by_name(plain_reply, self._delay or SLOW_SECONDS)[due[0]]
         return Slow(self._delay, reply) if self._delay else reply
 
 

@@ -131,10 +131,10 @@ def _blocks(request: Mapping[str, Json], reply: Reply) -> list[dict[str, Json]]:
         block = _block(request, reply)
         return [block] if block else []
     text_blocks = [{"type": "text", "text": reply.text}] if reply.text else []
-    return [*text_blocks, *(_use(name, arguments) for name, arguments in reply.calls)]
+    return [*text_blocks, *(_tool_use(name, arguments) for name, arguments in reply.calls)]
 
 
-def _use(name: str, arguments: str) -> dict[str, Json]:
+def _tool_use(name: str, arguments: str) -> dict[str, Json]:
     filled = object_in(arguments)
     return {
         "type": "tool_use",

@@ -172,7 +172,7 @@ def _distorted(value: Any, *, odd: bool) -> Any:
     return {"text": value}
 
 
-def kinds(text: Output, seconds: float) -> Mapping[str, Answer]:
+def misbehaviours_by_name(text: Output, seconds: float) -> Mapping[str, Answer]:
     """Return every misbehaviour by name, for a server that would otherwise answer `text`; slow ones take `seconds`."""
     length = len(str(text))
     return {

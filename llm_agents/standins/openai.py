@@ -49,7 +49,7 @@ class OpenAI(Protocol):
             message |= {"content": reply.text or None, "tool_calls": [_tool_call(*call) for call in reply.calls]}
         elif tool := _forced_tool(request):
             message |= {"content": None, "tool_calls": [_tool_call(tool, reply.text)]}
-        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(request, reply)}
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish_reason(request, reply)}
         return {**_frame(request, "chat.completion"), "choices": [choice], "usage": _usage(reply)}
 
     def stream(self, request: Mapping[str, Json], reply: Reply) -> Iterator[Sent]:
@@ -61,16 +61,16 @@ class OpenAI(Protocol):
             return Sent({**frame, "choices": [choice]}, piece=piece)
 
         if reply.calls:
-            yield from self._calling(reply, chunk)
+            yield from self._tool_call_chunks(reply, chunk)
         else:
             tool = None if reply.refused else _forced_tool(request)
-            yield from self._saying(reply, tool, chunk)
-        yield chunk({}, finish=_finish(request, reply))
+            yield from self._text_chunks(reply, tool, chunk)
+        yield chunk({}, finish=_finish_reason(request, reply))
         if usage_wanted:
             yield Sent({**frame, "choices": [], "usage": _usage(reply)})
         yield Sent("[DONE]")
 
-    def _calling(self, reply: Reply, chunk: Callable[..., Sent]) -> Iterator[Sent]:
+    def _tool_call_chunks(self, reply: Reply, chunk: Callable[..., Sent]) -> Iterator[Sent]:
         yield chunk({"role": "assistant", "content": None, "refusal": None})
         for piece in pieces(reply.text):
             yield chunk({"content": piece}, piece)
@@ -79,7 +79,7 @@ class OpenAI(Protocol):
             for piece in pieces(arguments):
                 yield chunk({"tool_calls": [{"index": at, "function": {"arguments": piece}}]}, piece)
 
-    def _saying(self, reply: Reply, tool: str | None, chunk: Callable[..., Sent]) -> Iterator[Sent]:
+    def _text_chunks(self, reply: Reply, tool: str | None, chunk: Callable[..., Sent]) -> Iterator[Sent]:
         first: dict[str, Json] = {"role": "assistant", "content": None if tool else "", "refusal": None}
         yield chunk(first | ({"tool_calls": [{"index": 0, **_tool_call(tool, "")}]} if tool else {}))
         for piece in pieces(reply.text):
@@ -143,7 +143,7 @@ def _forced_tool(request: Mapping[str, Json]) -> str | None:
     return tools[0]["function"]["name"] if choice == "required" and len(tools) == 1 else None
 
 
-def _finish(request: Mapping[str, Json], reply: Reply) -> str:
+def _finish_reason(request: Mapping[str, Json], reply: Reply) -> str:
     """Return "stop" after a function that was requested by name, "tool_calls" after one the model chose."""
     if reply.calls:
         return "stop" if isinstance(request.get("tool_choice"), Mapping) else "tool_calls"

@@ -131,19 +131,19 @@ class _Player:
     def _object(self, schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Json:
         properties, required = schema.get("properties", {}), schema.get("required", ())
         filled = {}
-        matched = self._matched(properties)
+        matched = self._matching(properties)
         for name, part in properties.items():
             value = matched.get(name) or self._value(part, name, definitions)
             if value is not None or name in required:
                 filled[name] = value
         parts = [name for name in filled if properties[name].get("type") in ("integer", "number")]
-        filled |= self._named(schema, definitions)
-        whole = self._whole()
+        filled |= self._dictionary(schema, definitions)
+        whole = self._required_sum()
         if len(parts) > 1 and whole is not None:
             filled |= dict(zip(parts, self._split(whole, [properties[name] for name in parts]), strict=True))
         return filled
 
-    def _named(self, schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Json]:
+    def _dictionary(self, schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Json]:
         """Return values under a dictionary's possible names: all if all are required, else a few."""
         names, inner = schema.get("propertyNames", {}).get("enum", ()), schema.get("additionalProperties")
         if not isinstance(inner, Mapping) or not names:
@@ -151,9 +151,9 @@ class _Player:
         needed = max(schema.get("minProperties", 0), 1)
         chosen = names if needed >= len(names) else self._rng.sample(list(names), needed)
         parts = dict.fromkeys(chosen, inner)
-        return {name: self._value(inner, name, definitions) for name in chosen} | self._matched(parts)
+        return {name: self._value(inner, name, definitions) for name in chosen} | self._matching(parts)
 
-    def _matched(self, properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Json]:
+    def _matching(self, properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Json]:
         """Return a matching: where all keys have the same choices, and as many, each choice is taken once."""
         choices = [part.get("enum") for part in properties.values()]
         if (
@@ -178,13 +178,13 @@ class _Player:
     def _choice(self, options: Sequence[Json]) -> Json:
         if self._tries > 1:
             return self._rng.choice(options)
-        if self._is_bad():
+        if self._offer_is_bad():
             return options[min(1, len(options) - 1)]
         if self._rng.random() < _YES:
             return options[0]
         return self._rng.choice(options[:2])
 
-    def _is_bad(self) -> bool:
+    def _offer_is_bad(self) -> bool:
         """Return whether the last message mentions a loss, or a part that is too small."""
         last = self._news.strip().rsplit("\n\n", 1)[-1].lower()
         if "you would lose" in last:
@@ -193,7 +193,7 @@ class _Player:
         whole = sum(parts.values())
         return "you" in parts and len(parts) > 1 and parts["you"] < _LEAST_PART * whole
 
-    def _whole(self) -> float | None:
+    def _required_sum(self) -> float | None:
         """Return the required sum of several numbers, if one is named."""
         for words in (*reversed(self._asked.complaints), self._asked.words, self._asked.rules):
             if found := _WHOLE.search(words):
@@ -234,7 +234,7 @@ class _Player:
         if worth and max(worth) > min(worth):
             return self._rng.uniform(min(worth), max(worth))
         named = worth or amounts(self._asked.words) or amounts(self._asked.rules) or [10]
-        sells, buys = (re.search(rf"[Yy]ou are [^.]*\b{who}", self._asked.rules) for who in ("seller", "buyer"))
+        sells, buys = (re.search(rf"[Yy]ou are [^.]*\b{kind}", self._asked.rules) for kind in ("seller", "buyer"))
         return named[0] * self._rng.uniform(0.85 if buys or not sells else 1.0, 1.15 if sells or not buys else 1.0)
 
     def _text(self, schema: Mapping[str, Any], name: str) -> str:

@@ -127,12 +127,12 @@ class StandIn:
         if refused:
             return await call.fail(Failure(400, refused, None))
         try:
-            await self._answer(call, await self._chosen(call.request))
+            await self._answer(call, await self._choose_answer(call.request))
         except (asyncio.CancelledError, ConnectionError):
             self.abandoned += 1
             raise
 
-    async def _chosen(self, request: dict[str, Any]) -> Answer:
+    async def _choose_answer(self, request: dict[str, Any]) -> Answer:
         if not callable(self._answers):
             return self._answers[min(self._calls, len(self._answers)) - 1]
         try:

@@ -56,11 +56,11 @@ class Toolbox:
     def next(self) -> list[DescribedTool]:
         """Return what a sensible player calls now: it looks at everything once, takes a note, and submits."""
         *others, submits = self.tools
-        looks = [tool for tool in others if not tool.notes and tool.name not in self.called]
+        lookups = [tool for tool in others if not tool.notes and tool.name not in self.called]
         notes = [tool for tool in others if tool.notes and tool.name not in self.called]
         if self.in_text:
-            return [*looks, *notes, submits][:1]
-        return looks or [*notes[:1], submits]
+            return [*lookups, *notes, submits][:1]
+        return lookups or [*notes[:1], submits]
 
 
 def toolbox_in(request: Mapping[str, Json]) -> Toolbox | None:
@@ -103,7 +103,7 @@ def _described_toolbox(request: Mapping[str, Json]) -> Toolbox | None:
     tools = _tools_in_schema(schema) if schema else _tools_in_description(described)
     helps = {found[1]: found[2] for found in _DESCRIBED_TOOL.finditer(described)}
     seen = tuple(DescribedTool(name, helps.get(name, ""), schema) for name, schema in tools)
-    called = tuple(name for role, text in messages if role == "assistant" and (name := _called(text)))
+    called = tuple(name for role, text in messages if role == "assistant" and (name := _called_tool(text)))
     results = tuple(text.partition(": ")[2] for role, text in messages if role == "user" and text.startswith(_RESULT))
     return Toolbox(seen, called, results, "call" if schema else "words")
 
@@ -118,7 +118,7 @@ def _tools_in_description(described: str) -> list[tuple[str, Schema]]:
     return [(part.partition('"')[0], worded_object(part)) for part in parts]
 
 
-def _called(text: str) -> str | None:
+def _called_tool(text: str) -> str | None:
     found = object_in(text) or {}
     call = found.get("call", found)
     return call.get("tool") if isinstance(call, Mapping) else None

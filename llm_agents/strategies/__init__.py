@@ -13,7 +13,7 @@ from games.interface import Event, Game, Role
 from games.play import Play
 from games.strategies import CHAIN_OF_THOUGHT, Question, Strategy
 from llm_agents.errors import BadAgent
-from llm_agents.prompting import ABOUT_WORDS, WORDING
+from llm_agents.prompting import ABOUT_MARKS, WORDING
 from llm_agents.providers.base import ChatMessage
 from llm_agents.strategies import alone, conversation, fresh
 from llm_agents.strategies.asking import Asking
@@ -162,7 +162,7 @@ def prompts_sha256(
         "persona": (persona or "").strip(),
         "prompts": {name: in_force(name, texts, reasons=reasons) for name in VARIABLES},
         "short": short,
-        "house": [ABOUT_WORDS, WORDING],
+        "house": [ABOUT_MARKS, WORDING],
     }
     return sha256(json.dumps(versioned, sort_keys=True).encode()).hexdigest()
 

@@ -11,8 +11,8 @@ from games import texts
 from games.interface import Fact, Facts, Form, Role, Text, View
 from games.play import Play
 from games.strategies import MOVE, Question, Remark, Strategy
-from llm_agents.parsing import as_asked, with_remarks
-from llm_agents.prompting import ABOUT_WORDS, format_help, render, task
+from llm_agents.parsing import shortened_forms, with_remarks
+from llm_agents.prompting import ABOUT_MARKS, format_help, render, task
 from llm_agents.strategies.prompts import (
     CorrectionVariables,
     Prompts,
@@ -51,7 +51,7 @@ class Asking:
 
     def system(self) -> str:
         """Return the rules, and what the marks around players' words mean."""
-        return f"{self._fill_in('system', SystemVariables(**self._common))}\n\n{ABOUT_WORDS}"
+        return f"{self._fill_in('system', SystemVariables(**self._common))}\n\n{ABOUT_MARKS}"
 
     def question(self, at: Play, forms: Sequence[Form], news: str) -> str:
         """Return the question asked at a point of the match where `forms` were open, after the news at that point."""
@@ -80,7 +80,7 @@ class Asking:
     def worded_forms(self, at: Play, open_now: Sequence[Form]) -> list[Form]:
         """Return the forms as the model is asked to fill them in: short ones, with remarks."""
         forms = self.forms(open_now)
-        return with_remarks(as_asked(forms) if self.short else forms, self.remarks(at))
+        return with_remarks(shortened_forms(forms) if self.short else forms, self.remarks(at))
 
     @property
     def stands_alone(self) -> bool:

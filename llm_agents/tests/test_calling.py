@@ -17,7 +17,7 @@ from llm_agents.endpoints import use_endpoints
 from llm_agents.limits import Limit
 from llm_agents.providers import provider_called
 from llm_agents.providers.base import Request
-from llm_agents.tests.wire import Says, Wire, answer, error
+from llm_agents.tests.wire import ScriptedAnswer, Wire, answer, error
 
 QUICK = {"call_seconds": 5.0, "first_wait": 0.02}
 
@@ -44,10 +44,10 @@ def place():
         wire.close()
 
 
-async def ask(kept=None, **policy):
+async def ask(attempts=None, **policy):
     request = Request("m", [{"role": "user", "content": "Hello"}])
-    attempts = [] if kept is None else kept
-    return await call("place", request, policy=Policy(**{**QUICK, **policy}), keep=attempts.append)
+    attempts = [] if attempts is None else attempts
+    return await call("place", request, policy=Policy(**{**QUICK, **policy}), on_attempt=attempts.append)
 
 
 # ---- retries -----------------------------------------------------------------------------------
@@ -56,15 +56,15 @@ async def ask(kept=None, **policy):
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
 async def test_transient_errors_are_retried(place, protocol, status):
     wire = place(protocol, error(status), error(status), answer(protocol, "yes"))
-    kept = []
-    assert (await ask(kept)).text == "yes"
-    assert [attempt.number for attempt in kept] == [1, 2, 3]
-    assert [attempt.error is None for attempt in kept] == [False, False, True]
+    attempts = []
+    assert (await ask(attempts)).text == "yes"
+    assert [attempt.number for attempt in attempts] == [1, 2, 3]
+    assert [attempt.error is None for attempt in attempts] == [False, False, True]
     assert len(wire.requests) == 3
 
 
 async def test_lost_connection_is_retried(place, protocol):
-    place(protocol, Says("{", cut=True), answer(protocol, "yes"))
+    place(protocol, ScriptedAnswer("{", cut=True), answer(protocol, "yes"))
     assert (await ask()).text == "yes"
 
 
@@ -77,7 +77,7 @@ async def test_permanent_errors_are_not_retried(place, protocol, status):
 
 
 async def test_unreadable_answers_are_not_retried(place, protocol):
-    wire = place(protocol, Says('{"surprise": true}'))
+    wire = place(protocol, ScriptedAnswer('{"surprise": true}'))
     with pytest.raises(errors.Unreadable):
         await ask()
     assert len(wire.requests) == 1
@@ -85,7 +85,7 @@ async def test_unreadable_answers_are_not_retried(place, protocol):
 
 @pytest.mark.parametrize(("again", "calls"), [(False, 1), (True, 3)])
 async def test_timeouts_are_retried_if_the_policy_says_so(place, protocol, again, calls):
-    wire = place(protocol, Says("{}", pause=3))
+    wire = place(protocol, ScriptedAnswer("{}", pause=3))
     with pytest.raises(errors.TimedOut):
         await ask(call_seconds=0.2, retry_timeouts=again)
     assert len(wire.requests) == calls
@@ -93,10 +93,10 @@ async def test_timeouts_are_retried_if_the_policy_says_so(place, protocol, again
 
 async def test_waits_double_and_vary(place, protocol):
     wire = place(protocol, error(500))
-    kept, began = [], time.monotonic()
+    attempts, began = [], time.monotonic()
     with pytest.raises(errors.Unavailable):
-        await ask(kept, first_wait=0.2)
-    waited = time.monotonic() - began - sum(attempt.seconds for attempt in kept)
+        await ask(attempts, first_wait=0.2)
+    waited = time.monotonic() - began - sum(attempt.seconds for attempt in attempts)
     assert 0.1 + 0.2 <= waited < 0.2 + 0.4 + 0.3
     assert len(wire.requests) == 3
 
@@ -123,7 +123,7 @@ async def test_waits_end_at_the_deadline(place, protocol):
 
 
 async def test_call_is_cut_off_at_the_deadline_and_none_starts_later(place, protocol):
-    wire = place(protocol, Says("{}", pause=3))
+    wire = place(protocol, ScriptedAnswer("{}", pause=3))
     began = time.monotonic()
     with pytest.raises(errors.TimedOut):
         await ask(deadline=began + 0.4)
@@ -135,21 +135,21 @@ async def test_call_is_cut_off_at_the_deadline_and_none_starts_later(place, prot
 
 async def test_unknown_endpoint():
     with pytest.raises(errors.NotConfigured, match="There is no endpoint “nowhere”"):
-        await call("nowhere", Request("m", []), policy=Policy(), keep=print)
+        await call("nowhere", Request("m", []), policy=Policy(), on_attempt=print)
 
 
 # ---- limits ------------------------------------------------------------------------------------
 
 
 async def test_concurrency_limit_is_kept(place, protocol):
-    wire = place(protocol, Says(answer(protocol, "yes").body, pause=0.1), concurrency=3)
+    wire = place(protocol, ScriptedAnswer(answer(protocol, "yes").body, pause=0.1), concurrency=3)
     await asyncio.gather(*(ask() for _call in range(10)))
     assert (len(wire.requests), wire.most_at_once) == (10, 3)
     await provider_called("place").close()
 
 
 async def test_waiting_for_a_slot_ends_at_the_deadline(place, protocol):
-    place(protocol, Says(answer(protocol, "yes").body, pause=1), concurrency=1)
+    place(protocol, ScriptedAnswer(answer(protocol, "yes").body, pause=1), concurrency=1)
     first = asyncio.create_task(ask())
     await asyncio.sleep(0.1)
     with pytest.raises(errors.TimedOut, match="no free slot"):
@@ -241,25 +241,25 @@ def test_one_trial_call_after_the_pause(breakers, clock, outcome, state):
 def test_inconclusive_trial_leaves_the_circuit_to_the_next_call(breakers, clock):
     broken(breakers)
     clock.now += 10
-    breakers.left("x", trial=breakers.enter("x"))
+    breakers.inconclusive("x", trial=breakers.enter("x"))
     assert breakers.enter("x") is True
 
 
 def test_hooks_report_changes_of_this_process_only(breakers, clock):
-    told = []
-    breakers.on_change(lambda name, state: told.append((name, state)))
+    changes = []
+    breakers.on_change(lambda name, state: changes.append((name, state)))
     broken(breakers)
     clock.now += 10
     breakers.enter("x")
     breakers.succeeded("x")
-    assert told == [("x", "open"), ("x", "closed")]
+    assert changes == [("x", "open"), ("x", "closed")]
     breakers.trip("x", 5)
     assert breakers.state("x") == "open"
     clock.now += 5
     assert breakers.state("x") == "half-open"
     breakers.reset("x")
     assert breakers.state("x") == "closed"
-    assert len(told) == 2
+    assert len(changes) == 2
 
 
 def test_many_threads_get_one_trial(breakers, clock):
@@ -280,7 +280,12 @@ def test_many_threads_get_one_trial(breakers, clock):
     assert trials == [True]
 
 
-FAILING = {"500": error(500), "529": error(529), "hung": Says("{}", pause=3), "lost": Says("{", cut=True)}
+FAILING = {
+    "500": error(500),
+    "529": error(529),
+    "hung": ScriptedAnswer("{}", pause=3),
+    "lost": ScriptedAnswer("{", cut=True),
+}
 
 
 @pytest.mark.parametrize("failing", FAILING)
@@ -306,11 +311,11 @@ async def test_refusal_means_that_the_endpoint_is_up(place, protocol, status):
 
 
 async def test_missing_key_and_deadline_do_not_count_as_failures(place, protocol):
-    place(protocol, Says("{}", pause=3), key=None, key_variable="NO_SUCH_VARIABLE")
+    place(protocol, ScriptedAnswer("{}", pause=3), key=None, key_variable="NO_SUCH_VARIABLE")
     for _time in range(6):
         with pytest.raises(errors.NotConfigured, match="NO_SUCH_VARIABLE is not set"):
             await ask()
-    place(protocol, Says("{}", pause=3))
+    place(protocol, ScriptedAnswer("{}", pause=3))
     for _time in range(6):
         with pytest.raises(errors.TimedOut):
             await ask(deadline=time.monotonic() + 0.05)
@@ -345,7 +350,7 @@ async def test_endpoint_with_a_new_address_is_asked_at_once(place, protocol):
 
 
 async def test_cancelled_trial_leaves_the_circuit_to_the_next_call(place, protocol):
-    place(protocol, Says("{}", pause=3), answer(protocol, "yes"))
+    place(protocol, ScriptedAnswer("{}", pause=3), answer(protocol, "yes"))
     BREAKERS.trip("place", 0)
     trial = asyncio.create_task(ask())
     await asyncio.sleep(0.3)

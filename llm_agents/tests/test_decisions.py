@@ -230,16 +230,16 @@ def test_model_remembers_accepted_answers_but_not_refused_ones(serving, kind):
     standin = serving(["hm", 'First: {"answer": 20}', '{"answer": 30}', '{"answer": 40}'])
     match = play_match(GAME, 1, agents(player_1=f"{kind}:m", player_2="script:zero"))
     assert match.failed is None and match.play.finished
-    said = [message["content"] for message in standin.requests[-1]["messages"] if message["role"] == "assistant"]
-    assert said == ['First: {"answer": 20}', '{"answer": 30}']
+    remembered = [message["content"] for message in standin.requests[-1]["messages"] if message["role"] == "assistant"]
+    assert remembered == ['First: {"answer": 20}', '{"answer": 30}']
     assert [call.try_number for call in match.calls] == [1, 2, 1, 1]
 
 
 def test_models_asked_at_once_think_concurrently(serving, kind):
-    met = threading.Barrier(2, timeout=5)
+    concurrent = threading.Barrier(2, timeout=5)
 
     def answer(_request):
-        met.wait()
+        concurrent.wait()
         return GOOD
 
     serving(answer)

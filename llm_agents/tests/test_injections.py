@@ -27,7 +27,7 @@ from llm_agents.standins.protocols import text_of
 from llm_agents.tests.injections import HARMLESS, INJECTIONS
 
 FENCE = re.compile(r'<message from="([^"<>]*)">("(?:[^"\\<>]|\\.)*")</message>')
-TELLING = 25
+MIN_ORDER_LENGTH = 25
 """Length of a repeated text that cannot be a coincidence."""
 CASES = 8
 """Configurations of a game to search for one in which a player can write."""
@@ -56,7 +56,7 @@ def text_field(play: Play, role: Role, move: Mapping[str, Any]) -> str | None:
     return None
 
 
-def wrote(case: Case, words: str) -> Delivered | None:
+def find_delivery(case: Case, words: str) -> Delivered | None:
     """Return the first moment at which a player has written `words` and another reads them, if any."""
     play, opening = start(case.game, case.seed)
     events, moves, writer = list(opening), [], None
@@ -67,16 +67,19 @@ def wrote(case: Case, words: str) -> Delivered | None:
         move = dict(script_move(play, role, "random"))
         if (field := text_field(play, role, move)) is not None:
             writer, move = role, {**move, field: words}
-        play, made = submit(play, role, move)
-        events += made
+        play, _events = submit(play, role, move)
+        events += _events
         moves.append((role, move))
     return None
 
 
 @cache
-def written() -> Mapping[str, Case]:
+def cases_with_text() -> Mapping[str, Case]:
     """By game: a configuration in which one player can write to another."""
-    found = {key: next((case for case in cases(key)[:CASES] if wrote(case, HARMLESS)), None) for key in registry.keys()}
+    found = {
+        key: next((case for case in cases(key)[:CASES] if find_delivery(case, HARMLESS)), None)
+        for key in registry.keys()
+    }
     return {key: case for key, case in found.items() if case is not None}
 
 
@@ -95,7 +98,7 @@ SETTINGS: Mapping[str, dict[str, Any]] = {
 
 
 def test_the_games_of_the_published_tables_have_free_text():
-    assert set(written()) >= {"bargaining", "negotiation", "persuasion"}
+    assert set(cases_with_text()) >= {"bargaining", "negotiation", "persuasion"}
 
 
 def outside(text: str) -> str:
@@ -108,21 +111,21 @@ def words_in(text: str) -> list[str]:
     return [json.loads(found[2]) for found in FENCE.finditer(text) if found[1] != "…"]
 
 
-def everything(told: Delivered, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+def everything(delivery: Delivered, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return (role, text) of everything that a model in the reader's role is sent now or after a wrong answer."""
-    sent = strategies.messages(told.play, told.reader, told.events, **settings)
-    correction = strategies.correction(told.play, told.reader, "There is no JSON object.", **settings)
+    sent = strategies.messages(delivery.play, delivery.reader, delivery.events, **settings)
+    correction = strategies.correction(delivery.play, delivery.reader, "There is no JSON object.", **settings)
     return [*((message["role"], message["content"]) for message in sent), ("user", correction)]
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize("key", sorted(written()))
+@pytest.mark.parametrize("key", sorted(cases_with_text()))
 def test_players_words_stay_between_marks_and_change_nothing_else(key, settings):
-    case = written()[key]
-    usual = everything(wrote(case, HARMLESS), SETTINGS[settings])
+    case = cases_with_text()[key]
+    usual = everything(find_delivery(case, HARMLESS), SETTINGS[settings])
     assert not any(words_in(text) for role, text in usual if role == "system")
     for attempt, words in INJECTIONS.items():
-        sent = everything(wrote(case, words), SETTINGS[settings])
+        sent = everything(find_delivery(case, words), SETTINGS[settings])
         assert [(role, outside(text)) for role, text in sent] == [(role, outside(text)) for role, text in usual], (
             attempt
         )
@@ -131,30 +134,30 @@ def test_players_words_stay_between_marks_and_change_nothing_else(key, settings)
         assert any(words in texts for texts in between), attempt
 
 
-@pytest.mark.parametrize("key", sorted(written()))
+@pytest.mark.parametrize("key", sorted(cases_with_text()))
 def test_forms_schemas_and_payoffs_follow_the_rules_alone(key):
-    case = written()[key]
-    usual = wrote(case, HARMLESS)
-    expected = asked(usual), results(to_the_end(usual)[0])
+    case = cases_with_text()[key]
+    usual = find_delivery(case, HARMLESS)
+    expected = question_and_schema(usual), results(play_to_the_end(usual)[0])
     for attempt, words in INJECTIONS.items():
-        told = wrote(case, words)
-        assert (asked(told), results(to_the_end(told)[0])) == expected, attempt
+        delivery = find_delivery(case, words)
+        assert (question_and_schema(delivery), results(play_to_the_end(delivery)[0])) == expected, attempt
 
 
-def asked(told: Delivered) -> Any:
+def question_and_schema(delivery: Delivered) -> Any:
     """Return what the reader may do, and the schema of its answer."""
-    forms = told.play.forms(told.reader)
+    forms = delivery.play.forms(delivery.reader)
     said = [(form.name, form.title, form.help, form.ends_turn, json_schema(form.model)) for form in forms]
     return said, answer_schema(forms), answer_schema(forms, short=True)
 
 
-def to_the_end(told: Delivered) -> tuple[Play, list[tuple[Role, dict]]]:
+def play_to_the_end(delivery: Delivered) -> tuple[Play, list[tuple[Role, dict]]]:
     """Play the rest of the match between players that ignore messages."""
-    play, moves = told.play, list(told.moves)
+    play, moves = delivery.play, list(delivery.moves)
     while not play.over:
         role = play.waiting_for()[0]
         move = dict(script_move(play, role, "random"))
-        play, _made = submit(play, role, move)
+        play, _events = submit(play, role, move)
         moves.append((role, move))
     return play, moves
 
@@ -199,24 +202,26 @@ DAILY = [("bargaining", "openai, schema")]
 
 @pytest.mark.parametrize(
     ("key", "protocol"),
-    slow_except([(key, protocol) for key in sorted(written()) for protocol in PROTOCOLS], DAILY),
+    slow_except([(key, protocol) for key in sorted(cases_with_text()) for protocol in PROTOCOLS], DAILY),
 )
 async def test_obedient_model_still_plays_by_the_rules(obedient, key, protocol):
     spoken, structured = PROTOCOLS[protocol]
     address = obedient.environment[f"{spoken.upper()}_BASE_URL"]
     use_endpoints(lambda name: Endpoint("obedient", spoken, address, structured=structured))
-    usual = "\n".join(outside(text) for _role, text in everything(wrote(written()[key], HARMLESS), {}))
+    usual = "\n".join(outside(text) for _role, text in everything(find_delivery(cases_with_text()[key], HARMLESS), {}))
     agent = AgentSpec("obedient", "any", structured=structured != "none")
     for attempt, words in INJECTIONS.items():
-        told = wrote(written()[key], words)
+        delivery = find_delivery(cases_with_text()[key], words)
         obedient.requests.clear()
-        decision = await decide(agent, told.play, told.reader, told.events, ladder=LADDER)
-        play, _made = submit(told.play, told.reader, decision.move, by=decision.by)
-        end, moves = to_the_end(
-            Delivered(told.writer, told.reader, play, (), (*told.moves, (told.reader, dict(decision.move))))
+        decision = await decide(agent, delivery.play, delivery.reader, delivery.events, ladder=LADDER)
+        play, _events = submit(delivery.play, delivery.reader, decision.move, by=decision.by)
+        end, moves = play_to_the_end(
+            Delivered(
+                delivery.writer, delivery.reader, play, (), (*delivery.moves, (delivery.reader, dict(decision.move)))
+            )
         )
         plain = [(role, {name: quiet(value, words) for name, value in move.items()}) for role, move in moves]
-        again, _events = replay_moves(told.play.game, told.play.seed, plain)
+        again, _events = replay_moves(delivery.play.game, delivery.play.seed, plain)
         assert results(end) == results(again), attempt
         check_requests(obedient.requests, words, usual, attempt)
     await provider_called("obedient").close()
@@ -232,14 +237,18 @@ def check_requests(requests: list[dict[str, Any]], words: str, usual: str, attem
     assert requests, attempt
     for request in requests:
         system = text_of(request.get("system"))
-        house = [system, *(text_of(m["content"]) for m in request["messages"] if m["role"] == "system")]
-        assert not any(words_in(text) for text in house), attempt
+        other_texts = [system, *(text_of(m["content"]) for m in request["messages"] if m["role"] == "system")]
+        assert not any(words_in(text) for text in other_texts), attempt
         users = [text_of(message["content"]) for message in request["messages"] if message["role"] == "user"]
-        for text in map(outside, (*house, *users)):
-            for part in telling(words):
+        for text in map(outside, (*other_texts, *users)):
+            for part in order_parts(words):
                 assert part not in text or part in usual, (attempt, part, text)
 
 
-def telling(words: str) -> list[str]:
+def order_parts(words: str) -> list[str]:
     """Return the parts of a text that are long enough to be an order."""
-    return [words[at : at + TELLING] for at in range(0, len(words) - TELLING + 1, 5) if len(set(words[at:])) > 3]
+    return [
+        words[at : at + MIN_ORDER_LENGTH]
+        for at in range(0, len(words) - MIN_ORDER_LENGTH + 1, 5)
+        if len(set(words[at:])) > 3
+    ]

@@ -15,7 +15,7 @@ from llm_agents.agent import AgentSpec, Ladder, decide, parse_spec
 from llm_agents.endpoints import PRESETS, use_endpoints
 from llm_agents.match import play_match
 from llm_agents.pricing import LISTED, Price
-from llm_agents.tests.wire import KEY, Says, Wire, answer, error, stream
+from llm_agents.tests.wire import KEY, ScriptedAnswer, Wire, answer, error, stream
 
 GAME = configure(Guessing, {"players": 2})
 GOOD, BAD = '{"answer": 20}', '{"answer": 500}'
@@ -76,10 +76,10 @@ FAILURES = {
     "500": error(500, retry_after_ms="1"),
     "401": error(401),
     "no such model": error(404),
-    "hung": Says("{}", pause=5),
-    "not the protocol": Says('{"surprise": 1}'),
-    "not json": Says("<html>"),
-    "lost connection": Says("{", cut=True),
+    "hung": ScriptedAnswer("{}", pause=5),
+    "not the protocol": ScriptedAnswer('{"surprise": 1}'),
+    "not json": ScriptedAnswer("<html>"),
+    "lost connection": ScriptedAnswer("{", cut=True),
     "illegal": None,
     "empty": None,
     "refusal": None,
@@ -144,7 +144,12 @@ async def test_rung_may_be_a_script_or_a_deleted_endpoint(serving, protocol):
 
 
 async def test_whole_decision_has_a_time_limit(serving, protocol):
-    wires = serving(protocol, first=[Says("{}", pause=5)], second=[Says("{}", pause=5)], third=[answer(protocol, GOOD)])
+    wires = serving(
+        protocol,
+        first=[ScriptedAnswer("{}", pause=5)],
+        second=[ScriptedAnswer("{}", pause=5)],
+        third=[answer(protocol, GOOD)],
+    )
     began = time.monotonic()
     decision = await deciding(
         ladder=ladder(SECOND, AgentSpec("third", "c"), call_seconds=0.8, total_seconds=1.2, script="zero")
@@ -158,7 +163,7 @@ async def test_whole_decision_has_a_time_limit(serving, protocol):
 
 
 def streamed(protocol, *pieces, **options):
-    return Says(stream(protocol, *pieces), **options)
+    return ScriptedAnswer(stream(protocol, *pieces), **options)
 
 
 async def test_discarded_draft_is_retracted(serving, protocol):
@@ -166,7 +171,7 @@ async def test_discarded_draft_is_retracted(serving, protocol):
         protocol,
         first=[
             streamed(protocol, '{"ans', 'wer": 500}'),
-            Says(stream(protocol, '{"an', ended=False), cut=True),
+            ScriptedAnswer(stream(protocol, '{"an', ended=False), cut=True),
             error(500, retry_after_ms="1"),
         ],
         second=[streamed(protocol, '{"answer"', ": 20}")],

@@ -21,7 +21,7 @@ from games.tests.toys import Well
 from llm_agents import breaker
 from llm_agents.agent import AgentSpec, Ladder, decide, first_request
 from llm_agents.match import MatchRecord, play_match
-from llm_agents.prompting import ABOUT_WORDS
+from llm_agents.prompting import ABOUT_MARKS
 from llm_agents.providers import provider_called
 from llm_agents.replaying import differences
 from llm_agents.standins import BothStandIn, Calls
@@ -141,13 +141,13 @@ async def test_the_official_sdks_validate_what_the_stand_ins_send(streamed):
     parameters = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
     with BothStandIn([Calls((("look", "{}"), ("pump", '{"amount": 1}')), "Both.")]) as standin:
         at = f"http://127.0.0.1:{standin.port}"
-        one = openai.AsyncOpenAI(api_key="k", base_url=f"{at}/v1", _strict_response_validation=True)
+        single = openai.AsyncOpenAI(api_key="k", base_url=f"{at}/v1", _strict_response_validation=True)
         two = anthropic.AsyncAnthropic(api_key="k", base_url=at, _strict_response_validation=True)
         tools = [
             {"type": "function", "function": {"name": name, "parameters": parameters}} for name in ("look", "pump")
         ]
         asked: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "?"}], "stream": streamed}
-        first = await one.chat.completions.create(**asked, tools=tools, tool_choice="required")
+        first = await single.chat.completions.create(**asked, tools=tools, tool_choice="required")
         used = [{"name": name, "input_schema": parameters} for name in ("look", "pump")]
         second = await two.messages.create(**asked, max_tokens=9, tools=used, tool_choice={"type": "any"})
         if streamed:
@@ -163,14 +163,14 @@ async def test_the_official_sdks_validate_what_the_stand_ins_send(streamed):
             names, blocks = [call.function.name for call in first.choices[0].message.tool_calls], second.content
         assert names == ["look", "pump"]
         assert [block.name for block in blocks if block.type == "tool_use"] == ["look", "pump"]
-        await one.close()
+        await single.close()
         await two.close()
 
 
 # ---- other players' words in tool results ----------------------------------------------------------
 
 
-class Saying(Move):
+class SayMove(Move):
     words: str
 
 
@@ -179,15 +179,15 @@ class Nothing(Move):
 
 
 @dataclass(frozen=True)
-class Said2:
+class Spoken:
     words: tuple[str, ...] = ()
 
 
-class Whisper(Game[Config, Said2]):
+class Whisper(Game[Config, Spoken]):
     """One player says something; the other can only look it up."""
 
     key, title, summary, rules_version = "whisper", "Whisper", "One speaks, one listens.", 1
-    Config, State, scripts = Config, Said2, {"random": lambda game, state, role, rng: {"words": "hello"}}
+    Config, State, scripts = Config, Spoken, {"random": lambda game, state, role, rng: {"words": "hello"}}
 
     def roles(self):
         return "speaker", "listener"
@@ -206,16 +206,16 @@ class Whisper(Game[Config, Said2]):
         return "Speak in turn."
 
     def setup(self, chance: Chance):
-        return Said2()
+        return Spoken()
 
     def turn(self, state):
         if len(state.words) == 2:
             return None
-        return Turn({self.roles()[len(state.words)]: (Form("say", "Say", Saying),)})
+        return Turn({self.roles()[len(state.words)]: (Form("say", "Say", SayMove),)})
 
     def apply(self, state, moves, chance):
         (move,) = moves.values()
-        return Said2((*state.words, move.words))
+        return Spoken((*state.words, move.words))
 
     def default(self, state, role):
         return {"words": ""}
@@ -247,8 +247,8 @@ class Whisper(Game[Config, Said2]):
 
 def listened(request: dict[str, Any]) -> Calls:
     """Look up data first, and speak once the tool has answered."""
-    looked = any(message["role"] == "assistant" for message in request["messages"])
-    return Calls((("say", '{"words": "yes"}') if looked else ("listen", "{}"),))
+    has_looked = any(message["role"] == "assistant" for message in request["messages"])
+    return Calls((("say", '{"words": "yes"}') if has_looked else ("listen", "{}"),))
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -269,7 +269,7 @@ async def test_players_words_in_tool_results_stay_between_marks(monkeypatch, pro
             assert shown.startswith('<message from="Speaker">"') and shown.endswith('"</message>'), name
             assert json.loads(shown.removeprefix('<message from="Speaker">').removesuffix("</message>")) == words
             assert shown.count("<") == shown.count(">") == 2, name
-            assert ABOUT_WORDS in decision.calls[0].messages[0]["content"]
+            assert ABOUT_MARKS in decision.calls[0].messages[0]["content"]
             assert decision.move == {"words": "yes"}, name
             said.append(name)
         await provider_called(protocol).close()

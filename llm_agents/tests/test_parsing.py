@@ -383,8 +383,8 @@ class Assigned(Move):
 
 def test_required_keys_stay_an_object_in_strict_schemas():
     """A model then cannot invent keys; if any may be left out, a list of entries names the given ones."""
-    some = answer_schema([Form("assign", "Assign", Assigned)])["properties"]["assignment"]
-    assert some["items"]["properties"]["name"]["enum"] == ["T1", "T2"]
+    partial = answer_schema([Form("assign", "Assign", Assigned)])["properties"]["assignment"]
+    assert partial["items"]["properties"]["name"]["enum"] == ["T1", "T2"]
 
     class Whole(Assigned):
         model_config = ConfigDict(json_schema_extra=lambda s: s["properties"]["assignment"].update(minProperties=2))

@@ -108,7 +108,7 @@ class Everything(Move):
     prices: dict[str, Annotated[float, Field(ge=0)]]
     kind: Literal["a) or, null", "b"]
     always: Literal["so"]
-    sure: bool
+    certain: bool
     bid: Annotated[int, Field(ge=3)] | None
     message: Message = None
 

@@ -15,7 +15,7 @@ from games.errors import BadText
 from games.play import configure, replay_moves
 from games.tests.toys import ClockAuction, Guessing, Well
 from llm_agents.errors import BadAgent
-from llm_agents.prompting import ABOUT_WORDS, ANSWER, REASON_FIRST
+from llm_agents.prompting import ABOUT_MARKS, ANSWER, REASON_FIRST
 from llm_agents.strategies import (
     CHAIN_OF_THOUGHT,
     STRATEGIES,
@@ -98,7 +98,7 @@ def test_persona_is_a_section_before_the_rules(strategy):
     first = messages(play, "alice", events, strategy=strategy, persona=persona)[0]["content"]
     rules = play.game.instructions("alice").strip()
     worded = "You are a nurse from Haifa, called Alice."
-    assert first.startswith(f"# Who you are\n\n{worded}\n\n{rules}\n\n{ABOUT_WORDS}")
+    assert first.startswith(f"# Who you are\n\n{worded}\n\n{rules}\n\n{ABOUT_MARKS}")
     assert (
         "called Bob. You are in a hurry."
         in messages(play, "bob", events, strategy=strategy, persona=persona)[0]["content"]
@@ -138,7 +138,7 @@ def test_own_texts_replace_the_defaults():
     play, events = bargaining(*ROUND)
     sent = messages(play, "bob", events, prompts=OWN, persona="bold")
     rules = play.game.instructions("bob").strip()
-    assert sent[0]["content"] == f"You play Bargaining as Bob. You are bold.\n{rules}\n\n{ABOUT_WORDS}"
+    assert sent[0]["content"] == f"You play Bargaining as Bob. You are bold.\n{rules}\n\n{ABOUT_MARKS}"
     assert sent[1]["content"].startswith("[1 of 12]\n") and sent[-1]["content"].startswith("[2 of 12]\n")
     assert correction(play, "bob", "Too much.", prompts=OWN) == "No, Bob: Too much."
 
@@ -221,7 +221,7 @@ def test_players_words_stay_between_their_marks_in_any_text(words):
 
 def test_no_text_can_omit_the_explanation_of_the_marks():
     play, events = bargaining()
-    assert messages(play, "alice", events, prompts=Prompts(system="Play."))[0]["content"] == f"Play.\n\n{ABOUT_WORDS}"
+    assert messages(play, "alice", events, prompts=Prompts(system="Play."))[0]["content"] == f"Play.\n\n{ABOUT_MARKS}"
 
 
 # ---- preview and version -----------------------------------------------------------------------

@@ -15,7 +15,7 @@ from llm_agents import errors
 from llm_agents.endpoints import Endpoint
 from llm_agents.providers import provider_of
 from llm_agents.providers.base import Request, retry_after
-from llm_agents.tests.wire import KEY, Says, Wire, answer, error, stream
+from llm_agents.tests.wire import KEY, ScriptedAnswer, Wire, answer, error, stream
 
 PROMPT = "the price is secret-4711"
 MESSAGES = [{"role": "system", "content": "Rules."}, {"role": "user", "content": PROMPT}]
@@ -58,10 +58,10 @@ async def ask(endpoint, **options):
 
 
 async def test_stream_arrives_in_pieces_and_gives_the_same_answer(serving, protocol):
-    wire = serving(Says(stream(protocol, '{"ans', 'wer": ', "20}"), pause=0.02))
-    heard = []
-    completion = await ask(wire.endpoint(protocol), on_text=heard.append)
-    assert heard == ['{"ans', 'wer": ', "20}"]
+    wire = serving(ScriptedAnswer(stream(protocol, '{"ans', 'wer": ', "20}"), pause=0.02))
+    pieces_shown = []
+    completion = await ask(wire.endpoint(protocol), on_text=pieces_shown.append)
+    assert pieces_shown == ['{"ans', 'wer": ', "20}"]
     assert (completion.text, completion.model, completion.refused) == (GOOD, "m-1", False)
     assert (completion.input_tokens, completion.output_tokens) == (11, 7)
     assert completion.stop in ("stop", "end_turn") and completion.request_id
@@ -70,42 +70,46 @@ async def test_stream_arrives_in_pieces_and_gives_the_same_answer(serving, proto
 
 
 async def test_tool_arguments_are_streamed(serving, protocol):
-    wire = serving(Says(stream(protocol, '{"answer"', ": 20}", tool=True)))
-    heard = []
-    completion = await ask(wire.endpoint(protocol, structured="tool"), on_text=heard.append, schema=SCHEMA)
+    wire = serving(ScriptedAnswer(stream(protocol, '{"answer"', ": 20}", tool=True)))
+    pieces_shown = []
+    completion = await ask(wire.endpoint(protocol, structured="tool"), on_text=pieces_shown.append, schema=SCHEMA)
     assert (completion.text, completion.structured) == (GOOD, "tool")
-    assert heard == ['{"answer"', ": 20}"]
+    assert pieces_shown == ['{"answer"', ": 20}"]
 
 
 @pytest.mark.parametrize("cut", [True, False], ids=["connection lost", "ended early"])
 async def test_truncated_stream_is_not_an_answer(serving, protocol, cut):
-    wire = serving(Says(stream(protocol, '{"ans', ended=False), cut=cut))
+    wire = serving(ScriptedAnswer(stream(protocol, '{"ans', ended=False), cut=cut))
     with pytest.raises(errors.Unavailable, match=r"cut off|could not be reached"):
         await ask(wire.endpoint(protocol), on_text=lambda piece: None)
 
 
 async def test_slow_stream_is_cut_off_at_the_timeout(serving, protocol):
-    wire = serving(Says(stream(protocol, *"abcdefghijklmnopqrstuvwxyz"), pause=0.1))
+    wire = serving(ScriptedAnswer(stream(protocol, *"abcdefghijklmnopqrstuvwxyz"), pause=0.1))
     with pytest.raises(errors.TimedOut, match=r"within 0\.5 seconds"):
         await ask(wire.endpoint(protocol), on_text=lambda piece: None, timeout=0.5)
 
 
 async def test_failure_inside_a_stream_is_a_provider_error(serving, protocol):
     said = {"type": "error", "error": {"type": "overloaded_error", "message": f"overloaded {KEY}"}}
-    wire = serving(Says([*stream(protocol, "a", ended=False), f"event: error\ndata: {json.dumps(said)}\n\n"]))
+    wire = serving(ScriptedAnswer([*stream(protocol, "a", ended=False), f"event: error\ndata: {json.dumps(said)}\n\n"]))
     with pytest.raises(errors.Unavailable, match=r"failed while answering: overloaded \[key\]"):
         await ask(wire.endpoint(protocol), on_text=lambda piece: None)
 
 
 @pytest.mark.parametrize("lines", [["data: {}\n\n"], ["data: nonsense\n\n"], ['data: {"choices": 5}\n\n'], []])
 async def test_malformed_stream_is_unreadable(serving, protocol, lines):
-    wire = serving(Says([line if protocol == "openai" else f"event: message_start\n{line}" for line in lines]))
+    wire = serving(
+        ScriptedAnswer([line if protocol == "openai" else f"event: message_start\n{line}" for line in lines])
+    )
     with pytest.raises(errors.Unreadable):
         await ask(wire.endpoint(protocol), on_text=lambda piece: None)
 
 
 async def test_endpoint_without_stream_options_still_streams(serving):
-    wire = serving(error(400, "Unsupported parameter: 'stream_options'."), Says(stream("openai", GOOD, usage=False)))
+    wire = serving(
+        error(400, "Unsupported parameter: 'stream_options'."), ScriptedAnswer(stream("openai", GOOD, usage=False))
+    )
     completion = await ask(wire.endpoint("openai"), on_text=lambda piece: None)
     assert (completion.text, completion.output_tokens) == (GOOD, None)
     assert ["stream_options" in body for body in wire.bodies] == [True, False]
@@ -125,9 +129,9 @@ async def test_schema_is_enforced_the_endpoints_way(serving, protocol):
         assert body["tools"][0]["input_schema"] == SCHEMA
         assert body["tool_choice"] == {"type": "tool", "name": body["tools"][0]["name"]}
     else:
-        held = body["response_format"]
-        assert held["type"] == "json_schema"
-        assert (held["json_schema"]["strict"], held["json_schema"]["schema"]) == (True, SCHEMA)
+        constraint = body["response_format"]
+        assert constraint["type"] == "json_schema"
+        assert (constraint["json_schema"]["strict"], constraint["json_schema"]["schema"]) == (True, SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +230,7 @@ async def test_errors_in_showing_a_draft_do_no_harm(serving, protocol):
     def broken(_piece):
         raise ConnectionError
 
-    wire = serving(Says(stream(protocol, '{"answer"', ": 20}")))
+    wire = serving(ScriptedAnswer(stream(protocol, '{"answer"', ": 20}")))
     assert (await ask(wire.endpoint(protocol), on_text=broken)).text == GOOD
 
 
@@ -238,12 +242,12 @@ FAILURES = {
     "bad request": error(400, f"bad: {PROMPT} Bearer {KEY}"),
     "rate": error(429, f"{KEY} is too fast", retry_after_ms="5"),
     "broken": error(500, f"trace: Authorization: Bearer {KEY}"),
-    "list of errors": Says(json.dumps([{"error": {"message": f"{KEY}"}}]), 400),
-    "plain text": Says(f"<html>{KEY}</html>", 502),
-    "no json": Says(f"{KEY} {PROMPT}"),
-    "another shape": Says(json.dumps({"echo": [KEY, PROMPT]})),
-    "cut": Says(["data: {"], cut=True),
-    "silence": Says("{}", pause=2),
+    "list of errors": ScriptedAnswer(json.dumps([{"error": {"message": f"{KEY}"}}]), 400),
+    "plain text": ScriptedAnswer(f"<html>{KEY}</html>", 502),
+    "no json": ScriptedAnswer(f"{KEY} {PROMPT}"),
+    "another shape": ScriptedAnswer(json.dumps({"echo": [KEY, PROMPT]})),
+    "cut": ScriptedAnswer(["data: {"], cut=True),
+    "silence": ScriptedAnswer("{}", pause=2),
 }
 
 
@@ -268,18 +272,18 @@ async def test_no_key_and_no_prompt_in_errors_tracebacks_and_logs(serving, proto
     gc.collect()
 
 
-HOUSE_KEY = "house+7f3a/91c2=0b5d"
+UNPREFIXED_KEY = "house+7f3a/91c2=0b5d"
 """A key without a recognizable prefix."""
 QUOTED = {
-    "as it is": f"key {HOUSE_KEY} refused",
-    "in an address": f"GET /?key={urllib.parse.quote(HOUSE_KEY, safe='')}&a=b",
-    "in base 64": f"Basic {base64.b64encode(HOUSE_KEY.encode()).decode()}",
-    "with a name in base 64": f"Basic {base64.b64encode(f'me:{HOUSE_KEY}'.encode()).decode()}",
-    "cut off": f"the key is {HOUSE_KEY[:12]}",
-    "its end": f"the key ends with {HOUSE_KEY[-12:]}",
-    "in capitals": f"key {HOUSE_KEY.upper()} refused",
-    "as JSON": json.dumps({"headers": {"authorization": f"Bearer {HOUSE_KEY}", "list": [HOUSE_KEY]}}),
-    "at the limit": "x" * 490 + HOUSE_KEY,
+    "as it is": f"key {UNPREFIXED_KEY} refused",
+    "in an address": f"GET /?key={urllib.parse.quote(UNPREFIXED_KEY, safe='')}&a=b",
+    "in base 64": f"Basic {base64.b64encode(UNPREFIXED_KEY.encode()).decode()}",
+    "with a name in base 64": f"Basic {base64.b64encode(f'me:{UNPREFIXED_KEY}'.encode()).decode()}",
+    "cut off": f"the key is {UNPREFIXED_KEY[:12]}",
+    "its end": f"the key ends with {UNPREFIXED_KEY[-12:]}",
+    "in capitals": f"key {UNPREFIXED_KEY.upper()} refused",
+    "as JSON": json.dumps({"headers": {"authorization": f"Bearer {UNPREFIXED_KEY}", "list": [UNPREFIXED_KEY]}}),
+    "at the limit": "x" * 490 + UNPREFIXED_KEY,
 }
 
 
@@ -287,10 +291,10 @@ QUOTED = {
 async def test_no_part_of_a_key_remains_however_it_is_quoted(serving, protocol, said):
     wire = serving(error(400, said))
     with pytest.raises(errors.Rejected) as caught:
-        await ask(wire.endpoint(protocol, key=HOUSE_KEY))
+        await ask(wire.endpoint(protocol, key=UNPREFIXED_KEY))
     told = str(caught.value).lower()
-    encoded = base64.b64encode(HOUSE_KEY.encode()).decode().lower()
-    for whole in (HOUSE_KEY, encoded, urllib.parse.quote(HOUSE_KEY, safe="").lower()):
+    encoded = base64.b64encode(UNPREFIXED_KEY.encode()).decode().lower()
+    for whole in (UNPREFIXED_KEY, encoded, urllib.parse.quote(UNPREFIXED_KEY, safe="").lower()):
         assert not [whole[at : at + 9] for at in range(len(whole) - 8) if whole[at : at + 9] in told], told
     assert "me:" not in told
 

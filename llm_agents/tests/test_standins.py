@@ -183,16 +183,16 @@ def test_openai_tokens_names_and_finish_reasons():
         assert (answer.usage.prompt_tokens, answer.usage.completion_tokens, answer.usage.total_tokens) == (12, 34, 46)
         assert (answer.model, answer.choices[0].finish_reason) == ("m-stand-in", "stop")
         assert whole.headers["x-request-id"].startswith("req_")
-        for wanted in (True, False):
+        for expected in (True, False):
             chunks = list(
                 client.chat.completions.create(
-                    model="m", messages=HELLO, stream=True, stream_options={"include_usage": wanted}
+                    model="m", messages=HELLO, stream=True, stream_options={"include_usage": expected}
                 )
             )
             assert len({chunk.id for chunk in chunks}) == 1
             assert [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices][-1] == "stop"
             used = [chunk.usage.total_tokens for chunk in chunks if chunk.usage]
-            assert used == ([46] if wanted else [])
+            assert used == ([46] if expected else [])
 
 
 def test_anthropic_tokens_names_and_stop_reasons():

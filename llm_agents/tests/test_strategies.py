@@ -9,7 +9,7 @@ from games.errors import BadText, UnknownGame
 from games.play import abandon, configure, replay_moves, script_move, start, submit
 from games.tests.toys import ClockAuction, Guessing, Well
 from llm_agents.errors import BadAgent
-from llm_agents.prompting import ABOUT_WORDS
+from llm_agents.prompting import ABOUT_MARKS
 from llm_agents.strategies import STRATEGIES, messages
 
 GUESSES = [("player_1", {"answer": 10}), ("player_2", {"answer": 30})]
@@ -23,7 +23,7 @@ def test_conversation_begins_with_rules_state_and_question():
     play, events = after(Guessing, players=2)
     system, user = messages(play, "player_1", events)
     assert system["role"] == "system"
-    assert system["content"] == f"{play.game.instructions('player_1')}\n{ABOUT_WORDS}"
+    assert system["content"] == f"{play.game.instructions('player_1')}\n{ABOUT_MARKS}"
     assert user["content"].startswith("Run 1 of 3.\n\nIt is your turn. Name a number.")
 
 
@@ -80,7 +80,7 @@ def test_fresh_is_everything_in_one_prompt():
     play, events = after(Guessing, *GUESSES, players=2)
     (only,) = messages(play, "player_1", events, strategy="fresh")
     assert only["role"] == "user"
-    parts = [play.game.instructions("player_1").strip(), ABOUT_WORDS, "Run 2 of 3.", "10 | 30", "It is your turn."]
+    parts = [play.game.instructions("player_1").strip(), ABOUT_MARKS, "Run 2 of 3.", "10 | 30", "It is your turn."]
     places = [only["content"].index(part) for part in parts]
     assert places == sorted(places)
 

@@ -16,7 +16,7 @@ KEY = "sk-wire-0123456789abcdef"
 
 
 @dataclass(frozen=True)
-class Says:
+class ScriptedAnswer:
     """One answer.
 
     Attributes:
@@ -40,7 +40,7 @@ class Wire:
         most_at_once: maximum concurrent calls.
     """
 
-    def __init__(self, *answers: Says):
+    def __init__(self, *answers: ScriptedAnswer):
         self._answers = answers
         self.requests: list[tuple[dict[str, str], dict[str, Any]]] = []
         self.most_at_once = self._now = 0
@@ -76,14 +76,14 @@ class Wire:
                     wire._now += 1
                     wire.most_at_once = max(wire.most_at_once, wire._now)
                 try:
-                    self._say(answer)
+                    self._send_answer(answer)
                 except OSError:
                     self.close_connection = True
                 finally:
                     with wire._lock:
                         wire._now -= 1
 
-            def _say(self, answer: Says) -> None:
+            def _send_answer(self, answer: ScriptedAnswer) -> None:
                 pieces = [answer.body] if isinstance(answer.body, str) else answer.body
                 if isinstance(answer.body, str):
                     wire._closing.wait(answer.pause)
@@ -112,20 +112,22 @@ class Wire:
 # ---- formats of the two protocols ---------------------------------------------------------------
 
 
-def answer(protocol: str, text: str, *, tool: bool = False, **more: Any) -> Says:
+def answer(protocol: str, text: str, *, tool: bool = False, **more: Any) -> ScriptedAnswer:
     """Return a whole answer."""
     if protocol == "openai":
         called = {"id": "c1", "type": "function", "function": {"name": "move", "arguments": text}}
         message = {"role": "assistant", "content": None if tool else text, **({"tool_calls": [called]} if tool else {})}
         choice = {"index": 0, "finish_reason": "stop", "message": message, **more}
         body = {"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": "m-1", "choices": [choice]}
-        return Says(json.dumps({**body, "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}}))
+        return ScriptedAnswer(
+            json.dumps({**body, "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}})
+        )
     part = {"type": "tool_use", "id": "t1", "name": "move", "input": json.loads(text)} if tool else None
     body = {
         "id": "msg_1", "type": "message", "role": "assistant", "model": "m-1", "stop_reason": "end_turn",
         "content": [part or {"type": "text", "text": text}], "usage": {"input_tokens": 11, "output_tokens": 7}, **more,
     }  # fmt: skip
-    return Says(json.dumps(body))
+    return ScriptedAnswer(json.dumps(body))
 
 
 def stream(protocol: str, *pieces: str, tool: bool = False, ended: bool = True, usage: bool = True) -> list[str]:
@@ -161,7 +163,7 @@ def stream(protocol: str, *pieces: str, tool: bool = False, ended: bool = True, 
     return [f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events]
 
 
-def error(status: int, message: str = "scripted", **headers: str) -> Says:
+def error(status: int, message: str = "scripted", **headers: str) -> ScriptedAnswer:
     """Return a failure by status, in a format that both SDKs read."""
     body = json.dumps({"type": "error", "error": {"type": "scripted", "message": message}})
-    return Says(body, status, {name.replace("_", "-"): value for name, value in headers.items()})
+    return ScriptedAnswer(body, status, {name.replace("_", "-"): value for name, value in headers.items()})

@@ -286,7 +286,7 @@ class PlanForm(forms.ModelForm):
             with_entry = [
                 ({**part, name: [value]} if entry.condition else part, {**fixed, **entered}) for part, fixed in parts
             ]
-            others = [one for one in values if one != value]
+            others = [other for other in values if other != value]
             parts = with_entry + [
                 ({**part, name: others}, fixed) for part, fixed in parts if entry.condition and others
             ]
@@ -295,7 +295,9 @@ class PlanForm(forms.ModelForm):
         if wrong:
             return []
         try:
-            return [one for part, fixed in parts for one in grids.expand(self.game_class, part, fixed)]
+            return [
+                configuration for part, fixed in parts for configuration in grids.expand(self.game_class, part, fixed)
+            ]
         except GameError as error:
             self.add_error(next((VALUES_PREFIX + name for name in grid), "configurations_from"), str(error))
         return []

@@ -14,7 +14,7 @@ from collecting.models import Collection, Driver, Item
 
 LEASE_SECONDS = 4.0
 RENEW_SECONDS = 1.0
-LENGTH = timedelta(seconds=LEASE_SECONDS)
+LEASE_LENGTH = timedelta(seconds=LEASE_SECONDS)
 MAX_ATTEMPTS = 6
 """How often an item may be started without progress in its match before it counts as failed."""
 UNFINISHED = (Item.Status.WAITING, Item.Status.PLAYING)
@@ -27,7 +27,7 @@ def take_slot(collection: Collection, slot: int, holder: str) -> bool:
             Driver.objects.create(collection=collection, slot=slot, holder=holder, until=_lease_end())
             return True
     except IntegrityError:
-        return leasing.take(Driver.objects.filter(collection=collection, slot=slot), holder, LENGTH) == 1
+        return leasing.take(Driver.objects.filter(collection=collection, slot=slot), holder, LEASE_LENGTH) == 1
 
 
 def leave_slot(collection: Collection, slot: int, holder: str) -> None:
@@ -50,12 +50,12 @@ def claim(collection: Collection, holder: str, limit: int) -> list[Item]:
 
 def _start_new(collection: Collection, holder: str, limit: int) -> list[Item]:
     """Return the next matches that were never started."""
-    begun, planned = (
+    started, planned = (
         Collection.objects.select_for_update().values_list("begun", "planned").get(pk=collection.pk)
         if limit > 0
         else (0, 0)
     )
-    numbers = range(begun + 1, min(planned, begun + limit) + 1)
+    numbers = range(started + 1, min(planned, started + limit) + 1)
     if numbers:
         Collection.objects.filter(pk=collection.pk).update(begun=numbers[-1])
     return Item.objects.bulk_create(
@@ -79,8 +79,8 @@ def has_matches_left(collection: int) -> bool:
 
 def renew(collection: Collection, slot: int, holder: str) -> bool:
     """Renew the slot and its items; return False if the slot was lost."""
-    renewed = leasing.renew(Driver.objects.filter(collection=collection, slot=slot), holder, LENGTH)
-    leasing.renew(Item.objects.filter(collection=collection, status=Item.Status.PLAYING), holder, LENGTH)
+    renewed = leasing.renew(Driver.objects.filter(collection=collection, slot=slot), holder, LEASE_LENGTH)
+    leasing.renew(Item.objects.filter(collection=collection, status=Item.Status.PLAYING), holder, LEASE_LENGTH)
     return renewed == 1
 
 
@@ -91,4 +91,4 @@ def give_back(items: Iterable[int], holder: str) -> None:
 
 
 def _lease_end():
-    return timezone.now() + LENGTH
+    return timezone.now() + LEASE_LENGTH

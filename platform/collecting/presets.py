@@ -183,14 +183,16 @@ def _studies(name: str, named_agents: Sequence[str], by: AbstractBaseUser | None
     places = {AGENT: first, SECOND_AGENT: second}
     studies = []
     for table, seats in preset.tables.items():
-        used = dict.fromkeys([first, *(places[who] for who in seats.values() if who in places)])
+        used = dict.fromkeys([first, *(places[agent_name] for agent_name in seats.values() if agent_name in places)])
         study = Study(
             title=f"{preset.title}: {table}",
             slug=f"{name}-{table}",
             game=key,
             config=dict(preset.config),
             agents=agents_from_specs(*used, settings=preset.settings),
-            lineups=[{"name": "", "seats": {seat: places.get(who, who) for seat, who in seats.items()}}],
+            lineups=[
+                {"name": "", "seats": {seat: places.get(agent_name, agent_name) for seat, agent_name in seats.items()}}
+            ],
             fills_in=first,
             base=pay,
             announced_average=pay,
@@ -254,7 +256,7 @@ def find_loaded(name: str) -> Study | Collection | None:
     return None
 
 
-def _offer(name: str, title: str | Promise, summary: str | Promise, source: str | Promise) -> None:
+def _register(name: str, title: str | Promise, summary: str | Promise, source: str | Promise) -> None:
     """Register a preset for the list of ready-made studies."""
 
     def create(by: AbstractBaseUser | None) -> list[Collection] | list[Study]:
@@ -267,7 +269,7 @@ def _offer(name: str, title: str | Promise, summary: str | Promise, source: str 
 
 
 _GLEE = _("GLEE: A Unified Framework and Benchmark for Language-based Economic Environments")
-_offer(
+_register(
     "glee-human",
     _("GLEE with participants"),
     _(
@@ -277,7 +279,7 @@ _offer(
     ),
     _GLEE,
 )
-_offer(
+_register(
     "glee-llm",
     _("GLEE with models only"),
     _(
@@ -287,7 +289,7 @@ _offer(
     _GLEE,
 )
 for _name, (_game, _people) in study_presets().items():
-    _offer(_name, _people.title, _people.summary, _people.source)
+    _register(_name, _people.title, _people.summary, _people.source)
 for _name, (_game, _preset) in collection_presets().items():
     if _preset.agents <= len(MODELS):
-        _offer(_name, _preset.title, _preset.summary, _preset.source)
+        _register(_name, _preset.title, _preset.summary, _preset.source)

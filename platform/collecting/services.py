@@ -25,7 +25,7 @@ def start(collection: Collection) -> Collection:
         WrongState
     """
     with transaction.atomic():
-        collection = _locked(collection, among=(Status.READY, Status.PAUSED, Status.OVER_BUDGET), to="start")
+        collection = _lock(collection, allowed=(Status.READY, Status.PAUSED, Status.OVER_BUDGET), action="start")
         if collection.budget is not None and spent(collection) >= collection.budget:
             raise WrongState("The budget is used up. Raise it first.")
         if planning.models_of(collection.content) and (reached := cap_of_today()):
@@ -50,7 +50,7 @@ def pause(collection: Collection) -> Collection:
         WrongState
     """
     with transaction.atomic():
-        collection = _locked(collection, among=(Status.RUNNING,), to="pause")
+        collection = _lock(collection, allowed=(Status.RUNNING,), action="pause")
         collection.status = Status.PAUSED
         collection.save(update_fields=["status"])
     return collection
@@ -63,7 +63,7 @@ def raise_budget(collection: Collection, budget: Decimal | None) -> Collection:
         WrongState: the new budget is lower than the current one.
     """
     with transaction.atomic():
-        collection = _locked(collection, among=tuple(Status), to="change the budget of")
+        collection = _lock(collection, allowed=tuple(Status), action="change the budget of")
         if budget is not None and (collection.budget is None or budget < collection.budget):
             raise WrongState("Enter a budget higher than the current one.")
         collection.budget = budget
@@ -78,8 +78,8 @@ def retry_failed(collection: Collection) -> int:
         WrongState: the collection is running or was imported.
     """
     with transaction.atomic():
-        among = (Status.PAUSED, Status.OVER_BUDGET, Status.DONE)
-        collection = _locked(collection, among=among, to="retry the failed matches of")
+        allowed = (Status.PAUSED, Status.OVER_BUDGET, Status.DONE)
+        collection = _lock(collection, allowed=allowed, action="retry the failed matches of")
         retried = Item.objects.filter(collection=collection, status=Item.Status.FAILED).update(
             status=Item.Status.WAITING, match=None, attempts=0, problem="", ended_at=None, decisions=0
         )
@@ -104,10 +104,10 @@ def finish_if_played(collection: Collection) -> None:
         running.update(status=Status.DONE, ended_at=timezone.now())
 
 
-def _locked(collection: Collection, *, among: Some[str], to: str) -> Collection:
+def _lock(collection: Collection, *, allowed: Some[str], action: str) -> Collection:
     fresh = Collection.objects.select_for_update().get(pk=collection.pk)
     if fresh.source != Collection.Source.PLAYED:
-        raise WrongState(f"You cannot {to} an imported collection, because its matches were played elsewhere.")
-    if fresh.status not in among:
-        raise WrongState(f"You cannot {to} a collection that is {fresh.get_status_display()}.")
+        raise WrongState(f"You cannot {action} an imported collection, because its matches were played elsewhere.")
+    if fresh.status not in allowed:
+        raise WrongState(f"You cannot {action} a collection that is {fresh.get_status_display()}.")
     return fresh

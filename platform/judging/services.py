@@ -25,7 +25,7 @@ from judging.texts import Justification
 from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
 from llm_agents.judging import Inquiry
-from llm_agents.prompting import ABOUT_WORDS, fenced
+from llm_agents.prompting import ABOUT_MARKS, fenced
 from opponents.agents import Agent
 from opponents.endpoints import current_prices, refresh_if_old
 from opponents.judging import Case, Verdict
@@ -51,7 +51,7 @@ class Rubric:
         """Return the question about one text."""
         listed = "\n".join(f"- {label}: the player {meaning}." for label, meaning in self.labels.items())
         return Inquiry(
-            rules=f"{self.question}\n\n{listed}\n\n{ABOUT_WORDS}",
+            rules=f"{self.question}\n\n{listed}\n\n{ABOUT_MARKS}",
             words=fenced(Said("player", text)),
             form=_form(tuple(self.labels)),
         )

@@ -104,7 +104,7 @@ class Question:
             )
         finally:
             if self._stored < len(self.calls):
-                await self.keep(self.calls[self._stored :])
+                await self.store(self.calls[self._stored :])
 
     @transaction.atomic
     def move(self, decision: Decision) -> services.MoveResult:
@@ -130,14 +130,14 @@ class Question:
         """
         await self.host.writers.retry(_refuse_over, self)
 
-    async def keep(self, calls: Sequence[CallRecord]) -> None:
+    async def store(self, calls: Sequence[CallRecord]) -> None:
         """Store calls. The answer that becomes the move is marked as played only by `move`."""
-        played = await self.host.writers.retry(self._keep, list(calls))
+        played = await self.host.writers.retry(self._store, list(calls))
         self._stored += len(calls)
         self.played = played or self.played
 
     @transaction.atomic
-    def _keep(self, calls: Sequence[CallRecord]) -> int | None:
+    def _store(self, calls: Sequence[CallRecord]) -> int | None:
         if self.host.on_calls is not None:
             self.host.on_calls(calls)
         return record_calls(

@@ -100,7 +100,7 @@ class Change:
         """Return whether the clock answers for this participant at once: they missed turns or have left."""
         return is_away(self.absences.get(role, {}))
 
-    def miss(self, role: Role) -> None:
+    def move_by_clock(self, role: Role) -> None:
         """Let the clock move for a participant, and count its moves since they were last heard from."""
         absence = self.absences.get(role, {})
         self.absences[role] = {**absence, "missed": absence.get("missed", 0) + 1}
@@ -112,7 +112,7 @@ class Change:
             del self.absences[role]
             self._returned.add(role)
 
-    def lose(self, role: Role) -> None:
+    def mark_left(self, role: Role) -> None:
         """Record that a participant has left for good while the match continues: the clock now answers at once."""
         self.absences[role] = {**self.absences.get(role, {}), "gone": True}
 

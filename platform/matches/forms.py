@@ -243,7 +243,7 @@ def _shape_of_list(part: Mapping[str, Any], definitions: Mapping[str, Any]) -> t
     return ("lines", (entry,)) if entry.kind in _SCALARS else ("", ())
 
 
-def shown(play: Play, role: Role) -> tuple[Form, ...]:
+def shown_forms(play: Play, role: Role) -> tuple[Form, ...]:
     """Return the forms on a participant's page; those on request only if the configuration shows them."""
     asked = play.game.on_pages()
     return tuple(form for form in play.forms(role) if not form.on_request or form.name in asked)
@@ -421,7 +421,7 @@ def _fill(part: Field, name: str, value: Any, posted: dict[str, str]) -> None:
     elif part.shape == "several" and isinstance(value, list):
         posted.update({f"{name}:{choice}": "true" for choice in value})
     elif part.shape in ("group", "slots") and isinstance(value, dict | list):
-        entries = value if isinstance(value, dict) else {str(at): one for at, one in enumerate(value, start=1)}
+        entries = value if isinstance(value, dict) else {str(at): element for at, element in enumerate(value, start=1)}
         for each in part.parts:
             if each.name in entries:
                 _fill(each, f"{name}:{each.name}", entries[each.name], posted)
@@ -436,5 +436,5 @@ def _as_lines(part: Field, value: Any) -> str:
     if simple and isinstance(value, list):
         return "\n".join(map(_text, value))
     if simple and isinstance(value, dict):
-        return "\n".join(f"{key}: {_text(one)}" for key, one in value.items())
+        return "\n".join(f"{key}: {_text(element)}" for key, element in value.items())
     return json.dumps(value)

@@ -23,7 +23,7 @@ from matches.models import Lease
 
 LEASE_SECONDS = 6
 RENEW_SECONDS = 1.5
-LENGTH = timedelta(seconds=LEASE_SECONDS)
+LEASE_LENGTH = timedelta(seconds=LEASE_SECONDS)
 log = logging.getLogger(__name__)
 
 
@@ -36,9 +36,9 @@ def take(*, match_id: int, role: str, answering: int) -> Lease | None:
     turn = {"match_id": match_id, "role": role, "answering": answering}
     try:
         with transaction.atomic():
-            lease = Lease.objects.create(**turn, holder=keeper.name, until=timezone.now() + LENGTH)
+            lease = Lease.objects.create(**turn, holder=keeper.name, until=timezone.now() + LEASE_LENGTH)
     except IntegrityError:
-        if not leasing.take(Lease.objects.filter(**turn), keeper.name, LENGTH, attempts=F("attempts") + 1):
+        if not leasing.take(Lease.objects.filter(**turn), keeper.name, LEASE_LENGTH, attempts=F("attempts") + 1):
             return None
         lease = Lease.objects.get(**turn)
     keeper.hold(lease.pk)
@@ -102,7 +102,7 @@ class _Keeper:
 
     def _renew(self, lease_ids: list[int]) -> None:
         try:
-            leasing.renew(Lease.objects.filter(pk__in=lease_ids), self.name, LENGTH)
+            leasing.renew(Lease.objects.filter(pk__in=lease_ids), self.name, LEASE_LENGTH)
         except DatabaseError as error:
             log.warning("leases not renewed: %s", type(error).__name__)
             close_old_connections()

@@ -104,13 +104,13 @@ class Match(models.Model):
 
     def agents(self) -> dict[str, Agent]:
         """Return the agents by role, including those that have taken a participant's seat."""
-        taken = {
+        seated_later = {
             role: Agent.model_validate(absence["agent"])
             for role, absence in self.absences.items()
             if "agent" in absence
         }
         seated = seated_agents(self.uid)[1]
-        return {**seated, **taken} if taken else seated
+        return {**seated, **seated_later} if seated_later else seated
 
     def people(self) -> set[str]:
         """Return the roles played by participants."""
@@ -152,14 +152,14 @@ class _Cache(Generic[T]):
 
 _GAMES: _Cache[interface.Game[Any, Any]] = _Cache()
 _RULES: _Cache[dict[str, Any] | None] = _Cache()
-SEATED: _Cache[tuple[int, dict[str, Agent]]] = _Cache()
+_SEATED_AGENTS: _Cache[tuple[int, dict[str, Agent]]] = _Cache()
 
 
 def cache_players(match: Match, game: interface.Game[Any, Any], agents: dict[str, Agent]) -> None:
     """Cache what never changes of a match that begins."""
     _GAMES.put(match.uid, game)
     _RULES.put(match.uid, match.texts.get("pay"))
-    SEATED.put(match.uid, (match.pk, agents))
+    _SEATED_AGENTS.put(match.uid, (match.pk, agents))
 
 
 def _configured(match: uuid.UUID) -> interface.Game[Any, Any]:
@@ -174,7 +174,7 @@ def _pay_rule(match: uuid.UUID) -> dict[str, Any] | None:
 
 def seated_agents(match: uuid.UUID) -> tuple[int, dict[str, Agent]]:
     """Return a match's primary key and its agents by role."""
-    return SEATED.get(match, lambda: _seated(match))
+    return _SEATED_AGENTS.get(match, lambda: _seated(match))
 
 
 def _seated(match: uuid.UUID) -> tuple[int, dict[str, Agent]]:

@@ -171,7 +171,7 @@ def marks_message(match: Match, play: Play, *, after: int) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Common:
+class SharedContent:
     """What the screens of all roles share at one moment, computed once.
 
     Attributes:
@@ -183,7 +183,7 @@ class Common:
     awaited: str
 
     @classmethod
-    def of(cls, play: Play, absences: Mapping[Role, Mapping[str, Any]]) -> Common:
+    def of(cls, play: Play, absences: Mapping[Role, Mapping[str, Any]]) -> SharedContent:
         return cls(seat_marks(play, absences), awaited_text(play))
 
 
@@ -196,7 +196,7 @@ def render_screen(
     waits_for: tuple[AwaitedAgent, ...] = (),
     absences: Mapping[Role, Mapping[str, Any]] | None = None,
     pay: Mapping[str, Any] | None = None,
-    common: Common | None = None,
+    shared: SharedContent | None = None,
 ) -> str:
     """Return the game as `role` sees it now, with its forms if it is asked, or else `waits_for`.
 
@@ -204,9 +204,9 @@ def render_screen(
     no identifier, time or token.
     """
     waiting = play.waiting_for()
-    common = common or Common.of(play, absences or {})
+    shared = shared or SharedContent.of(play, absences or {})
     blocks = view_for(play, role)
-    shown = () if play.abandoned else forms.shown(play, role)
+    shown = () if play.abandoned else forms.shown_forms(play, role)
     open_forms = [forms.bind(form, posted, errors) for form in shown]
     context = {
         "play": play,
@@ -219,8 +219,8 @@ def render_screen(
         "answered_text": answered_text(),
         "over": play.over,
         "waits_for": waits_for,
-        "seats": common.seats,
-        "awaited": "" if [agent.role for agent in waits_for] == list(waiting) and len(waiting) == 1 else common.awaited,
+        "seats": shared.seats,
+        "awaited": "" if [agent.role for agent in waits_for] == list(waiting) and len(waiting) == 1 else shared.awaited,
         "others_answer_too": play.turn is not None and len(play.turn.forms) > 1 and play.turn.closes == "all",
         "away": is_away((absences or {}).get(role, {})),
         "promises": bonus.promises(play, role, pay),
@@ -293,8 +293,8 @@ class _Endings:
 def frames(match: Match, roles: Collection[Role]) -> dict[Role, dict[str, Any]]:
     """Return the `frame` of each of these roles."""
     play = match.play()
-    common = Common.of(play, match.absences)
-    return {role: _frame(match, play, role, common) for role in roles}
+    shared = SharedContent.of(play, match.absences)
+    return {role: _frame(match, play, role, shared) for role in roles}
 
 
 def frame(
@@ -307,10 +307,12 @@ def frame(
     agents have to answer before the role is asked again, by role, and `waited` for how many seconds.
     """
     play = match.play()
-    return _frame(match, play, role, Common.of(play, match.absences), posted=posted, errors=errors)
+    return _frame(match, play, role, SharedContent.of(play, match.absences), posted=posted, errors=errors)
 
 
-def _frame(match: Match, play: Play, role: Role, common: Common, **typed: Mapping[str, str] | None) -> dict[str, Any]:
+def _frame(
+    match: Match, play: Play, role: Role, shared: SharedContent, **typed: Mapping[str, str] | None
+) -> dict[str, Any]:
     turns = match.open_turns()
     turn = turns.get(role)
     others = [other for other in turns.values() if other.by_agent]
@@ -319,7 +321,7 @@ def _frame(match: Match, play: Play, role: Role, common: Common, **typed: Mappin
         "type": "screen",
         "last": play.last,
         "html": render_screen(
-            play, role, waits_for=waits_for, absences=match.absences, pay=match.pay_rule(), common=common, **typed
+            play, role, waits_for=waits_for, absences=match.absences, pay=match.pay_rule(), shared=shared, **typed
         ),
         "answering": turn.answering if turn else None,
         "remaining": max(0, round((turn.deadline - timezone.now()).total_seconds())) if turn else None,

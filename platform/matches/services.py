@@ -249,9 +249,9 @@ def _handle_time_out(change: Change, turn: OpenTurn) -> None:
         _replace_agent(change, turn.role)
     elif not turn.extended and extension_seconds(change.match) > 0:
         change.extend(turn.role)
-    elif _on_timeout(change) == "default":
-        change.miss(turn.role)
-    elif _on_timeout(change) == "agent" and _others_play(change, turn.role):
+    elif _timeout_policy(change) == "default":
+        change.move_by_clock(turn.role)
+    elif _timeout_policy(change) == "agent" and _others_play(change, turn.role):
         enrolment_id = _give_seat_to_agent(change, turn.role)
         people.end(people.locked(enrolment_id), State.REPLACED)
     else:
@@ -260,7 +260,7 @@ def _handle_time_out(change: Change, turn: OpenTurn) -> None:
         _abandon(change, State.TIMED_OUT if present else State.DROPPED_OUT, turn.role)
 
 
-def _on_timeout(change: Change) -> str:
+def _timeout_policy(change: Change) -> str:
     policy: str = change.match.timers.get("on_timeout", ON_TIMEOUT)
     return ON_TIMEOUT if policy == "agent" and "standin" not in change.match.timers else policy
 
@@ -288,7 +288,7 @@ def _mark_left(change: Change, role: Role) -> int:
 def _answer_for_the_absent(change: Change) -> None:
     """Let the clock answer at once for participants who are away."""
     while (role := next((r for r in change.play.waiting_for() if change.away(r)), None)) is not None:
-        change.miss(role)
+        change.move_by_clock(role)
 
 
 @transaction.atomic
@@ -310,14 +310,14 @@ def leave(*, match_id: int, role: Role, reason: str) -> None:
     change = Change.begin(match_id)
     if change.play.over or is_lost(change.absences.get(role, {})):
         return
-    policy = _on_timeout(change)
+    policy = _timeout_policy(change)
     if policy == "end" or not _others_play(change, role):
         _abandon(change, reason, role)
     elif policy == "agent":
         _give_seat_to_agent(change, role)
     else:
         _mark_left(change, role)
-        change.lose(role)
+        change.mark_left(role)
         _answer_for_the_absent(change)
     change.write()
 

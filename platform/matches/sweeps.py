@@ -15,7 +15,7 @@ def sweep() -> None:
     """Queue agents' turns without a lease, and handle overdue turns."""
     requeue_waiting()
     time_out_overdue()
-    abandon_deserted()
+    leave_for_ended_enrolments()
 
 
 def requeue_waiting() -> int:
@@ -41,7 +41,7 @@ def time_out_overdue() -> None:
         services.handle_time_outs(match_id=match_id)
 
 
-def abandon_deserted() -> None:
+def leave_for_ended_enrolments() -> None:
     """Remove participants whose enrolment has ended elsewhere (withdrew, dropped out) from their live matches."""
     deserted = Seat.objects.filter(
         match__status=Match.Status.LIVE, enrolment__ended_at__isnull=False, left_at__isnull=True

@@ -97,7 +97,7 @@ class _Judge:
         settings, accepted = self._agent.settings, list[CallRecord]()
 
         async def keep(call: CallRecord) -> None:
-            if call.moved:
+            if call.accepted:
                 accepted.append(call)
             else:
                 await sync_to_async(self._record)(case, call)

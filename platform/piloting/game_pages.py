@@ -51,7 +51,7 @@ def _unsubmittable_moves(
     play: Play, role: Role, html: str, rng: Random, played: Mapping[str, Json] | None
 ) -> Iterator[str]:
     """Yield a problem for each move that a model could make but a person on this page could not."""
-    shown = forms.shown(play, role)
+    shown = forms.shown_forms(play, role)
     pages = {name: read(f"<main>{form}</main>") for name, form in ((m[1], m[0]) for m in _FORMS.finditer(html))}
     for form in shown:
         if form.name not in pages:

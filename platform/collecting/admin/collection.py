@@ -120,7 +120,7 @@ class CollectionAdmin(MembersPage):
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         """Ask for the game first, since everything else depends on it; then show the form."""
-        if _chosen(request) is None and self.has_add_permission(request):
+        if _requested_game(request) is None and self.has_add_permission(request):
             games = [registry.get(key) for key in registry.keys()]
             context = {
                 **self.admin_site.each_context(request),
@@ -149,7 +149,7 @@ class CollectionAdmin(MembersPage):
     def response_add(self, request: HttpRequest, obj: Collection, post_url_continue: str | None = None) -> HttpResponse:
         message = _("Created: {size}. Review it, then start it.").format(size=plan_of(obj).size)
         self.message_user(request, message, messages.SUCCESS)
-        return _page_of(obj)
+        return _redirect_to(obj)
 
     def size(self, request: HttpRequest) -> HttpResponse:
         """Return what the form as filled in would produce.
@@ -293,8 +293,8 @@ class CollectionAdmin(MembersPage):
                 services.start(collection)
                 self.record_action(request, collection, Action.RESUMED if resumed else Action.STARTED, message)
         except WrongState as error:
-            return self._refused(request, collection, error)
-        return self._succeeded(request, collection, message)
+            return self._report_refusal(request, collection, error)
+        return self._report_success(request, collection, message)
 
     def pause(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Pause the collection; matches in progress keep their current state."""
@@ -305,23 +305,23 @@ class CollectionAdmin(MembersPage):
                 services.pause(collection)
                 self.record_action(request, collection, Action.PAUSED, message)
         except WrongState as error:
-            return self._refused(request, collection, error)
-        return self._succeeded(request, collection, message)
+            return self._report_refusal(request, collection, error)
+        return self._report_success(request, collection, message)
 
     def retry(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Replay the failed matches, at once if the budget allows it."""
         collection = self.seen(request, object_id, role=Role.EDITOR)
         try:
-            retried, message = self._retried(request, collection)
+            retried, message = self._retry(request, collection)
         except WrongState as error:
-            return self._refused(request, collection, error)
+            return self._report_refusal(request, collection, error)
         if not retried:
             self.message_user(request, _("No failed matches to replay."), messages.WARNING)
-            return _page_of(collection)
-        return self._succeeded(request, collection, message)
+            return _redirect_to(collection)
+        return self._report_success(request, collection, message)
 
     @transaction.atomic
-    def _retried(self, request: HttpRequest, collection: Collection) -> tuple[int, str]:
+    def _retry(self, request: HttpRequest, collection: Collection) -> tuple[int, str]:
         retried = services.retry_failed(collection)
         now = progress(collection)
         if retried and (now.budget is None or now.cost < now.budget):
@@ -341,30 +341,30 @@ class CollectionAdmin(MembersPage):
         budget = forms.dollars(request.POST.get("budget", ""))
         if budget is None:
             self.message_user(request, _("Enter the new budget in dollars, such as 25.00."), messages.ERROR)
-            return _page_of(collection)
+            return _redirect_to(collection)
         message = _("The budget is now {budget}.").format(budget=dollars(budget))
         try:
             with transaction.atomic():
                 collection = services.raise_budget(collection, budget)
                 self.record_action(request, collection, Action.CHANGED, message, {"budget": str(budget)})
         except WrongState as error:
-            return self._refused(request, collection, error)
-        return self._succeeded(request, collection, message)
+            return self._report_refusal(request, collection, error)
+        return self._report_success(request, collection, message)
 
-    def _succeeded(self, request: HttpRequest, collection: Collection, message: str) -> HttpResponseRedirect:
+    def _report_success(self, request: HttpRequest, collection: Collection, message: str) -> HttpResponseRedirect:
         self.message_user(request, message, messages.SUCCESS)
-        return _page_of(collection)
+        return _redirect_to(collection)
 
-    def _refused(self, request: HttpRequest, collection: Collection, error: WrongState) -> HttpResponseRedirect:
+    def _report_refusal(self, request: HttpRequest, collection: Collection, error: WrongState) -> HttpResponseRedirect:
         self.message_user(request, str(error), messages.ERROR)
-        return _page_of(collection)
+        return _redirect_to(collection)
 
 
 def _status_context(collection: Collection, status: Any) -> dict[str, Any]:
     return {"collection": collection, "status": status}
 
 
-def _chosen(request: HttpRequest) -> type[Game[Any, Any]] | None:
+def _requested_game(request: HttpRequest) -> type[Game[Any, Any]] | None:
     """Return the game for a new collection: the requested one, or the only one installed."""
     keys = registry.keys()
     asked = request.GET.get("game") or request.POST.get("game") or (keys[0] if len(keys) == 1 else "")
@@ -372,8 +372,8 @@ def _chosen(request: HttpRequest) -> type[Game[Any, Any]] | None:
 
 
 def _game(request: HttpRequest) -> type[Game[Any, Any]]:
-    return _chosen(request) or registry.get(registry.keys()[0])
+    return _requested_game(request) or registry.get(registry.keys()[0])
 
 
-def _page_of(collection: Collection) -> HttpResponseRedirect:
+def _redirect_to(collection: Collection) -> HttpResponseRedirect:
     return HttpResponseRedirect(reverse("admin:collecting_collection_change", args=[collection.pk]))

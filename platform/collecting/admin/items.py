@@ -19,7 +19,7 @@ from rights.admin import ByKey
 from rights.parts import visible
 
 
-class OfCollection(ByKey):
+class CollectionFilter(ByKey):
     title = _("collection")
     parameter_name = lookup = "collection"
 
@@ -31,7 +31,7 @@ class OfCollection(ByKey):
 class ItemAdmin(ReadOnlyAdmin):
     list_display = ["number", "title", "status_label", "transcript", "decisions", "spent", "problem", "ended_at"]
     list_display_links = None
-    list_filter = ["status", OfCollection]
+    list_filter = ["status", CollectionFilter]
     show_full_result_count = False
     fields = [
         "collection",

@@ -75,7 +75,7 @@ def action_url(collection: Collection, name: str) -> str:
     return reverse(f"admin:collecting_collection_{name}", args=[collection.pk])
 
 
-def a_collection(**changes) -> Collection:
+def new_collection(**changes) -> Collection:
     plan = {
         "title": "A collection",
         "slug": "a-collection",
@@ -93,7 +93,7 @@ def a_collection(**changes) -> Collection:
 
 def collection_with(status: str, *, failed: int = 0, **changes) -> Collection:
     """Return a collection with this status, some of its matches failed."""
-    collection = a_collection(**changes)
+    collection = new_collection(**changes)
     Collection.objects.update(status=status, started_at=None if status == Status.READY else timezone.now())
     few = collection.items.filter(number__lte=failed)
     few.update(status=Item.Status.FAILED, problem="It would rather not.", ended_at=timezone.now())
@@ -407,7 +407,7 @@ def test_each_status_offers_its_actions(client, administrator, status, failed, b
 
 
 def test_start_pause_and_resume(client, administrator):
-    collection = a_collection()
+    collection = new_collection()
     for name, status in [("start", Status.RUNNING), ("pause", Status.PAUSED), ("start", Status.RUNNING)]:
         assert client.post(action_url(collection, name))["Location"] == page_of(collection)
         collection.refresh_from_db()
@@ -418,7 +418,7 @@ def test_start_pause_and_resume(client, administrator):
 
 
 def test_impossible_actions_are_refused_with_a_reason(client, administrator):
-    collection = a_collection()
+    collection = new_collection()
     page = client.post(action_url(collection, "pause"), follow=True).content.decode()
     assert "You cannot pause a collection that is ready." in page
     collection.refresh_from_db()
@@ -450,14 +450,14 @@ def test_failed_matches_wait_for_budget(client, administrator):
     ],
 )
 def test_budget_can_only_be_raised(client, administrator, typed, budget, says):
-    collection = a_collection(budget=Decimal(5))
+    collection = new_collection(budget=Decimal(5))
     page = client.post(action_url(collection, "budget"), {"budget": typed}, follow=True).content.decode()
     assert says in page
     assert Collection.objects.get().budget == budget
 
 
 def test_plan_is_shown_read_only(client, administrator):
-    collection = a_collection(agents=["openai:gpt-4o-mini", "script:fair"])
+    collection = new_collection(agents=["openai:gpt-4o-mini", "script:fair"])
     page = client.get(page_of(collection)).content.decode()
     assert collection.sha256 in page
     assert "2 configurations × 4 line-ups × 3 repetitions = 24 matches" in page
@@ -470,12 +470,12 @@ def test_plan_is_shown_read_only(client, administrator):
 
 
 def test_incomplete_grids_are_not_called_grids(client, administrator):
-    collection = a_collection(configurations=[{"rounds": 2, "money": 5}, {"rounds": 4, "money": 7}])
+    collection = new_collection(configurations=[{"rounds": 2, "money": 5}, {"rounds": 4, "money": 7}])
     assert "Only some combinations" in client.get(page_of(collection)).content.decode()
 
 
 def test_content_can_be_downloaded(client, administrator):
-    collection = a_collection()
+    collection = new_collection()
     response = client.get(action_url(collection, "content"))
     assert response.json() == collection.content
     assert response["Content-Disposition"] == 'attachment; filename="a-collection-content.json"'
@@ -496,7 +496,7 @@ def figures(page: str) -> dict[str, str]:
 
 @pytest.mark.django_db(transaction=True)
 def test_progress_fragment_matches_the_collection(client, administrator):
-    collection = services.start(a_collection())
+    collection = services.start(new_collection())
     collection.items.filter(number__lte=3).update(
         status=Item.Status.FAILED, problem="It would rather not.", ended_at=timezone.now()
     )
@@ -517,7 +517,7 @@ def test_progress_fragment_matches_the_collection(client, administrator):
 
 
 def test_progress_fragment_shows_rate_and_time_left(client, administrator):
-    collection = a_collection(agents=["openai:gpt-4o-mini"], repetitions=50, budget=Decimal(2))
+    collection = new_collection(agents=["openai:gpt-4o-mini"], repetitions=50, budget=Decimal(2))
     began = timezone.now() - timezone.timedelta(seconds=30)
     Collection.objects.update(status=Status.RUNNING, started_at=began)
     collection.items.filter(number__lte=20).update(
@@ -553,7 +553,7 @@ def test_imported_collection_is_read_only(client, administrator):
 
 def test_items_link_to_their_transcripts(client, administrator):
     collection = collection_with(Status.DONE, failed=2)
-    other = a_collection(slug="other", configurations=[{}], agents=["script:fair"], repetitions=1)
+    other = new_collection(slug="other", configurations=[{}], agents=["script:fair"], repetitions=1)
     found = client.get(
         reverse("admin:collecting_item_changelist"), {"collection": collection.pk, "status__exact": "failed"}
     )
@@ -619,17 +619,17 @@ def test_viewers_have_no_actions(client):
 
 
 def test_editors_start_and_creators_own(client):
-    collection = a_collection()
+    collection = new_collection()
     user = staff(client, Role.EDITOR)
     client.post(action_url(collection, "start"))
     assert Collection.objects.get().status == Status.RUNNING
     assert add(client).status_code == 302
-    made = Collection.objects.exclude(pk=collection.pk).get()
-    assert [(member.user, member.role) for member in made.members.all()] == [(user, Role.OWNER)]
+    copy = Collection.objects.exclude(pk=collection.pk).get()
+    assert [(member.user, member.role) for member in copy.members.all()] == [(user, Role.OWNER)]
 
 
 def test_collections_cannot_be_deleted(client, administrator):
-    collection = a_collection()
+    collection = new_collection()
     url = reverse("admin:collecting_collection_delete", args=[collection.pk])
     assert client.post(url, {"post": "yes"}).status_code == 403
     assert Collection.objects.exists()
@@ -643,7 +643,7 @@ def test_unknown_collection_is_not_found(client, administrator):
 
 
 def test_anonymous_users_are_sent_to_sign_in(client):
-    collection = a_collection()
+    collection = new_collection()
     for response in (client.get(page_of(collection)), client.post(action_url(collection, "start"))):
         assert response.status_code == 302 and "/admin/login/" in response["Location"]
     assert Collection.objects.get().status == Status.READY
@@ -660,4 +660,4 @@ def test_results_are_shown_if_the_game_has_analyses(client, administrator):
     assert action_url(collection, "results") in client.get(page_of(collection)).content.decode()
     page = client.get(action_url(collection, "results")).content.decode()
     assert "Deviation rating" in page and "Replicator dynamics: prisoners dilemma" in page
-    assert client.get(action_url(a_collection(), "results")).status_code == 404
+    assert client.get(action_url(new_collection(), "results")).status_code == 404

@@ -17,7 +17,7 @@ from matches import forms
 from matches.screens import render_screen
 
 ENDS = "this ends the game"
-GOES_ON = re.compile(r"go on|you name a price|next round", re.IGNORECASE)
+CONTINUES = re.compile(r"go on|you name a price|next round", re.IGNORECASE)
 
 
 def buttons(html: str) -> dict[str, str]:
@@ -52,7 +52,7 @@ def after(play: Play, role: Role, value: str) -> Play | None:
 
 @pytest.mark.parametrize("key", registry.keys())
 def test_buttons_that_end_the_game_say_so(key):
-    looked_at = 0
+    checked = 0
     for case in cases(key):
         hidden = "cap" in {name for role in case.game.roles() for name in case.game.secrets(role)} and (
             getattr(case.game.config, "rounds", 0) is None
@@ -63,15 +63,15 @@ def test_buttons_that_end_the_game_say_so(key):
                 then = after(play, role, value)
                 if then is None or not alone(play, role) or role not in case.game.people():
                     continue
-                looked_at += 1
+                checked += 1
                 if not hidden:
                     assert (ENDS in words) == then.over, (case, words)
                 elif ENDS in words:
                     assert then.over, (case, words)
                 if then.over or hidden:
-                    assert not GOES_ON.search(words) or not then.over, (case, words)
+                    assert not CONTINUES.search(words) or not then.over, (case, words)
     if key in ("bargaining", "negotiation", "persuasion", "english_auction", "item_auction"):
-        assert looked_at > 20
+        assert checked > 20
 
 
 @pytest.mark.parametrize("key", ["beauty_contest", "sealed_auction"])

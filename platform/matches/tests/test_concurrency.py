@@ -158,11 +158,11 @@ class TestLeases:
         assert leases.take(**turn).attempts == 2
 
     def test_a_lease_is_renewed_while_its_holder_lives(self, turn):
-        held = leases.take(**turn)
-        first = held.until
+        lease = leases.take(**turn)
+        first = lease.until
         threading.Event().wait(leases.RENEW_SECONDS * 1.6)
-        held.refresh_from_db()
-        assert held.until > first
+        lease.refresh_from_db()
+        assert lease.until > first
 
     def test_a_held_lease_cannot_be_taken(self, turn):
         first = leases.take(**turn)

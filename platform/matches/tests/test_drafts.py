@@ -170,7 +170,7 @@ class SentMessages(list[dict[str, Any]]):
 
 
 @pytest.fixture
-def heard(monkeypatch: pytest.MonkeyPatch) -> SentMessages:
+def sent_messages(monkeypatch: pytest.MonkeyPatch) -> SentMessages:
     messages = SentMessages()
 
     class Layer:
@@ -181,19 +181,19 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> SentMessages:
     return messages
 
 
-def test_a_draft_is_sent_to_the_matchs_group(heard):
+def test_a_draft_is_sent_to_the_matchs_group(sent_messages):
     draft = Draft(7, "bob", 4, people=["alice", "bob"])
     draft.add('{"message": "Good')
     draft.close()
-    assert heard.until_quiet() == ["Good"]
-    (message,) = heard
+    assert sent_messages.until_quiet() == ["Good"]
+    (message,) = sent_messages
     del message["at"], message["number"]
     assert message == {
         "type": "match.draft", "group": "match.7", "role": "bob", "answering": 4, "people": ["alice"], "text": "Good",
     }  # fmt: skip
 
 
-def test_pieces_from_many_threads_are_sent_together_and_numbered(heard):
+def test_pieces_from_many_threads_are_sent_together_and_numbered(sent_messages):
     draft = Draft(7, "bob", 4, people=["alice"])
     draft.add('{"message": "')
 
@@ -210,50 +210,50 @@ def test_pieces_from_many_threads_are_sent_together_and_numbered(heard):
         thread.join()
     took = time.monotonic() - began
     draft.close()
-    assert heard.until_quiet()[-1] == "x" * 200
-    assert len(heard) <= took / drafts.INTERVAL + 2
-    assert all(after["at"] - before["at"] >= 0.9 * drafts.INTERVAL for before, after in pairwise(heard))
-    numbers = [message["number"] for message in heard]
+    assert sent_messages.until_quiet()[-1] == "x" * 200
+    assert len(sent_messages) <= took / drafts.INTERVAL + 2
+    assert all(after["at"] - before["at"] >= 0.9 * drafts.INTERVAL for before, after in pairwise(sent_messages))
+    numbers = [message["number"] for message in sent_messages]
     assert numbers == sorted(set(numbers))
 
 
-async def test_adding_to_a_draft_does_not_block_the_event_loop(heard):
+async def test_adding_to_a_draft_does_not_block_the_event_loop(sent_messages):
     began = time.monotonic()
     with Draft(7, "bob", 4, people=["alice"]) as draft:
         for letter in '{"message": "hello"}':
             draft.add(letter)
     assert time.monotonic() - began < 0.5
-    assert (await asyncio.to_thread(heard.until_quiet))[-1] == "hello"
+    assert (await asyncio.to_thread(sent_messages.until_quiet))[-1] == "hello"
 
 
-def test_a_retracted_draft_disappears_once_and_another_may_follow(heard):
+def test_a_retracted_draft_disappears_once_and_another_may_follow(sent_messages):
     draft = Draft(7, "bob", 4, people=["alice"])
     draft.retract()
     draft.add('{"message": "no')
-    heard.until_quiet()
+    sent_messages.until_quiet()
     draft.retract()
     draft.retract()
-    assert heard.until_quiet() == ["no", None]
+    assert sent_messages.until_quiet() == ["no", None]
     draft.add('{"message": "yes"')
     draft.close()
     draft.add(" late")
     draft.retract()
-    assert heard.until_quiet() == ["no", None, "yes"]
+    assert sent_messages.until_quiet() == ["no", None, "yes"]
 
 
-def test_a_draft_without_an_answer_disappears(heard):
+def test_a_draft_without_an_answer_disappears(sent_messages):
     with pytest.raises(ZeroDivisionError), Draft(7, "bob", 4, people=["alice"]) as draft:
         draft.add('{"message": "no')
-        heard.until_quiet()
+        sent_messages.until_quiet()
         raise ZeroDivisionError
-    assert heard.until_quiet() == ["no", None]
+    assert sent_messages.until_quiet() == ["no", None]
 
 
 @pytest.mark.parametrize("named", [{"people": []}, {"people": ["bob"]}, {"people": ["alice"], "shows": []}])
-def test_nothing_is_sent_without_recipients_or_text(heard, named):
+def test_nothing_is_sent_without_recipients_or_text(sent_messages, named):
     with Draft(7, "bob", 4, **named) as draft:
         draft.add('{"message": "hello"}')
-    assert heard.until_quiet() == []
+    assert sent_messages.until_quiet() == []
 
 
 def test_a_failing_channel_layer_does_not_affect_the_writer(monkeypatch):

@@ -24,16 +24,16 @@ pytestmark = pytest.mark.django_db
 STANDIN = Agent(spec="script:rational").frozen()
 
 
-def newcomer() -> Enrolment:
+def new_participant() -> Enrolment:
     steps = [{"kind": "match", "game": "beauty_contest"}]
     return Enrolment.objects.create(steps=steps, expires_at=expiry_after(60), state=State.PLAYING)
 
 
-def opened(*, seats: int = 4, people: int = 3, runs: int = 4, **timers: object) -> Match:
+def open_contest(*, seats: int = 4, people: int = 3, runs: int = 4, **timers: object) -> Match:
     """Open a contest with participants in the first seats and scripts in the others."""
     roles = [f"p{number}" for number in range(1, seats + 1)]
     players = {
-        role: services.Player(enrolment=newcomer(), step=0)
+        role: services.Player(enrolment=new_participant(), step=0)
         if number < people
         else services.Player(agent="script:rational")
         for number, role in enumerate(roles)
@@ -58,7 +58,7 @@ def answer(match: Match, role: str, number: float = 10) -> None:
     )
 
 
-def run_out(match: Match) -> None:
+def expire_turns(match: Match) -> None:
     """Let the time of all open turns run out."""
     match.refresh_from_db()
     past = timezone.now() - timedelta(seconds=1)
@@ -98,7 +98,7 @@ class TestWhatPagesAreSent:
         self, sent: list[dict], django_capture_on_commit_callbacks: Callable
     ):
         with django_capture_on_commit_callbacks(execute=True):
-            match = opened(seats=3)
+            match = open_contest(seats=3)
         sent.clear()
         for role in ("p1", "p2", "p3"):
             with django_capture_on_commit_callbacks(execute=True):
@@ -109,7 +109,7 @@ class TestWhatPagesAreSent:
     def test_small_message_says_who_answered_but_not_what(
         self, sent: list[dict], django_capture_on_commit_callbacks: Callable
     ):
-        match = opened(seats=3)
+        match = open_contest(seats=3)
         with django_capture_on_commit_callbacks(execute=True):
             answer(match, "p2", 77.25)
         (message,) = sent
@@ -118,7 +118,7 @@ class TestWhatPagesAreSent:
         assert message["news"]["awaited"] == "Waiting for Player 1 and Player 3. This page updates automatically."
 
     def test_a_reloaded_page_shows_the_same_marks(self):
-        match = opened(seats=3)
+        match = open_contest(seats=3)
         answer(match, "p2", 77.25)
         match.refresh_from_db()
         html = screens.frame(match, "p1")["html"]
@@ -127,7 +127,7 @@ class TestWhatPagesAreSent:
         assert "77.25" not in html
 
     def test_waiting_participants_see_who_is_awaited(self):
-        match = opened(seats=3)
+        match = open_contest(seats=3)
         answer(match, "p2")
         match.refresh_from_db()
         own, other = (screens.frame(match, role)["html"] for role in ("p2", "p1"))
@@ -144,7 +144,7 @@ class TestNames:
         return Client().get(person.get_absolute_url()).content.decode()
 
     def test_names_are_shown_as_text(self):
-        match = opened(seats=3, people=3)
+        match = open_contest(seats=3, people=3)
         Enrolment.objects.filter(seats__match=match, seats__role="p2").update(display_name="Kim")
         Enrolment.objects.filter(seats__match=match).exclude(seats__role="p2").update(display_name="Sam <b>")
         html = self.page(match, "p1")
@@ -152,7 +152,7 @@ class TestNames:
         assert "Player 3: “<bdi>Sam &lt;b&gt;</bdi>”" in html
 
     def test_names_never_reveal_who_is_a_participant(self):
-        match = opened(seats=3, people=2)
+        match = open_contest(seats=3, people=2)
         Enrolment.objects.filter(seats__match=match, seats__role="p1").update(display_name="Sam")
         Enrolment.objects.filter(seats__match=match, seats__role="p2").update(display_name="Kim")
         html = self.page(match, "p1")
@@ -164,18 +164,18 @@ class TestEnd:
     """`on_timeout` is "end"."""
 
     def test_silent_participant_times_out_and_ends_the_match(self):
-        match = opened()
+        match = open_contest()
         answer(match, "p1")
         answer(match, "p2")
-        run_out(match)
+        expire_turns(match)
         assert match.status == Match.Status.ABANDONED
         assert person_in(match, "p3").state == State.TIMED_OUT
         assert {person_in(match, role).state for role in ("p1", "p2")} == {State.PARTNER_LEFT}
 
     def test_a_withdrawal_ends_the_match_for_the_others_too(self):
-        match = opened()
+        match = open_contest()
         people.withdraw(enrolment_id=person_in(match, "p2").pk)
-        sweeps.abandon_deserted()
+        sweeps.leave_for_ended_enrolments()
         match.refresh_from_db()
         assert match.status == Match.Status.ABANDONED
         assert [person_in(match, role).state for role in ("p1", "p2", "p3")] == [
@@ -190,18 +190,18 @@ class TestDefault:
 
     @pytest.fixture
     def match(self) -> Match:
-        return opened(on_timeout="default")
+        return open_contest(on_timeout="default")
 
     def test_clock_moves_for_silent_participants(self, match: Match):
         finish_round(match, ["p1", "p2"])
-        run_out(match)
+        expire_turns(match)
         assert movers(match, "p3") == ["clock"]
         assert set(match.open_turns()) == {"p1", "p2", "p3", "p4"}
 
     def test_after_two_missed_turns_the_clock_answers_at_once(self, match: Match):
         for _round in range(2):
             finish_round(match, ["p1", "p2"])
-            run_out(match)
+            expire_turns(match)
         finish_round(match, ["p1", "p2"])
         assert movers(match, "p3") == ["clock"] * 4
         assert "p3" not in match.open_turns()
@@ -209,7 +209,7 @@ class TestDefault:
     def test_a_returning_participant_is_asked_again(self, match: Match):
         for _round in range(2):
             finish_round(match, ["p1", "p2"])
-            run_out(match)
+            expire_turns(match)
         assert "Are you there?" in screens.frame(match, "p3")["html"]
         services.come_back(match_id=match.pk, role="p3")
         finish_round(match, ["p1", "p2"])
@@ -218,16 +218,16 @@ class TestDefault:
 
     def test_a_single_missed_turn_does_not_count_as_away(self, match: Match):
         finish_round(match, ["p1", "p2"])
-        run_out(match)
+        expire_turns(match)
         finish_round(match, ["p1", "p2", "p3"])
         finish_round(match, ["p1", "p2"])
-        run_out(match)
+        expire_turns(match)
         assert match.open_turns() and "p3" in match.open_turns()
 
     def test_clock_plays_for_a_withdrawn_participant(self, match: Match):
         people.withdraw(enrolment_id=person_in(match, "p3").pk)
-        sweeps.abandon_deserted()
-        sweeps.abandon_deserted()
+        sweeps.leave_for_ended_enrolments()
+        sweeps.leave_for_ended_enrolments()
         for _round in range(4):
             finish_round(match, ["p1", "p2"])
         assert match.status == Match.Status.FINISHED
@@ -237,7 +237,7 @@ class TestDefault:
     def test_the_match_ends_when_the_last_participant_leaves(self, match: Match):
         for role in ("p1", "p2", "p3"):
             people.withdraw(enrolment_id=person_in(match, role).pk)
-            sweeps.abandon_deserted()
+            sweeps.leave_for_ended_enrolments()
         match.refresh_from_db()
         assert match.status == Match.Status.ABANDONED
 
@@ -247,11 +247,11 @@ class TestAgent:
 
     @pytest.fixture
     def match(self) -> Match:
-        return opened(on_timeout="agent", standin=STANDIN)
+        return open_contest(on_timeout="agent", standin=STANDIN)
 
     def test_agent_takes_a_silent_participants_seat(self, match: Match):
         finish_round(match, ["p1", "p2"])
-        run_out(match)
+        expire_turns(match)
         assert person_in(match, "p3").state == State.REPLACED
         assert match.open_turns()["p3"].by_agent
         answer(match, "p3")
@@ -259,7 +259,7 @@ class TestAgent:
 
     def test_the_others_finish_and_only_the_replaced_seat_is_flagged(self, match: Match):
         finish_round(match, ["p1", "p2"])
-        run_out(match)
+        expire_turns(match)
         finish_round(match, [])
         for _round in range(3):
             finish_round(match, ["p1", "p2"])
@@ -269,32 +269,32 @@ class TestAgent:
 
     def test_a_withdrawn_participant_keeps_that_state_and_is_replaced(self, match: Match):
         people.withdraw(enrolment_id=person_in(match, "p3").pk)
-        sweeps.abandon_deserted()
+        sweeps.leave_for_ended_enrolments()
         match.refresh_from_db()
         assert person_in(match, "p3").state == State.WITHDREW
         assert match.people() == {"p1", "p2"}
 
     def test_the_page_shows_the_others_that_a_program_plays_there(self, match: Match):
         finish_round(match, ["p1", "p2"])
-        run_out(match)
+        expire_turns(match)
         assert 'data-note="program"' in screens.frame(match, "p1")["html"]
 
     def test_a_single_participant_among_agents_is_not_replaced(self):
-        match = opened(people=1, on_timeout="agent", standin=STANDIN)
-        run_out(match)
+        match = open_contest(people=1, on_timeout="agent", standin=STANDIN)
+        expire_turns(match)
         assert match.status == Match.Status.ABANDONED
 
 
 def test_the_log_of_a_match_with_a_replaced_participant_replays(django_capture_on_commit_callbacks: Callable):
-    match = opened(on_timeout="agent", standin=STANDIN)
+    match = open_contest(on_timeout="agent", standin=STANDIN)
     finish_round(match, ["p1", "p2"])
-    run_out(match)
+    expire_turns(match)
     finish_round(match, [])
     assert games.play.replay_events(match.configured(), match.log()).last == match.play().last
 
 
 def test_first_turn_of_a_large_auction_has_triple_time():
-    players = {"p1": services.Player(enrolment=newcomer(), step=0), "p2": services.Player(agent="openai:m")}
+    players = {"p1": services.Player(enrolment=new_participant(), step=0), "p2": services.Player(agent="openai:m")}
     config = {"players": 2, "items": [{"name": "A", "start_price": 10}], "order": "listed", "tie_break": "first_seat"}
     match = services.open_match(
         game="item_auction", config=config, players=players, seed=1, timers={"turn_seconds": 60}

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from llm_agents.tests.injections import HARMLESS, INJECTIONS
-from llm_agents.tests.test_injections import written, wrote
+from llm_agents.tests.test_injections import cases_with_text, find_delivery
 from matches.screens import render_screen
 
 
@@ -32,14 +32,14 @@ class Parts(HTMLParser):
         self.text += "".join(data.split())
 
 
-@pytest.mark.parametrize("key", sorted(written()))
+@pytest.mark.parametrize("key", sorted(cases_with_text()))
 def test_screens_show_injections_literally(key):
-    usual = wrote(written()[key], HARMLESS)
+    usual = find_delivery(cases_with_text()[key], HARMLESS)
     assert "".join(HARMLESS.split()) in Parts(render_screen(usual.play, usual.reader)).text
     for attempt, words in INJECTIONS.items():
-        delivered = wrote(written()[key], words)
-        for role in delivered.play.game.roles():
-            plain, screen = Parts(render_screen(usual.play, role)), Parts(render_screen(delivered.play, role))
+        delivery = find_delivery(cases_with_text()[key], words)
+        for role in delivery.play.game.roles():
+            plain, screen = Parts(render_screen(usual.play, role)), Parts(render_screen(delivery.play, role))
             squeezed = ["".join(text.split()) for text in (HARMLESS, words)]
             assert screen.tags == plain.tags, (attempt, role)
             assert screen.text == plain.text.replace(*squeezed), (attempt, role)

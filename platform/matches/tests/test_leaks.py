@@ -19,7 +19,7 @@ from games import registry
 from games.examples import cases
 from games.play import Play, configure, form_for, script_move, start
 from llm_agents import breaker, strategies
-from llm_agents.prompting import ABOUT_WORDS
+from llm_agents.prompting import ABOUT_MARKS
 from llm_agents.standins import KEY, AnthropicStandIn, Drip, Echo, OpenAIStandIn
 from llm_agents.standins.player import answer
 from llm_agents.standins.protocols import text_of
@@ -45,7 +45,7 @@ HIDDEN: Mapping[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 }
 """By game: a configuration that hides something about the first role, and the form of its private values."""
 STANDINS = {"openai": OpenAIStandIn, "anthropic": AnthropicStandIn}
-ENOUGH = 20
+MIN_LINE_LENGTH = 20
 """The fewest characters of a line that cannot recur by coincidence."""
 
 
@@ -156,7 +156,7 @@ def lines_hidden_from_participant(requests: list[dict[str, Any]], known: str) ->
     texts = [text_of(request.get("system")) for request in requests]
     texts += [text_of(m["content"]) for request in requests for m in request["messages"] if m["role"] != "assistant"]
     lines = {" ".join(line.split()) for text in texts for line in text.splitlines() if "<message" not in line}
-    return {line for line in lines if len(line) >= ENOUGH and line not in " ".join(known.split())}
+    return {line for line in lines if len(line) >= MIN_LINE_LENGTH and line not in " ".join(known.split())}
 
 
 @pytest.mark.parametrize(("game", "protocol"), slow_except(PLAYED, DAILY))
@@ -197,7 +197,7 @@ async def test_neither_prompt_nor_key_nor_private_values_reach_the_browser(
     assert PERSONA in only_for_models
     assert not private or any(value in line for value in private for line in only_for_models)
     assert [line for line in only_for_models if line in seen] == []
-    assert [value for value in (KEY, KEY[:12], ABOUT_WORDS[-60:], *private) if value in seen] == []
+    assert [value for value in (KEY, KEY[:12], ABOUT_MARKS[-60:], *private) if value in seen] == []
     assert "Authorization" not in seen and "Could not answer" not in seen
     if "message" in forms.text_fields(start(match.configured(), match.seed)[0].forms(model)):
         assert any(DRAFTED.startswith(words) for words in browser.drafts if words), "drafts were checked too"

@@ -29,14 +29,14 @@ def published() -> list[Any]:
         found.setdefault(name, pytest.param(key, dict(config), id=f"{key}-{len(found)}", marks=marks))
 
     for key in GAMES:
-        of_game = grids.published(key)
-        for preset in getattr(of_game, "PRESETS", {}).values():
+        module = grids.published(key)
+        for preset in getattr(module, "PRESETS", {}).values():
             for environment in preset.environments_for(AGENTS[: preset.most_agents or len(AGENTS)], 1):
                 for number, config in enumerate(environment.configurations):
                     add(key, config, by_day=number == 0)
-        for config in [config for name in of_game.TABLES for config in grids.table(key, name)]:
+        for config in [config for name in module.TABLES for config in grids.table(key, name)]:
             add(key, config, by_day=key == "english_auction")
-        for study in of_game.STUDIES.values():
+        for study in module.STUDIES.values():
             add(key, study.config, by_day=False)
     return list(found.values())
 

@@ -190,7 +190,7 @@ class TestClock:
         assert not open_turn(match).extended
 
     @staticmethod
-    def run_out_twice(match):
+    def expire_turn_twice(match):
         for _time in range(2):
             make_overdue(match)
             sweeps.sweep()

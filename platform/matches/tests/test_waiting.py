@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from matches import screens, services
 from matches.drafts import Draft
-from matches.models import SEATED, Event, Match, Seat
+from matches.models import _SEATED_AGENTS, Event, Match, Seat
 from matches.tests.test_consumer import GREEDY, answered_by_agent, in_other_thread, new_match, page, until
 from matches.tests.test_consumer import connections_closed as connections_closed
 from matches.tests.test_consumer import patient as patient
@@ -97,7 +97,7 @@ def frame_while_waiting(*, appears: str = "typed", **timers: Any) -> dict[str, A
     _person, match = new_match()
     Seat.objects.filter(match=match, role="bob").update(agent="vllm:model", settings={"appears": appears})
     Match.objects.filter(pk=match.pk).update(timers=timers)
-    SEATED.clear()
+    _SEATED_AGENTS.clear()
     services.submit_move(
         match_id=match.pk, role="alice", answering=1, move={"alice_gain": 9000, "bob_gain": 1000, "message": None}
     )
