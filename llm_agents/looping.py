@@ -102,7 +102,7 @@ async def play_turn(
 
     Raises:
         NoSubmission: no conversation ended with one.
-        AgentError: a call failed, or may not be made.
+        AgentError: a call failed or was not allowed.
     """
     calls, plain = 0, agent.plain_tools
     for _conversation in range(agent.restarts + 1):

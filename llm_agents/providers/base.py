@@ -92,7 +92,7 @@ class Completion:
     """A provider's answer.
 
     Attributes:
-        text: empty if the model said nothing.
+        text: empty if the model wrote nothing.
         refused: the provider reports that the model would not answer.
         first_text: seconds until the first piece of a streamed answer.
         structured: how the request's schema was enforced ("none" if it was not).

@@ -66,7 +66,7 @@ class Malformed:
 
 @dataclass(frozen=True)
 class Empty:
-    """A valid answer in which the model says nothing."""
+    """A valid answer without any text."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Echo:
 
 @dataclass(frozen=True)
 class Slow:
-    """Start to answer after `seconds`."""
+    """Start answering after `seconds`."""
 
     seconds: float = 1.0
     answer: Answer = MOVE

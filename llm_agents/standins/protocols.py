@@ -65,7 +65,7 @@ class Protocol(ABC):
 
     @abstractmethod
     def key(self, headers: Mapping[str, str]) -> str | None:
-        """Return the key that a call is made with."""
+        """Return the key sent with a call."""
 
     @abstractmethod
     def refusal(self, request: Mapping[str, Json], headers: Mapping[str, str], features: frozenset[str]) -> str | None:

@@ -45,7 +45,7 @@ class StandIn:
     Use as a context manager.
 
     Args:
-        answers: in order of the calls, or a function of a call's body. It may block: it runs beside the server.
+        answers: in order of the calls, or a function of a call's body. A function may block: it runs in its own thread.
         features: those of `ALL_FEATURES` that the server supports; it refuses the rest with HTTP 400.
         key: the only accepted key; None: any, or none.
         models: the list of models.

@@ -84,9 +84,7 @@ class Asking:
 
     @property
     def stands_alone(self) -> bool:
-        """Whether this is one of several questions, each preceded by the calls and answers that its strategy
-        recalls.
-        """
+        """Whether this is one of several questions, each preceded by what its strategy recalls."""
         return bool(self.strategy.modules)
 
     def news(self) -> str:

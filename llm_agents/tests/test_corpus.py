@@ -65,13 +65,13 @@ READ = [
     ("French thousands", OFFER, '{"alice_gain": "6 000", "bob_gain": "4\u202f000"}', SPLIT),
     ("two objects", OFFER, '{"alice_gain": 6000, "bob_gain": 4000}\n{"alice_gain": 5000, "bob_gain": 5000}', HALVES),
     (
-        "a draft and its revision",
+        "draft and revision",
         OFFER,
         'Idea: {"alice_gain": 9000, "bob_gain": 1000}. Too greedy.\nFinal: {"alice_gain": 5000, "bob_gain": 5000}',
         HALVES,
     ),
     (
-        "a draft that was given up",
+        "abandoned draft",
         OFFER,
         '{"alice_gain": 9000, "bob_gain":\n\nWait, that is too much.\n\n{"alice_gain": 5000, "bob_gain": 5000}',
         HALVES,
@@ -92,7 +92,7 @@ READ = [
     ("LaTeX box", ANSWER, r'\boxed{{"decision": "accept"}}', {"decision": "accept"}),
     ("tool tags", ANSWER, '<tool_call>\n{"decision": "accept"}\n</tool_call>', {"decision": "accept"}),
     ("XML answer", ANSWER, '<answer>{"decision":"accept"}</answer><|im_end|>', {"decision": "accept"}),
-    ("list of one", ANSWER, '[{"decision": "accept"}]', {"decision": "accept"}),
+    ("list of one object", ANSWER, '[{"decision": "accept"}]', {"decision": "accept"}),
     ("schema echoed first", ANSWER, '{"type": "object"}\n{"decision": "accept"}', {"decision": "accept"}),
     (
         "reasoning in the object",
@@ -104,7 +104,7 @@ READ = [
     ("Arabic", ANSWER, 'أقبل العرض: {"decision": "accept"}', {"decision": "accept"}),
     ("German", PRICE, 'Mein Preis wäre „12.000 Dollar“:\n{"price": 12000}', {"price": 12000.0}),
     ("escaped key", PRICE, '{"pr\\u0069ce": 12000}', {"price": 12000.0}),
-    ("begun and cut off after a whole one", PRICE, '{"price": 12000}\n\n{"price": ', {"price": 12000.0}),
+    ("second object cut off", PRICE, '{"price": 12000}\n\n{"price": ', {"price": 12000.0}),
     (
         "message with everything",
         OFFER,
@@ -162,7 +162,7 @@ REFUSED = [
         f"{BROKEN}there is a comma before the closing }}.",
     ),
     (
-        "a broken last one is not replaced by the one before",
+        "broken last object after a valid one",
         OFFER,
         'Not {"alice_gain": 9000, "bob_gain": 1000} but {"alice_gain": 5000, "bob_gain": 5000,}',
         f"{BROKEN}there is a comma before the closing }}.",
@@ -291,7 +291,7 @@ REFUSED = [
         "There is no key “type”",
     ),
     ("empty object", PRICE, "{}", "Price (price) is required."),
-    ("half of it", OFFER, '{"alice_gain": 6000}', "Bob gets (bob_gain) is required."),
+    ("one key missing", OFFER, '{"alice_gain": 6000}', "Bob gets (bob_gain) is required."),
     ("one key too many", ANSWER, '{"decision": "accept", "mood": "happy"}', "“mood” is unknown."),
     ("another word", ANSWER, '{"decision": "yes"}', "Your answer (decision) must be one of 'accept' or 'reject'."),
     ("a capital word", ANSWER, '{"decision": "Accept"}', "Your answer (decision) must be one of 'accept' or 'reject'."),
@@ -302,7 +302,7 @@ REFUSED = [
         "add up to $11,000, but they must add up to exactly $10,000.",
     ),
     (
-        "message where there is none",
+        "message not allowed",
         SILENT,
         '{"alice_gain": 6000, "bob_gain": 4000, "message": "hi"}',
         "played without messages",
@@ -326,12 +326,12 @@ REFUSED = [
         'The text of "message" holds half of a \\u surrogate pair',
     ),
     (
-        "full where short was asked",
+        "full form instead of the short one",
         SHORT,
         '{"alice_gain": 6000, "bob_gain": 4000}',
         'the keys are "your_gain", "message".',
     ),
-    ("more than there is", SHORT, '{"your_gain": 12000}', "You get (your_gain) must be at most 10,000."),
+    ("more than the whole", SHORT, '{"your_gain": 12000}', "You get (your_gain) must be at most 10,000."),
     ("deep", PRICE, '{"price":' * 30_000, f"{NONE}: it is nested too deeply."),
 ]
 

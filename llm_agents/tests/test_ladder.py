@@ -84,13 +84,13 @@ FAILURES = {
     "empty": None,
     "refusal": None,
 }
-SAID = {"illegal": BAD, "empty": "", "refusal": "I would rather not."}
+REPLIES = {"illegal": BAD, "empty": "", "refusal": "I would rather not."}
 CALLS = {"429": 2, "500": 2, "lost connection": 2, "illegal": 2, "empty": 2, "refusal": 2}
 
 
 @pytest.mark.parametrize("failure", FAILURES)
 async def test_fallback_moves_when_the_first_agent_fails(serving, protocol, failure):
-    failing = FAILURES[failure] or answer(protocol, SAID[failure])
+    failing = FAILURES[failure] or answer(protocol, REPLIES[failure])
     wires = serving(protocol, first=[failing], second=[answer(protocol, GOOD)])
     calls = []
     decision = await deciding(ladder=ladder(SECOND), calls=calls)
@@ -99,12 +99,12 @@ async def test_fallback_moves_when_the_first_agent_fails(serving, protocol, fail
     made = CALLS.get(failure, 1)
     assert [(call.endpoint, call.rung) for call in calls] == [("first", 0)] * made + [("second", 1)]
     assert len(wires["first"].requests) == made
-    assert decision.rule_breaks == (made if failure in SAID else 0)
+    assert decision.rule_breaks == (made if failure in REPLIES else 0)
 
 
 @pytest.mark.parametrize("failure", FAILURES)
 async def test_fallback_script_moves_when_all_fail_and_is_flagged(serving, protocol, failure):
-    failing = FAILURES[failure] or answer(protocol, SAID[failure])
+    failing = FAILURES[failure] or answer(protocol, REPLIES[failure])
     serving(protocol, first=[failing], second=[failing])
     decision = await deciding(ladder=ladder(SECOND, script="zero"))
     assert (decision.move, decision.by, decision.rung, decision.raw) == ({"answer": 0.0}, "script:zero", 2, None)
@@ -115,7 +115,7 @@ async def test_fallback_script_moves_when_all_fail_and_is_flagged(serving, proto
     ("failure", "kind"), [("illegal", errors.NoLegalMove), ("500", errors.Unavailable), ("hung", errors.TimedOut)]
 )
 async def test_without_a_script_the_last_failure_is_raised(serving, protocol, failure, kind):
-    failing = FAILURES[failure] or answer(protocol, SAID[failure])
+    failing = FAILURES[failure] or answer(protocol, REPLIES[failure])
     serving(protocol, first=[error(401)], second=[failing])
     calls = []
     with pytest.raises(kind):

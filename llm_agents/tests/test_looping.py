@@ -289,7 +289,7 @@ def test_tools_reveal_nothing_hidden_from_the_role(monkeypatch):
 
 
 async def test_many_turns_at_once_wait_only_for_the_model(monkeypatch):
-    """Each call takes the stand-in a second: one after the other they would take twenty."""
+    """Each call takes the stand-in one second; one after the other, they would take twenty."""
     with BothStandIn(lambda request: Slow(1.0, PUMP), keeps_requests=False) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)

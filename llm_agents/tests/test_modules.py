@@ -60,7 +60,7 @@ def closed():
     breaker.reset()
 
 
-def use(monkeypatch, standin) -> None:
+def use_standin(monkeypatch, standin) -> None:
     for name, value in standin.environment.items():
         monkeypatch.setenv(name, value)
 
@@ -81,7 +81,7 @@ async def test_remarks_are_asked_for_and_kept_apart_from_the_move(monkeypatch, s
     play, events = start(configure(Planned, {}), 1)
     spec = AgentSpec(kind, "m", strategy="published", structured=structured)
     with standin([raw]) as service:
-        use(monkeypatch, service)
+        use_standin(monkeypatch, service)
         decision = await decide(spec, play, "keeper", events)
         await provider_called(kind).close()
         (sent,) = service.requests
@@ -97,7 +97,7 @@ async def test_remarks_are_asked_for_and_kept_apart_from_the_move(monkeypatch, s
 async def test_missing_remark_does_not_make_a_move_illegal(monkeypatch):
     play, events = start(configure(Planned, {}), 1)
     with OpenAIStandIn(['{"amount": 3}']) as service:
-        use(monkeypatch, service)
+        use_standin(monkeypatch, service)
         decision = await decide(AgentSpec("openai", "m", strategy="published"), play, "keeper", events)
         await provider_called("openai").close()
     assert decision.move == {"amount": 3} and decision.calls[0].remarks == {}
@@ -109,7 +109,7 @@ def test_plans_precede_moves(monkeypatch):
         '{"note": "three"}', '{"amount": 3}', '{"amount": 4}',
     ]  # fmt: skip
     with OpenAIStandIn(answers) as service:
-        use(monkeypatch, service)
+        use_standin(monkeypatch, service)
         spec = AgentSpec("openai", "m", strategy="planner")
         record = play_match(configure(Planned, {"periods": 4}), 1, {"keeper": spec})
         sent = service.requests
@@ -125,7 +125,7 @@ def test_plans_precede_moves(monkeypatch):
 
 def test_unreadable_plan_is_skipped(monkeypatch):
     with OpenAIStandIn(["No plan.", "None.", '{"amount": 1}']) as service:
-        use(monkeypatch, service)
+        use_standin(monkeypatch, service)
         spec = AgentSpec("openai", "m", strategy="planner")
         record = play_match(configure(Planned, {"periods": 1}), 1, {"keeper": spec}, tries_after_first=1)
     assert record.failed is None
@@ -136,7 +136,7 @@ def test_unreadable_plan_is_skipped(monkeypatch):
 
 def test_plain_strategy_does_not_show_forms_on_request(monkeypatch):
     with OpenAIStandIn(['{"amount": 1}']) as service:
-        use(monkeypatch, service)
+        use_standin(monkeypatch, service)
         record = play_match(configure(Planned, {"periods": 1}), 1, {"keeper": AgentSpec("openai", "m")})
         assert "note" not in str(service.requests[0]["messages"]).lower().replace("notes", "")
     assert record.failed is None

@@ -21,12 +21,12 @@ from llm_agents.standins.player import GREETING, answer
 from llm_agents.standins.questions import question_in
 
 MODES = {
-    "in words": ("openai", {}, "none"),
-    "in words, fenced": ("anthropic", {"strategy": "fresh"}, "none"),
+    "in text": ("openai", {}, "none"),
+    "in text, fenced": ("anthropic", {"strategy": "fresh"}, "none"),
     "by schema": ("openai", {"structured": True}, "json_schema"),
     "any object": ("openai", {"structured": True}, "json_object"),
     "as a tool": ("openai", {"structured": True, "strategy": "chain_of_thought"}, "tool"),
-    "as the other's tool": ("anthropic", {"structured": True, "short": True}, "tool"),
+    "as a tool of Anthropic": ("anthropic", {"structured": True, "short": True}, "tool"),
     "reasoning, short": ("anthropic", {"strategy": "chain_of_thought", "short": True}, "none"),
 }
 TOYS = (
@@ -56,7 +56,7 @@ def short(case: Case) -> Case:
     ("mode", "played"),
     [
         *[pytest.param(mode, OF_EACH_KIND, id=mode) for mode in MODES],
-        pytest.param("in words", FIRST, id="every game"),
+        pytest.param("in text", FIRST, id="every game"),
         *[pytest.param(mode, ALL, id=f"everything, {mode}", marks=pytest.mark.slow) for mode in MODES],
     ],
 )

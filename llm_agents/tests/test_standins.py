@@ -415,7 +415,7 @@ def test_malformed_streams_are_refused_too(calling):
     caller = calling(Malformed())
     with pytest.raises((caller.sdk.APIError, ValueError, RuntimeError)):
         assert caller.streamed() == ""
-        raise RuntimeError("nothing was said")
+        raise RuntimeError("the answer is empty")
 
 
 def test_echo_repeats_key_and_prompt_in_the_error(calling):

@@ -10,7 +10,7 @@ It receives frames (see `screens.frame`) and messages of these types:
 
     refused, stale, warning    the move was not made
     synced     a sync is complete; if the page had missed a frame, the frame came first
-    marks      somebody has answered a sealed turn, and nothing else has changed (`screens.marks_message`)
+    marks      someone has answered a sealed turn, and nothing else has changed (`screens.marks_message`)
     draft      the agent "role" is writing its answer to "answering"; "text" is null if the draft was retracted
     gone       the token has no match, or no longer has one
 """

@@ -1,4 +1,4 @@
-"""How long a human would take to answer, for opponents that must not be recognised by their speed."""
+"""How long a human would take to answer, so that speed does not give an agent away."""
 
 from __future__ import annotations
 

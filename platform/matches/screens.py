@@ -95,7 +95,7 @@ def _next_within(name: str, minutes: int, after: str | None) -> str:
 
 @dataclass(frozen=True)
 class SeatMark:
-    """A seat as shown to everybody in a match: whether it has answered, never what.
+    """A seat as everyone in the match sees it: whether it has answered, never what.
 
     Attributes:
         mark: "answered", "asked", or "" if it is not asked now.

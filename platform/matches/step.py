@@ -73,7 +73,7 @@ class MatchStep(Step):
         )
 
     def state_now(self) -> State:
-        """Return the waiting state while somebody else has to move."""
+        """Return the waiting state while someone else has to move."""
         seat = self.seat()
         waits = seat is not None and seat.match.status == Match.Status.LIVE and seat.role not in seat.match.open_turns()
         return State.WAITING if waits else self.state

@@ -60,7 +60,7 @@ def settings_in(collection: Collection, label: str = "openai:m") -> AgentSetting
     return agents_in(collection.content)[label].settings
 
 
-def use(monkeypatch, *standins) -> None:
+def use_standin(monkeypatch, *standins) -> None:
     for standin in standins:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
@@ -86,7 +86,7 @@ def movers() -> list[str | None]:
 
 def test_fallback_model_is_flagged(monkeypatch):
     with OpenAIStandIn([Failure(500)]) as failing, AnthropicStandIn(legal) as other:
-        use(monkeypatch, failing, other)
+        use_standin(monkeypatch, failing, other)
         settings = AgentSettings(retries=1, fallbacks=("anthropic:n",))
         collection = drive(planned(settings=settings))
     assert collection.status == Status.DONE
@@ -97,7 +97,7 @@ def test_fallback_model_is_flagged(monkeypatch):
 
 def test_fallback_script_is_flagged(monkeypatch):
     with OpenAIStandIn(["I would rather not."]) as standin:
-        use(monkeypatch, standin)
+        use_standin(monkeypatch, standin)
         collection = drive(planned(settings=AgentSettings(tries_after_first=1, script="fair")))
     assert (collection.status, set(movers())) == (Status.DONE, {"script:fair"})
     assert Item.objects.get().status == Item.Status.FINISHED
@@ -106,7 +106,7 @@ def test_fallback_script_is_flagged(monkeypatch):
 
 def test_match_without_a_fallback_fails_with_a_reason(monkeypatch):
     with OpenAIStandIn(["I would rather not."]) as standin:
-        use(monkeypatch, standin)
+        use_standin(monkeypatch, standin)
         drive(planned(settings=AgentSettings(tries_after_first=0)))
     assert "No legal move in its only try." in Item.objects.get().problem
 
@@ -124,7 +124,7 @@ def test_own_texts_are_frozen_shown_and_sent(monkeypatch, agent, strategy):
     assert settings_in(collection, agent).prompt_question == "{{ news }}\n{{ question }}"
     assert collection.sha256 != planned(slug="other", agents=[agent], instructions="Rules for {{ you }}.").sha256
     with BothStandIn(legal) as standin:
-        use(monkeypatch, standin)
+        use_standin(monkeypatch, standin)
         drive(collection)
     (first, _second) = standin.requests
     shown = preview(preview_source(collection.content), Selection(agent, 1, "alice", 1, 1)).sent
@@ -161,7 +161,7 @@ def test_paid_answer_counts_if_another_player_fails(monkeypatch):
     monkeypatch.setattr(registry, "get", lambda key, get=registry.get: Guessing if key == Guessing.key else get(key))
     plan = {"game": Guessing.key, "configurations": [{"players": 2}], "agents": ["openai:m", "anthropic:n"]}
     with OpenAIStandIn(['{"answer": 20}']) as standin, AnthropicStandIn(["I would rather not."]) as other:
-        use(monkeypatch, standin, other)
+        use_standin(monkeypatch, standin, other)
         drive(planned(**plan, same=False, settings=AgentSettings(tries_after_first=0)))
     assert Match.objects.count() == 2
     for match in Match.objects.all():
@@ -179,7 +179,7 @@ def test_old_collection_without_settings_continues(monkeypatch):
     settings = settings_in(collection)
     assert (settings.tries_after_first, settings.call_seconds, settings.structured) == (1, 30, False)
     with OpenAIStandIn(legal) as standin:
-        use(monkeypatch, standin)
+        use_standin(monkeypatch, standin)
         assert drive(collection).status == Status.DONE
     assert "response_format" not in standin.requests[0]
 
@@ -224,7 +224,7 @@ def test_command_refuses_unknown_settings(written, says):
 
 def test_match_cap_triggers_the_fallback_script(monkeypatch):
     with OpenAIStandIn(legal) as standin:
-        use(monkeypatch, standin)
+        use_standin(monkeypatch, standin)
         settings = AgentSettings(script="fair", cap_match=1.0)
         collection = drive(planned(repetitions=2, prices={"openai:m": DOLLAR_A_CALL}, settings=settings))
     assert collection.status == Status.DONE
@@ -234,7 +234,7 @@ def test_match_cap_triggers_the_fallback_script(monkeypatch):
 
 def test_match_cap_without_a_script_ends_the_match(monkeypatch):
     with OpenAIStandIn(legal) as standin:
-        use(monkeypatch, standin)
+        use_standin(monkeypatch, standin)
         drive(planned(prices={"openai:m": DOLLAR_A_CALL}, settings=AgentSettings(cap_match=1.0)))
     item = Item.objects.get()
     assert item.status == Item.Status.FAILED and "its limit is $1.00" in item.problem
@@ -244,7 +244,7 @@ def test_match_cap_without_a_script_ends_the_match(monkeypatch):
 def test_daily_cap_pauses_a_collection_until_there_is_room(monkeypatch, settings):
     settings.SPEND_CAP_PER_DAY = "1"
     with OpenAIStandIn(legal) as standin:
-        use(monkeypatch, standin)
+        use_standin(monkeypatch, standin)
         collection = planned(settings=AgentSettings(script="fair"))
         services.start(collection)
         Call.objects.create(match_uid=uuid.uuid4(), role="x", answering=1, record={}, cost="1.25")
@@ -288,7 +288,7 @@ CONTEST = {
 def test_unusable_answer_is_a_foul_and_data(monkeypatch, tmp_path):
     answers = iter(["I would rather not.", '{"answer": 20}'])
     with OpenAIStandIn(lambda request: next(answers)) as standin:
-        use(monkeypatch, standin)
+        use_standin(monkeypatch, standin)
         collection = drive(planned(**CONTEST))
     match = Match.objects.get()
     assert (collection.status, match.metrics["p1_fouls"], match.metrics["runs_played"]) == (Status.DONE, 1, 2)
@@ -302,7 +302,7 @@ def test_unusable_answer_is_a_foul_and_data(monkeypatch, tmp_path):
 
 def test_unavailable_endpoint_is_not_a_foul(monkeypatch):
     with OpenAIStandIn([Failure(500)]) as standin:
-        use(monkeypatch, standin)
+        use_standin(monkeypatch, standin)
         drive(planned(**{**CONTEST, "settings": CONTEST["settings"].model_copy(update={"limit_seconds": 3})}))
     item = Item.objects.get()
     assert (item.status, item.match.metrics) == (Item.Status.FAILED, None)

@@ -33,7 +33,7 @@ def fresh(monkeypatch) -> Iterator[None]:
     breaker.reset()
 
 
-def use(monkeypatch, standin: OpenAIStandIn) -> None:
+def use_standin(monkeypatch, standin: OpenAIStandIn) -> None:
     for name, value in standin.environment.items():
         monkeypatch.setenv(name, value)
 
@@ -55,7 +55,7 @@ def match_with(model: str, **settings) -> Match:
 
 def test_only_the_played_call_is_marked_as_played(monkeypatch):
     with OpenAIStandIn([ACCEPT, ACCEPT]) as standin:
-        use(monkeypatch, standin)
+        use_standin(monkeypatch, standin)
         match = match_with("openai:stand-in")
         agent = match.agents()["bob"]
         # A worker that is killed after storing its call and before moving.
@@ -71,7 +71,7 @@ def test_only_the_played_call_is_marked_as_played(monkeypatch):
 def test_a_briefly_unavailable_model_ends_no_match(monkeypatch):
     busy = [Failure(503)] * 3
     with OpenAIStandIn([*busy, ACCEPT]) as standin:
-        use(monkeypatch, standin)
+        use_standin(monkeypatch, standin)
         match = match_with("openai:stand-in", retries=0)
         agents.answer_turn(match_uid=match.uid, role="bob", answering=2)
     match.refresh_from_db()
@@ -90,7 +90,7 @@ def test_a_decided_move_is_saved_when_the_database_returns(monkeypatch):
         return move(**named)
 
     with OpenAIStandIn([ACCEPT]) as standin:
-        use(monkeypatch, standin)
+        use_standin(monkeypatch, standin)
         match = match_with("openai:stand-in")
         monkeypatch.setattr(services, "submit_move", refuse)
         thinking = agents.begin_turn(match_uid=match.uid, role="bob", answering=2)

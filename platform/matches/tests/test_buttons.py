@@ -31,12 +31,12 @@ def buttons(html: str) -> dict[str, str]:
     }
 
 
-def alone(play: Play, role: Role) -> bool:
+def closes_turn(play: Play, role: Role) -> bool:
     """Return whether this role's answer closes the turn; with sealed answers it is unknown which is the last."""
     return play.turn is not None and set(play.turn.forms) == {role}
 
 
-def after(play: Play, role: Role, value: str) -> Play | None:
+def play_after(play: Play, role: Role, value: str) -> Play | None:
     """Return the play after this press; None if it is not a complete move."""
     for form in play.forms(role):
         fields = forms.fields_of(form.model)
@@ -60,8 +60,8 @@ def test_buttons_that_end_the_game_say_so(key):
         for moment in case.walk().selected_moments():
             play, role = moment.before, moment.role
             for value, words in buttons(render_screen(play, role)).items():
-                then = after(play, role, value)
-                if then is None or not alone(play, role) or role not in case.game.people():
+                then = play_after(play, role, value)
+                if then is None or not closes_turn(play, role) or role not in case.game.people():
                     continue
                 checked += 1
                 if not hidden:

@@ -85,7 +85,7 @@ def movers(match: Match, role: str) -> list[str | None]:
     ]
 
 
-class TestWhatPagesAreSent:
+class TestPageMessages:
     @pytest.fixture
     def sent(self, monkeypatch: pytest.MonkeyPatch) -> list[dict]:
         """Collect the messages to the pages, in order."""

@@ -145,7 +145,7 @@ class TestPlainForms:
         assert visitor.now().state == State.QUIZ
 
 
-class TestWhatPagesPromise:
+class TestPagePolicies:
     @pytest.mark.parametrize("kind", STEP_KINDS)
     def test_no_cookie_and_no_session(self, kind):
         visitor = Visitor(arrived_participant(launched_study()))

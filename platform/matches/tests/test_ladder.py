@@ -32,7 +32,7 @@ MISBEHAVIOURS = {
     "numbers as words": ['{"alice_gain": "six thousand", "bob_gain": "four"}'],
     "empty": [""],
     "unknown model": [Failure(404)],
-    "not let in": [Failure(401)],
+    "wrong key": [Failure(401)],
 }
 
 
@@ -63,7 +63,7 @@ def waiting(**settings) -> Match:
     return match
 
 
-def think(match: Match) -> Match:
+def answer_open_turn(match: Match) -> Match:
     """Answer bob's turn as the worker does."""
     answering = match.open_turns()["bob"].answering
     agents.answer_turn(match_uid=match.uid, role="bob", answering=answering)
@@ -71,7 +71,7 @@ def think(match: Match) -> Match:
     return match
 
 
-def use(monkeypatch, *standins) -> None:
+def use_standin(monkeypatch, *standins) -> None:
     for standin in standins:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
@@ -80,8 +80,8 @@ def use(monkeypatch, *standins) -> None:
 @pytest.mark.parametrize("answers", MISBEHAVIOURS.values(), ids=MISBEHAVIOURS)
 def test_without_a_fallback_the_game_ends_with_pay(monkeypatch, answers):
     with OpenAIStandIn(answers) as standin:
-        use(monkeypatch, standin)
-        match = think(waiting())
+        use_standin(monkeypatch, standin)
+        match = answer_open_turn(waiting())
     assert (match.status, match.ending) == (Match.Status.ABANDONED, State.OPPONENT_FAILED)
     assert Enrolment.objects.get().state == State.OPPONENT_FAILED
     records = [call.record for call in Call.objects.order_by("pk")]
@@ -92,8 +92,8 @@ def test_without_a_fallback_the_game_ends_with_pay(monkeypatch, answers):
 @pytest.mark.parametrize("answers", MISBEHAVIOURS.values(), ids=MISBEHAVIOURS)
 def test_a_fallback_script_moves_and_is_flagged(monkeypatch, answers):
     with OpenAIStandIn(answers) as standin:
-        use(monkeypatch, standin)
-        match = think(waiting(script="fair"))
+        use_standin(monkeypatch, standin)
+        match = answer_open_turn(waiting(script="fair"))
     assert match.status == Match.Status.LIVE
     moves = [event.data for event in match.log() if event.kind == "move" and event.data["role"] == "bob"]
     assert moves[0] == {"role": "bob", "move": {"decision": "reject"}, "by": "script:fair"}
@@ -102,8 +102,8 @@ def test_a_fallback_script_moves_and_is_flagged(monkeypatch, answers):
 @pytest.mark.parametrize("answers", MISBEHAVIOURS.values(), ids=MISBEHAVIOURS)
 def test_a_fallback_model_moves_and_is_flagged(monkeypatch, answers):
     with OpenAIStandIn(answers) as failing, AnthropicStandIn([ACCEPT]) as other:
-        use(monkeypatch, failing, other)
-        match = think(waiting(fallbacks=("anthropic:n",)))
+        use_standin(monkeypatch, failing, other)
+        match = answer_open_turn(waiting(fallbacks=("anthropic:n",)))
     assert match.status == Match.Status.FINISHED
     (move,) = [event.data for event in match.log() if event.kind == "move" and event.data["role"] == "bob"]
     assert move == {"role": "bob", "move": {"decision": "accept"}, "by": "anthropic:n"}
@@ -112,8 +112,8 @@ def test_a_fallback_model_moves_and_is_flagged(monkeypatch, answers):
 
 def test_every_refused_try_is_stored_with_its_error(monkeypatch):
     with OpenAIStandIn(["Well…", '{"decision": "maybe"}', ACCEPT]) as standin:
-        use(monkeypatch, standin)
-        match = think(waiting(tries_after_first=2))
+        use_standin(monkeypatch, standin)
+        match = answer_open_turn(waiting(tries_after_first=2))
     assert match.status == Match.Status.FINISHED
     problems = [call.record["problem"] for call in Call.objects.order_by("pk")]
     assert [bool(problem) for problem in problems] == [True, True, False]
@@ -122,8 +122,8 @@ def test_every_refused_try_is_stored_with_its_error(monkeypatch):
 
 def test_a_busy_endpoint_is_retried(monkeypatch):
     with OpenAIStandIn([Failure(429), ACCEPT]) as standin:
-        use(monkeypatch, standin)
-        match = think(waiting())
+        use_standin(monkeypatch, standin)
+        match = answer_open_turn(waiting())
     assert match.status == Match.Status.FINISHED
     assert [call.record["attempt"] for call in Call.objects.order_by("pk")] == [1, 2]
 
@@ -132,8 +132,8 @@ def test_a_model_is_shown_its_own_earlier_answers(monkeypatch):
     first = 'Hm. {"decision": "reject"} That is my answer.'
     offer = json.dumps({"alice_gain": 5000, "bob_gain": 5000})
     with OpenAIStandIn([first, offer]) as standin:
-        use(monkeypatch, standin)
-        match = think(think(waiting()))
+        use_standin(monkeypatch, standin)
+        match = answer_open_turn(answer_open_turn(waiting()))
     assert match.status == Match.Status.LIVE
     texts = [message["content"] for message in standin.requests[-1]["messages"] if message["role"] == "assistant"]
     assert texts == [first]
@@ -142,8 +142,8 @@ def test_a_model_is_shown_its_own_earlier_answers(monkeypatch):
 @pytest.mark.parametrize(("answers", "by"), [("No move.", "script:fair"), (Failure(500), "script:fair:away")])
 def test_script_moves_without_an_answer_are_not_data(monkeypatch, answers, by):
     with OpenAIStandIn([answers]) as standin:
-        use(monkeypatch, standin)
-        match = think(waiting(script="fair", script_counts=True))
+        use_standin(monkeypatch, standin)
+        match = answer_open_turn(waiting(script="fair", script_counts=True))
     assert next(event.data["by"] for event in match.log() if event.data.get("role") == "bob") == by
     assert (by in counted_movers(match.agents().values())) == (answers == "No move.")
 
@@ -167,14 +167,14 @@ def test_reaching_a_cap_stops_only_new_calls(monkeypatch, settings, cap, script)
     settings.SPEND_CAP_PER_DAY = "1" if cap == "day" else ""
     offer = json.dumps({"alice_gain": 5000, "bob_gain": 5000})
     with OpenAIStandIn(['{"decision": "reject"}', offer]) as standin:
-        use(monkeypatch, standin)
+        use_standin(monkeypatch, standin)
         match = waiting(script=script, **({} if cap == "day" else {cap: 1.0}))
         Match.objects.filter(pk=match.pk).update(budget_of="study:one")
-        match = think(match)
+        match = answer_open_turn(match)
         assert len(standin.requests) == 1, "asked while below the cap"
         spent = {"answering": 1, "role": "bob", "record": {}, "budget_of": "study:one", "cost": "1.25"}
         Call.objects.create(match_uid=match.uid if cap == "cap_match" else uuid.uuid4(), **spent)
-        match = think(match)
+        match = answer_open_turn(match)
         assert len(standin.requests) == 1
     assert Call.objects.count() == 2, "every record is stored"
     if script:
@@ -186,8 +186,8 @@ def test_reaching_a_cap_stops_only_new_calls(monkeypatch, settings, cap, script)
 
 def test_a_matchs_calls_are_charged_to_its_study(monkeypatch):
     with OpenAIStandIn([ACCEPT]) as standin:
-        use(monkeypatch, standin)
+        use_standin(monkeypatch, standin)
         match = waiting()
         Match.objects.filter(pk=match.pk).update(budget_of="study:one")
-        think(match)
+        answer_open_turn(match)
     assert [call.budget_of for call in Call.objects.all()] == ["study:one"]

@@ -156,7 +156,7 @@ class TestClock:
         assert person.state == State.PLAYING
 
     def test_the_second_time_out_ends_the_match(self, match, person):
-        self.run_out_twice(match)
+        self.expire_turn_twice(match)
         match.refresh_from_db()
         person.refresh_from_db()
         assert match.status == Match.Status.ABANDONED
@@ -165,13 +165,13 @@ class TestClock:
 
     def test_a_participant_with_a_silent_page_has_dropped_out(self, match, person):
         Enrolment.objects.filter(pk=person.pk).update(last_seen_at=timezone.now() - timedelta(minutes=5))
-        self.run_out_twice(match)
+        self.expire_turn_twice(match)
         person.refresh_from_db()
         assert person.state == State.DROPPED_OUT
 
     def test_default_move_is_played_and_flagged_if_configured(self, match):
         Match.objects.filter(pk=match.pk).update(timers={"on_timeout": "default"})
-        self.run_out_twice(match)
+        self.expire_turn_twice(match)
         move = Event.objects.get(match=match, kind="move")
         assert move.data["by"] == "clock"
         assert open_turn(match).role == "bob"

@@ -41,21 +41,21 @@ def fresh(monkeypatch) -> Iterator[None]:
     breaker.reset()
 
 
-def opened(agent: str = "openai:m", periods: int = 2, **settings) -> Match:
+def open_well(agent: str = "openai:m", periods: int = 2, **settings) -> Match:
     """Open a match of the toy game played by a model alone."""
     asked = AgentSettings(**{"strategy": "tools", "retries": 0, "call_seconds": 5.0, **settings})
     players = {"keeper": services.Player(agent=agent, settings=asked)}
     return services.open_match(game="well", config={"periods": periods}, players=players, seed=1)
 
 
-def think(match: Match) -> Match:
+def answer_open_turn(match: Match) -> Match:
     """Answer the open turn as the worker does."""
     agents.answer_turn(match_uid=match.uid, role="keeper", answering=match.open_turns()["keeper"].answering)
     match.refresh_from_db()
     return match
 
 
-def use(monkeypatch, standin) -> None:
+def use_standin(monkeypatch, standin) -> None:
     for name, value in standin.environment.items():
         monkeypatch.setenv(name, value)
 
@@ -67,8 +67,8 @@ def moves(match: Match) -> list[dict]:
 @pytest.mark.parametrize(("standin", "agent"), [(OpenAIStandIn, "openai:m"), (AnthropicStandIn, "anthropic:m")])
 def test_a_match_is_played_and_every_call_stored_once(monkeypatch, standin, agent):
     with standin([LOOK, NOTE, PUMP, LOOK, PUMP]) as service:
-        use(monkeypatch, service)
-        match = think(think(opened(agent)))
+        use_standin(monkeypatch, service)
+        match = answer_open_turn(answer_open_turn(open_well(agent)))
     assert match.status == Match.Status.FINISHED
     assert moves(match) == [{"note": "five is safe"}, {"amount": 1}, {"amount": 1}]
     calls = list(Call.objects.order_by("pk"))
@@ -84,8 +84,8 @@ def test_a_match_is_played_and_every_call_stored_once(monkeypatch, standin, agen
 
 def test_replay_detects_a_tool_with_a_different_result(monkeypatch):
     with OpenAIStandIn([LOOK, PUMP]) as service:
-        use(monkeypatch, service)
-        match = think(opened(periods=1))
+        use_standin(monkeypatch, service)
+        match = answer_open_turn(open_well(periods=1))
     call = Call.objects.order_by("pk").first()
     call.record["tools"][0]["result"] = "[7]"
     call.save()
@@ -97,16 +97,16 @@ def test_a_cap_applies_between_two_calls_of_a_turn(monkeypatch):
     prices = PriceList({"openai:m": Price(input=1_000_000, output=0)})
     monkeypatch.setattr(agents, "current_prices", lambda: prices)
     with OpenAIStandIn([LOOK, LOOK, LOOK, PUMP], tokens=(1, 0)) as service:
-        use(monkeypatch, service)
-        match = think(opened(cap_match=2.0, script="cautious"))
+        use_standin(monkeypatch, service)
+        match = answer_open_turn(open_well(cap_match=2.0, script="cautious"))
     assert Call.objects.count() == 2
     assert match.events.get(kind="move").data["by"] == "script:cautious"
 
 
 def test_agent_that_never_submits_is_replaced(monkeypatch):
     with OpenAIStandIn([NOTE, LOOK, LOOK, LOOK, LOOK, LOOK]) as service:
-        use(monkeypatch, service)
-        match = think(opened(calls=3, restarts=1, script="cautious"))
+        use_standin(monkeypatch, service)
+        match = answer_open_turn(open_well(calls=3, restarts=1, script="cautious"))
     assert Call.objects.count() == 6
     note, move = match.events.filter(kind="move").order_by("number")
     assert note.data["move"] == {"note": "five is safe"}
@@ -118,8 +118,8 @@ def test_agent_that_never_submits_is_replaced(monkeypatch):
 def test_dead_worker_leaves_its_notes_and_calls(monkeypatch):
     """The next worker restarts the turn: there is one note, and one move."""
     with OpenAIStandIn([LOOK, NOTE, Hang(30), LOOK, PUMP]) as service:
-        use(monkeypatch, service)
-        match = opened(periods=1)
+        use_standin(monkeypatch, service)
+        match = open_well(periods=1)
         first = match.open_turns()["keeper"].answering
         dying = agents.begin_turn(match_uid=match.uid, role="keeper", answering=first)
         wait_for(lambda: len(service.requests) == 3)
@@ -127,7 +127,7 @@ def test_dead_worker_leaves_its_notes_and_calls(monkeypatch):
         leases.give_back_all()
         match.refresh_from_db()
         assert match.open_turns()["keeper"].answering > first
-        match = think(match)
+        match = answer_open_turn(match)
     assert match.status == Match.Status.FINISHED
     assert moves(match) == [{"note": "five is safe"}, {"amount": 1}]
     assert [call.purpose for call in Call.objects.order_by("pk")] == ["look", "note", "look", "move"]
@@ -135,8 +135,8 @@ def test_dead_worker_leaves_its_notes_and_calls(monkeypatch):
 
 def test_no_other_worker_takes_a_turn_renumbered_by_a_note(monkeypatch):
     with OpenAIStandIn([NOTE, Slow(2.0, PUMP)]) as service:
-        use(monkeypatch, service)
-        match = opened(periods=1)
+        use_standin(monkeypatch, service)
+        match = open_well(periods=1)
         first = match.open_turns()["keeper"].answering
         thinking = agents.begin_turn(match_uid=match.uid, role="keeper", answering=first)
         wait_for(lambda: moves(match))
@@ -155,8 +155,8 @@ def test_an_endpoint_without_tools_is_asked_in_plain_json(monkeypatch):
     ]
     refusal = Failure(400, "Unrecognized request argument supplied: tools", None)
     with OpenAIStandIn([refusal, *plain]) as service:
-        use(monkeypatch, service)
-        match = think(opened(agent="openai:no-tools", periods=1))
+        use_standin(monkeypatch, service)
+        match = answer_open_turn(open_well(agent="openai:no-tools", periods=1))
     assert match.status == Match.Status.FINISHED
     assert "NoTools" in Call.objects.order_by("pk").first().record["error"]
 
@@ -174,12 +174,12 @@ def test_setup_page_warns_of_missing_tools(monkeypatch):
 def test_what_a_turn_reads_does_not_grow_with_the_match(monkeypatch):
     """Neither the log nor earlier answers are read: the last turn's record is as small as the first's."""
     with OpenAIStandIn(lambda request: PUMP) as service:
-        use(monkeypatch, service)
-        match = opened(periods=12)
+        use_standin(monkeypatch, service)
+        match = open_well(periods=12)
         for _period in range(11):
-            match = think(match)
+            match = answer_open_turn(match)
         monkeypatch.setattr(Match, "log", lambda self: pytest.fail("the log was read"))
-        think(match)
+        answer_open_turn(match)
     sizes = [len(json.dumps(call.record)) for call in Call.objects.order_by("pk")]
     assert max(sizes) < 1.1 * min(sizes)
 
