@@ -168,7 +168,7 @@ def test_pages_before_admission(stack, page: Page, inspector: Inspector, study: 
     page.goto(f"{stack.url}/join/{study}")
     inspector.inspect(page, "enter code")
     page.goto(f"{stack.url}/join/{study}?code=WRONG")
-    inspector.inspect(page, "not let in")
+    inspector.inspect(page, "not admitted")
     page.goto(f"{stack.url}/join/{bargaining(stack, 'pages-open', entry='open')}")
     inspector.inspect(page, "welcome")
     page.goto(

@@ -81,7 +81,7 @@ def zwiebel(study: Study) -> Enrolment:
             {"role": "user", "content": f"The other says: <<{ADDRESS}>>"},
         ],
         answer=json.dumps({"message": f"So {NAME} is in Ghent", "bob_gain": 4000}),
-        problem=f"“{NAME}” is no number",
+        problem=f"“{NAME}” is not a number",
         request_id="req-1",
         remarks={"reason": f"{NAME} lives in Ghent"},
         conversation="c1",

@@ -77,7 +77,7 @@ def test_no_byte_contains_names_worker_ids_or_codes(db, name, worker, assignment
         match,
         messages=[{"role": "user", "content": "\n".join(call_messages)}],
         answer=json.dumps({"message": f"Dear\n{name}", "all": "\n".join([*call_messages, *STRANGERS])}),
-        problem=f"{name} is no number",
+        problem=f"{name} is not a number",
     )
     building.answer_quiz(person)
 
