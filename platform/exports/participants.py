@@ -585,13 +585,13 @@ class Decision:
 
 def facts_of(enrolment: Enrolment, cutoff: datetime) -> gate.ParticipantFacts:
     """Return what the gate must know about a participant."""
-    ended_since = enrolment.ended and _if_by_cutoff(enrolment.ended_at, cutoff) is None
+    ended_after_cutoff = enrolment.ended and _if_by_cutoff(enrolment.ended_at, cutoff) is None
     steps = {step["kind"]: step for step in enrolment.steps}
     asked = {CHECKS_OF_STEPS[kind] for kind in steps if kind in CHECKS_OF_STEPS}
     if not steps.get("instructions", {}).get("code_word", True):
         asked.discard("code_word")
     return gate.ParticipantFacts(
-        state=gate.IN_PROGRESS if ended_since else str(enrolment.state),
+        state=gate.IN_PROGRESS if ended_after_cutoff else str(enrolment.state),
         checks_asked=frozenset(asked),
         verdicts={verdict.check_name: verdict.passed for verdict in enrolment.verdicts.all()},
         steps_answered=frozenset(visit.kind for visit in enrolment.visits.all() if visit.answered_at),

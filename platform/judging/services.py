@@ -210,11 +210,11 @@ def _known_labels(rubric: Rubric, wanted: Iterable[tuple[str, Justification]]) -
 
 # ---- results -------------------------------------------------------------------------------------------
 
-ABOUT = ("match", "role", "answering", "judge_number", "judge", "prompt_sha256", "text_sha256")
+KEY_COLUMNS = ("match", "role", "answering", "judge_number", "judge", "prompt_sha256", "text_sha256")
 
 
 def table(rubric: Rubric, justifications: Sequence[Justification], judges: Sequence[str]) -> list[dict[str, Json]]:
-    """Return one row per justification and judge: the `ABOUT` columns and a boolean `label_<key>` per label."""
+    """Return one row per justification and judge: the `KEY_COLUMNS` and a boolean `label_<key>` per label."""
     known = _known_labels(rubric, [(name, one) for name in judges for one in justifications])
     rows: list[dict[str, Json]] = []
     for one in justifications:
@@ -225,7 +225,7 @@ def table(rubric: Rubric, justifications: Sequence[Justification], judges: Seque
             about = (str(one.match), one.role, one.answering, number, name, rubric.sha256, one.sha256)
             rows.append(
                 {
-                    **dict(zip(ABOUT, about, strict=True)),
+                    **dict(zip(KEY_COLUMNS, about, strict=True)),
                     **{f"label_{label}": label in labels for label in rubric.labels},
                 }
             )
@@ -279,5 +279,5 @@ def summary(rubric: Rubric, rows: Sequence[Mapping[str, Any]], judges: Sequence[
 
 def as_csv(rubric: Rubric, rows: Sequence[Mapping[str, Any]]) -> bytes:
     """Return the table as a CSV file in the datasets' format."""
-    header = [*ABOUT, *(f"label_{label}" for label in rubric.labels)]
+    header = [*KEY_COLUMNS, *(f"label_{label}" for label in rubric.labels)]
     return lines([header, *([cell(row[name]) for name in header] for row in rows)])

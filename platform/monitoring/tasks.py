@@ -16,17 +16,17 @@ def tally() -> None:
 
 
 @worker_ready.connect
-def worker_lives(sender, **_signal) -> None:
+def start_worker_heartbeat(sender, **_signal) -> None:
     alive.start_heartbeats("worker" if "turns" in sender.app.amqp.queues.consume_from else "collector")
 
 
 @beat_init.connect
-def beat_lives(**_signal) -> None:
+def start_beat_heartbeat(**_signal) -> None:
     _beat["sent"] = 0.0
 
 
 @before_task_publish.connect
-def beat_ticks(**_signal) -> None:
+def send_beat_heartbeat(**_signal) -> None:
     """Record that beat is running, which sends a task every second or two."""
     if "sent" in _beat and time.monotonic() - _beat["sent"] > alive.INTERVAL:
         alive.send_heartbeat("beat")

@@ -61,7 +61,7 @@ TEXT_COLUMNS = {
 """Everything that may differ in a dataset before and after."""
 
 
-def zwiebel(study: Study) -> Enrolment:
+def participant(study: Study) -> Enrolment:
     """A participant who reveals a lot, and an opponent who repeats it."""
     person = building.arrive(study, worker=WORKER, proof=f"proof/{WORKER}", details={"hitId": HIT})
     building.consent(person, name=NAME)
@@ -129,7 +129,10 @@ def secrets_of(person: Enrolment) -> list[str]:
 
 def test_erasing_removes_identities_and_keeps_all_figures(tmp_path):
     study = building.new_study()
-    person, other = zwiebel(study), building.complete(study, worker="A1OTHER", name="Kim", messages=["my own words"])
+    person, other = (
+        participant(study),
+        building.complete(study, worker="A1OTHER", name="Kim", messages=["my own words"]),
+    )
     before = all_values()
     assert [secret for secret in secrets_of(person) if secret.casefold() not in before] == []
     export(study, tmp_path / "before")
@@ -160,7 +163,7 @@ def test_erasing_removes_identities_and_keeps_all_figures(tmp_path):
 
 
 def test_the_log_still_replays_and_the_snapshot_matches_it():
-    person = zwiebel(building.new_study())
+    person = participant(building.new_study())
     erase(enrolment=person, by=None, reason="asked")
     match = Match.objects.get()
     assert replay_events(match.configured(), match.log()).payoffs() == match.payoffs
@@ -173,7 +176,7 @@ def test_the_log_still_replays_and_the_snapshot_matches_it():
 
 
 def test_call_texts_are_erased_but_not_cost_and_time():
-    person = zwiebel(building.new_study())
+    person = participant(building.new_study())
     erase(enrolment=person, by=None, reason="asked")
     record = Call.objects.get().record
     assert [message["content"] for message in record["messages"]] == ["These are the rules.", ERASED]
@@ -187,7 +190,7 @@ def test_call_texts_are_erased_but_not_cost_and_time():
 
 
 def test_checks_keep_their_verdicts_without_the_answers():
-    person = zwiebel(building.new_study())
+    person = participant(building.new_study())
     erase(enrolment=person, by=None, reason="asked")
     verdicts = {verdict.check_name: verdict for verdict in Verdict.objects.filter(enrolment=person)}
     assert verdicts["code_word"].passed and verdicts["code_word"].answered == ERASED
@@ -215,7 +218,7 @@ def test_survey_answers_are_erased_but_not_questions():
 
 def test_stored_datasets_with_their_texts_are_deleted(django_capture_on_commit_callbacks):
     study, other = building.new_study(), building.new_study(slug="elsewhere")
-    person = zwiebel(study)
+    person = participant(study)
     for each in (study, other):
         background.write(background.request_dataset(each)[0].pk)
     deleted, remaining = Dataset.objects.get(study=study), Dataset.objects.get(study=other)
@@ -299,7 +302,7 @@ def page_of(person: Enrolment) -> str:
 def test_an_owner_erases_with_a_reason_after_seeing_what_is_owed(client, owner):
     study = building.new_study()
     give(study, user=owner, role=Role.OWNER, by=None)
-    person = zwiebel(study)
+    person = participant(study)
     profile = reverse("admin:participants_enrolment_change", args=[person.pk])
     assert page_of(person) in client.get(profile).content.decode()
     page = client.get(page_of(person)).content.decode()

@@ -310,8 +310,8 @@ def test_what_ends_during_the_export_counts_as_in_progress(tmp_path, monkeypatch
     study = building.new_study()
     before = timezone.now()
     building.complete(study, worker="A1")
-    study_then = reading_of(study, cutoff=before + timedelta(days=1))
-    assert [participant.in_dataset for participant in study_then.participants()] == [True]
+    study_before = reading_of(study, cutoff=before + timedelta(days=1))
+    assert [participant.in_dataset for participant in study_before.participants()] == [True]
     person = building.arrive(study, worker="A2")
     cutoff = timezone.now()
     building.read_instructions(building.consent(person))

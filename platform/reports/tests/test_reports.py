@@ -29,16 +29,16 @@ def owner(client) -> User:
 
 
 @pytest.fixture
-def asked(monkeypatch) -> list[int]:
+def queued_reports(monkeypatch) -> list[int]:
     """Primary keys of the reports queued for workers."""
-    asked: list[int] = []
-    monkeypatch.setattr("reports.tasks.make_report.delay", asked.append)
+    queued_reports: list[int] = []
+    monkeypatch.setattr("reports.tasks.make_report.delay", queued_reports.append)
     monkeypatch.setattr("exports.tasks.write_dataset.delay", lambda pk: None)
-    return asked
+    return queued_reports
 
 
 @pytest.fixture
-def dataset(owner, asked) -> Dataset:
+def dataset(owner, queued_reports) -> Dataset:
     """A study's dataset of one match, ready for download."""
     study = building.new_study()
     building.complete(study, worker="A1", messages=["hello"])
@@ -57,13 +57,13 @@ def page(client, dataset: Dataset) -> str:
     return client.get(reverse("exports:page", args=[dataset.study_id])).content.decode()
 
 
-def test_report_is_created_downloaded_and_deleted_with_its_dataset(client, dataset, asked):
+def test_report_is_created_downloaded_and_deleted_with_its_dataset(client, dataset, queued_reports):
     assert "Analyse" in page(client, dataset)
     client.post(address("analyse", dataset))
     client.post(address("analyse", dataset))
     report = Report.objects.get()
     assert report.unfinished and "waiting for a worker" in page(client, dataset)
-    background.write_report(asked[0])
+    background.write_report(queued_reports[0])
     report.refresh_from_db()
     assert (report.state, report.reason) == ("ready", "") and report.done < report.expected
 
@@ -82,16 +82,16 @@ def test_report_is_created_downloaded_and_deleted_with_its_dataset(client, datas
     assert not Report.objects.exists() and not report.file.storage.exists(report.file.name)
 
 
-def test_stopped_report_stays_stopped(client, dataset, asked):
+def test_stopped_report_stays_stopped(client, dataset, queued_reports):
     client.post(address("analyse", dataset))
     client.post(address("stop", dataset))
-    background.write_report(asked[0])
+    background.write_report(queued_reports[0])
     report = Report.objects.get()
     assert (report.state, report.reason) == ("failed", "Stopped by a researcher.")
     assert "The last analysis failed: Stopped by a researcher." in page(client, dataset)
 
 
-def test_report_of_a_dead_process_can_be_requested_again(client, dataset, asked):
+def test_report_of_a_dead_process_can_be_requested_again(client, dataset, queued_reports):
     client.post(address("analyse", dataset))
     Report.objects.update(state="running", alive_at=timezone.now() - 2 * DEAD_AFTER)
     assert "Stop" not in page(client, dataset).split("export-report")[1]
@@ -99,7 +99,7 @@ def test_report_of_a_dead_process_can_be_requested_again(client, dataset, asked)
     assert Report.objects.get().state == "queued"
 
 
-def test_unreadable_dataset_fails_with_the_reason(client, dataset, asked):
+def test_unreadable_dataset_fails_with_the_reason(client, dataset, queued_reports):
     path = f"{dataset}/manifest.json"
     with zipfile.ZipFile(dataset.file.path) as archive:
         others = {name: archive.read(name) for name in archive.namelist() if name != path}
@@ -108,12 +108,12 @@ def test_unreadable_dataset_fails_with_the_reason(client, dataset, asked):
         for name, content in others.items():
             archive.writestr(name, content)
     client.post(address("analyse", dataset))
-    background.write_report(asked[0])
+    background.write_report(queued_reports[0])
     report = Report.objects.get()
     assert report.state == "failed" and "manifest" in report.reason
 
 
-def test_missing_libraries_are_reported_with_the_command(client, dataset, asked, monkeypatch):
+def test_missing_libraries_are_reported_with_the_command(client, dataset, queued_reports, monkeypatch):
     monkeypatch.setattr(background, "REQUIRED_LIBRARIES", ("a_library_that_is_not_here",))
     client.post(address("analyse", dataset))
     assert not Report.objects.exists()

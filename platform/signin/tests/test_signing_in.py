@@ -175,8 +175,8 @@ def test_app_code_is_asked_for_and_works_once(client, ada, required):
     assert again.post(SET_UP, {"do": "begin"})["Location"] == VERIFY
     TOTPDevice.objects.update(last_t=-1)
     code = code_of(device)
-    onward = again.post(VERIFY, {"code": code, "next": "/admin/studies/study/"})
-    assert onward["Location"] == "/admin/studies/study/"
+    redirected = again.post(VERIFY, {"code": code, "next": "/admin/studies/study/"})
+    assert redirected["Location"] == "/admin/studies/study/"
     assert again.get("/admin/studies/study/").status_code == 200
     third = Client()
     sign_in(third)
