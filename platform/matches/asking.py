@@ -23,7 +23,7 @@ from matches.models import Match
 from matches.writers import Writers
 from opponents.agents import Agent
 from opponents.services import latest_call, mark_played, raw_answers, record_calls
-from opponents.spending import refuse_over
+from opponents.spending import check_caps
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Question:
         Raises:
             CapReached
         """
-        await self.host.writers.retry(_refuse_over, self)
+        await self.host.writers.retry(_check_caps, self)
 
     async def store(self, calls: Sequence[CallRecord]) -> None:
         """Store calls. The answer that becomes the move is marked as played only by `move`."""
@@ -183,7 +183,7 @@ def question_for(
     question = Question(match, play, role, agent, host, template)
     spec = agent.settings.spec(agent.spec)
     if not spec.scripted:
-        _refuse_over(question)
+        _check_caps(question)
         reads_log = strategies.reads_the_log(play.game, role, spec.strategy)
         if reads_log or agent.settings.appears == "delayed":
             question.events = match.log()
@@ -192,9 +192,9 @@ def question_for(
     return question
 
 
-def _refuse_over(question: Question) -> None:
+def _check_caps(question: Question) -> None:
     match = question.match
-    refuse_over(question.agent.settings.caps(), match_uid=match.uid, budget_of=match.budget_of)
+    check_caps(question.agent.settings.caps(), match_uid=match.uid, budget_of=match.budget_of)
 
 
 def _earlier_answers(question: Question) -> dict[int, str]:

@@ -133,7 +133,7 @@ def refresh_if_old() -> bool:
 
     Do nothing inside an event loop, which the database must not block.
     """
-    if not MEMORY.is_old() or _in_a_loop():
+    if not MEMORY.is_old() or _in_event_loop():
         return False
     MEMORY.read()
     return True
@@ -151,7 +151,7 @@ def current_prices() -> PriceList:
     )
 
 
-def _in_a_loop() -> bool:
+def _in_event_loop() -> bool:
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -19,7 +19,7 @@ from llm_agents.record import CallRecord
 from opponents.agents import Agent
 from opponents.endpoints import current_prices, refresh_if_old
 from opponents.services import record_calls
-from opponents.spending import refuse_over
+from opponents.spending import check_caps
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class _Judge:
         return verdict
 
     def _check_budget(self) -> None:
-        refuse_over(self._agent.settings.caps(), budget_of=self._budget_of)
+        check_caps(self._agent.settings.caps(), budget_of=self._budget_of)
 
     @transaction.atomic
     def _finish(self, verdict: Verdict, calls: Sequence[CallRecord]) -> None:

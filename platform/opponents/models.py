@@ -124,7 +124,7 @@ class Endpoint(models.Model):
         errors = {}
         if self.prices and self.prices_as_of is None:
             self.prices_as_of = timezone.localdate()
-        if self._sends_a_presets_key_elsewhere():
+        if self._sends_preset_key_elsewhere():
             errors["key_variable"] = _(
                 "This variable holds the key for another address. Use a separate variable for this endpoint."
             )
@@ -149,7 +149,7 @@ class Endpoint(models.Model):
         """Delete the stored key."""
         self.sealed_key = ""
 
-    def _sends_a_presets_key_elsewhere(self) -> bool:
+    def _sends_preset_key_elsewhere(self) -> bool:
         presets = [preset for preset in PRESETS.values() if preset.key_variable == self.key_variable]
         address = (self.protocol, self.base_url.rstrip("/"))
         return bool(self.key_variable and presets) and all(

@@ -55,7 +55,7 @@ class CapReached(AgentError):
         self.kind = kind
 
 
-def refuse_over(
+def check_caps(
     caps: Caps,
     *,
     match_uid: uuid.UUID | None = None,

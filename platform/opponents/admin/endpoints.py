@@ -35,10 +35,10 @@ WRITE_ONLY = ("new_key", "forget_key")
 @admin.register(Endpoint)
 class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
     form = EndpointForm
-    list_display = ["name", "title", "protocol", "address", "key_held", "state", "calls", "errors", "p95", "spend"]
+    list_display = ["name", "title", "protocol", "address", "key_status", "state", "calls", "errors", "p95", "spend"]
     list_filter = ["enabled", "protocol"]
     search_fields = ["name", "title"]
-    readonly_fields = ["key_held"]
+    readonly_fields = ["key_status"]
     list_before_template = "admin/opponents/endpoint/presets.html"
     list_after_template = "admin/opponents/endpoint/health.html"
     change_form_outer_before_template = "admin/opponents/endpoint/form_before.html"
@@ -71,7 +71,7 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
         return endpoint.base_url or _("the provider's default")
 
     @display(description=gettext_lazy("key"))
-    def key_held(self, endpoint: Endpoint) -> str:
+    def key_status(self, endpoint: Endpoint) -> str:
         state = Endpoint.KeyState(endpoint.key_state)
         if state == Endpoint.KeyState.VARIABLE:
             return _("from environment variable {variable} (set)").format(variable=endpoint.key_variable)
@@ -129,8 +129,8 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Endpoint | None = None) -> Any:
         may_write = self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
-        key = ["key_held", *WRITE_ONLY] if obj else ["new_key"]
-        key = key if may_write else ["key_held"]
+        key = ["key_status", *WRITE_ONLY] if obj else ["new_key"]
+        key = key if may_write else ["key_status"]
         return [
             (None, {"fields": ["name", "title", "enabled"]}),
             (_("Where"), {"fields": ["protocol", "base_url", "structured", "tools"]}),
@@ -169,7 +169,7 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
             self.message_user(request, _("Enter the name of the model to test, such as gpt-4o-mini."), messages.ERROR)
             return back
         try:
-            spending.refuse_over(spending.Caps())
+            spending.check_caps(spending.Caps())
         except spending.CapReached as reached:
             self.message_user(request, str(reached), messages.ERROR)
             return back

@@ -20,7 +20,7 @@ from opponents.spending import (
     CapReached,
     Caps,
     cap_per_day,
-    refuse_over,
+    check_caps,
     spent,
     spent_by_label,
     spent_in_study,
@@ -65,7 +65,7 @@ def test_calls_are_recorded_with_their_outcome():
 def test_without_caps_nothing_is_refused(django_assert_num_queries):
     call(dollars=1000)
     with django_assert_num_queries(0):
-        refuse_over(Caps(), match_uid=ONE, study_match_uids=[ONE], budget_of="study:a")
+        check_caps(Caps(), match_uid=ONE, study_match_uids=[ONE], budget_of="study:a")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_without_caps_nothing_is_refused(django_assert_num_queries):
 )
 def test_cap_allows_calls_until_reached(caps, kind):
     def ask():
-        refuse_over(caps, match_uid=ONE, study_match_uids=[ONE, OTHER])
+        check_caps(caps, match_uid=ONE, study_match_uids=[ONE, OTHER])
 
     call(dollars=2)
     call(dollars=2, match=OTHER)
@@ -95,35 +95,35 @@ def test_cap_allows_calls_until_reached(caps, kind):
 
 def test_caps_of_matches_are_independent():
     call(dollars=9, match=OTHER, budget_of="study:b")
-    refuse_over(Caps(per_match=Decimal(1), per_study=Decimal(1)), match_uid=ONE, budget_of="study:a")
+    check_caps(Caps(per_match=Decimal(1), per_study=Decimal(1)), match_uid=ONE, budget_of="study:a")
 
 
 def test_study_spending_is_found_by_label():
     call(budget_of="study:a")
     with pytest.raises(CapReached, match="study"):
-        refuse_over(Caps(per_study=Decimal(1)), budget_of="study:a")
+        check_caps(Caps(per_study=Decimal(1)), budget_of="study:a")
 
 
 def test_a_study_without_matches_has_spent_nothing():
     call()
-    refuse_over(Caps(per_study=Decimal(1)), study_match_uids=[])
+    check_caps(Caps(per_study=Decimal(1)), study_match_uids=[])
 
 
 def test_installations_cap_always_applies(settings):
     settings.SPEND_CAP_PER_DAY = "2"
     call()
-    refuse_over(Caps(per_day=Decimal(100)))
+    check_caps(Caps(per_day=Decimal(100)))
     call()
     with pytest.raises(CapReached, match="daily limit"):
-        refuse_over(Caps(per_day=Decimal(100)))
+        check_caps(Caps(per_day=Decimal(100)))
     settings.SPEND_CAP_PER_DAY = ""
-    refuse_over(Caps())
+    check_caps(Caps())
 
 
 def test_zero_cap_refuses_the_first_call(settings):
     settings.SPEND_CAP_PER_DAY = "0"
     with pytest.raises(CapReached):
-        refuse_over(Caps())
+        check_caps(Caps())
 
 
 @pytest.mark.parametrize("written", ["lots", "-1", "NaN", "Infinity"])
@@ -136,6 +136,6 @@ def test_invalid_cap_prevents_startup(settings, written):
 def test_reached_cap_keeps_the_records():
     call(dollars=5)
     with pytest.raises(CapReached):
-        refuse_over(Caps(per_match=Decimal(1)), match_uid=ONE)
+        check_caps(Caps(per_match=Decimal(1)), match_uid=ONE)
     call(dollars=5)
     assert spent(match=ONE) == 10
