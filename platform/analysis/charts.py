@@ -420,13 +420,13 @@ def _padded(rows: list[dict[str, Any]], keys: Sequence[str], facet: str) -> list
     """Add bounds around the value of panels that have only one, because an axis without extent has wrong ticks."""
     values: dict[str, set[float]] = {}
     for row in rows:
-        own = values.setdefault(str(row.get(facet)), set())
-        own |= {value for key in keys if (value := _json_value(finite(row.get(key)))) is not None}
+        panel_values = values.setdefault(str(row.get(facet)), set())
+        panel_values |= {value for key in keys if (value := _json_value(finite(row.get(key)))) is not None}
     for row in rows:
-        own = values[str(row.get(facet))]
-        if max(own) - min(own) <= ROUNDING_ERROR:
-            margin = abs(max(own)) / 10 or 1.0
-            row |= {"pad_low": max(own) - margin, "pad_high": max(own) + margin}
+        panel_values = values[str(row.get(facet))]
+        if max(panel_values) - min(panel_values) <= ROUNDING_ERROR:
+            margin = abs(max(panel_values)) / 10 or 1.0
+            row |= {"pad_low": max(panel_values) - margin, "pad_high": max(panel_values) + margin}
     return rows
 
 
@@ -461,8 +461,8 @@ def violins(
     shapes: list[dict[str, Any]] = []
     for panel in panels or [""]:
         for at, label_of in enumerate(labels):
-            own = [r for r in rows if str(r.get(y)) == label_of and (not facet or str(r.get(facet)) == panel)]
-            values = np.asarray([float(r[x]) for r in own])
+            group = [r for r in rows if str(r.get(y)) == label_of and (not facet or str(r.get(facet)) == panel)]
+            values = np.asarray([float(r[x]) for r in group])
             if not len(values):
                 continue
             violin = {"panel": panel, "who": label_of, "at": at}

@@ -81,8 +81,8 @@ class Data:
     @cached_property
     def sha256(self) -> str:
         """The manifest's hash; for several datasets, the hash of their hashes in the order given."""
-        own = [_manifest_hash(folder) for folder in self.folders]
-        return own[0] if len(own) == 1 else hashlib.sha256("\n".join(own).encode()).hexdigest()
+        hashes = [_manifest_hash(folder) for folder in self.folders]
+        return hashes[0] if len(hashes) == 1 else hashlib.sha256("\n".join(hashes).encode()).hexdigest()
 
     @property
     def modified(self) -> list[str]:
@@ -168,15 +168,15 @@ class Data:
             return None
         flags = self.table("matches", ["match", "in_dataset"], everything=True)
         kept = flags["in_dataset"].fillna(True).astype(bool)
-        own = None
+        seat_flags = None
         if table == "seats" and "in_dataset" in self.names("seats"):
-            own = self.column("seats", "in_dataset", everything=True).fillna(True).astype(bool)
+            seat_flags = self.column("seats", "in_dataset", everything=True).fillna(True).astype(bool)
         if kept.all():
-            return None if own is None or own.all() else own
+            return None if seat_flags is None or seat_flags.all() else seat_flags
         if table == "matches":
             return kept
         inside = self.column(table, "match", everything=True).isin(set(flags["match"][kept]))
-        return inside if own is None else inside & own
+        return inside if seat_flags is None else inside & seat_flags
 
     def _read(self, table: str, names: Sequence[str]) -> None:
         """Read columns that have not been read yet."""
@@ -406,8 +406,8 @@ def plain(value: Any) -> Any:
 
 def _short_names(paths: Sequence[Path]) -> list[str]:
     """Return a short name for each folder; if several have the same name, their positions are appended."""
-    own = [path.resolve().name or "dataset" for path in paths]
-    return [name if own.count(name) == 1 else f"{name} ({at})" for at, name in enumerate(own, start=1)]
+    names = [path.resolve().name or "dataset" for path in paths]
+    return [name if names.count(name) == 1 else f"{name} ({at})" for at, name in enumerate(names, start=1)]
 
 
 def _folder(path: Path, name: str, allow_modified: bool) -> Folder:
@@ -581,9 +581,9 @@ def _sum_flows(flows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     matches: dict[str, Any] = {"seen": 0, "in_dataset": 0, "unverified": 0, "excluded": Counter()}
     for flow in flows:
         for stage in flow.get("stages") or ():
-            own = stages.setdefault(stage["stage"], {"stage": stage["stage"], "reached": 0, "left": Counter()})
-            own["reached"] += stage["reached"]
-            own["left"].update(stage["left"])
+            total = stages.setdefault(stage["stage"], {"stage": stage["stage"], "reached": 0, "left": Counter()})
+            total["reached"] += stage["reached"]
+            total["left"].update(stage["left"])
         counted = flow.get("matches") or {}
         for what in ("seen", "in_dataset", "unverified"):
             matches[what] += counted.get(what) or 0

@@ -79,9 +79,9 @@ def units(data: Data) -> list[Unit]:
 
 def matches(data: Data) -> Unit:
     """Return one row per match, with its metrics and the payoffs and outcomes of its non-interchangeable seats."""
-    own = roles_by_kind(data)
-    single = [roles[0] for roles in own.values() if len(roles) == 1]
-    shared = [f"payoffs_{role}" for roles in own.values() if len(roles) > 1 for role in roles]
+    by_kind = roles_by_kind(data)
+    single = [roles[0] for roles in by_kind.values() if len(roles) == 1]
+    shared = [f"payoffs_{role}" for roles in by_kind.values() if len(roles) > 1 for role in roles]
     columns = [name for name in data.outcomes if name not in shared or not data.has("seats", "payoff")]
     frame = _numbers(data, "matches", columns)
     frame.insert(0, "match", data.column("matches", "match"))
@@ -175,11 +175,11 @@ def _add_seat_outcomes(data: Data, frame: pd.DataFrame, role: str, outcomes: dic
     names = [name for name in seat_outcomes(data) if f"{role}_{name}" not in outcomes]
     if not names:
         return
-    own = _numbers(data, "seats", names)
-    own["match"] = data.column("seats", "match")
-    own = own[data.column("seats", "role") == role].drop_duplicates("match").set_index("match")
+    seat_rows = _numbers(data, "seats", names)
+    seat_rows["match"] = data.column("seats", "match")
+    seat_rows = seat_rows[data.column("seats", "role") == role].drop_duplicates("match").set_index("match")
     for name in names:
-        column = own[name].reindex(frame["match"]).to_numpy()
+        column = seat_rows[name].reindex(frame["match"]).to_numpy()
         frame[f"{role}_{name}"] = column
         outcomes[f"{role}_{name}"] = charts.label(f"{role}_{name}")
         if data.kind("seats", name) == "boolean":

@@ -90,6 +90,6 @@ def people(data: Data) -> int:
 def _location(problem: Exception) -> str:
     """Return the type and location of an exception, without paths or data."""
     frames = traceback.extract_tb(problem.__traceback__)
-    own = [frame for frame in frames if "/analysis/" in frame.filename or "/games/" in frame.filename] or frames
-    last = own[-1]
+    relevant = [frame for frame in frames if "/analysis/" in frame.filename or "/games/" in frame.filename] or frames
+    last = relevant[-1]
     return f"{type(problem).__name__} in {Path(last.filename).stem}.{last.name}, line {last.lineno}"

@@ -142,8 +142,8 @@ def _answers(data: Data) -> pd.DataFrame:
     before = frame.groupby("match")[[*amounts, "role"]].shift(1)
     found = []
     for role in data.roles:
-        own = f"move_{role}_gain"
-        fields = [own] if own in amounts else [n for n in amounts if not n.endswith("_gain")][:1]
+        gain_column = f"move_{role}_gain"
+        fields = [gain_column] if gain_column in amounts else [n for n in amounts if not n.endswith("_gain")][:1]
         for field in fields:
             rows = (frame["role"] == role) & frame[decision].notna() & (before["role"] != role) & before[field].notna()
             if rows.any():
@@ -153,7 +153,7 @@ def _answers(data: Data) -> pd.DataFrame:
                         {
                             "role": data.role_name(role),
                             "field": "Responder's share of the offer"
-                            if field == own
+                            if field == gain_column
                             else data.heading(field, "decisions"),
                             "offered": before[field][rows].astype(float),
                             "accepted": accepted,
@@ -168,11 +168,11 @@ def _deciles(answers: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
     import numpy as np
 
     rows = []
-    for (field, role), own in answers.groupby(["field", "role"], sort=True):
-        edges = np.unique(np.quantile(own["offered"], np.linspace(0, 1, DECILES + 1)[1:-1]))
-        part = np.searchsorted(edges, own["offered"], side="left")
+    for (field, role), subset in answers.groupby(["field", "role"], sort=True):
+        edges = np.unique(np.quantile(subset["offered"], np.linspace(0, 1, DECILES + 1)[1:-1]))
+        part = np.searchsorted(edges, subset["offered"], side="left")
         for at in sorted(set(part)):
-            group = own[part == at]
+            group = subset[part == at]
             found = proportion(int(group["accepted"].sum()), len(group), level=options.level)
             rows.append(
                 {"field": field, "role": role, "decile": at + 1, "offered": float(group["offered"].mean()), **found}

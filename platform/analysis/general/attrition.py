@@ -28,14 +28,15 @@ def run(data: Data, options: Options) -> Result:
     tests = []
     for name, heading in factors(data, began).items():
         groups = {level: lost[began[name] == level] for level in sorted_levels(began[name].dropna())}
-        own = [
+        group_rows = [
             {"factor": heading, "level": level, "lost": int(of.sum()),
              **proportion(int(of.sum()), len(of), level=options.level)}
             for level, of in groups.items()
         ]  # fmt: skip
-        shares += own
-        tests.append({"factor": heading, **_test([(row["lost"], row["n"] - row["lost"]) for row in own], options)}
-                     | _largest_difference(own, options))  # fmt: skip
+        shares += group_rows
+        tests.append({"factor": heading, **_test([(row["lost"], row["n"] - row["lost"]) for row in group_rows],
+            options)}
+                     | _largest_difference(group_rows, options))  # fmt: skip
     add_holm(tests)
     tables = [Table("shares", "Participants who started the game but are not in the dataset", [
         text("factor", "By"), text("level", "Group"), count("n", "Started"), count("lost", "Not in the dataset"),

@@ -96,9 +96,9 @@ def _answers(frame: pd.DataFrame, data: Data, options: Options) -> tuple[list[di
     names = [n for n in data.names("participants") if n.startswith(PRE_GAME)]
     rows: list[dict[str, Any]] = []
     small: set[str] = set()
-    own = data.table("participants", names) if names else None
+    pre_game_answers = data.table("participants", names) if names else None
     for name in names:
-        values = own[name]  # type: ignore[index]
+        values = pre_game_answers[name]  # type: ignore[index]
         kind = data.kind("participants", name)
         if kind == "text" or (values.nunique() > MOST_OPTIONS and kind == "choice"):
             continue

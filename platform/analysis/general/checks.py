@@ -26,9 +26,9 @@ def run(data: Data, options: Options) -> Result:
         by = {"": "All", **{key: title for key, title in factors(data, frame).items() if not key.startswith("config_")}}
         for key, title in by.items():
             for level in sorted_levels(reached[key].dropna()) if key else [""]:
-                own = reached[name] if not key else reached[name][reached[key] == level]
-                found = proportion(int(own.sum()), len(own), level=options.level)
-                rows.append({"check": check, "by": title, "level": level, **found, "passed": int(own.sum())})
+                subset = reached[name] if not key else reached[name][reached[key] == level]
+                found = proportion(int(subset.sum()), len(subset), level=options.level)
+                rows.append({"check": check, "by": title, "level": level, **found, "passed": int(subset.sum())})
     if not any(row["n"] for row in rows):
         raise SkippedError("No one reached a check.")
     columns = [

@@ -24,8 +24,8 @@ def run(data: Data, options: Options) -> Result:
         raise SkippedError("No language model was called.")
     frame["model"] = frame["model"].fillna("unknown")
     rows: list[dict[str, Any]] = []
-    for model, own in frame.groupby("model", sort=True):
-        for what, of, flags in _measures(own):
+    for model, subset in frame.groupby("model", sort=True):
+        for what, of, flags in _measures(subset):
             if not len(flags):
                 continue
             found = mean(flags["flag"].astype(float).tolist(), clusters=flags["match"].tolist(), level=options.level)

@@ -32,8 +32,10 @@ def run(data: Data, options: Options) -> Result:
         models = sorted(set(common["who"]) - {HUMAN})
         for outcome, heading in outcomes.items():
             for against in [MODELS, *(models if len(models) > 1 else [])]:
-                own = common if against == MODELS else _in_shared_strata(common[common["who"].isin([HUMAN, against])])
-                found = None if own is None else _difference(own, outcome, options.level)
+                subset = (
+                    common if against == MODELS else _in_shared_strata(common[common["who"].isin([HUMAN, against])])
+                )
+                found = None if subset is None else _difference(subset, outcome, options.level)
                 if found:
                     rows.append({"role": role, "outcome": heading, "key": outcome, "against": against, **found})
             by = common.assign(side=["People" if who == HUMAN else "Models" for who in common["who"]])
@@ -87,8 +89,13 @@ def _by_role(data: Data) -> Iterator[tuple[str, pd.DataFrame, dict[str, str], fr
         if len(roles) == 1:
             role = roles[0]
             frame = base.frame.assign(who=data.who[role], stratum=place + "§" + against[role])
-            own = [n for n in base.outcomes if not _belongs_to_other(n, role, data.roles)]
-            yield data.role_name(role), frame[frame["who"].notna()], {n: base.outcomes[n] for n in own}, base.shares
+            own_outcomes = [n for n in base.outcomes if not _belongs_to_other(n, role, data.roles)]
+            yield (
+                data.role_name(role),
+                frame[frame["who"].notna()],
+                {n: base.outcomes[n] for n in own_outcomes},
+                base.shares,
+            )
         elif data.has("seats", "match", "role", "payoff"):
             unit = seats(data)
             match = base.frame["match"]

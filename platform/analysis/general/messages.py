@@ -41,10 +41,10 @@ def run(data: Data, options: Options) -> Result:
                 )
     silent = []
     for player in data.players:
-        own = seats[seats["who"] == player]
-        if len(own):
-            found = proportion(int((own["sent"] == 0).sum()), len(own), level=options.level)
-            silent.append({"player": player, "silent": int((own["sent"] == 0).sum()), **found})
+        subset = seats[seats["who"] == player]
+        if len(subset):
+            found = proportion(int((subset["sent"] == 0).sum()), len(subset), level=options.level)
+            silent.append({"player": player, "silent": int((subset["sent"] == 0).sum()), **found})
     tables = [
         Table(
             "lengths",
@@ -91,8 +91,8 @@ def _seats(data: Data, frame: pd.DataFrame) -> pd.DataFrame:
     sums = frame.groupby(["match", "role"])["words"].agg(["size", "sum"])
     parts = []
     for role in data.roles:
-        own = pd.DataFrame({"match": match, "role": role, "who": data.who[role]})
-        parts.append(own[own["who"].notna() & own["match"].isin(with_messages)])
+        seat_rows = pd.DataFrame({"match": match, "role": role, "who": data.who[role]})
+        parts.append(seat_rows[seat_rows["who"].notna() & seat_rows["match"].isin(with_messages)])
     seats = pd.concat(parts, ignore_index=True).join(sums, on=["match", "role"])
     return seats.rename(columns={"size": "sent", "sum": "words"}).fillna({"sent": 0, "words": 0})
 

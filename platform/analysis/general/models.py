@@ -22,13 +22,13 @@ def run(data: Data, options: Options) -> Result:
     if not len(frame):
         raise SkippedError("No language model was called.")
     frame["model"] = frame["model"].fillna("unknown")
-    rows = [_row(str(model), own) for model, own in frame.groupby("model", sort=True)]
+    rows = [_row(str(model), subset) for model, subset in frame.groupby("model", sort=True)]
     times = [
-        {"model": str(model), "what": title, **_quantiles(own[name]), "n": int(own[name].notna().sum())}
+        {"model": str(model), "what": title, **_quantiles(subset[name]), "n": int(subset[name].notna().sum())}
         for name, title in TIMES.items()
         if name in frame
-        for model, own in frame.groupby("model", sort=True)
-        if own[name].notna().any()
+        for model, subset in frame.groupby("model", sort=True)
+        if subset[name].notna().any()
     ]
     tables = [
         Table(
@@ -81,19 +81,23 @@ def run(data: Data, options: Options) -> Result:
     return Result(tables, figures, numbers, n={"calls": len(frame)})
 
 
-def _row(model: str, own: pd.DataFrame) -> dict[str, Any]:
-    known = own[own["cost"].notna()] if "cost" in own else own[:0]
-    moves = int((known["outcome"] == "move").sum()) if "outcome" in own else 0
+def _row(model: str, subset: pd.DataFrame) -> dict[str, Any]:
+    known = subset[subset["cost"].notna()] if "cost" in subset else subset[:0]
+    moves = int((known["outcome"] == "move").sum()) if "outcome" in subset else 0
     cost = float(known["cost"].sum()) if len(known) else None
     return {
         "model": model,
-        "calls": len(own),
-        "matches": int(own["match"].nunique()),
-        **{name: int(own[name].sum()) for name in ("input_tokens", "output_tokens", "cached_tokens") if name in own},
+        "calls": len(subset),
+        "matches": int(subset["match"].nunique()),
+        **{
+            name: int(subset[name].sum())
+            for name in ("input_tokens", "output_tokens", "cached_tokens")
+            if name in subset
+        },
         "cost": cost,
         "cost_per_match": cost / known["match"].nunique() if cost is not None else None,
         "cost_per_move": cost / moves if cost is not None and moves else None,
-        "priced": len(known) / len(own),
+        "priced": len(known) / len(subset),
     }
 
 

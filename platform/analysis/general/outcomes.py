@@ -103,9 +103,13 @@ def _add_medians(parts: Mapping[str, pd.DataFrame], groups: Groups, options: Opt
     found = {name: np.full((len(groups.levels), 2), np.nan) for name in parts}
     for at in range(len(groups.levels)):  # outcomes of the same group follow each other because they share cached draws
         for name, (known, code, cluster) in values.items():
-            own = slice(*np.searchsorted(code, [at, at + 1]))
+            rows_of_group = slice(*np.searchsorted(code, [at, at + 1]))
             found[name][at] = median_interval(
-                known[own], cluster[own], draws=options.draws, seed=options.seed, level=options.level
+                known[rows_of_group],
+                cluster[rows_of_group],
+                draws=options.draws,
+                seed=options.seed,
+                level=options.level,
             )
     for name, part in parts.items():
         part[["median_low", "median_high"]] = found[name]

@@ -25,13 +25,13 @@ def run(data: Data, options: Options) -> Result:
     """Return base pay, bonus, total and hourly pay in each currency."""
     rows, figures, numbers, warnings = [], [], {}, []
     people, announced = _people(data), _announced(data)
-    for currency, own in people.groupby("currency", sort=True):
+    for currency, subset in people.groupby("currency", sort=True):
         several = people["currency"].nunique() > 1
-        few = len(own) < options.min_group
+        few = len(subset) < options.min_group
         if few:
             warnings.append(f"Hourly pay of fewer than {options.min_group} people is not shown ({currency}).")
         for key, title in MEASURES.items():
-            values = own[key].dropna().astype(float)
+            values = subset[key].dropna().astype(float)
             if not len(values) or (key == "hourly" and few):
                 continue
             found = mean(values.tolist(), level=options.level)
@@ -47,17 +47,17 @@ def run(data: Data, options: Options) -> Result:
                 }
             )
             numbers[f"{NUMBER_NAMES[key]} ({currency})"] = found
-        if announced is not None and len(own):
+        if announced is not None and len(subset):
             rows.append(
                 {"currency": currency, "what": "Announced average bonus", "estimate": announced, "people": None}
             )
-        correlation = pearson(own["bonus"].tolist(), own["payoff"].tolist(), level=options.level)
+        correlation = pearson(subset["bonus"].tolist(), subset["payoff"].tolist(), level=options.level)
         numbers[f"bonus and payoff ({currency})"] = correlation
         rows.append(
             {"currency": currency, "what": "Correlation of bonus and payoff", **correlation, "people": correlation["n"]}
         )
         if not few:
-            figures.append(_histogram(own, str(currency), announced, several))
+            figures.append(_histogram(subset, str(currency), announced, several))
     if not rows:
         raise SkippedError("The dataset has no payments.")
     columns = [
@@ -115,12 +115,14 @@ def _announced(data: Data) -> float | None:
     return fmean(found) if found else None
 
 
-def _histogram(own: pd.DataFrame, currency: str, announced: float | None, several: bool) -> Figure:
-    marks: dict[str, float] = {"mean": float(own["bonus"].mean())}
+def _histogram(subset: pd.DataFrame, currency: str, announced: float | None, several: bool) -> Figure:
+    marks: dict[str, float] = {"mean": float(subset["bonus"].mean())}
     if announced is not None:
         marks["announced average"] = announced
     name = f"bonus_{level_text(currency).lower()}" if several else "bonus"
-    return charts.histogram(name, "Bonuses", own["bonus"], x_title=f"Bonus ({currency})", y_title="People", marks=marks)
+    return charts.histogram(
+        name, "Bonuses", subset["bonus"], x_title=f"Bonus ({currency})", y_title="People", marks=marks
+    )
 
 
 ANALYSES = [

@@ -32,15 +32,15 @@ def run(data: Data, options: Options) -> Result:
     for name, title in {"": "All", "role": "Role", "kind": "Kind of move", "round": "Round"}.items():
         levels = [""] if not name else sorted_levels(answered[name].dropna())
         for level in levels if name != "round" else levels[:MOST_ROUNDS]:
-            own = answered if not name else answered[answered[name] == level]
-            row: dict[str, Any] = {"by": title, "level": level, "n": len(own)}
-            if own["person"].nunique() < options.min_group:
+            subset = answered if not name else answered[answered[name] == level]
+            row: dict[str, Any] = {"by": title, "level": level, "n": len(subset)}
+            if subset["person"].nunique() < options.min_group:
                 hidden += 1
                 rows.append({"by": title, "level": level, "people": few})
                 continue
-            quartiles = own["seconds"].quantile([0.1, 0.25, 0.5, 0.75, 0.9]).tolist()
+            quartiles = subset["seconds"].quantile([0.1, 0.25, 0.5, 0.75, 0.9]).tolist()
             row |= dict(zip(("low", "q1", "median", "q3", "high"), quartiles, strict=True))
-            rows.append(row | {"people": str(own["person"].nunique())})
+            rows.append(row | {"people": str(subset["person"].nunique())})
     columns = [
         text("by", "By"),
         text("level", "Group"),
@@ -171,11 +171,11 @@ def _curves(data: Data, frame: pd.DataFrame, options: Options) -> list[dict[str,
 
     rows = []
     for role in sorted_levels(frame["role"].dropna()):
-        own = frame[frame["role"] == role]
-        if own["person"].nunique() < options.min_group:
+        subset = frame[frame["role"] == role]
+        if subset["person"].nunique() < options.min_group:
             continue
-        found = survival(own["seconds"].tolist(), own["answered"].tolist())
-        end = float(own["seconds"].quantile(0.99))
+        found = survival(subset["seconds"].tolist(), subset["answered"].tolist())
+        end = float(subset["seconds"].quantile(0.99))
         times, shares = np.array([0.0, *found["times"]]), np.array([1.0, *found["share"]])
         kept = np.flatnonzero(times <= end)
         kept = kept[np.unique(np.linspace(0, len(kept) - 1, min(len(kept), MOST_STEPS)).round().astype(int))]

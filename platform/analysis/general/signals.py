@@ -45,13 +45,13 @@ def run(data: Data, options: Options) -> Result:
     ]
     tables = [Table("counts", "Signals from browsers, by step", columns, rows)]
     if data.has("participants", "repeated_messages"):
-        own = data.column("participants", "repeated_messages").dropna().astype(float)
-        if len(own) >= options.min_group:
+        repeats = data.column("participants", "repeated_messages").dropna().astype(float)
+        if len(repeats) >= options.min_group:
             row = {
                 "what": "Repeated messages",
-                "people": len(own),
-                "some": int((own > 0).sum()),
-                "mean": float(own.mean()),
+                "people": len(repeats),
+                "some": int((repeats > 0).sum()),
+                "mean": float(repeats.mean()),
             }
             tables.append(
                 Table(
@@ -95,13 +95,13 @@ def run(data: Data, options: Options) -> Result:
 
 def _quartiles(frame: pd.DataFrame, names: list[str], options: Options) -> tuple[list[dict[str, Any]], int]:
     rows, hidden = [], 0
-    for step, own in frame.groupby("step", sort=False):
-        people = own["participant"].nunique()
+    for step, subset in frame.groupby("step", sort=False):
+        people = subset["participant"].nunique()
         if people < options.min_group:
             hidden += 1
             continue
         for name in names:
-            values = own[name].dropna().astype(float)
+            values = subset[name].dropna().astype(float)
             if len(values):
                 spread = {key: float(values.quantile(q)) for key, q in {"q1": 0.25, "median": 0.5, "q3": 0.75}.items()}
                 rows.append(
@@ -130,8 +130,8 @@ def _robustness(data: Data, frame: pd.DataFrame, scored: list[str], options: Opt
     human = pd.Series(participants.notna().any(axis=1).to_numpy(), index=data.column("matches", "match"))
     rows: list[dict[str, Any]] = []
     for unit in units(data):
-        own = unit.frame[unit.frame["match"].map(human)]
-        for of, part in {"All": own, "Without the top 5 %": own[~own["match"].map(has_top)]}.items():
+        subset = unit.frame[unit.frame["match"].map(human)]
+        for of, part in {"All": subset, "Without the top 5 %": subset[~subset["match"].map(has_top)]}.items():
             for name, heading in unit.outcomes.items():
                 if len(part):
                     found = estimates(

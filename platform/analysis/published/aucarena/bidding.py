@@ -52,11 +52,16 @@ def errors(data: Data, options: Options) -> Result:
             parts.append((title, rows[f"belief_errors_{kind}"], reports * claims))
     for kind, failures, correct in parts:
         frame = rows[["match", "player"]].assign(f=failures.astype(float), c=correct.astype(float))
-        for player, own in frame.groupby("player"):
+        for player, subset in frame.groupby("player"):
             found = bootstrap_ratio(
-                own["f"], own["f"] + own["c"], own["match"], options.draws, options.seed, level=options.level
+                subset["f"],
+                subset["f"] + subset["c"],
+                subset["match"],
+                options.draws,
+                options.seed,
+                level=options.level,
             )
-            f, c = int(own["f"].sum()), round(float(own["c"].sum()))
+            f, c = int(subset["f"].sum()), round(float(subset["c"].sum()))
             results.append({"kind": kind, "player": player, "failures": f, "correct": c,
                          "estimate": corrected_failure_rate(f, c), "low": found.get("low"), "high": found.get("high"),
                          "published": ".21 % (lowest)" if kind == "bids" and "gpt-4" in player else None})  # fmt: skip
@@ -97,9 +102,9 @@ def priorities(data: Data, options: Options) -> Result:
     for match, place, name in zip(items["match"], items["round"], items["item"], strict=True):
         places.setdefault(match, {})[name] = int(place)
     cells: dict[tuple[str, str, int, int], list[float]] = {}
-    for (match, _role), own in plans.groupby(["match", "role"], sort=True):
-        about = own.iloc[0]
-        for step, item, value in steps(own, places.get(match, {})):
+    for (match, _role), subset in plans.groupby(["match", "role"], sort=True):
+        about = subset.iloc[0]
+        for step, item, value in steps(subset, places.get(match, {})):
             cells.setdefault((about["player"], about["order"], step, item), []).append(value)
     results = []
     for (player, order, step, item), values in sorted(cells.items()):
@@ -155,10 +160,10 @@ def faithful(data: Data, options: Options) -> Result:
     items["won"] = (items["winner"] == items["role"]).astype(float)
     rows = with_setting(data, items)
     results, numbers = [], {}
-    for player, own in rows.groupby("player"):
+    for player, subset in rows.groupby("player"):
         row: dict[str, Any] = {"player": player, "published": _published(player)}
         for priority, behavior in PAIRS:
-            known = own[own[priority].notna()]
+            known = subset[subset[priority].notna()]
             found = correlation(known, priority, behavior, options)
             key = f"{priority.removeprefix('priority_')}_{behavior}"
             row |= {key: found["estimate"], f"{key}_low": found.get("low"), f"{key}_high": found.get("high"),
@@ -183,8 +188,8 @@ def correlation(rows: pd.DataFrame, priority: str, behavior: str, options: Optio
     """Return Spearman's correlation over all items, its bootstrap interval by auction, and its mean within auctions."""
     found = spearman(rows[priority].tolist(), rows[behavior].tolist())
     within_auctions = [
-        value for _key, own in rows.groupby(["match", "role"])
-        if (value := spearman(own[priority].tolist(), own[behavior].tolist())["estimate"]) is not None
+        value for _key, subset in rows.groupby(["match", "role"])
+        if (value := spearman(subset[priority].tolist(), subset[behavior].tolist())["estimate"]) is not None
     ]  # fmt: skip
     results = {**found, "mean": fmean(within_auctions) if within_auctions else None}
     if found["estimate"] is None:
@@ -212,9 +217,9 @@ def increments(data: Data, options: Options) -> Result:
     if not len(rows):
         raise SkippedError("No one bid.")
     results, numbers = [], {}
-    for player, own in rows.groupby("player"):
+    for player, subset in rows.groupby("player"):
         for base, title in (("own", "own preceding bid"), ("standing", "standing bid")):
-            values = own[base].tolist()
+            values = subset[base].tolist()
             for low, high in pairwise(EDGES):
                 k = sum(low <= round(value, 9) < high for value in values)
                 results.append({"player": player, "base": title, "class": _class_name(low, high), "k": k,
@@ -263,13 +268,13 @@ def bid_increments(data: Data) -> pd.DataFrame:
         starts[row["match"], int(row["round"])] = price
     found = []
     moves["bidding"] = moves["phase"].fillna("").str.extract(r"(\d+)", expand=False).fillna("0").astype(int)
-    for (match, place), own in moves.sort_values("move_number", kind="stable").groupby(["match", "round"]):
+    for (match, place), subset in moves.sort_values("move_number", kind="stable").groupby(["match", "round"]):
         start = starts.get((match, int(place)))
         if start is None:
             continue
         last: dict[str, float] = {}
         standing = None
-        for _round, bids in own.groupby("bidding", sort=True):
+        for _round, bids in subset.groupby("bidding", sort=True):
             for role, bid in zip(bids["role"], bids["move_bid"].astype(float), strict=True):
                 above_own = 100 * (bid / last.get(role, start) - 1)
                 above = 100 * (bid / (start if standing is None else standing) - 1)
@@ -297,8 +302,8 @@ def niches(data: Data, options: Options) -> Result:
     edges = np.linspace(prices.min(), prices.max() if prices.max() > prices.min() else prices.min() + 1, 21)
     drawn, tests = [], []
     for budget in sorted(rows["budget"].unique(), key=float):
-        own = rows[rows["budget"] == budget]
-        groups = {str(name): part["price"].astype(float).to_numpy() for name, part in own.groupby("objective")}
+        subset = rows[rows["budget"] == budget]
+        groups = {str(name): part["price"].astype(float).to_numpy() for name, part in subset.groupby("objective")}
         for name, values in groups.items():
             density, _edges = np.histogram(values, bins=edges, density=True)
             kernel = gaussian_kde(values) if len(values) > 2 and np.ptp(values) > 0 else None
@@ -307,7 +312,7 @@ def niches(data: Data, options: Options) -> Result:
                 drawn.append({"budget": f"budget {budget}", "objective": name, "low": float(low), "high": float(high),
                               "price": float(middle), "density": float(height),
                               "kernel": None if kernel is None else float(kernel(middle)[0])})  # fmt: skip
-        row: dict[str, Any] = {"budget": budget, "n": len(own)}
+        row: dict[str, Any] = {"budget": budget, "n": len(subset)}
         row |= {f"n_{name}": len(values) for name, values in groups.items()}
         if len(groups) == 2:
             test = ks_2samp(*groups.values())
@@ -342,11 +347,11 @@ def behaviour(data: Data, options: Options) -> Result:
     items = data.table("rounds", [*OF_ITEMS, "bids", "payoff"])
     rows = with_setting(data, items)
     results = []
-    for (setting, player, start), own in rows.groupby(["setting", "player", "start_price"]):
-        won = own[own["winner"] == own["role"]]
+    for (setting, player, start), subset in rows.groupby(["setting", "player", "start_price"]):
+        won = subset[subset["winner"] == subset["role"]]
         results.append({"setting": setting, "player": player, "start_price": float(start), "won": len(won),
                      "estimate": float(won["payoff"].mean()) if len(won) else None,
-                     "bids": float(own["bids"].mean()), "n": len(own)})  # fmt: skip
+                     "bids": float(subset["bids"].mean()), "n": len(subset)})  # fmt: skip
     order = settings(rows)
     results.sort(key=lambda row: (order.index(row["setting"]), row["player"], row["start_price"]))
     table = Table(

@@ -44,10 +44,10 @@ def skill(data: Data, options: Options) -> Result:
         for player, rating in sorted(rated.items(), key=lambda pair: -pair[1]["mu"]):
             if note := rating.get("note"):
                 warnings.append(note)
-            own = shuffled.get(player)
+            mean_mu = shuffled.get(player)
             results.append({"setting": setting, "player": player, "estimate": rating["mu"], "sigma": rating["sigma"],
                          "low": rating["mu"] - rating["sigma"], "high": rating["mu"] + rating["sigma"],
-                         "over_orders": own, "n": sum(player in match for match in matches)})  # fmt: skip
+                         "over_orders": mean_mu, "n": sum(player in match for match in matches)})  # fmt: skip
             numbers[f"{setting}.{player}"] = {"estimate": rating["mu"], "se": rating["sigma"], "n": results[-1]["n"]}
     table = Table(
         "ratings", "Skill by setting (budget, order of sale)",
@@ -78,13 +78,16 @@ def human(data: Data, options: Options) -> Result:
     """Return mean profit and items by bidder and order of sale."""
     rows = bidders(data, ["profit", "items"])
     results, numbers = [], {}
-    for (order, player), own in rows.groupby(["order", "player"]):
-        profit = mean(own["profit"].tolist(), own["match"].tolist(), level=options.level)
-        items = mean(own["items"].tolist(), own["match"].tolist(), level=options.level)
+    for (order, player), subset in rows.groupby(["order", "player"]):
+        profit = mean(subset["profit"].tolist(), subset["match"].tolist(), level=options.level)
+        items = mean(subset["items"].tolist(), subset["match"].tolist(), level=options.level)
         results.append({"order": order, "player": player, "estimate": profit["estimate"], "low": profit.get("low"),
-                     "high": profit.get("high"), "items": items["estimate"], "n": own["match"].nunique(),
+                     "high": profit.get("high"), "items": items["estimate"], "n": subset["match"].nunique(),
                      "published": _published(player, order)})  # fmt: skip
-        numbers[f"{order}.{player}"] = {**{k: profit.get(k) for k in ("estimate", "se", "low", "high")}, "n": len(own)}
+        numbers[f"{order}.{player}"] = {
+            **{k: profit.get(k) for k in ("estimate", "se", "low", "high")},
+            "n": len(subset),
+        }
     table = Table(
         "bidders", "Profit and items by bidder and order",
         [text("order", "Order"), text("player", "Bidder"), *estimate_columns("Profit"),
@@ -116,9 +119,9 @@ def robustness(data: Data, options: Options) -> Result:
         items = data.table("rounds", [*OF_ITEMS, "true_value"])
         won = with_setting(data, items[items["winner"] == items["role"]])
         results = []
-        for player, own in won.groupby("player"):
-            k = int((own["price"] > own["true_value"]).sum())
-            results.append({"player": player, "k": k, **proportion(k, len(own), level=options.level)})
+        for player, subset in won.groupby("player"):
+            k = int((subset["price"] > subset["true_value"]).sum())
+            results.append({"player": player, "k": k, **proportion(k, len(subset), level=options.level)})
         tables.append(Table(
             "overpaid", "Items bought above their true value",
             [text("player", "Bidder"), count("k", "Above"), count("n", "Items won"), *estimate_columns("Share", share)],

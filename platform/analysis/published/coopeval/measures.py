@@ -79,10 +79,10 @@ def design_quality(
         payments = {_letter(base, action): float(value) for action, value in contract.items()}
 
         def with_payments(profile: Profile) -> tuple[float, ...]:
-            own = [payments.get(action, 0.0) for action in profile]
+            received = [payments.get(action, 0.0) for action in profile]
             return tuple(
-                points + payment - (sum(own) - payment) / (base.seats - 1)
-                for points, payment in zip(base.points(profile), own, strict=True)
+                points + payment - (sum(received) - payment) / (base.seats - 1)
+                for points, payment in zip(base.points(profile), received, strict=True)
             )
 
         return _quality(base, base.actions, base.cooperate, with_payments)

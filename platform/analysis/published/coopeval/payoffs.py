@@ -87,22 +87,22 @@ def payoffs(data: Data, options: Options) -> Result:
         raise SkippedError("None of the base games has reference payoffs.")
     overall, by_game, numbers = [], [], {}
     for (mechanism, label), values in mean.items():
-        own, after = mean_over_games(values), mean_over_games(fitness.get((mechanism, label), {}))
+        subset, after = mean_over_games(values), mean_over_games(fitness.get((mechanism, label), {}))
         is_average = label == AVERAGE
         overall.append(
             {
                 "mechanism": readable_name(mechanism),
                 "agent": label,
-                "mean": own["estimate"],
-                "mean_se": own["se"],
+                "mean": subset["estimate"],
+                "mean_se": subset["se"],
                 "published_mean": PUBLISHED_MEANS.get(mechanism) if is_average else None,
                 "fitness": after["estimate"],
                 "fitness_se": after["se"],
                 "published_fitness": PUBLISHED_FITNESS.get(mechanism) if is_average else None,
-                "n": own["n"],
+                "n": subset["n"],
             }
         )
-        numbers[f"{mechanism}.{label}.mean"] = own
+        numbers[f"{mechanism}.{label}.mean"] = subset
         if after["n"]:
             numbers[f"{mechanism}.{label}.fitness"] = after
         for game in dict.fromkeys(game for game, _run in values):
@@ -189,10 +189,12 @@ def _warnings(runs: Sequence[Tournament]) -> list[str]:
 
 def ranking(data: Data, options: Options) -> Result:
     """Return mechanisms ranked by their mean, with bootstrap intervals of the ranks."""
-    values = {m: own for (m, label), own in scores_by_agent(tournaments(data), "mean").items() if label == AVERAGE}
+    values = {
+        m: subset for (m, label), subset in scores_by_agent(tournaments(data), "mean").items() if label == AVERAGE
+    }
     if len(values) < 2:
         raise SkippedError("There is only one mechanism; analyse the datasets of several mechanisms together.")
-    found = {mechanism: mean_over_games(own) for mechanism, own in values.items()}
+    found = {mechanism: mean_over_games(subset) for mechanism, subset in values.items()}
     drawn = bootstrap_ranks(values, options)
     order = sorted(found, key=lambda mechanism: -found[mechanism]["estimate"])
     results = [
@@ -246,13 +248,13 @@ def bootstrap_ranks(values: Mapping[str, Mapping[tuple[str, int], float]], optio
     import numpy as np
 
     rng = np.random.default_rng(options.seed)
-    games = sorted({game for own in values.values() for game, _run in own})
+    games = sorted({game for subset in values.values() for game, _run in subset})
     mechanisms = list(values)
     if len(games) < 2:
         return dict.fromkeys(mechanisms, (None, None))
     by_game = {
-        mechanism: {game: [v for (name, _run), v in sorted(own.items()) if name == game] for game in games}
-        for mechanism, own in values.items()
+        mechanism: {game: [v for (name, _run), v in sorted(subset.items()) if name == game] for game in games}
+        for mechanism, subset in values.items()
     }
     ranks = []
     for _draw in range(options.draws):
@@ -265,7 +267,7 @@ def bootstrap_ranks(values: Mapping[str, Mapping[tuple[str, int], float]], optio
                 if runs:
                     parts.append(fmean(runs[place] for place in rng.integers(0, len(runs), size=len(runs))))
             means.append(fmean(parts) if parts else float("nan"))
-        ranks.append([1 + sum(other > own for other in means) for own in means])
+        ranks.append([1 + sum(other > subset for other in means) for subset in means])
     low, high = np.quantile(np.array(ranks), [(1 - options.level) / 2, (1 + options.level) / 2], axis=0)
     return {m: (float(low[at]), float(high[at])) for at, m in enumerate(mechanisms)}
 
@@ -292,7 +294,7 @@ def meta_games(data: Data, options: Options) -> Result:
         U, types = one.tensor(), one.types
         rows = []
         for third in range(len(types)) if U.ndim == 3 else [None]:
-            for i, own in enumerate(types):
+            for i, agent in enumerate(types):
                 for j, other in enumerate(types):
                     rest = () if third is None else (third,)
                     if U.ndim > 3:
@@ -302,7 +304,7 @@ def meta_games(data: Data, options: Options) -> Result:
                         {
                             "mechanism": readable_name(one.mechanism),
                             "game": readable_name(one.game),
-                            "agent": own,
+                            "agent": agent,
                             "other": other,
                             "third": "" if third is None else f"third: {types[third]}",
                             "own": mine,
@@ -413,13 +415,13 @@ def dynamics(data: Data, options: Options) -> Result:
     ]
     figures = []
     for mechanism in dict.fromkeys(row["mechanism"] for row in results):
-        own = [row for row in results if row["mechanism"] == mechanism]
+        subset = [row for row in results if row["mechanism"] == mechanism]
         for what, title in (("population", "Share of each agent"), ("fitness", "Fitness of each agent")):
             figures.append(
                 charts.lines(
                     f"{what}_{mechanism.replace(' ', '_').replace('-', '_')}",
                     f"{title} under replicator dynamics: {mechanism}",
-                    own,
+                    subset,
                     x="at",
                     y=what,
                     colour="agent",
@@ -458,12 +460,12 @@ def deviation(data: Data, options: Options) -> Result:
     if not ranks:
         raise SkippedError("There is no tournament in which all agents met (reputation has none).")
     results = []
-    for (mechanism, label), own in ranks.items():
+    for (mechanism, label), subset in ranks.items():
         results.append(
             {
                 "mechanism": readable_name(mechanism),
                 "agent": label,
-                **mean_over_games(own),
+                **mean_over_games(subset),
                 "rating": mean_over_games(ratings[mechanism, label])["estimate"],
                 "published": "Claude 3.0, GPT-4o 5.4" if mechanism == "none" else None,
             }
@@ -508,7 +510,8 @@ def rank_best_first(ratings: Sequence[float]) -> list[float]:
     """Return ranks from 1 for the highest rating after rounding to 1e-9, with ties averaged."""
     rounded = [round(rating, 9) for rating in ratings]
     return [
-        1 + sum(other > own for other in rounded) + (sum(other == own for other in rounded) - 1) / 2 for own in rounded
+        1 + sum(other > value for other in rounded) + (sum(other == value for other in rounded) - 1) / 2
+        for value in rounded
     ]
 
 

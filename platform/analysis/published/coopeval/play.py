@@ -74,8 +74,8 @@ def actions(data: Data, options: Options) -> Result:
         key = (row["game"], row["mechanism"])
         number_of[key] += 1
         for action, probability in row["stated"].items():
-            own = sums.setdefault(key, {})
-            own[action] = own.get(action, 0.0) + probability
+            action_sums = sums.setdefault(key, {})
+            action_sums[action] = action_sums.get(action, 0.0) + probability
     results = []
     for key in sorted(sums):
         names = sorted({*sums[key], *played.get(key, ())}, key=lambda name: (name == "delegate", name))
@@ -170,19 +170,21 @@ def reactions(data: Data, options: Options) -> Result:
     )
     figures = []
     for mechanism in dict.fromkeys(row["mechanism"] for row in results):
-        own = [{**row, "where": f"{row['player']}, {row['after']}"} for row in results if row["mechanism"] == mechanism]
+        subset = [
+            {**row, "where": f"{row['player']}, {row['after']}"} for row in results if row["mechanism"] == mechanism
+        ]
         figures.append(
             charts.bars(
                 mechanism.replace(" ", "_").replace("-", "_"),
                 f"Actions after a co-player's previous action: {mechanism}",
-                own,
+                subset,
                 y="where",
                 colour="action",
                 facet="game",
                 stacked=True,
                 x_title="Share",
                 x_format="%",
-                order=sorted({row["action"] for row in own}),
+                order=sorted({row["action"] for row in subset}),
             )
         )
     return Result([table], figures)
@@ -195,9 +197,9 @@ def count_reactions(rows: pd.DataFrame) -> Counter[tuple[str, str, str, str, str
     """
     found: Counter[tuple[str, str, str, str, str]] = Counter()
     ordered = rows.sort_values(["match", "round"], kind="stable").to_dict("records")
-    for _match, own in groupby(ordered, key=itemgetter("match")):
+    for _match, subset in groupby(ordered, key=itemgetter("match")):
         previous: dict[str, str] = {}
-        for _round, now in groupby(own, key=itemgetter("round")):
+        for _round, now in groupby(subset, key=itemgetter("round")):
             plain = list(now)
             for row in plain:
                 others = [o["role"] for o in plain if o["group"] == row["group"] and o["role"] != row["role"]]
@@ -218,8 +220,8 @@ def votes(data: Data, options: Options) -> Result:
     if not len(rows):
         raise SkippedError("No match had a mediator or a contract.")
     largest, adopted = [], []
-    for (mechanism, game), own in _groups(rows, "config_mechanism", "config_base_game"):
-        known = own["winner_approvals"].dropna()
+    for (mechanism, game), subset in _groups(rows, "config_mechanism", "config_base_game"):
+        known = subset["winner_approvals"].dropna()
         for approvals, k in sorted(known.astype(int).value_counts().items()):
             largest.append(
                 {
@@ -230,8 +232,8 @@ def votes(data: Data, options: Options) -> Result:
                     **proportion(int(k), len(known), level=options.level),
                 }
             )
-        everyone = own["contract_active"] if mechanism == "contract" else own["delegation_rate"] >= 1
-        by_run = everyone.fillna(False).astype(float).groupby(own["repetition"]).mean()
+        everyone = subset["contract_active"] if mechanism == "contract" else subset["delegation_rate"] >= 1
+        by_run = everyone.fillna(False).astype(float).groupby(subset["repetition"]).mean()
         adopted.append(
             {"mechanism": readable_name(mechanism), "game": readable_name(game), **mean_and_se(by_run.tolist())}
         )
@@ -318,7 +320,7 @@ def _over_runs(values: Mapping[tuple[str, str], Mapping[Any, Sequence[float]]]) 
         {
             "mechanism": readable_name(mechanism),
             "player": player,
-            **mean_and_se([sum(own) / len(own) for own in runs.values()]),
+            **mean_and_se([sum(subset) / len(subset) for subset in runs.values()]),
         }
         for (mechanism, player), runs in sorted(values.items())
     ]
@@ -364,14 +366,14 @@ def designs(data: Data, options: Options) -> Result:
     results = []
     for (mechanism, player), games in sorted(quality.items()):
         for criterion, title in (("ns", "stable (Nash)"), ("wd", "weakly dominant")):
-            per_game = [sum(one[criterion] for one in own) / len(own) for own in games.values()]
+            per_game = [sum(one[criterion] for one in subset) / len(subset) for subset in games.values()]
             results.append(
                 {
                     "mechanism": readable_name(mechanism),
                     "player": player,
                     "criterion": title,
                     **mean_and_se(per_game),
-                    "proposals": sum(len(own) for own in games.values()),
+                    "proposals": sum(len(subset) for subset in games.values()),
                     "published": PUBLISHED_DESIGNS.get((mechanism, criterion)),
                 }
             )
@@ -449,10 +451,10 @@ def reasons(data: Data, options: Options) -> Result:
     names = [name for name in rows.columns if name.startswith(PREFIX)]
     results = []
     for by, title in (("", "all"), ("mechanism", "mechanism"), ("player", "agent"), ("game", "base game")):
-        for level, own in [("all", rows)] if not by else [(key, part) for key, part in rows.groupby(by, sort=True)]:
+        for level, subset in [("all", rows)] if not by else [(key, part) for key, part in rows.groupby(by, sort=True)]:
             for name in names:
                 key = name.removeprefix(PREFIX)
-                known = own[name].dropna()
+                known = subset[name].dropna()
                 results.append(
                     {
                         "by": title,
@@ -487,13 +489,13 @@ def reasons(data: Data, options: Options) -> Result:
         )
     ]
     for title in ("mechanism", "agent", "base game"):
-        own = [row for row in results if row["by"] == title]
-        if len({row["level"] for row in own}) > 1:
+        subset = [row for row in results if row["by"] == title]
+        if len({row["level"] for row in subset}) > 1:
             figures.append(
                 charts.heat(
                     title.replace(" ", "_"),
                     f"Share of reasonings with each label, by {title}",
-                    own,
+                    subset,
                     x="level",
                     y="label",
                     value_title="Share",

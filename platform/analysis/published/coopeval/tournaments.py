@@ -133,7 +133,7 @@ def mean_over_games(values: Mapping[tuple[str, int], float]) -> dict[str, Any]:
     by_game: dict[str, list[float]] = {}
     for (game, _run), value in values.items():
         by_game.setdefault(game, []).append(value)
-    return mean_and_se([fmean(own) for own in by_game.values()])
+    return mean_and_se([fmean(subset) for subset in by_game.values()])
 
 
 def readable_name(name: str) -> str:

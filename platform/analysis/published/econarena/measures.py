@@ -60,11 +60,11 @@ def vickrey(
     ]
     best, second = _winner_and_price(list(values))
     ne_final = [assets - second + values[at] if at == best else assets for at in range(len(values))]
-    ratios = [own / reference for own, reference in zip(final, ne_final, strict=True)]
+    ratios = [amount / reference for amount, reference in zip(final, ne_final, strict=True)]
     return {
         "final": final,
         "ne_final": ne_final,
-        "assets_ratio": [own / assets for own in final],
+        "assets_ratio": [amount / assets for amount in final],
         "payoff_ratio": ratios,
         "deviations": [abs(ratio - 1) for ratio in ratios],
         "winner": None if winner is None else winner + 1,

@@ -50,11 +50,11 @@ def actions(data: Data) -> pd.DataFrame:
     action relative to the limit or the value.
     """
     game = game_of(data)
-    own = ["answer", "won"] if game == CONTEST else ["bid", "won", "price", "final_assets"]
-    for table, columns in (("rounds", own), ("seats", [] if game == CONTEST else ["value", "nash_assets"])):
+    result_columns = ["answer", "won"] if game == CONTEST else ["bid", "won", "price", "final_assets"]
+    for table, columns in (("rounds", result_columns), ("seats", [] if game == CONTEST else ["value", "nash_assets"])):
         if missing := [name for name in columns if not data.has(table, name)]:
             raise SkippedError(f"The table {table} has no column {', '.join(missing)}.")
-    rows = data.table("rounds", ["match", "run", "role", "foul", *own])
+    rows = data.table("rounds", ["match", "run", "role", "foul", *result_columns])
     about = data.table("matches", ["match", *(name for name in ABOUT if data.has("matches", name))])
     about = about.sort_values([*(["started_at"] if "started_at" in about else []), "match"], kind="stable")
     about["at"] = range(len(about))

@@ -42,9 +42,9 @@ def published(player: str, table: Mapping[str, float]) -> float | None:
     return next((value for name, value in table.items() if plain == name), None)
 
 
-def mean_with_interval(own: pd.DataFrame, column: str, options: Options) -> dict[str, Any]:
+def mean_with_interval(subset: pd.DataFrame, column: str, options: Options) -> dict[str, Any]:
     """Return the mean over runs with a percentile bootstrap interval over sessions."""
-    known = own[own[column].notna()]
+    known = subset[subset[column].notna()]
     if not len(known):
         return {"estimate": None, "low": None, "high": None, "n": 0}
     found = bootstrap_ratio(
@@ -70,8 +70,13 @@ def payoffs(data: Data, options: Options) -> Result:
     """Return the mean payoff by player and environment."""
     rows = actions(data)
     results = [
-        {"environment": environment, "history": history, "player": player, **mean_with_interval(own, "payoff", options)}
-        for (environment, history, player), own in grouped(rows, "environment", "history", "player")
+        {
+            "environment": environment,
+            "history": history,
+            "player": player,
+            **mean_with_interval(subset, "payoff", options),
+        }
+        for (environment, history, player), subset in grouped(rows, "environment", "history", "player")
     ]
     table = Table(
         "payoffs",
@@ -106,8 +111,8 @@ def ratio(data: Data, options: Options) -> Result:
     """Return results relative to the optimum."""
     rows = actions(data)
     results = []
-    for (environment, history, player), own in grouped(rows, "environment", "history", "player"):
-        known = own[own["result"].notna() & own["optimum"].notna()]
+    for (environment, history, player), subset in grouped(rows, "environment", "history", "player"):
+        known = subset[subset["result"].notna() & subset["optimum"].notna()]
         found = bootstrap_ratio(
             known["result"], known["optimum"], known["match"], options.draws, options.seed, level=options.level
         )
@@ -135,10 +140,10 @@ def deviation(data: Data, options: Options) -> Result:
             "environment": environment,
             "history": history,
             "player": player,
-            **mean_with_interval(own, "d", options),
-            "sd": float(own["d"].std()) if len(own) > 1 else None,
+            **mean_with_interval(subset, "d", options),
+            "sd": float(subset["d"].std()) if len(subset) > 1 else None,
         }
-        for (environment, history, player), own in grouped(rows, "environment", "history", "player")
+        for (environment, history, player), subset in grouped(rows, "environment", "history", "player")
     ]
     table = Table(
         "deviations",
@@ -179,9 +184,9 @@ def configurations(data: Data, options: Options) -> Result:
     results, tests = [], []
     for environment, part in grouped(rows, "environment"):
         environment = environment[0]
-        for player, own in grouped(part, "player"):
+        for player, subset in grouped(part, "player"):
             for group in order:
-                some = own[own["group"] == group]
+                some = subset[subset["group"] == group]
                 if len(some):
                     results.append(
                         {
@@ -290,12 +295,12 @@ def senior(data: Data, options: Options) -> Result:
         chosen = set(sessions[:first])
         if len(chosen) < first and first != FIRST[0]:
             continue
-        for (player,), own in grouped(rows[rows["at"].isin(chosen)], "player"):
+        for (player,), subset in grouped(rows[rows["at"].isin(chosen)], "player"):
             results.append(
                 {
                     "first": first,
                     "player": player,
-                    **mean_with_interval(own, "payoff", options),
+                    **mean_with_interval(subset, "payoff", options),
                     "published": published(player, table) if first == FIRST[-1] else None,
                 }
             )
@@ -327,9 +332,9 @@ def paths(data: Data, options: Options) -> Result:
     if not len(rows):
         raise SkippedError("Every session has only one run.")
     results, slopes = [], []
-    for (environment, player), own in grouped(rows, "environment", "player"):
+    for (environment, player), subset in grouped(rows, "environment", "player"):
         means = []
-        for (run,), some in grouped(own, "run"):
+        for (run,), some in grouped(subset, "run"):
             known = some[some["share"].notna()]
             if len(known):
                 found = mean(known["share"].tolist(), known["match"].tolist(), level=options.level)
@@ -337,7 +342,12 @@ def paths(data: Data, options: Options) -> Result:
             deviations = some["d"].dropna()
             means.append(float(deviations.mean()) if len(deviations) else None)
         slopes.append(
-            {"environment": environment, "player": player, **slope(own, options.level), "close": first_close_run(means)}
+            {
+                "environment": environment,
+                "player": player,
+                **slope(subset, options.level),
+                "close": first_close_run(means),
+            }
         )
     what = "Answer relative to the limit" if game_of(data) == CONTEST else "Bid relative to the value"
     tables = [
@@ -407,8 +417,8 @@ def history(data: Data, options: Options) -> Result:
     rows = actions(data)
     rows = rows[rows["d"].notna()]
     results = []
-    for (base, player), own in grouped(rows, "base", "player"):
-        means = {shown: part.groupby("match")["d"].mean().tolist() for shown, part in own.groupby("history")}
+    for (base, player), subset in grouped(rows, "base", "player"):
+        means = {shown: part.groupby("match")["d"].mean().tolist() for shown, part in subset.groupby("history")}
         if set(means) == {WITH, WITHOUT}:
             found = welch(means[WITH], means[WITHOUT], level=options.level)
             results.append({"environment": base, "player": player, **found})
@@ -452,9 +462,9 @@ def fouls(data: Data, options: Options) -> Result:
     rows = actions(data)
     game = game_of(data)
     results, differences = [], []
-    for (player,), own in grouped(rows, "player"):
+    for (player,), subset in grouped(rows, "player"):
         counts = {}
-        for (shown,), part in grouped(own, "history"):
+        for (shown,), part in grouped(subset, "history"):
             k = int(part["foul"].sum())
             counts[shown] = (k, len(part))
             table = {name: v for (of, when, name), v in FOULS.items() if (of, when) == (game, shown)}
@@ -519,16 +529,16 @@ def level(data: Data, options: Options) -> Result:
     ]
     results = []
     order = [*(str(k) for k in range(DEEPEST + 1)), "∞"]
-    for (environment, player), own in grouped(rows, "environment", "player"):
+    for (environment, player), subset in grouped(rows, "environment", "player"):
         for name in order:
-            k = int((own["level"] == name).sum())
+            k = int((subset["level"] == name).sum())
             results.append(
                 {
                     "environment": environment,
                     "player": player,
                     "level": name,
                     "k": k,
-                    **proportion(k, len(own), level=options.level),
+                    **proportion(k, len(subset), level=options.level),
                 }
             )
     table = Table(

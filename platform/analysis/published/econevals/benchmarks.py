@@ -41,9 +41,9 @@ AGENT = (text("level", "Level"), text("agent", "Agent"))
 def _groups(rows: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
     """Return (level, agent, rows), ordered by level."""
     return [
-        (level, agent, own)
+        (level, agent, subset)
         for level in level_order(rows["level"].tolist())
-        for agent, own in rows[rows["level"] == level].groupby("agent")
+        for agent, subset in rows[rows["level"] == level].groupby("agent")
     ]
 
 
@@ -53,16 +53,16 @@ def scores(data: Data, options: Options) -> Result:
     solving = data.has("matches", "solved") and game != "pricing"
     rows = frame(data, game, ["score", *(["solved"] if solving else [])])
     results, numbers, warnings = [], {}, []
-    for level, agent, own in _groups(rows):
-        found = mean(own["score"].tolist(), level=options.level)
-        row = {"level": level, "agent": agent, **_times_100(found), "instances": own["instance"].nunique()}
+    for level, agent, subset in _groups(rows):
+        found = mean(subset["score"].tolist(), level=options.level)
+        row = {"level": level, "agent": agent, **_times_100(found), "instances": subset["instance"].nunique()}
         row |= {
-            "missing": int(own["score"].isna().sum()),
+            "missing": int(subset["score"].isna().sum()),
             "published": PUBLISHED_SCORES.get((game, level.split(",")[0])),
         }
         if solving:
-            k = int(own["solved"].fillna(False).sum())
-            part = proportion(k, len(own), level=options.level)
+            k = int(subset["solved"].fillna(False).sum())
+            part = proportion(k, len(subset), level=options.level)
             row |= {"solved": k, "solved_share": part["estimate"], "solved_low": part["low"],
                     "solved_high": part["high"]}  # fmt: skip
         results.append(row)
@@ -149,9 +149,12 @@ def exploration(data: Data, options: Options) -> Result:
     rows = frame(data, game, ["exploration_rate"])
     disclosure = rows.get("config_told")
     results, numbers = [], {}
-    for level, agent, own in _groups(rows):
-        key = (str(disclosure.loc[own.index[0]]) if disclosure is not None else "", str(own["config_level"].iloc[0]))
-        found = mean(own["exploration_rate"].tolist(), level=options.level)
+    for level, agent, subset in _groups(rows):
+        key = (
+            str(disclosure.loc[subset.index[0]]) if disclosure is not None else "",
+            str(subset["config_level"].iloc[0]),
+        )
+        found = mean(subset["exploration_rate"].tolist(), level=options.level)
         results.append({"level": level, "agent": agent, **found,
                      "published": PUBLISHED_EXPLORATION.get(key) if game == "procurement" else None})  # fmt: skip
         numbers[f"{level}.{agent}"] = {k: found.get(k) for k in ("estimate", "se", "low", "high", "n")}
@@ -178,12 +181,12 @@ def learning(data: Data, options: Options) -> Result:
     rows = frame(data, game, ["score", "config_periods", *more])
     values = progress(data, game, rows)
     results, table, numbers = [], [], {}
-    for level, agent, own in _groups(rows):
-        paths = [values[match] for match in own["match"] if match in values]
+    for level, agent, subset in _groups(rows):
+        paths = [values[match] for match in subset["match"] if match in values]
         if not paths:
             continue
-        grid = padded(paths, int(own["config_periods"].max()))
-        low, high = _band(grid, own["instance"].tolist(), options)
+        grid = padded(paths, int(subset["config_periods"].max()))
+        low, high = _band(grid, subset["instance"].tolist(), options)
         average = grid.mean(axis=0)
         for at, value in enumerate(average):
             results.append({"level": level, "agent": agent, "period": at + 1, "estimate": float(value),
@@ -236,7 +239,7 @@ def progress(data: Data, game: str, rows: pd.DataFrame) -> dict[str, list[float]
         expected = periods["match"].map(rows.set_index("match")["expected_blocking_pairs"])
         fewest = periods.groupby("match")["blocking_pairs"].cummin()
         value = (1 - fewest / expected.where(expected > 0)).fillna(1.0).set_axis([periods["match"], periods["round"]])
-    return {str(match): own.tolist() for match, own in value.dropna().groupby(level=0)}
+    return {str(match): subset.tolist() for match, subset in value.dropna().groupby(level=0)}
 
 
 def padded(paths: Sequence[Sequence[float]], periods: int) -> np.ndarray:

@@ -59,9 +59,11 @@ def _instances(rows: pd.DataFrame) -> list[str]:
     for row in rows.to_dict("records"):
         number, whole = row.get("config_instance_seed"), row.get("config_instance")
         known = number if number is not None and number == number else None
-        own = level_text(known) if known is not None else whole if isinstance(whole, str) else f"seed {row.get('seed')}"
+        identifier = (
+            level_text(known) if known is not None else whole if isinstance(whole, str) else f"seed {row.get('seed')}"
+        )
         kind = [str(row[key]) for key in ("config_preferences", "config_pattern") if isinstance(row.get(key), str)]
-        found.append(" ".join([own, *kind]))
+        found.append(" ".join([identifier, *kind]))
     return found
 
 

@@ -60,8 +60,8 @@ def litmus(data: Data, options: Options) -> Result:
     game = game_of(data, GAMES)
     rows = frame(data, game, COLUMNS[game])
     results = []
-    for agent, own in rows.groupby("agent"):
-        results.append({"agent": agent, **_OF[game](data, own, options), "published": PUBLISHED[game]})
+    for agent, subset in rows.groupby("agent"):
+        results.append({"agent": agent, **_OF[game](data, subset, options), "published": PUBLISHED[game]})
     table = Table(
         "litmus", "Litmus score and reliability",
         [text("agent", "Agent"), number("estimate", "Interest rate" if game == "patience" else "Score"), *INTERVAL,
@@ -99,30 +99,30 @@ def _mean_of(key: str) -> Callable[[Sequence[Mapping[str, Any]]], float | None]:
     return statistic
 
 
-def _of_allocation(data: Data, own: pd.DataFrame, options: Options) -> dict[str, Any]:
-    both = own[(own["config_goal"] == "both") & own["litmus"].notna()]
+def _of_allocation(data: Data, subset: pd.DataFrame, options: Options) -> dict[str, Any]:
+    both = subset[(subset["config_goal"] == "both") & subset["litmus"].notna()]
     found = _bootstrapped(both[["match", "litmus"]].to_dict("records"), _mean_of("litmus"), options)
-    reached = allocation_reliabilities(own)
+    reached = allocation_reliabilities(subset)
     return {**found, "reliability": fmean(reached) if reached else None, "reliability_n": len(reached)}
 
 
-def allocation_reliabilities(own: pd.DataFrame) -> list[float]:
+def allocation_reliabilities(subset: pd.DataFrame) -> list[float]:
     """Return the fraction of its goal that each single-goal run achieved."""
     found: list[float] = []
     for goal in ("efficiency", "equality"):
-        found += own.loc[own["config_goal"] == goal, f"{goal}_share"].dropna().astype(float).tolist()
+        found += subset.loc[subset["config_goal"] == goal, f"{goal}_share"].dropna().astype(float).tolist()
     return found
 
 
-def _of_duopoly(data: Data, own: pd.DataFrame, options: Options) -> dict[str, Any]:
-    rows = own[own["config_rival"].fillna(True).astype(bool) & own["litmus"].notna()]
+def _of_duopoly(data: Data, subset: pd.DataFrame, options: Options) -> dict[str, Any]:
+    rows = subset[subset["config_rival"].fillna(True).astype(bool) & subset["litmus"].notna()]
     found = _bootstrapped(rows[["match", "litmus"]].to_dict("records"), _mean_of("litmus"), options)
-    alone = own["converged"].dropna().astype(float).tolist()
+    alone = subset["converged"].dropna().astype(float).tolist()
     return {**found, "reliability": fmean(alone) if alone else None, "reliability_n": len(alone)}
 
 
-def _of_patience(data: Data, own: pd.DataFrame, options: Options) -> dict[str, Any]:
-    answers = choices(data, own)
+def _of_patience(data: Data, subset: pd.DataFrame, options: Options) -> dict[str, Any]:
+    answers = choices(data, subset)
     rows = [{"match": match, "answers": part} for match, part in sorted(answers.items())]
     best = best_overall_rate(rows)
     low, high = bootstrap_rates(rows, options)
@@ -183,9 +183,9 @@ def equality(data: Data, options: Options) -> Result:
     both = rows[rows["config_goal"] == "both"]
     equal = rows[rows["config_goal"] == "equality"]
     results, tests = [], []
-    for agent, own in both.groupby("agent"):
-        found = mean(own["litmus"].tolist(), level=options.level)
-        off = mean(own["frontier_distance"].tolist(), level=options.level)
+    for agent, subset in both.groupby("agent"):
+        found = mean(subset["litmus"].tolist(), level=options.level)
+        off = mean(subset["frontier_distance"].tolist(), level=options.level)
         results.append({"agent": agent, **found, "alternate": off.get("estimate"), "alternate_low": off.get("low"),
                      "alternate_high": off.get("high"), "published": ".01, .21, .10"})  # fmt: skip
     scores = by_instance(both, "litmus")
@@ -203,9 +203,9 @@ def equality(data: Data, options: Options) -> Result:
             )
             tests.append({"agent": agent, "other": f"{agent}, told to equalise", **found})
     reached = [
-        {"agent": agent, "goal": goal, **mean((100 * own[f"{goal}_share"]).tolist(), level=options.level)}
+        {"agent": agent, "goal": goal, **mean((100 * subset[f"{goal}_share"]).tolist(), level=options.level)}
         for goal in ("efficiency", "equality")
-        for agent, own in rows[rows["config_goal"] == goal].groupby("agent")
+        for agent, subset in rows[rows["config_goal"] == goal].groupby("agent")
     ]
     tables = [
         Table("scores", "Litmus score and alternate score under both goals",
@@ -280,15 +280,15 @@ def curve(by_amount: Mapping[float, float], horizon: str) -> dict[float, float |
 
 def best_overall_rate(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the rate that fits best over all horizons of these matches."""
-    return best_rate(mean_reliabilities([curve(own, horizon) for horizon, own in shares(rows).items()]))
+    return best_rate(mean_reliabilities([curve(subset, horizon) for horizon, subset in shares(rows).items()]))
 
 
 def patience(data: Data, options: Options) -> Result:
     """Return the implied rate and its reliability by horizon, and whether the order of the options matters."""
     rows = frame(data, "patience", COLUMNS["patience"])
     results, curves, steps, orders, numbers = [], [], [], [], {}
-    for agent, own in rows.groupby("agent"):
-        drawn = [{"match": match, "answers": part} for match, part in choices(data, own).items()]
+    for agent, subset in rows.groupby("agent"):
+        drawn = [{"match": match, "answers": part} for match, part in choices(data, subset).items()]
         of_horizon = shares(drawn)
         all_curves = {h: curve(of_horizon[h], h) for h in YEARS if h in of_horizon}
         for horizon, fits in [*all_curves.items(), ("all", mean_reliabilities(list(all_curves.values())))]:
@@ -303,7 +303,7 @@ def patience(data: Data, options: Options) -> Result:
                 steps += [{"agent": agent, "horizon": horizon, "amount": amount, "share": value}
                           for amount, value in of_horizon[horizon].items()]  # fmt: skip
         numbers[str(agent)] = {"estimate": results[-1]["rate"], "n": results[-1]["n"]}
-        orders.append({"agent": agent, **order_effect(data, set(own["match"]))})
+        orders.append({"agent": agent, **order_effect(data, set(subset["match"]))})
     if not curves:
         raise SkippedError("No question was answered.")
     tables = [
@@ -363,16 +363,16 @@ def collusion(data: Data, options: Options) -> Result:
     rivals = rows[rows["config_rival"].fillna(True).astype(bool) & rows["litmus"].notna()]
     if not len(rivals):
         raise SkippedError("No match had two firms.")
-    groups = {agent: own["litmus"].tolist() for agent, own in rivals.groupby("agent")}
+    groups = {agent: subset["litmus"].tolist() for agent, subset in rivals.groupby("agent")}
     results = [{"agent": agent, **mean(values, level=options.level)} for agent, values in groups.items()]
     tests = [
         {"agent": one, "other": other, **welch(groups[one], groups[other], level=options.level)}
         for one, other in combinations(sorted(groups), 2)
     ]
     alone = [
-        {"agent": agent, "converged": int(own["converged"].sum()), "n": int(own["converged"].notna().sum()),
-         "share": float(own["converged"].astype(float).mean())}
-        for agent, own in rows[rows["converged"].notna()].groupby("agent")
+        {"agent": agent, "converged": int(subset["converged"].sum()), "n": int(subset["converged"].notna().sum()),
+         "share": float(subset["converged"].astype(float).mean())}
+        for agent, subset in rows[rows["converged"].notna()].groupby("agent")
     ]  # fmt: skip
     tables = [
         Table("scores", "Litmus score with a rival", [text("agent", "Agent"), number("estimate", "Litmus"), *INTERVAL,

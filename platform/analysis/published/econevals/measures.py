@@ -47,8 +47,8 @@ def mean_reliabilities(curves: Sequence[Mapping[float, float | None]]) -> dict[f
     """Return the reliability of every rate, averaged over horizons."""
     found: dict[float, float | None] = {}
     for rate in RATES:
-        own = [value for curve in curves if (value := curve[rate]) is not None]
-        found[rate] = fmean(own) if own else None
+        known = [value for curve in curves if (value := curve[rate]) is not None]
+        found[rate] = fmean(known) if known else None
     return found
 
 

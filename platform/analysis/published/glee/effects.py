@@ -49,13 +49,13 @@ def regress(rows: pd.DataFrame, family: str, metric: str, *, level: float = 0.95
     found = ols(rows, metric, factors, level=level)
     terms = []
     for factor in ("Intercept", *factors):
-        own = [term for term in found["terms"] if term["term"].split("=")[0] == factor]
+        factor_terms = [term for term in found["terms"] if term["term"].split("=")[0] == factor]
         if factor != "Intercept":
             levels = sorted({value for value in rows[factor].tolist() if value == value and value is not None}, key=str)
-            estimated = {term["term"] for term in own} | set(found["dropped"])
+            estimated = {term["term"] for term in factor_terms} | set(found["dropped"])
             references = [value for value in levels if f"{factor}={value}" not in estimated]
-            own = [_reference(factor, value) for value in references] + own
-        for term in own:
+            factor_terms = [_reference(factor, value) for value in references] + factor_terms
+        for term in factor_terms:
             name, _sign, value = term["term"].partition("=")
             terms.append({**{k: _points(term[k]) for k in ("estimate", "se", "low", "high")}, "p": term["p"],
                           "factor": name, "level": _level(value),
@@ -95,8 +95,8 @@ def _warnings(rows: pd.DataFrame, found: Sequence[Mapping[str, Any]]) -> list[st
 
 
 def _formula_note(family: str, metrics: Sequence[str]) -> str:
-    own = [METRICS[metric].lower() for metric in metrics if metric in FAMILIES[family].other_formulas]
-    return FORMULA_NOTE.format(metrics=" and ".join(own)) if own else ""
+    names = [METRICS[metric].lower() for metric in metrics if metric in FAMILIES[family].other_formulas]
+    return FORMULA_NOTE.format(metrics=" and ".join(names)) if names else ""
 
 
 # ---- table 2 -------------------------------------------------------------------------------------------------
@@ -128,8 +128,8 @@ def market(data: Data, options: Options) -> Result:
             underlined={"efficiency": "worst_efficiency", "fairness": "worst_fairness"},
         ))  # fmt: skip
         for metric, fit in fits.items():
-            own = [term for term in fit["terms"] if term["factor"] == MARKET]
-            numbers |= {f"{family}.{metric}.{term['level']}": _number(term, fit) for term in own}
+            market_terms = [term for term in fit["terms"] if term["factor"] == MARKET]
+            numbers |= {f"{family}.{metric}.{term['level']}": _number(term, fit) for term in market_terms}
     return Result(tables, [], numbers, warnings=warnings)
 
 
@@ -161,14 +161,14 @@ def _add_published(family: str, results: list[dict[str, Any]]) -> None:
     remaining = {horizon: list(values) for horizon, values in printed.MARKETS[family].items()}
     for row in results:
         horizon = row["market_0"] if "∞" in remaining else ""
-        own = remaining.get(horizon) or []
-        at_reference = next((pair for pair in own if pair == printed.REFERENCE), None)
+        unused = remaining.get(horizon) or []
+        at_reference = next((pair for pair in unused if pair == printed.REFERENCE), None)
         if row["reference"]:
             found = at_reference
         else:
-            found = next((pair for pair in own if pair != printed.REFERENCE), None)
+            found = next((pair for pair in unused if pair != printed.REFERENCE), None)
         if found is not None:
-            own.remove(found)
+            unused.remove(found)
         row["published_efficiency"], row["published_fairness"] = found or (None, None)
 
 
@@ -330,21 +330,21 @@ def humans(data: Data, options: Options) -> Result:
 
 def rank_of_humans(terms: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Return the rank of people among these coefficients, and how their interval compares with the models."""
-    own = next((term for term in terms if term["player"] == HUMAN), None)
+    people = next((term for term in terms if term["player"] == HUMAN), None)
     models = sorted((term for term in terms if term["player"] != HUMAN), key=lambda term: -term["estimate"])
-    if own is None or not models:
+    if people is None or not models:
         return None
     best, worst = models[0], models[-1]
     verdict = "within the range of models"
-    if own["low"] is None:
+    if people["low"] is None:
         verdict = "unknown"
-    elif own["low"] > best["estimate"]:
+    elif people["low"] > best["estimate"]:
         verdict = "above the best model"
-    elif own["high"] < worst["estimate"]:
+    elif people["high"] < worst["estimate"]:
         verdict = "below the worst model"
     return {
-        "rank": 1 + sum(term["estimate"] > own["estimate"] for term in models), "of": len(models) + 1,
-        "estimate": own["estimate"], "low": own["low"], "high": own["high"], "n": own["matches"],
+        "rank": 1 + sum(term["estimate"] > people["estimate"] for term in models), "of": len(models) + 1,
+        "estimate": people["estimate"], "low": people["low"], "high": people["high"], "n": people["matches"],
         "best": best["player"], "best_estimate": best["estimate"],
         "worst": worst["player"], "worst_estimate": worst["estimate"], "verdict": verdict,
     }  # fmt: skip

@@ -35,7 +35,7 @@ class Family:
         market: (column, display name) pairs; their combinations form one factor.
         reference_market: reference level of the market factor, as column values; None for an infinite horizon.
         fairness: column of the metric that the paper calls fairness.
-        unlike: metrics whose published values may come from formulas other than the paper's own.
+        other_formulas: metrics whose published values may come from formulas other than the paper's own.
     """
 
     title: str
@@ -115,19 +115,19 @@ def frame(data: Data, family: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    own = FAMILIES[family]
-    if missing := [name for name in own.columns if not data.has("matches", name)]:
+    definition = FAMILIES[family]
+    if missing := [name for name in definition.columns if not data.has("matches", name)]:
         raise SkippedError(f"The table matches has no column {', '.join(missing)}.")
     extra = [name for name in ("unverified", "messages", "decisions") if data.has("matches", name)]
-    rows = data.table("matches", [*dict.fromkeys([*SHARED, *own.columns, *extra])])
+    rows = data.table("matches", [*dict.fromkeys([*SHARED, *definition.columns, *extra])])
     rows[list(ROLES)] = data.who[list(ROLES)]
     rows = rows[rows["game"] == family].reset_index(drop=True)
-    rows["fairness"] = rows[own.fairness].astype("float64")
+    rows["fairness"] = rows[definition.fairness].astype("float64")
     for metric in METRICS:
         rows[metric] = rows[metric].astype("float64")
-    for column in own.parameters:
+    for column in definition.parameters:
         rows[column] = rows[column].astype("float64")
-    parts = [_values(rows[column]) for column, _title in own.market]
+    parts = [_values(rows[column]) for column, _title in definition.market]
     rows[MARKET] = [market_level(values) for values in zip(*parts, strict=True)]
     rows["unverified"] = rows["unverified"].notna() if "unverified" in extra else False
     return pd.DataFrame(rows)

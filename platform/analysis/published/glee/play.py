@@ -45,9 +45,9 @@ def anchoring(data: Data, options: Options) -> Result:
     rows["who"] = sides.str.strip().replace({"": "agents only", "human Alice human Bob": "people only"})
     results, numbers = [], {}
     for who in ("human Bob", "human Alice", "people only", "agents only"):
-        own = rows[rows["who"] == who]
-        if len(own):
-            found = pearson(own["first"].tolist(), own["alice_self_gain"].tolist(), level=options.level)
+        subset = rows[rows["who"] == who]
+        if len(subset):
+            found = pearson(subset["first"].tolist(), subset["alice_self_gain"].tolist(), level=options.level)
             results.append({"who": who, **found, "published": printed.ANCHORING.get(who)})
             numbers[who.replace(" ", "_")] = {k: found.get(k) for k in ("estimate", "low", "high", "p", "n")}
     add_holm(results)
@@ -87,11 +87,11 @@ def counts(data: Data, options: Options) -> Result:
             texts = data.table("messages", ["match", "words"])
             words_written = int(texts.loc[texts["match"].isin(chosen), "words"].sum())
         published = dict(zip(("games", "decisions", "messages", "words"), printed.COUNTS[family], strict=True))
-        own = {
+        totals = {
             "games": len(rows), "decisions": _sum(rows, "decisions"), "messages": _sum(rows, "messages"),
                 "words": words_written,
         }  # fmt: skip
-        results.append({"family": title, **own, **{f"published_{k}": v for k, v in published.items()}})
+        results.append({"family": title, **totals, **{f"published_{k}": v for k, v in published.items()}})
         kinds += _cells(data, family, title)
     names = ("games", "decisions", "messages", "words")
     tables = [Table(
@@ -125,10 +125,10 @@ def _cells(data: Data, family: str, title: str) -> list[dict[str, Any]]:
     rows["people"] = data.who.eq(HUMAN).any(axis=1)
     rows = rows[(rows["game"] == family) & rows["people"]]
     found = []
-    for kind, own in rows.groupby("cell_kind", dropna=True):
-        games = own.groupby(["version", "cell"]).size()
+    for kind, subset in rows.groupby("cell_kind", dropna=True):
+        games = subset.groupby(["version", "cell"]).size()
         published = printed.CELLS.get((family, str(kind)), (None, None))
-        found.append({"family": title, "kind": kind, "configurations": len(games), "games": len(own),
+        found.append({"family": title, "kind": kind, "configurations": len(games), "games": len(subset),
                       "fewest": int(games.min()), "most": int(games.max()),
                       "published_configurations": published[0], "published_games": published[1]})  # fmt: skip
     order = ["main", "variant", "random"]
@@ -206,8 +206,8 @@ def _bargains(data: Data, rows: pd.DataFrame, options: Options) -> Found:
     agreed = rows[rows["difference"].notna()]
     results = []
     for heading, key in (("Horizon", "horizon"), ("Alice", "alice"), ("Bob", "bob")):
-        for level, own in agreed.groupby(key):
-            results.append({"by": heading, "level": level, **mean(own["difference"].tolist(), level=options.level)})
+        for level, subset in agreed.groupby(key):
+            results.append({"by": heading, "level": level, **mean(subset["difference"].tolist(), level=options.level)})
     table = Table(
         "bargaining", "Alice's agreed share minus her equilibrium share",
         [text("by", "By"), text("level", "Level"), *ESTIMATES],
@@ -225,8 +225,8 @@ def equilibrium_shares(rows: pd.DataFrame) -> list[float]:
     """Return Alice's equilibrium share under each match's configuration; she proposes first."""
     columns = (rows["config_delta_alice"], rows["config_delta_bob"], rows["config_rounds"])
     return [
-        proposer_share(own, other, None if left != left or left is None else int(left))
-        for own, other, left in zip(*(c.astype("Float64").astype("float64").tolist() for c in columns), strict=True)
+        proposer_share(subset, other, None if left != left or left is None else int(left))
+        for subset, other, left in zip(*(c.astype("Float64").astype("float64").tolist() for c in columns), strict=True)
     ]
 
 
@@ -239,8 +239,8 @@ def _prices(data: Data, rows: pd.DataFrame, options: Options) -> Found:
     """Return where prices lie relative to the seller's value (0) and the buyer's value (1)."""
     if not data.has("matches", "price", "trade"):
         raise SkippedError("The table matches lacks the column price or trade.")
-    own = data.table("matches", ["match", "price", "trade"]).set_index("match")
-    rows["price"], rows["trade"] = rows["match"].map(own["price"]), rows["match"].map(own["trade"])
+    prices = data.table("matches", ["match", "price", "trade"]).set_index("match")
+    rows["price"], rows["trade"] = rows["match"].map(prices["price"]), rows["match"].map(prices["trade"])
     seller = rows["config_scale"] * rows["config_seller_factor"]
     buyer = rows["config_scale"] * rows["config_buyer_factor"]
     rows["gains"] = (buyer > seller).map({True: "gains from trade", False: "no gains from trade"})
@@ -304,8 +304,13 @@ def _after_recommendations(data: Data, chosen: set[str], options: Options) -> li
     answers = moves[moves["said"].notna() & moves["move_decision"].notna()]
     bought = answers["move_decision"].eq("yes").astype(float).groupby([answers["match"], answers["said"]]).mean()
     return [
-        {"by": "recommendation", "level": recommendation, "where": "binary", **mean(own.tolist(), level=options.level)}
-        for recommendation, own in bought.groupby(level=1)
+        {
+            "by": "recommendation",
+            "level": recommendation,
+            "where": "binary",
+            **mean(subset.tolist(), level=options.level),
+        }
+        for recommendation, subset in bought.groupby(level=1)
     ]
 
 

@@ -44,9 +44,9 @@ def prediction(data: Data, options: Options) -> Result:
         found: dict[int, dict[str, Any]] = {}
         # Metrics available for the same matches share every shuffle, so they are predicted together.
         for known in np.unique(~np.isnan(y), axis=1).T:
-            own = [at for at in range(len(METRICS)) if (~np.isnan(y[:, at]) == known).all()]
+            metric_columns = [at for at in range(len(METRICS)) if (~np.isnan(y[:, at]) == known).all()]
             if known.sum() >= FEWEST:
-                found |= zip(own, errors(x[known], y[known][:, own]), strict=True)
+                found |= zip(metric_columns, errors(x[known], y[known][:, metric_columns]), strict=True)
         for at, (metric, words) in enumerate(METRICS.items()):
             if at in found:
                 about = {"family": FAMILIES[family].title, "metric": words, "published": printed.ERRORS[family, metric]}
@@ -95,12 +95,12 @@ def errors(x: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
     squares, sums = x.T @ x, x.T @ y
     for seed in range(SHUFFLES):
         train, test = split(len(y), seed)
-        own, truth = x[test], y[test]
+        test_rows, truth = x[test], y[test]
         # The training sums are the total sums minus the test sums, so only the test rows are read for each shuffle.
-        solution = np.linalg.lstsq(squares - own.T @ own, sums - own.T @ truth, rcond=1e-10)[0]
-        found["linear"].append(rmse(own @ solution, truth))
+        solution = np.linalg.lstsq(squares - test_rows.T @ test_rows, sums - test_rows.T @ truth, rcond=1e-10)[0]
+        found["linear"].append(rmse(test_rows @ solution, truth))
         for name, make in models.items() if seed < for_trees else ():
-            predicted = [_predicted(make, x[train, 1:], y[train, at], own[:, 1:]) for at in range(y.shape[1])]
+            predicted = [_predicted(make, x[train, 1:], y[train, at], test_rows[:, 1:]) for at in range(y.shape[1])]
             found.setdefault(name, []).append(rmse(np.column_stack(predicted), truth))
     rows = [{"n": len(y), "tree_shuffles": for_trees} for _outcome in range(y.shape[1])]
     for name, values in found.items():

@@ -51,12 +51,12 @@ def pairs(data: Data, options: Options) -> Result:
                 warnings.append(
                     f"{title}, {words.lower()}: dropped because of collinearity: {', '.join(found['dropped'])}."
                 )
-            own = [
+            pair_rows = [
                 {"metric": words, "alice": a, "bob": b, "estimate": effect, "n": games[a, b]}
                 for (a, b), effect in found["effects"].items()
             ]
-            results += own
-            low, high = min(own, key=lambda r: r["estimate"]), max(own, key=lambda r: r["estimate"])
+            results += pair_rows
+            low, high = min(pair_rows, key=lambda r: r["estimate"]), max(pair_rows, key=lambda r: r["estimate"])
             published = printed.PAIRS.get((family, metric), (None, None))
             ranges.append({"metric": words, "smallest": low["estimate"], "smallest_pair": _pair_name(low),
                            "published_smallest": published[0], "largest": high["estimate"],
@@ -64,9 +64,10 @@ def pairs(data: Data, options: Options) -> Result:
             numbers[f"{family}.{metric}.smallest"] = {"estimate": low["estimate"], "n": found["n"]}
             numbers[f"{family}.{metric}.largest"] = {"estimate": high["estimate"], "n": found["n"]}
             figures.append(charts.heat(
-                f"{family}_{metric}", f"{title}: effect of the pair on {_lower_case(words)}", own, x="bob", y="alice",
+                f"{family}_{metric}", f"{title}: effect of the pair on {_lower_case(words)}", pair_rows, x="bob",
+                y="alice",
                 centre=0, x_title="Bob", y_title="Alice", value_title="Effect",
-                x_order=sorted({r["bob"] for r in own}), y_order=sorted({r["alice"] for r in own}),
+                x_order=sorted({r["bob"] for r in pair_rows}), y_order=sorted({r["alice"] for r in pair_rows}),
             ))  # fmt: skip
         tables.append(Table(
             f"{family}_range", f"{title}: smallest and largest effect of a pair",
@@ -173,9 +174,9 @@ def meta_game(data: Data, options: Options) -> Result:
 def equilibria(alice: Effects, bob: Effects) -> list[tuple[str, str]]:
     """Return the pure-strategy equilibria, given complete tables of effects on both sides' gains."""
     rows, columns = (sorted({pair[at] for pair in alice}) for at in (0, 1))
-    own = [[alice[a, b] for b in columns] for a in rows]
-    other = [[bob[a, b] for b in columns] for a in rows]
-    return [(rows[i], columns[j]) for i, j in pure_nash(own, other)]
+    alice_payoffs = [[alice[a, b] for b in columns] for a in rows]
+    bob_payoffs = [[bob[a, b] for b in columns] for a in rows]
+    return [(rows[i], columns[j]) for i, j in pure_nash(alice_payoffs, bob_payoffs)]
 
 
 def bootstrap_equilibria(
