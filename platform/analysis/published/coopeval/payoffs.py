@@ -267,7 +267,7 @@ def bootstrap_ranks(values: Mapping[str, Mapping[tuple[str, int], float]], optio
                 if runs:
                     parts.append(fmean(runs[place] for place in rng.integers(0, len(runs), size=len(runs))))
             means.append(fmean(parts) if parts else float("nan"))
-        ranks.append([1 + sum(other > subset for other in means) for subset in means])
+        ranks.append([1 + sum(other > value for other in means) for value in means])
     low, high = np.quantile(np.array(ranks), [(1 - options.level) / 2, (1 + options.level) / 2], axis=0)
     return {m: (float(low[at]), float(high[at])) for at, m in enumerate(mechanisms)}
 

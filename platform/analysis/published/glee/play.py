@@ -225,8 +225,10 @@ def equilibrium_shares(rows: pd.DataFrame) -> list[float]:
     """Return Alice's equilibrium share under each match's configuration; she proposes first."""
     columns = (rows["config_delta_alice"], rows["config_delta_bob"], rows["config_rounds"])
     return [
-        proposer_share(subset, other, None if left != left or left is None else int(left))
-        for subset, other, left in zip(*(c.astype("Float64").astype("float64").tolist() for c in columns), strict=True)
+        proposer_share(delta_alice, delta_bob, None if left != left or left is None else int(left))
+        for delta_alice, delta_bob, left in zip(
+            *(c.astype("Float64").astype("float64").tolist() for c in columns), strict=True
+        )
     ]
 
 
