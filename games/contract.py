@@ -509,9 +509,9 @@ def hidden_draws_stay_hidden(case: Case) -> None:
             true, shadow = (start(case.game, seed, redraw_unknown_to=whom)[0] for whom in (None, role))
             _alike(case, role, true, shadow, f"draws unknown to it with seed {seed}", revealing=True)
         for moment in rng.sample(walk.moments, min(4, len(walk.moments))):
-            fork = replace(moment.before, redraw_unknown_to=role)
+            redrawn = replace(moment.before, redraw_unknown_to=role)
             since = f"draws unknown to it since event {moment.before.last}"
-            _alike(case, role, moment.before, fork, since, revealing=True)
+            _alike(case, role, moment.before, redrawn, since, revealing=True)
 
 
 def _alike(case: Case, role: Role, true: Play, shadow: Play, what: str, *, revealing: bool) -> None:

@@ -104,7 +104,7 @@ class _Sessions:
         )
 
 
-def with_people(title: str, config: Mapping[str, Json], *, minutes: int, turn_seconds: int) -> StudyPreset:
+def studies_with_people(title: str, config: Mapping[str, Json], *, minutes: int, turn_seconds: int) -> StudyPreset:
     """Return ready-made studies of one game: one person among models, two people among models, people only."""
     return StudyPreset(
         title=title,

@@ -36,7 +36,9 @@ def benchmark(title: str, summary: str, source: str, config: Mapping[str, Json])
     return CollectionPreset(title, summary, source, environments, settings=SETTINGS)
 
 
-def alone(title: str, source: str, config: Mapping[str, Json], *, minutes: int, turn_seconds: int) -> StudyPreset:
+def one_person_study(
+    title: str, source: str, config: Mapping[str, Json], *, minutes: int, turn_seconds: int
+) -> StudyPreset:
     """Return a ready-made study in which a person plays alone; on time-out the last submission is repeated."""
     return StudyPreset(
         title=title,
@@ -55,7 +57,7 @@ Result = Mapping[str, Any]
 """A finished match: {config, agents, payoffs, metrics, records}, as `Game.stage_configurations` has them."""
 
 
-def by_agents(
+def table_by_agents(
     matches: Iterable[Result], columns: Mapping[str, Callable[[Sequence[Result]], float | None]], *, title: str
 ) -> list[Block]:
     """Return a table with one row per combination of agents, in seat order, and figures computed from their matches.
@@ -75,7 +77,7 @@ def by_agents(
     return [Table("agents", title, (_("Agents"), _("Matches"), *columns), rows)]
 
 
-def scores(game: type[Any], matches: Iterable[Result]) -> list[Block]:
+def score_tables(game: type[Any], matches: Iterable[Result]) -> list[Block]:
     """Return a benchmark's scores, level by level."""
     by_level: defaultdict[str, list[Result]] = defaultdict(list)
     for match in matches:
@@ -88,7 +90,7 @@ def scores(game: type[Any], matches: Iterable[Result]) -> list[Block]:
     return [
         block
         for level, played in by_level.items()
-        for block in by_agents(played, figures, title=_("Level {level}").format(level=level))
+        for block in table_by_agents(played, figures, title=_("Level {level}").format(level=level))
     ]
 
 

@@ -151,8 +151,8 @@ class Case:
             return list(given or candidates(type(self.game), name, current))
         if given:
             return [[*current[:at], value, *current[at + 1 :]] for value in given]
-        guessed = [value for value in candidates(type(self.game), name, current) if isinstance(value, list)]
-        return [v for v in guessed if len(v) == len(current) and v == [*current[:at], v[at], *current[at + 1 :]]]
+        guesses = [value for value in candidates(type(self.game), name, current) if isinstance(value, list)]
+        return [v for v in guesses if len(v) == len(current) and v == [*current[:at], v[at], *current[at + 1 :]]]
 
 
 def split_key(key: str) -> tuple[str, int | None]:

@@ -584,7 +584,7 @@ def stages(
     play, found = start(game, seed)[0], []
     for role, move in moves:
         found.append(game.stage(play.state))
-        play, _made = submit(play, role, move)
+        play, _new_events = submit(play, role, move)
     return found
 
 
@@ -611,7 +611,7 @@ def story(play: Play, events: Sequence[Event], role: Role) -> list[View | OwnMov
         if event.data["role"] == role:
             entries.append(OwnMove(event.number, current.forms(role), event.data["move"], current))
         before = current
-        current, _made = submit(current, event.data["role"], event.data["move"], by=event.data.get("by"))
+        current, _new_events = submit(current, event.data["role"], event.data["move"], by=event.data.get("by"))
         if notices := learnt(before, event.data["role"], event.data["move"], current, role):
             entries.append(notices)
     return entries

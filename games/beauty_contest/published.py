@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from random import Random
 
-from games.econarena import Treatment, preset, with_people
+from games.econarena import Treatment, preset, studies_with_people
 from games.grids import Grid
 from games.interface import Json
 from games.lineups import CollectionPreset, StudyPreset
@@ -43,7 +43,7 @@ PRESETS: Mapping[str, CollectionPreset] = {
 }
 
 STUDIES: Mapping[str, StudyPreset] = {
-    "econarena-contest-people": with_people(
+    "econarena-contest-people": studies_with_people(
         "Economics Arena: beauty contest with people", {"runs": 6, "history_depth": 3}, minutes=8, turn_seconds=90
     )
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from games.econarena import with_people
+from games.econarena import studies_with_people
 from games.grids import Grid
 from games.lineups import StudyPreset
 from games.selections import Selection
@@ -14,7 +14,7 @@ TABLES: Mapping[str, Grid] = {"econarena": {"told_of_others": ("nothing", "ratio
 SELECTIONS: Mapping[str, Selection] = {}
 
 STUDIES: Mapping[str, StudyPreset] = {
-    "econarena-english-people": with_people(
+    "econarena-english-people": studies_with_people(
         "Economics Arena: English auction with people", {"increment": 50}, minutes=6, turn_seconds=45
     )
 }

@@ -73,11 +73,11 @@ def _discounted(game: ItemAuction, lot: Lot) -> str:
     )
 
 
-def _bidder_name(game: ItemAuction, of: Role | None, role: Role) -> str:
+def _bidder_name(game: ItemAuction, bidder: Role | None, role: Role) -> str:
     """Return a bidder's name as shown to `role`."""
-    if of is None:
+    if bidder is None:
         return _("nobody")
-    return _("you") if of == role else game.role_title(of)
+    return _("you") if bidder == role else game.role_title(bidder)
 
 
 def _status(game: ItemAuction, state: Auction, role: Role) -> Text:

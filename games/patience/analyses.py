@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from analysis.published.econevals.measures import mean_reliabilities, reliabilities
-from games.econevals import Result, by_agents
+from games.econevals import Result, table_by_agents
 from games.interface import Block
 from games.patience.rates import YEARS, Compounding, ImpliedRates, best_fit
 from games.words import gettext as _
@@ -49,7 +49,7 @@ def results(game: type[Any], matches: Iterable[Result]) -> list[Block]:
     horizons = [horizon for horizon in YEARS if any(_horizon(match) == horizon for match in played)]
     overall = [(_("All horizons"), played)] if len(horizons) > 1 else []
     by_horizon = [(horizon, [match for match in played if _horizon(match) == horizon]) for horizon in horizons]
-    return [block for title, rows in (*overall, *by_horizon) for block in by_agents(rows, _FIGURES, title=title)]
+    return [block for title, rows in (*overall, *by_horizon) for block in table_by_agents(rows, _FIGURES, title=title)]
 
 
 def _horizon(match: Result) -> str:

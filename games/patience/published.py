@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from games.econevals import alone
+from games.econevals import one_person_study
 from games.grids import Grid
 from games.lineups import CollectionPreset, Environment, Lineups, StudyPreset
 from games.patience.rates import YEARS
@@ -41,7 +41,7 @@ PRESETS: Mapping[str, CollectionPreset] = {
 }
 
 STUDIES: Mapping[str, StudyPreset] = {
-    "econevals-patience-people": alone(
+    "econevals-patience-people": one_person_study(
         "EconEvals: patience with people", SOURCE, Patience.starting_config, minutes=5, turn_seconds=60
     )
 }

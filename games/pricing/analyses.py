@@ -1,5 +1,5 @@
 """Tables of this benchmark on a collection's page: mean scores by agent and level."""
 
-from games.econevals import scores as results
+from games.econevals import score_tables as results
 
 __all__ = ["results"]

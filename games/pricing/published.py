@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from games.econevals import LEVELS, alone, benchmark
+from games.econevals import LEVELS, benchmark, one_person_study
 from games.grids import Grid
 from games.lineups import CollectionPreset, StudyPreset
 from games.pricing.rules import Pricing
@@ -24,7 +24,7 @@ PRESETS: Mapping[str, CollectionPreset] = {
 }
 
 STUDIES: Mapping[str, StudyPreset] = {
-    "econevals-pricing-people": alone(
+    "econevals-pricing-people": one_person_study(
         "EconEvals: pricing with people", SOURCE, Pricing.starting_config, minutes=12, turn_seconds=180
     )
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from games.econevals import LEVELS, alone, benchmark
+from games.econevals import LEVELS, benchmark, one_person_study
 from games.grids import Grid
 from games.lineups import CollectionPreset, StudyPreset
 from games.procurement.rules import Procurement
@@ -32,7 +32,7 @@ PRESETS: Mapping[str, CollectionPreset] = {
 }
 
 STUDIES: Mapping[str, StudyPreset] = {
-    "econevals-procurement-people": alone(
+    "econevals-procurement-people": one_person_study(
         "EconEvals: procurement with people", SOURCE, Procurement.starting_config, minutes=20, turn_seconds=300
     )
 }

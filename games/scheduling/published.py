@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from games.econevals import LEVELS, alone, benchmark
+from games.econevals import LEVELS, benchmark, one_person_study
 from games.grids import Grid
 from games.lineups import CollectionPreset, StudyPreset
 from games.scheduling.instances import KINDS
@@ -25,7 +25,7 @@ PRESETS: Mapping[str, CollectionPreset] = {
 }
 
 STUDIES: Mapping[str, StudyPreset] = {
-    "econevals-scheduling-people": alone(
+    "econevals-scheduling-people": one_person_study(
         "EconEvals: scheduling with people", SOURCE, Scheduling.starting_config, minutes=12, turn_seconds=240
     )
 }

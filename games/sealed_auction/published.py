@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from games.econarena import Treatment, preset, with_people
+from games.econarena import Treatment, preset, studies_with_people
 from games.grids import Grid
 from games.interface import Json
 from games.lineups import CollectionPreset, StudyPreset
@@ -44,7 +44,7 @@ PRESETS: Mapping[str, CollectionPreset] = {
 }
 
 STUDIES: Mapping[str, StudyPreset] = {
-    "econarena-sealed-people": with_people(
+    "econarena-sealed-people": studies_with_people(
         "Economics Arena: second-price auction with people", {"runs": 6, "history_depth": 3}, minutes=8, turn_seconds=90
     )
 }

@@ -249,7 +249,7 @@ def _designs(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
         rows = tuple(
             (
                 f"{letter}{by}",
-                _who(game, f"p{by}", role),
+                _player_name(game, f"p{by}", role),
                 *(_clause(game, game.design_of(state, by)[key]) for key in keys),
             )
             for by in range(1, game.base.seats + 1)
@@ -263,7 +263,7 @@ def _designs(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
             "winner",
             _("Chosen"),
             name,
-            _("{name}, by {who}").format(name=name, who=_who(game, f"p{state.winner}", role)),
+            _("{name}, by {who}").format(name=name, who=_player_name(game, f"p{state.winner}", role)),
         )
     ]
     facts += [_clause_fact(game, key, clause, mediated) for key, clause in design.items()]
@@ -272,12 +272,12 @@ def _designs(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
         Fact("approvals", _("Approvals"), approvals, _("{given} of {all}").format(given=approvals, all=game.base.seats))
     )
     if state.signed:
-        refused = [_who(game, seat, role) for seat, yes in state.signed.items() if not yes]
+        refused = [_player_name(game, seat, role) for seat, yes in state.signed.items() if not yes]
         shown = _("everybody signed") if not refused else _("refused by {names}").format(names=_listed(refused))
         facts.append(Fact("signatures", _("Signatures"), not refused, shown))
     title = _("The mediator") if mediated else _("The contract")
     votes = tuple(
-        (_who(game, seat, role), ", ".join(f"{letter}{number}" for number in given) or _("none"))
+        (_player_name(game, seat, role), ", ".join(f"{letter}{number}" for number in given) or _("none"))
         for seat, given in state.votes.items()
     )
     return [
@@ -310,8 +310,8 @@ def _played(game: SocialDilemma, played: Round, seat: Role) -> str:
     return game.label(game.actions(seat)[played.actions[seat]])
 
 
-def _who(game: SocialDilemma, of: Role, role: Role) -> str:
-    return _("you") if of == role else game.role_title(of)
+def _player_name(game: SocialDilemma, player: Role, role: Role) -> str:
+    return _("you") if player == role else game.role_title(player)
 
 
 # ---- earlier rounds ------------------------------------------------------------------------------
@@ -343,16 +343,18 @@ def histories(game: SocialDilemma, state: Dilemma, role: Role) -> tuple[tuple[Ro
     return tuple((member, _meetings(game, state.rounds, member, window, depth)) for member in group)
 
 
-def _meetings(game: SocialDilemma, rounds: Sequence[Round], of: Role, window: range, depth: int) -> tuple[Meeting, ...]:
+def _meetings(
+    game: SocialDilemma, rounds: Sequence[Round], player: Role, window: range, depth: int
+) -> tuple[Meeting, ...]:
     """Return a seat's matches in these rounds; under each, its co-players' earlier ones, `depth` levels deep."""
     found = []
     for index in reversed(window):
         played = rounds[index]
-        group = played.group(of)
+        group = played.group(player)
         players = tuple((seat, _played(game, played, seat), played.points[seat]) for seat in group)
         before = range(window.start, index)
         earlier = tuple(
-            (other, _meetings(game, rounds, other, before, depth - 1)) for other in group if other != of and before
+            (other, _meetings(game, rounds, other, before, depth - 1)) for other in group if other != player and before
         )
         found.append(Meeting(index + 1, players, earlier if depth > 1 else ()))
     return tuple(found)
@@ -382,20 +384,20 @@ def _match_rows(game: SocialDilemma, meetings: Sequence[Meeting], role: Role, ti
     for part, part_meetings in parts:
         for meeting in part_meetings:
             rows += [
-                (meeting.round, _who(game, seat, role), action, number(points), part)
+                (meeting.round, _player_name(game, seat, role), action, number(points), part)
                 for seat, action, points in meeting.players
             ]
             for other, before in meeting.earlier:
                 if (other, meeting.round) not in shown and before:
                     shown.add((other, meeting.round))
                     words = _("What {name} had done before round {round}")
-                    parts.append((words.format(name=_who(game, other, role), round=meeting.round), before))
+                    parts.append((words.format(name=_player_name(game, other, role), round=meeting.round), before))
     return rows
 
 
 def _rounds_table(game: SocialDilemma, state: Dilemma, role: Role) -> Table:
     """Return everybody's actions and points in the rounds that are shown, for repetition."""
-    titles = [_who(game, seat, role) for seat in game.roles()]
+    titles = [_player_name(game, seat, role) for seat in game.roles()]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             index + 1,
@@ -416,7 +418,7 @@ def _last_round(game: SocialDilemma, state: Dilemma, role: Role) -> Table:
     """Return the outcome of the last round in the role's own group."""
     played = state.rounds[-1]
     rows = tuple(
-        (_who(game, seat, role), _played(game, played, seat), number(played.points[seat]))
+        (_player_name(game, seat, role), _played(game, played, seat), number(played.points[seat]))
         for seat in played.group(role)
     )
     title = _("Round {number}").format(number=len(state.rounds)) if game.repeated else _("What was played")
@@ -433,7 +435,7 @@ def _result(game: SocialDilemma, state: Dilemma, role: Role) -> Facts:
             action, points = _played(game, played, seat), number(played.points[seat])
             by = _(" (by the mediator)") if seat in played.delegated else ""
             shown = _("{action}{by}: {points} points").format(action=action, by=by, points=points)
-            facts.append(Fact(f"played_{seat}", _who(game, seat, role).capitalize(), action, shown))
+            facts.append(Fact(f"played_{seat}", _player_name(game, seat, role).capitalize(), action, shown))
     else:
         facts.append(Fact("rounds", _("Rounds played"), len(state.rounds), str(len(state.rounds))))
     facts.append(Fact("payoff", _("Your result"), payoff, _("{points} points").format(points=number(payoff))))

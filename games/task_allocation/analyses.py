@@ -8,7 +8,7 @@ from operator import attrgetter
 from statistics import fmean
 from typing import Any
 
-from games.econevals import Result, by_agents
+from games.econevals import Result, table_by_agents
 from games.interface import Block
 from games.words import gettext as _
 
@@ -70,4 +70,4 @@ def results(game: type[Any], matches: Iterable[Result]) -> list[Block]:
         _("Distance from the line between the two"): "off_frontier",
     }
     figures = {title: lambda played, get=attrgetter(name): get(of(played)) for title, name in columns.items()}
-    return by_agents(matches, figures, title=_("Efficiency vs. equality"))
+    return table_by_agents(matches, figures, title=_("Efficiency vs. equality"))

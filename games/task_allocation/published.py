@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from games.econevals import SETTINGS, alone
+from games.econevals import SETTINGS, one_person_study
 from games.grids import Grid
 from games.lineups import CollectionPreset, Environment, Lineups, StudyPreset
 from games.selections import Selection
@@ -40,7 +40,7 @@ PRESETS: Mapping[str, CollectionPreset] = {
 }
 
 STUDIES: Mapping[str, StudyPreset] = {
-    "econevals-task-allocation-people": alone(
+    "econevals-task-allocation-people": one_person_study(
         "EconEvals: task allocation with people", SOURCE, TaskAllocation.starting_config, minutes=15, turn_seconds=180
     )
 }

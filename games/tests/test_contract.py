@@ -194,9 +194,9 @@ def test_missing_parts_of_a_folder_are_named(tmp_path, monkeypatch) -> None:
     (tmp_path / "go" / "texts").mkdir(parents=True)
     (tmp_path / "go" / "rules.py").touch()
     (tmp_path / "go" / "texts" / "instructions.md").touch()
-    lacking = "\n".join(contract.missing_parts("go"))
-    assert "rules.py" not in lacking and "instructions.md" not in lacking
-    assert "tests/test_*.py" in lacking
+    missing_parts = "\n".join(contract.missing_parts("go"))
+    assert "rules.py" not in missing_parts and "instructions.md" not in missing_parts
+    assert "tests/test_*.py" in missing_parts
 
 
 def test_unknown_game_fails(capsys) -> None:

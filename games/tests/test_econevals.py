@@ -91,8 +91,8 @@ def test_task_allocation_shows_litmus_score_and_reliability():
     played = [
         match("task_allocation", {"goal": goal, "instance_seed": 1}, "optimum") for goal in ("both", "efficiency")
     ]
-    ((agent, number, score, reliability, off),) = rows("task_allocation", played)["Efficiency vs. equality"]
-    assert (agent, number, score, reliability, off) == ("optimum", 2, "1", "1", "0")
+    ((agent, number, score, reliability, misses),) = rows("task_allocation", played)["Efficiency vs. equality"]
+    assert (agent, number, score, reliability, misses) == ("optimum", 2, "1", "1", "0")
 
 
 def test_patience_shows_rates_by_horizon_and_overall():

@@ -48,8 +48,8 @@ def test_invalid_grid_is_refused_with_its_error(grid, error):
 
 
 def test_incompatible_values_are_refused_as_a_combination():
-    fits = expand(get("persuasion"), {"rounds": [1, 2]}, {"qualities": ["high", "low"]})
-    assert [config["rounds"] for config in fits] == [1, 2]
+    configurations = expand(get("persuasion"), {"rounds": [1, 2]}, {"qualities": ["high", "low"]})
+    assert [config["rounds"] for config in configurations] == [1, 2]
     with pytest.raises(BadConfig, match=r"combination cannot be played.*2 for 3 rounds"):
         expand(get("persuasion"), {"rounds": [2, 3]}, {"qualities": ["high", "low"]})
 

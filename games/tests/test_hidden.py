@@ -82,8 +82,8 @@ def test_no_buyer_sees_an_unrevealed_quality(part):
             assert seen(true, "bob") == seen(shadow, "bob"), config
             mover = true.waiting_for()[0]
             move = script_answer(true, mover, "random", rng.random())
-            before, (true, _made) = true, submit(true, mover, move)
-            shadow_before, (shadow, _made) = shadow, submit(shadow, mover, move)
+            before, (true, _new_events) = true, submit(true, mover, move)
+            shadow_before, (shadow, _new_events) = shadow, submit(shadow, mover, move)
             if before.state != shadow_before.state and reveals(
                 game, before.state, applied_moves(before, mover, move), true.state, "bob"
             ):

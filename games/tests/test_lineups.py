@@ -30,10 +30,10 @@ def with_two_agents(tuples, same):
 
 @given(POOLS, SEATS, st.booleans())
 def test_product_is_every_ordered_choice(pool, seats, same):
-    wanted = with_two_agents(product(pool, repeat=seats), same)
+    expected = with_two_agents(product(pool, repeat=seats), same)
     rule = Lineups(rule="product", agents=pool, same=same)
-    if wanted:
-        assert everything(rule, numbered_roles(seats)) == wanted
+    if expected:
+        assert everything(rule, numbered_roles(seats)) == expected
     else:
         with pytest.raises(BadLineup, match="has no matches"):
             rule.count(numbered_roles(seats))
@@ -41,9 +41,9 @@ def test_product_is_every_ordered_choice(pool, seats, same):
 
 @given(POOLS, SEATS, st.booleans())
 def test_combinations_are_every_unordered_choice_with_repetitions(pool, seats, same):
-    wanted = with_two_agents(combinations_with_replacement(pool, seats), same)
-    if wanted:
-        assert everything(Lineups(rule="combinations", agents=pool, same=same), numbered_roles(seats)) == wanted
+    expected = with_two_agents(combinations_with_replacement(pool, seats), same)
+    if expected:
+        assert everything(Lineups(rule="combinations", agents=pool, same=same), numbered_roles(seats)) == expected
 
 
 @given(POOLS, SEATS)
@@ -71,8 +71,8 @@ def test_together_seats_every_agent_once():
 def test_population_seats_each_agent_in_every_position_once(types, positions):
     pool = tuple("abcde"[:types])
     [lineup] = everything(Lineups(rule="population", agents=pool), numbered_roles(types * positions))
-    sits = Counter((agent, seat % positions) for seat, agent in enumerate(lineup))
-    assert sits == Counter({(agent, position): 1 for agent in pool for position in range(positions)})
+    seatings = Counter((agent, seat % positions) for seat, agent in enumerate(lineup))
+    assert seatings == Counter({(agent, position): 1 for agent in pool for position in range(positions)})
 
 
 def test_rule_fills_only_the_seats_that_are_not_fixed():
@@ -89,7 +89,7 @@ def test_rotation_gives_every_agent_every_seat(pool, repetition):
     shift = repetition % len(pool)
     assert everything(rule, roles, repetition) == [(*pool[shift:], *pool[:shift])]
     seats = [everything(rule, roles, repetition + turn)[0] for turn in range(len(pool))]
-    assert all(set(of_seat) == set(pool) for of_seat in zip(*seats, strict=True))
+    assert all(set(agents_in_seat) == set(pool) for agents_in_seat in zip(*seats, strict=True))
 
 
 @given(POOLS, SEATS, st.integers(1, 30), st.integers(0, 3))
@@ -119,7 +119,7 @@ def test_listed_line_ups_name_every_seat():
 
 
 @pytest.mark.parametrize(
-    ("rule", "named"),
+    ("rule", "error"),
     [
         (Lineups(agents=("a", "a")), "listed only once"),
         (Lineups(), "at least one is needed"),
@@ -127,8 +127,8 @@ def test_listed_line_ups_name_every_seat():
         (Lineups(rule="population", agents=("a", "b")), "3 seats cannot be divided equally among 2"),
     ],
 )
-def test_unfit_rule_is_refused_with_its_reason(rule, named):
-    with pytest.raises(BadLineup, match=named):
+def test_unfit_rule_is_refused_with_its_reason(rule, error):
+    with pytest.raises(BadLineup, match=error):
         rule.count(numbered_roles(3))
 
 
@@ -139,9 +139,9 @@ def test_index_out_of_range_is_an_error():
 
 def test_millionth_line_up_is_computed_quickly():
     rule = Lineups(rule="combinations", agents=tuple(f"agent {n}" for n in range(60)), sample=10**9)
-    began = time.monotonic()
+    started = time.monotonic()
     assert len(set(rule.at(1_000_000, numbered_roles(9)).values())) > 1
-    assert time.monotonic() - began < 0.1
+    assert time.monotonic() - started < 0.1
 
 
 def test_rule_survives_json():
@@ -156,11 +156,11 @@ def test_preset_requires_its_number_of_agents():
     preset = CollectionPreset("Toy", "A toy.", "Nobody, 2026", environments, agents=2, most_agents=3)
     [melee] = preset.environments_for(["x", "y"], seed=1)
     assert melee.lineups.at(0, numbered_roles(2)) == {"p1": "x", "p2": "y"}
-    for wrong, named in [
+    for wrong, error in [
         (["x"], "at least 2 are needed"),
         (["x"] * 2, "listed only once"),
         (list("abcd"), "at most 3 are allowed"),
     ]:
-        with pytest.raises(BadLineup, match=named):
+        with pytest.raises(BadLineup, match=error):
             preset.environments_for(wrong, seed=1)
     assert PresetAgent("script:random").delay == 0

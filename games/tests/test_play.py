@@ -161,10 +161,10 @@ def test_note_does_not_affect_others_turns_or_sealed_moves():
 
     play, _events = start(configure(WithDiary, {"players": 3}), 1)
     play, _events = submit(play, "player_1", {"answer": 5})
-    noted, _events = submit(play, "player_2", {"diary": "hm"})
-    assert noted.sealed == play.sealed
-    assert noted.waiting_for() == ("player_2", "player_3")
-    assert {role: noted.opened[role] == play.opened[role] for role in play.opened} == {
+    after_note, _events = submit(play, "player_2", {"diary": "hm"})
+    assert after_note.sealed == play.sealed
+    assert after_note.waiting_for() == ("player_2", "player_3")
+    assert {role: after_note.opened[role] == play.opened[role] for role in play.opened} == {
         "player_1": True,
         "player_2": False,
         "player_3": True,
@@ -290,9 +290,9 @@ def test_second_move_and_unknown_role_are_refused():
 
 def test_data_that_is_not_json_is_refused():
     play, _events = start(guessing(), 1)
-    endless: dict[str, Any] = {}
-    endless["answer"] = endless
-    for move in ({"answer": {1, 2}}, {"answer": object()}, endless):
+    recursive: dict[str, Any] = {}
+    recursive["answer"] = recursive
+    for move in ({"answer": {1, 2}}, {"answer": object()}, recursive):
         with pytest.raises(Refused, match="could not be read"):
             submit(play, "player_1", move)
 

@@ -30,13 +30,13 @@ def short_forms(case: Case) -> list[tuple[Play, str, Form]]:
     ]
 
 
-def fillings(form: Form, rng: Random, most: int = 20) -> list[dict]:
+def valid_short_forms(form: Form, rng: Random, most: int = 20) -> list[dict]:
     """Yield filled-in short forms with values that the short form accepts."""
     properties = form.short.model_json_schema()["properties"]
     values = {name: [*_numbers(part, rng), 'Words, and "more" words', None] for name, part in properties.items()}
     legal = []
     for _trial in range(40 * most):
-        filled = {name: rng.choice(some) for name, some in values.items()}
+        filled = {name: rng.choice(candidates) for name, candidates in values.items()}
         try:
             expand(form, filled)
         except Refused:
@@ -58,7 +58,7 @@ def _numbers(schema: dict, rng: Random) -> list[float]:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_legal_short_form_expands_to_a_legal_move(case):
     for play, role, form in short_forms(case):
-        filled = fillings(form, Random(case.seed))
+        filled = valid_short_forms(form, Random(case.seed))
         assert filled, f"no filling of {form.name} was found"
         for short in filled:
             full, _move = check(play, role, expand(form, short))

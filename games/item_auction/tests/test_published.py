@@ -47,8 +47,8 @@ def test_each_model_bids_once_for_profit_and_once_for_items(repetition):
     assert matches(environment) == 30
     config = environment.configurations[0]
     lineup = environment.lineups.at(0, ("p1", "p2", "p3", "p4"), repetition=repetition)
-    sides = Counter(zip(lineup.values(), config["objectives"], strict=True))
-    assert sides == Counter([("a", "profit"), ("a", "items"), ("b", "profit"), ("b", "items")])
+    seatings = Counter(zip(lineup.values(), config["objectives"], strict=True))
+    assert seatings == Counter([("a", "profit"), ("a", "items"), ("b", "profit"), ("b", "items")])
 
 
 @pytest.mark.parametrize("name", PRESETS)

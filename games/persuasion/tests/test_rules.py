@@ -207,7 +207,7 @@ def test_purchase_is_yes_or_no(decision):
 
 
 @pytest.mark.parametrize(
-    ("config", "named"),
+    ("config", "key"),
     [
         ({"price": 0}, "price"),
         ({"prior": 1.1}, "prior"),
@@ -223,8 +223,8 @@ def test_purchase_is_yes_or_no(decision):
         ({"colour": "red"}, "colour"),
     ],
 )
-def test_invalid_configuration_is_refused_with_its_key(config, named):
-    with pytest.raises(BadConfig, match=named):
+def test_invalid_configuration_is_refused_with_its_key(config, key):
+    with pytest.raises(BadConfig, match=key):
         new_play(**config)
 
 
