@@ -46,12 +46,12 @@ class Limit:
         except TimeoutError:
             raise TimedOut(NO_SLOT) from None
         try:
-            await self._start(deadline)
+            await self._wait_for_start(deadline)
             yield
         finally:
             self._slots.release()
 
-    async def _start(self, deadline: float | None) -> None:
+    async def _wait_for_start(self, deadline: float | None) -> None:
         if self._per_minute is None:
             return
         now = time.monotonic()

@@ -153,11 +153,11 @@ def worded_fields(schema: Mapping[str, Any]) -> str:
     lines = ["JSON object with these keys and no others:" if properties else "JSON object without any key: {}"]
     for name, field in properties.items():
         optional = "" if name in required else "; may be left out"
-        lines.append(f'- "{name}" ({type_words(field, schema.get("$defs", {}))}{optional}){_about(name, field)}')
+        lines.append(f'- "{name}" ({type_words(field, schema.get("$defs", {}))}{optional}){_field_help(name, field)}')
     return "\n".join(lines)
 
 
-def _about(name: str, field: Mapping[str, Any]) -> str:
+def _field_help(name: str, field: Mapping[str, Any]) -> str:
     """Return a field's title, unless it only repeats the name, and its description."""
     title = field.get("title", "")
     parts = [title] if title.lower().replace(" ", "_") != name.lower() else []

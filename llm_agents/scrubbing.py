@@ -25,12 +25,12 @@ _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 def without_key(words: str, key: str | None) -> str:
     """Return `words` with `[key]` in place of every part of `key`, and of anything that looks like a key."""
     if key and key != NO_KEY:
-        for form in _forms(key):
-            words = _cut(words, form)
+        for form in _encoded_forms(key):
+            words = _remove_form(words, form)
     return _KEY_PATTERN.sub(CUT, words)
 
 
-def _forms(key: str) -> Iterator[str]:
+def _encoded_forms(key: str) -> Iterator[str]:
     """Yield the key as it is and as it is sent: in a URL, and in base 64 at each offset it may start from."""
     yield key
     if len(key) < SHORTEST_RUN:
@@ -42,7 +42,7 @@ def _forms(key: str) -> Iterator[str]:
         yield whole[2 * before : -1] if before else whole
 
 
-def _cut(words: str, form: str) -> str:
+def _remove_form(words: str, form: str) -> str:
     lower, pattern = words.translate(_LOWER), form.translate(_LOWER)
     size = min(SHORTEST_RUN, len(pattern))
     parts = {pattern[at : at + size] for at in range(len(pattern) - size + 1)}

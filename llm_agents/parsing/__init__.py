@@ -23,8 +23,8 @@ from llm_agents.parsing.schema import REASONING, object_of, schema_of, strict, w
 from llm_agents.prompting import json_schema
 
 __all__ = [
-    "CHAIN_OF_THOUGHT", "REASONING", "answer_schema", "around_object", "as_asked", "last_object", "object_of",
-    "read_answer", "read_move", "schema_of", "strict", "with_remarks",
+    "CHAIN_OF_THOUGHT", "REASONING", "answer_schema", "around_object", "last_object", "object_of",
+    "read_answer", "read_move", "schema_of", "shortened_forms", "strict", "with_remarks",
 ]  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def read_answer(
     known = {remark.key for remark in remarks}
     move = _without_wrapper(last_object(text), asked, known)
     remarked = {key: move.pop(key) for key in list(move) if key in known}
-    form = _form(asked, move)
+    form = _intended_form(asked, move)
     _refuse_unknown_keys(move, form)
     fitted = fit(move, form.model)
     full = forms[list(asked).index(form)]
@@ -112,7 +112,7 @@ def _without_wrapper(answer: Mapping[str, Json], forms: Sequence[Form], remarks:
     return move
 
 
-def _form(forms: Sequence[Form], move: Mapping[str, Json]) -> Form:
+def _intended_form(forms: Sequence[Form], move: Mapping[str, Json]) -> Form:
     """Return the form that is meant, even if its keys are misspelt."""
     if any(form.model.model_fields.keys() & move.keys() for form in forms):
         return form_for(forms, move)
@@ -136,10 +136,10 @@ def _refuse_unknown_keys(move: Mapping[str, Json], form: Form) -> None:
 def _matching_field(key: str, form: Form) -> str | None:
     """Return the field whose name or title matches `key`, ignoring case, spaces and punctuation."""
     for name, field in form.model.model_fields.items():
-        if _letters(key) in (_letters(name), _letters(field.title or name)):
+        if _normalized(key) in (_normalized(name), _normalized(field.title or name)):
             return name
     return None
 
 
-def _letters(words: str) -> str:
+def _normalized(words: str) -> str:
     return "".join(letter for letter in words.casefold() if letter.isalnum())

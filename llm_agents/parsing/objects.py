@@ -63,7 +63,7 @@ def last_object(text: str) -> dict[str, Json]:
     Raises:
         BadAnswer: there is none; says what is wrong, for the model.
     """
-    found = _last(text)
+    found = _find_last(text)
     if found is None:
         raise BadAnswer(f"{NO_OBJECT}.")
     if found.value is None:
@@ -75,11 +75,11 @@ def last_object(text: str) -> dict[str, Json]:
 
 def around_object(text: str) -> str:
     """Return the text around the JSON object that `last_object` reads; the whole text if there is none."""
-    found = _last(text)
+    found = _find_last(text)
     return text if found is None or found.value is None else f"{text[: found.begin]}{text[found.end :]}"
 
 
-def _last(text: str) -> _Found | None:
+def _find_last(text: str) -> _Found | None:
     found: _Found | None = None
     unclosed: _Found | None = None
     openings = 0
@@ -95,21 +95,21 @@ def _last(text: str) -> _Found | None:
             end = at + 1
             if openings < _MAX_OPENINGS and _OPENING.match(text, at):
                 openings += 1
-                closed = _closing(text, at)
+                closed = _closing_position(text, at)
                 if closed is not None:
                     end = closed
-                    problem = f"The JSON object in your answer cannot be read: {_reason(error, text)}."
+                    problem = f"The JSON object in your answer cannot be read: {_explain(error, text)}."
                     found = _Found(at, end, problem=problem)
-                elif _cut_off(error, text):
+                elif _is_cut_off(error, text):
                     unclosed = _Found(at, len(text), problem=f"{NO_OBJECT}: it is cut off before its closing }}.")
                     break
                 else:
                     end = max(end, getattr(error, "pos", end))
-                    unclosed = _Found(at, end, problem=f"{NO_OBJECT}: {_reason(error, text)}.")
+                    unclosed = _Found(at, end, problem=f"{NO_OBJECT}: {_explain(error, text)}.")
     return found or unclosed
 
 
-def _closing(text: str, at: int) -> int | None:
+def _closing_position(text: str, at: int) -> int | None:
     """Return where the brace at `at` is closed, ignoring braces in quoted text; None if it never is."""
     depth = 0
     for brace in _BRACES_OUTSIDE_TEXT.finditer(text, at):
@@ -119,7 +119,7 @@ def _closing(text: str, at: int) -> int | None:
     return None
 
 
-def _cut_off(error: ValueError, text: str) -> bool:
+def _is_cut_off(error: ValueError, text: str) -> bool:
     """Return whether the text before the error begins an object and nothing follows it."""
     if not isinstance(error, json.JSONDecodeError):
         return False
@@ -135,7 +135,7 @@ _THOUSANDS = re.compile(r"([0-9]{1,3})((?:,[0-9]{3})+)(?![0-9])")
 _LITERALS = {"True": "true", "False": "false", "None": "null", "NaN": "null", "undefined": "null"}
 
 
-def _reason(error: ValueError, text: str) -> str:
+def _explain(error: ValueError, text: str) -> str:
     """Return what is wrong with the object, for the model."""
     if isinstance(error, _Ambiguous):
         return str(error)
@@ -147,7 +147,7 @@ def _reason(error: ValueError, text: str) -> str:
         return "a line break or tab inside text must be written as \\n or \\t"
     if error.msg.startswith(("Invalid \\escape", "Invalid \\uXXXX")):
         return "a backslash inside text must be written as \\\\"
-    if number := _thousands(text, at):
+    if number := _grouped_number(text, at):
         return f"numbers have no thousands separators, so write {number.replace(',', '')} and not {number}"
     if (rest[:1] in ("}", "]") and before.endswith(",")) or (rest[:1] == "," and rest[1:].lstrip()[:1] in ("}", "]")):
         return f"there is a comma before the closing {rest.lstrip(', ')[:1] or '}'}"
@@ -165,15 +165,15 @@ def _reason(error: ValueError, text: str) -> str:
     if rest[:1] == "%":
         return "numbers have no percent sign: give the number itself"
     if error.msg.startswith("Expecting property name"):
-        return f"a key in double quotes is missing at {_near(rest)}"
+        return f"a key in double quotes is missing at {_excerpt(rest)}"
     if error.msg.startswith("Expecting ':'"):
-        return f"a colon is missing before {_near(rest)}"
+        return f"a colon is missing before {_excerpt(rest)}"
     if error.msg.startswith("Expecting ','"):
-        return f"a comma or a closing brace is missing before {_near(rest)}"
-    return f"{_near(rest)} is not a number, quoted text, true, false, null, list or object"
+        return f"a comma or a closing brace is missing before {_excerpt(rest)}"
+    return f"{_excerpt(rest)} is not a number, quoted text, true, false, null, list or object"
 
 
-def _thousands(text: str, at: int) -> str | None:
+def _grouped_number(text: str, at: int) -> str | None:
     """Return the number with separators around `at`, where JSON's grammar stopped."""
     for number in _THOUSANDS.finditer(text, max(0, at - 30), at + 30):
         if number.start() < at <= number.end():
@@ -181,6 +181,6 @@ def _thousands(text: str, at: int) -> str | None:
     return None
 
 
-def _near(rest: str) -> str:
+def _excerpt(rest: str) -> str:
     first = rest.split("\n", 1)[0][:20].strip()
     return f"“{first}”" if first else "the end"

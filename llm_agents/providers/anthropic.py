@@ -71,9 +71,9 @@ class Anthropic:
         except TimeoutError:
             failure = TimedOut(f"No answer within {request.timeout:g} seconds.")
         except anthropic.APIStatusError as error:
-            failure = _failed(error, client.api_key)
+            failure = _status_error(error, client.api_key)
         except anthropic.APITimeoutError as error:
-            failure = _timed_out(error, request)
+            failure = _timeout_error(error, request)
         except anthropic.APIConnectionError:
             failure = Unavailable("The provider could not be reached.")
         except httpx2.HTTPError:
@@ -107,7 +107,7 @@ class Anthropic:
         return {
             "model": request.model,
             **({"system": system} if system else {}),
-            "messages": _turns(request.messages),
+            "messages": _api_messages(request.messages),
             "max_tokens": DEFAULT_MAX_TOKENS,
             **({} if request.on_text is None else {"stream": True}),
             **self._tools(request),
@@ -159,7 +159,7 @@ class Anthropic:
             return await _streamed(stream, draft, enforcement, tools=bool(request.tools))
 
 
-def _turns(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
+def _api_messages(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
     """Return the messages without the system's, merging neighbours of the same role: the API requires alternation."""
     turns: list[dict[str, Any]] = []
     for message in messages:
@@ -215,7 +215,7 @@ def _forced_tool(request: Request) -> dict[str, Any]:
 _IN_STREAM = {"rate_limit_error": RateLimited, "invalid_request_error": Rejected}
 
 
-def _failed(error: anthropic.APIStatusError, key: str | None) -> ProviderError:
+def _status_error(error: anthropic.APIStatusError, key: str | None) -> ProviderError:
     """Return the error for a failure by status, or for one announced midway through a stream that began with 200."""
     if error.status_code >= 400:
         return failed(error.status_code, error.body, key, error.response.headers)
@@ -224,13 +224,13 @@ def _failed(error: anthropic.APIStatusError, key: str | None) -> ProviderError:
     return kind(f"The provider failed while answering: {error_text(error.body, key)}")
 
 
-def _timed_out(error: anthropic.APITimeoutError, request: Request) -> ProviderError:
+def _timeout_error(error: anthropic.APITimeoutError, request: Request) -> ProviderError:
     if isinstance(error.__cause__, httpx2.ConnectTimeout):
         return Unavailable("The provider could not be reached.")
     return TimedOut(f"No answer within {request.timeout:g} seconds.")
 
 
-def _read(usage: Any) -> tuple[int, int]:
+def _input_tokens(usage: Any) -> tuple[int, int]:
     """Return (all tokens read, those from the cache): the API counts cache reads and writes separately."""
     cached = getattr(usage, "cache_read_input_tokens", None) or 0
     return usage.input_tokens + cached + (getattr(usage, "cache_creation_input_tokens", None) or 0), cached
@@ -244,7 +244,7 @@ def _completion(answer: Any, enforcement: str, *, tools: bool) -> Completion:
             if part.type == "tool_use"
         )
         text = "".join(part.text for part in answer.content if part.type == "text")
-        read, cached = _read(answer.usage)
+        read, cached = _input_tokens(answer.usage)
         return Completion(
             text=calls[0].arguments if calls and not tools else text,
             model=answer.model,
@@ -274,7 +274,7 @@ async def _streamed(stream: anthropic.AsyncStream[Any], draft: Draft, enforcemen
                 case "message_start":
                     message = event.message
                     identity, model = message.id, message.model
-                    input_tokens, cached = _read(message.usage)
+                    input_tokens, cached = _input_tokens(message.usage)
                 case "content_block_start":
                     if event.content_block.type == "tool_use":
                         tool = True

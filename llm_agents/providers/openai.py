@@ -73,7 +73,7 @@ class OpenAI:
         except openai.APIStatusError as error:
             failure = failed(error.status_code, error.body, client.api_key, error.response.headers)
         except openai.APITimeoutError as error:
-            failure = _timed_out(error, request)
+            failure = _timeout_error(error, request)
         except openai.APIConnectionError:
             failure = Unavailable("The provider could not be reached.")
         except openai.APIResponseValidationError:
@@ -161,7 +161,7 @@ class OpenAI:
             return await _streamed(stream, draft, enforcement, tools=bool(request.tools))
 
 
-def _timed_out(error: openai.APITimeoutError, request: Request) -> ProviderError:
+def _timeout_error(error: openai.APITimeoutError, request: Request) -> ProviderError:
     if isinstance(error.__cause__, httpx2.ConnectTimeout):
         return Unavailable("The provider could not be reached.")
     return TimedOut(f"No answer within {request.timeout:g} seconds.")
@@ -211,7 +211,7 @@ def _schema_arguments(request: Request, enforcement: str) -> dict[str, Any]:
     return {}
 
 
-def _cached(usage: Any) -> int | None:
+def _cached_tokens(usage: Any) -> int | None:
     return getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None)
 
 
@@ -236,7 +236,7 @@ def _completion(answer: Any, enforcement: str, *, tools: bool) -> Completion:
             refused=bool(refusal) or choice.finish_reason == "content_filter",
             structured=enforcement,
             calls=tuple(calls),
-            cached_tokens=_cached(usage),
+            cached_tokens=_cached_tokens(usage),
         )
     except (AttributeError, IndexError, TypeError, KeyError):
         raise Unreadable(UNREADABLE) from None
@@ -291,7 +291,7 @@ async def _streamed(stream: openai.AsyncStream[Any], draft: Draft, enforcement: 
         calls=tuple(
             ToolCall(parts[0] or f"call_{at}", parts[1], parts[2] or "{}") for at, parts in sorted(calls.items())
         ),
-        cached_tokens=_cached(usage),
+        cached_tokens=_cached_tokens(usage),
     )
 
 

@@ -132,7 +132,7 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _how_to_use(standin: BothStandIn, requested_port: int) -> str:
+def _usage_text(standin: BothStandIn, requested_port: int) -> str:
     notes = [] if standin.port == requested_port else [f"Port {requested_port} is in use."]
     settings = [
         f"  export {name}={KEY if name.endswith('KEY') else value}" for name, value in standin.environment.items()
@@ -157,7 +157,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())
     with serve(model, options.port) as standin:
-        print(_how_to_use(standin, options.port), flush=True)
+        print(_usage_text(standin, options.port), flush=True)
         stopped.wait()
     print(f"Stopped after {model.calls} calls.", flush=True)
 

@@ -117,13 +117,13 @@ class HttpServer:
                     return
                 # Read ahead: only this shows that the caller has hung up.
                 ahead = asyncio.ensure_future(reader.read(1))
-                if not await self._answered(request, answer, ahead):
+                if not await self._answer_request(request, answer, ahead):
                     return
         finally:
             if not ahead.cancel():
                 ahead.exception()
 
-    async def _answered(self, request: HttpRequest, answer: HttpAnswer, ahead: asyncio.Future[bytes]) -> bool:
+    async def _answer_request(self, request: HttpRequest, answer: HttpAnswer, ahead: asyncio.Future[bytes]) -> bool:
         """Answer; return whether the connection stays open."""
         answering: asyncio.Future[None] = asyncio.ensure_future(self._answer(request, answer))
         try:

@@ -106,7 +106,7 @@ class _Player:
             return self._value(definitions[schema["$ref"].rsplit("/", 1)[-1]], name, definitions)
         if several := schema.get("anyOf") or schema.get("oneOf"):
             real = [option for option in several if option.get("type") != "null"]
-            if len(real) < len(several) and (not real or self._declines()):
+            if len(real) < len(several) and (not real or self._answers_null()):
                 return None
             return self._value(self._rng.choice(real), name, definitions)
         if "const" in schema:
@@ -165,7 +165,7 @@ class _Player:
             return {}
         return dict(zip(properties, self._rng.sample(list(choices[0]), len(choices)), strict=True))
 
-    def _declines(self) -> bool:
+    def _answers_null(self) -> bool:
         """Return whether to answer "null" where it is allowed."""
         if self._stated.get("low", 0) > self._stated.get("high", math.inf):
             return True
@@ -226,7 +226,7 @@ class _Player:
             low, high = self._stated.get("low", low), self._stated.get("high", high)
             if low is not None and high is not None and number > high:
                 number = self._rng.uniform(low, high)
-        return _within(_rounded(number), schema, low, high)
+        return _clamped(_rounded(number), schema, low, high)
 
     def _amount(self) -> float:
         """Return an amount near what things are worth: above it for a seller, below it for a buyer."""
@@ -279,7 +279,7 @@ def _rounded(number: float, digits: int = 3) -> float:
     return round(number, digits - 1 - math.floor(math.log10(abs(number))))
 
 
-def _within(number: float, schema: Schema | Mapping[str, Any], low: float | None, high: float | None) -> float:
+def _clamped(number: float, schema: Schema | Mapping[str, Any], low: float | None, high: float | None) -> float:
     step = schema.get("multipleOf") or (1 if schema.get("type") == "integer" else 0)
     if low is not None and (number < low or (number == low and "exclusiveMinimum" in schema)):
         number = low + (step or abs(low) * 0.01 or 0.01) * ("exclusiveMinimum" in schema)

@@ -145,7 +145,7 @@ def _option(words: str, at: int) -> tuple[Schema, int]:
             least = len(names["enum"]) if which == "each" else 0
             return {"type": "object", "propertyNames": names, "minProperties": least, "additionalProperties": value}, at
     if words.startswith("object {", at):
-        return _inner(words, at + len("object {"))
+        return _fixed_object(words, at + len("object {"))
     if words.startswith("object", at):
         return {"type": "object", "additionalProperties": {}}, at + len("object")
     if words.startswith("one of ", at):
@@ -170,7 +170,7 @@ def _bounded(schema: Schema, words: str, at: int) -> tuple[Schema, int]:
     return schema, at
 
 
-def _inner(words: str, at: int) -> tuple[Schema, int]:
+def _fixed_object(words: str, at: int) -> tuple[Schema, int]:
     properties: dict[str, Schema] = {}
     while not words.startswith("}", at):
         name, at = _value(words, at)

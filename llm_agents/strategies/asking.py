@@ -55,7 +55,7 @@ class Asking:
 
     def question(self, at: Play, forms: Sequence[Form], news: str) -> str:
         """Return the question asked at a point of the match where `forms` were open, after the news at that point."""
-        now = self._now("question", at, forms)
+        now = self._variables_at("question", at, forms)
         words = self.asked.words(at.game, at.state, self.role) if self.asked.words else ""
         news = "\n\n".join(part for part in (news, words) if part)
         return self._fill_in("question", QuestionVariables(**self._common, **now, news=news))
@@ -94,7 +94,7 @@ class Asking:
 
     def correction(self, reason: str) -> str:
         """Return the correction for an answer that was not a legal move."""
-        now = self._now("correction", self.play, self.play.forms(self.role))
+        now = self._variables_at("correction", self.play, self.play.forms(self.role))
         news = render(self.play.view(self.role))
         return self._fill_in("correction", CorrectionVariables(**self._common, **now, news=news, reason=reason))
 
@@ -114,7 +114,7 @@ class Asking:
             "rules": game.instructions(self.role, self.template).strip(),
         }
 
-    def _now(self, name: str, at: Play, forms: Sequence[Form]) -> dict[str, Any]:
+    def _variables_at(self, name: str, at: Play, forms: Sequence[Form]) -> dict[str, Any]:
         """Return the variables at a point of the match; costly views are made only for a template that uses them."""
         asked = self.worded_forms(at, forms)
         view = at.view(self.role) if texts.used_variables(self._template(name)) & {"round", "known"} else ()
@@ -132,10 +132,10 @@ def round_words(view: View) -> str:
         if isinstance(block, Text) and block.key in COUNTERS:
             return block.body
         for fact in block.facts if isinstance(block, Facts) else ():
-            if fact.key in COUNTERS and _from_the_game(fact):
+            if fact.key in COUNTERS and _is_from_game(fact):
                 return fact.shown
     return ""
 
 
-def _from_the_game(fact: Fact) -> bool:
+def _is_from_game(fact: Fact) -> bool:
     return isinstance(fact.value, str | int | float)

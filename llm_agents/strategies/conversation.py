@@ -25,7 +25,7 @@ def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]
     play, role = asking.play, asking.role
     sent: list[ChatMessage] = [{"role": "system", "content": asking.system()}]
     opening, _events = start(play.game, play.seed)
-    news = [render(_at_the_start(opening, role))]
+    news = [render(_opening_view(opening, role))]
     for entry in story(play, events, role):
         if isinstance(entry, OwnMove):
             question = asking.question(entry.before, entry.forms, _joined(news))
@@ -43,7 +43,7 @@ def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]
     return sent
 
 
-def _at_the_start(opening: Play, role: Role) -> View:
+def _opening_view(opening: Play, role: Role) -> View:
     """Return what the role knew before anyone moved, without the block that says that others move first."""
     view = opening.view(role)
     return view if opening.forms(role) else tuple(block for block in view if block.key != STATUS)

@@ -129,13 +129,13 @@ def fill_in(name: str, template: str, variables: PersonaVariables) -> str:
     values = variables.model_dump()
     quotes = {key: values[key] for key in VARIABLES_WITH_PLAYERS_WORDS if values.get(key)}
     placeholders = {key: f"\ue000{key}\ue001" for key in quotes}
-    written = texts.render(_MARKS.sub("", template), {**_unmarked(values), **placeholders}).strip()
+    written = texts.render(_MARKS.sub("", template), {**_without_marks(values), **placeholders}).strip()
     if _MARKS.search(_PLACEHOLDER.sub(lambda match: "" if match[1] in quotes else match[0], written)):
         raise BadText(f"The {name} text must not change {' or '.join(VARIABLES_WITH_PLAYERS_WORDS)}.")
     return _PLACEHOLDER.sub(lambda match: quotes[match[1]], written)
 
 
-def _unmarked(values: Mapping[str, Any]) -> dict[str, Any]:
+def _without_marks(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: _MARKS.sub("", value) for key, value in values.items()}
 
 

@@ -66,16 +66,16 @@ class _Driver:
                 free = self.collection.concurrency - len(self._playing)
                 items = await self._writers.retry(leases.claim, self.collection, self.holder, free) if free else []
                 for item in items:
-                    self._playing[asyncio.create_task(self._item(item))] = item
+                    self._playing[asyncio.create_task(self._play_item(item))] = item
                 if not self._playing:
                     break
                 # Claim several items at a time, not one for each match that ends.
-                await self._until_free(max(1, self.collection.concurrency // 10) if items else 1)
+                await self._wait_for_free_slots(max(1, self.collection.concurrency // 10) if items else 1)
         finally:
             keeper.cancel()
             await self._stop()
 
-    async def _until_free(self, number: int) -> None:
+    async def _wait_for_free_slots(self, number: int) -> None:
         """Wait until this many matches have ended, none is left, or the driver should stop."""
         target = max(0, len(self._playing) - number)
         while self.running and len(self._playing) > target:
@@ -123,7 +123,7 @@ class _Driver:
 
     # ---- one item ----------------------------------------------------------------------------------
 
-    async def _item(self, item: Item) -> None:
+    async def _play_item(self, item: Item) -> None:
         """Play one item as far as possible; any error fails this item alone."""
         try:
             if item.attempts > leases.MAX_ATTEMPTS:
@@ -131,7 +131,7 @@ class _Driver:
                 return
             match = await self._writers.retry(playing.begin, self.collection, item, self.holder)
             if match.status == Match.Status.LIVE:
-                await self._play(item, match)
+                await self._play_match(item, match)
         except (LeaseLost, Stale):
             return
         except CapReached:
@@ -152,7 +152,7 @@ class _Driver:
         except Exception:
             log.exception("the failure of item %s was not written", item.number)
 
-    async def _play(self, item: Item, match: Match) -> None:
+    async def _play_match(self, item: Item, match: Match) -> None:
         play, agents = await self._writers.retry(lambda: (match.play(), match.agents()))
         while self.running and not play.over:
             roles = roles_to_ask(play)

@@ -33,7 +33,7 @@ def show(fields: Mapping[str, forms.Field], game: type[Game[Any, Any]]) -> None:
     agents = agents_data(game, scripts=scripts, settings=DEFAULT_SETTINGS, defaults=PATIENT)
     widget_data: dict[str, dict[str, Any]] = {
         "agents": {**agents, "words": {"no_agents": _("No agents yet.")}},
-        "fixed": {"seats": largest_seats(game, ()), "words": _words()},
+        "fixed": {"seats": largest_seats(game, ()), "words": _texts()},
         "pool": {},
         "by_hand": {},
         "listed": {"parameters": _parameters(game)},
@@ -82,13 +82,13 @@ def read_lineups(cleaned: Mapping[str, Any]) -> Lineups:
     agents: Mapping[str, Agent] = cleaned["agents"]
     shared: dict[str, Any] = {"rule": cleaned["rule"], "rotate": cleaned["rotate"], "sample": cleaned.get("sample")}
     if cleaned["rule"] == "listed":
-        rule = _rule({**shared, "listed": cleaned["by_hand"] or []}, "by_hand")
+        rule = _parse_rule({**shared, "listed": cleaned["by_hand"] or []}, "by_hand")
     else:
         fixed, pool = cleaned["fixed"] or {}, cleaned["pool"]
         if not isinstance(pool, list):
             store_seats = list(fixed.values()) if isinstance(fixed, dict) else []
             pool = [label for label in agents if label not in store_seats]
-        rule = _rule({**shared, "fixed": fixed, "agents": pool, "same": cleaned["same"]}, "fixed")
+        rule = _parse_rule({**shared, "fixed": fixed, "agents": pool, "same": cleaned["same"]}, "fixed")
     for number, lineup in enumerate(rule.listed, start=1):
         if unknown := [label for label in lineup.values() if label not in agents]:
             says = _("Line-up {number}: there is no agent “{label}”. Choose one of the collection's agents.")
@@ -105,7 +105,7 @@ def read_lineups(cleaned: Mapping[str, Any]) -> Lineups:
     return rule
 
 
-def _rule(written: Mapping[str, Any], field: str) -> Lineups:
+def _parse_rule(written: Mapping[str, Any], field: str) -> Lineups:
     """Return the parsed rule; raise ValidationError at this field if it is invalid."""
     try:
         return Lineups.model_validate(written)
@@ -128,7 +128,7 @@ def read_configurations(game: type[Game[Any, Any]], written: Any) -> list[grids.
     return grids.listed(game, written)
 
 
-def _words() -> dict[str, str]:
+def _texts() -> dict[str, str]:
     return {
         "free": _("free: filled by the rule above"),
         "in_pool": _("Agents for the free seats:"),

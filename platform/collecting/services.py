@@ -100,7 +100,7 @@ def finish_if_played(collection: Collection) -> None:
     running = Collection.objects.filter(pk=collection.pk, status=Status.RUNNING)
     if not running.select_for_update().exists() or has_matches_left(collection.pk):
         return
-    if not stages.make_next(collection):
+    if not stages.create_next(collection):
         running.update(status=Status.DONE, ended_at=timezone.now())
 
 

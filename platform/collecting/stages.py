@@ -13,7 +13,7 @@ from matches.models import Match
 from studies.freezing import sha256_of
 
 
-def make_next(collection: Collection) -> bool:
+def create_next(collection: Collection) -> bool:
     """Create the next stage once everything before it has been played; return False if there is none.
 
     Call it under the collection's lock.

@@ -61,7 +61,7 @@ def draw(chart: Chart) -> Drawing:
         width=WIDTH,
         height=HEIGHT,
         lines=tuple(lines),
-        y_ticks=tuple((place(x_low, value)[1], _short(value)) for value in _ticks(y_low, y_high)),
+        y_ticks=tuple((place(x_low, value)[1], _short_number(value)) for value in _ticks(y_low, y_high)),
         x_ticks=tuple((place(value, 0)[0], f"{value:g}") for value in sorted({x_low, middle, x_high})),
         floor=HEIGHT - BOTTOM,
         rows=_rows(chart),
@@ -83,7 +83,7 @@ def _rows(chart: Chart) -> tuple[tuple[str, ...], ...]:
     return tuple((f"{x:g}", *(plain_points(points[x]) if x in points else "" for points in values)) for x in xs)
 
 
-def _short(value: float) -> str:
+def _short_number(value: float) -> str:
     """Return a short tick label: 2500000 → 2.5M."""
     for size, letter in ((1e6, "M"), (1e3, "k")):
         if abs(value) >= size:

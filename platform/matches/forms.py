@@ -260,12 +260,12 @@ def bind(form: Form, posted: Mapping[str, str] | None = None, errors: Mapping[st
     if not posted and form.begins_with is not None:
         posted = as_posted(form.model, form.begins_with)
     parts = (replace(part, label=form.labels.get(part.name, part.label)) for part in fields_of(form.model))
-    fields = (_bound(part, part.name, posted, str(errors.get(part.name, ""))) for part in parts)
+    fields = (_bind_field(part, part.name, posted, str(errors.get(part.name, ""))) for part in parts)
     warning = str(errors.get(CONFIRMED + form.name, ""))
     return BoundForm(form.name, form.title, form.help, tuple(fields), warning, form.ends_turn)
 
 
-def _bound(part: Field, name: str, posted: Mapping[str, str], error: str = "") -> BoundField:
+def _bind_field(part: Field, name: str, posted: Mapping[str, str], error: str = "") -> BoundField:
     value = posted.get(name, _text(part.default) if part.kind in ("choice", "boolean") else "")
     inner: Iterable[BoundField] = ()
     if part.shape == "several":
@@ -278,7 +278,7 @@ def _bound(part: Field, name: str, posted: Mapping[str, str], error: str = "") -
             for choice in part.parts[0].choices
         )
     elif part.shape in ("group", "slots"):
-        inner = (_bound(each, f"{name}:{each.name}", posted) for each in part.parts)
+        inner = (_bind_field(each, f"{name}:{each.name}", posted) for each in part.parts)
     return BoundField(part, name, value, error, bool(posted.get(name + NONE)), tuple(inner))
 
 
@@ -301,10 +301,10 @@ def read(model: type[BaseModel], posted: Mapping[str, str]) -> dict[str, Any]:
     data = _read_all(parts, "", posted)
     known = {part.name for part in parts}
     unknown = {name for name in posted if name not in _RESERVED and name not in (FORM, CONFIRMED)}
-    return data | {name: posted[name] for name in unknown if _top(name) not in known}
+    return data | {name: posted[name] for name in unknown if _top_level_name(name) not in known}
 
 
-def _top(name: str) -> str:
+def _top_level_name(name: str) -> str:
     """Return the field of the move that a control belongs to."""
     return name.partition(":")[0].removesuffix(NONE)
 
@@ -392,7 +392,7 @@ def _number(text: str, *, whole: bool) -> float | int | str:
 def form_for(forms: tuple[Form, ...], posted: Mapping[str, str]) -> Form:
     """Return the form that a page sent: the one it names, or else the one whose fields match best."""
     named = next((form for form in forms if form.name == posted.get(FORM)), None)
-    sent = {_top(name) for name in posted}
+    sent = {_top_level_name(name) for name in posted}
     return named or max(forms, key=lambda form: len({part.name for part in fields_of(form.model)} & sent))
 
 

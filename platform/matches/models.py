@@ -88,11 +88,11 @@ class Match(models.Model):
 
     def configured(self) -> interface.Game[Any, Any]:
         """Return the game with this match's configuration."""
-        return _GAMES.get(self.uid, lambda: _configured(self.uid))
+        return _GAMES.get(self.uid, lambda: _read_game(self.uid))
 
     def pay_rule(self) -> dict[str, Any] | None:
         """The pay rule promised to the players, as plain data; None if nobody is paid."""
-        return _RULES.get(self.uid, lambda: _pay_rule(self.uid))
+        return _RULES.get(self.uid, lambda: _read_pay_rule(self.uid))
 
     def play(self) -> play.Play:
         """Return the current play."""
@@ -162,22 +162,22 @@ def cache_players(match: Match, game: interface.Game[Any, Any], agents: dict[str
     _SEATED_AGENTS.put(match.uid, (match.pk, agents))
 
 
-def _configured(match: uuid.UUID) -> interface.Game[Any, Any]:
+def _read_game(match: uuid.UUID) -> interface.Game[Any, Any]:
     game, config, texts = Match.objects.values_list("game", "config", "texts").get(uid=match)
     return play.configure(registry.get(game), config, amounts=texts.get("amounts", "dollars"))
 
 
-def _pay_rule(match: uuid.UUID) -> dict[str, Any] | None:
+def _read_pay_rule(match: uuid.UUID) -> dict[str, Any] | None:
     found: dict[str, Any] | None = Match.objects.values_list("texts", flat=True).get(uid=match).get("pay")
     return found
 
 
 def seated_agents(match: uuid.UUID) -> tuple[int, dict[str, Agent]]:
     """Return a match's primary key and its agents by role."""
-    return _SEATED_AGENTS.get(match, lambda: _seated(match))
+    return _SEATED_AGENTS.get(match, lambda: _read_seated_agents(match))
 
 
-def _seated(match: uuid.UUID) -> tuple[int, dict[str, Agent]]:
+def _read_seated_agents(match: uuid.UUID) -> tuple[int, dict[str, Agent]]:
     match_id = Match.objects.values_list("pk", flat=True).get(uid=match)
     seats = Seat.objects.filter(match_id=match_id, enrolment=None)
     rows = seats.values_list("role", "agent", "delay", "settings")

@@ -53,7 +53,7 @@ def awaited_agents(match: Match, play: Play) -> tuple[AwaitedAgent, ...]:
             typed = agents[role].settings.appears == "typed" and not agents[role].spec.startswith("script:")
             writes = typed and bool(forms.text_fields(play.forms(role)))
             limit, after = _wait_limit(match, agents[role])
-            found.append(AwaitedAgent(role, name, writes, limit, _what_is_next(name, limit, after)))
+            found.append(AwaitedAgent(role, name, writes, limit, _limit_texts(name, limit, after)))
     return tuple(found)
 
 
@@ -68,14 +68,14 @@ def _wait_limit(match: Match, agent: Agent) -> tuple[float | None, str]:
     return (agent.settings.limit_seconds if timers else None), ("script" if agent.settings.script else "end")
 
 
-def _what_is_next(name: str, limit: float | None, after: str | None) -> tuple[tuple[int, str], ...]:
+def _limit_texts(name: str, limit: float | None, after: str | None) -> tuple[tuple[int, str], ...]:
     if limit is None:
         return ()
     most = min(MAX_MINUTES, max(1, math.ceil(limit / 60)))
-    return tuple((minutes, _next_within(name, minutes, after)) for minutes in range(most, 0, -1))
+    return tuple((minutes, _limit_text(name, minutes, after)) for minutes in range(most, 0, -1))
 
 
-def _next_within(name: str, minutes: int, after: str | None) -> str:
+def _limit_text(name: str, minutes: int, after: str | None) -> str:
     if after == "script":
         words = ngettext(
             "{name} is thinking. If there is no answer within {minutes} minute, a simple program answers instead, "
@@ -117,12 +117,12 @@ def seat_marks(play: Play, absences: Mapping[Role, Mapping[str, Any]]) -> tuple[
     waiting = play.waiting_for()
     marks = {**dict.fromkeys(waiting, "asked"), **dict.fromkeys(play.sealed, "answered")}
     return tuple(
-        SeatMark(role, play.game.role_title(role), number, marks.get(role, ""), _note(absences.get(role, {})))
+        SeatMark(role, play.game.role_title(role), number, marks.get(role, ""), _seat_note(absences.get(role, {})))
         for number, role in enumerate(roles, start=1)
     )
 
 
-def _note(absence: Mapping[str, Any]) -> str:
+def _seat_note(absence: Mapping[str, Any]) -> str:
     if "agent" in absence:
         return "program"
     return "away" if is_away(absence) else ""

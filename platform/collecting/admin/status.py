@@ -359,22 +359,22 @@ def _price(prices: PriceList, agent: str) -> Price | None:
 
 def _facts(collection: Collection, agents: Sequence[tuple[str, Price | None]]) -> list[tuple[str, str]]:
     content = collection.content
-    facts = [(_("Created"), _when(collection.created_at, collection.created_by))]
+    facts = [(_("Created"), _date_and_author(collection.created_at, collection.created_by))]
     if collection.started_at:
-        facts.append((_("Started"), _when(collection.started_at)))
+        facts.append((_("Started"), _date_and_author(collection.started_at)))
     if collection.ended_at:
-        facts.append((_("Ended"), _when(collection.ended_at)))
+        facts.append((_("Ended"), _date_and_author(collection.ended_at)))
     if collection.source == Collection.Source.PLAYED:
         facts += [
             (_("Concurrent matches"), f"{collection.concurrency:,}"),
             (_("Seed"), str(collection.seed)),
-            *_playing(current(content)),
+            *_playing_facts(current(content)),
         ]
     facts.append((_("Rules version"), str(content.get("rules_version", "–"))))
     return facts
 
 
-def _playing(content: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _playing_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return line-ups, random seeds, and how agents are asked (once, if all agents have the same settings)."""
     facts = [(_("Line-ups"), RULES.get(content["lineups"].get("rule", "product"), ""))]
     if content["lineups"].get("rotate"):
@@ -416,7 +416,7 @@ def _model_settings(settings: AgentSettings) -> list[tuple[str, str]]:
     return [(title, value) for title, value in facts if value]
 
 
-def _when(at: Any, by: Any = None) -> str:
+def _date_and_author(at: Any, by: Any = None) -> str:
     when = timezone.localtime(at).strftime("%Y-%m-%d %H:%M")
     return _("{when} by {who}").format(when=when, who=by) if by else when
 

@@ -88,10 +88,10 @@ def summary(match: MatchRecord) -> str:
         + (f", failed: {match.failed}" if match.failed else "")
     ]
     payoffs = match.play.payoffs()
-    lines += [f"  {role} ({agent}): {_shown(payoffs[role])}" for role, agent in match.agents.items()]
-    lines += [f"  {name} = {_shown(value)}" for name, value in match.play.metrics().items()]
+    lines += [f"  {role} ({agent}): {_formatted(payoffs[role])}" for role, agent in match.agents.items()]
+    lines += [f"  {name} = {_formatted(value)}" for name, value in match.play.metrics().items()]
     return "\n".join(lines)
 
 
-def _shown(value: Any) -> str:
+def _formatted(value: Any) -> str:
     return "-" if value is None else f"{value:,.6g}" if isinstance(value, float) else str(value)
