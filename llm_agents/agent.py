@@ -37,7 +37,7 @@ SCRIPT = "script"
 BY_RULES = "rules"
 """The author of moves that the rules derive from unusable answers, in logs and datasets."""
 FIRST_ROUND_WAIT, LONGEST_ROUND_WAIT = 1.0, 5.0
-"""Seconds before agents whose endpoints are unavailable are all asked again; open circuits may take longer."""
+"""Seconds before agents with unavailable endpoints are all asked again; open circuits may take longer."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def parse_spec(words: str, game: type[Game[Any, Any]] | Game[Any, Any] | None = 
         game: the game to be played; a scripted player must be one of its own.
 
     Raises:
-        BadAgent: no such endpoint, no name, or no such scripted player; lists the known ones.
+        BadAgent: the endpoint, name or scripted player is missing or unknown; the message lists the known ones.
     """
     kind, colon, name = words.partition(":")
     if not colon or not name.strip() or (kind != SCRIPT and not known(kind)):
@@ -105,7 +105,7 @@ class Ladder:
     """An agent's fallbacks, and how long each agent is tried.
 
     Attributes:
-        agents: in order; the seat's own comes first, listed or not.
+        agents: in order; the seat's own always comes first, even if it is not listed.
         tries_after_first: how often each agent is asked again after an answer that is not a legal move.
         call_seconds: the time limit of one call.
         retries: the retries of each try, after calls that failed.
@@ -464,7 +464,7 @@ class DecisionProcess:
         return None if self._hooks is None else await self._hooks.latest(purposes)
 
     def forfeited(self, move: MoveData) -> Decision:
-        """Return the move that the rules derive from the answers."""
+        """Return a decision for the move that the rules derive from the answers."""
         return self._decision(move, 1, None, BY_RULES, 0)
 
     def add_record(self, record: CallRecord) -> None:
@@ -497,7 +497,7 @@ class DecisionProcess:
 
 
 class _Draft:
-    """The part of an unfinished answer that has been shown."""
+    """Shows an unfinished answer, and retracts what it has shown."""
 
     def __init__(self, on_text: Callable[[str], None] | None, on_retract: Callable[[], None] | None):
         self._on_text, self._on_retract = on_text, on_retract

@@ -1,4 +1,4 @@
-"""What a decision of many calls needs from the code that runs the match."""
+"""What a decision with several calls needs from the code that runs the match."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Hooks(Protocol):
         """Make a move that leaves the role's turn open; return the play after it.
 
         Raises:
-            GameError: it was refused, stale moves included.
+            GameError: it was refused, for example because it was stale.
         """
         ...
 

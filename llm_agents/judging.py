@@ -27,7 +27,7 @@ from llm_agents.replaying import JUDGE
 
 @dataclass(frozen=True)
 class Inquiry:
-    """The question to a judge.
+    """A question to a judge.
 
     Attributes:
         rules: the judge's instructions.

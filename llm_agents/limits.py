@@ -68,7 +68,7 @@ _limits: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, tuple[int, int |
 
 
 def limit_of(endpoint: Endpoint) -> Limit:
-    """Return the running event loop's limit for an endpoint; a new one if the endpoint's numbers have changed."""
+    """Return the running event loop's limit for an endpoint; a new one if the endpoint's limits have changed."""
     loop = asyncio.get_running_loop()
     with _lock:
         limits = _limits.setdefault(loop, {})

@@ -98,7 +98,7 @@ def first_request(agent: AgentSpec, asking: Asking, on_text: Callable[[str], Non
 async def play_turn(
     process: DecisionProcess, agent: AgentSpec, position: int, policy: Policy
 ) -> tuple[MoveData, int, str]:
-    """Return the agent's submission, the number of calls it took, and its last text; make its lookups and notes.
+    """Carry out the agent's lookups and notes; return its submission, the number of calls, and its last text.
 
     Raises:
         NoSubmission: no conversation ended with one.
@@ -212,7 +212,7 @@ class _Conversation:
         return done
 
     def _append(self, message: ChatMessage, *, recorded: bool = False) -> None:
-        """Add to the conversation; what this call's record already contains is not stored with the next one's."""
+        """Add a message to the conversation; if it is `recorded` with this call, the next call's record omits it."""
         self._messages.append(message)
         if not recorded:
             self._unrecorded.append(message)
@@ -339,7 +339,7 @@ def _parameters(model: type[Move], keys: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _tools_in_json(offered: Sequence[Offer]) -> str:
-    """Return the list of tools, and how to call them, for a model that is not offered any natively."""
+    """Return the list of tools, and how to call them, for a model without native tools."""
     described = [f'Tool "{offer.name}": {offer.help} {worded_fields(offer.parameters)}' for offer in offered]
     return "\n\n".join([IN_JSON, *described])
 

@@ -12,7 +12,7 @@ from llm_agents.record import CallRecord
 __all__ = ["AS_OF", "LISTED", "PRICES", "Price", "PriceList"]
 
 AS_OF = "2025-11-01"
-"""The date of the list below. Prices change: a collection keeps those it was started with."""
+"""The date of the list below. Prices change, but a collection keeps those it was started with."""
 MILLION = Decimal(1_000_000)
 
 

@@ -32,7 +32,7 @@ _UNSAFE = re.compile("[<>\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\u
 
 
 def render(view: View) -> str:
-    """Return the blocks of a view one below the other, without empty ones."""
+    """Return the blocks of a view as text, one below the other, without empty ones."""
     return "\n\n".join(text for text in map(_block, view) if text)
 
 
@@ -115,13 +115,13 @@ def task(forms: Sequence[Form]) -> str:
 
 
 def format_help(forms: Sequence[Form], *, reasoning: bool = False) -> str:
-    """Return how to give the one JSON object; `reasoning`: after step-by-step reasoning."""
+    """Return how to answer with one JSON object; with `reasoning`, after step-by-step reasoning."""
     lead = REASON_FIRST if reasoning else ANSWER
     return f"{lead}, for one of them." if len(forms) > 1 else f"{lead}."
 
 
 def situation(play: Play, role: Role) -> str:
-    """Return what a role that is not asked anything knows now."""
+    """Return what a role knows now when it is not asked anything."""
     state = "The game is over." if play.over else "It is not your turn now."
     return f"{state} This is what you know:\n\n{render(play.view(role))}"
 

@@ -1,4 +1,4 @@
-"""From a model's text to a move, and the JSON schema that can be enforced on a model's text.
+"""Read moves from models' texts, and build JSON schemas that can be enforced on such texts.
 
 Nothing is guessed: a number written as text is read where only a number is allowed, a wrapper that
 `answer_schema` itself asks for is removed, and everything else is refused with the reason.
@@ -39,7 +39,7 @@ def read_move(text: str, forms: Sequence[Form], *, short: bool = False) -> dict[
         short: the short forms were asked for, where there are any; the full move is returned.
 
     Raises:
-        BadAnswer: there is no such move in it; says what is wrong, for the model.
+        BadAnswer: it contains no such move; the message tells the model what is wrong.
         Refused: the values of a short form give no move that the rules allow.
     """
     return read_answer(text, forms, short=short)[0]
@@ -92,7 +92,7 @@ def answer_schema(forms: Sequence[Form], *, strategy: str | None = None, short: 
 
     Args:
         strategy: with `CHAIN_OF_THOUGHT`, the answer begins with a text called `REASONING`.
-        short: of the short forms, where there are any.
+        short: for the short forms, where there are any.
     """
     return schema_of(shortened_forms(forms) if short else forms, reasoning=strategy == CHAIN_OF_THOUGHT)
 

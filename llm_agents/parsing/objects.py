@@ -61,7 +61,7 @@ def last_object(text: str) -> dict[str, Json]:
     meant. An opening without a closing brace does not count next to a complete object.
 
     Raises:
-        BadAnswer: there is none; says what is wrong, for the model.
+        BadAnswer: there is none; the message tells the model what is wrong.
     """
     found = _find_last(text)
     if found is None:

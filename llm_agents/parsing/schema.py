@@ -53,7 +53,7 @@ def wrapper_key(forms: Sequence[Form]) -> str:
 
 
 def options_of(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the plain schemas of which a value must match one."""
+    """Return the plain schemas, one of which a value must match."""
     if "$ref" in schema:
         return options_of(definitions[schema["$ref"].rsplit("/", 1)[-1]], definitions)
     several = schema.get("anyOf") or schema.get("oneOf")

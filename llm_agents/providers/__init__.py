@@ -8,7 +8,7 @@ from llm_agents.endpoints import Endpoint, endpoint
 from llm_agents.providers.base import HttpProvider
 
 _CLASSES = {"openai": "OpenAI", "anthropic": "Anthropic"}
-"""By protocol: the class in the module of that name."""
+"""The provider class in each protocol's module."""
 
 
 def provider_of(target: Endpoint) -> HttpProvider:

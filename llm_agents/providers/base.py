@@ -1,4 +1,4 @@
-"""The interface of every provider: one call in, one text out, errors of one tree."""
+"""The interface of every provider: a request in, a completion out, and errors from one tree."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ToolCall:
 
     @property
     def as_object(self) -> dict[str, Any]:
-        """Return the arguments as an object, or an empty one if they are not: services accept nothing else back."""
+        """Return the arguments as an object, or an empty one if they are invalid: services accept only objects back."""
         try:
             read = json.loads(self.arguments)
         except (ValueError, RecursionError):

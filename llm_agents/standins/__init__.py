@@ -1,4 +1,4 @@
-"""Stand-ins for the providers that speak their real protocols over a real socket, with scripted answers."""
+"""Stand-ins for the providers: they speak the real protocols over a real socket, with scripted answers."""
 
 from llm_agents.standins.misbehaviours import (
     Answer,

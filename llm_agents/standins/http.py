@@ -27,7 +27,7 @@ class HttpRequest:
 
 
 class HttpAnswer:
-    """The answer to one request."""
+    """Sends the answer to one request."""
 
     def __init__(self, writer: asyncio.StreamWriter):
         self._writer = writer

@@ -199,7 +199,7 @@ def tool_kinds(lookup: Calls, submission: Calls, result: str) -> Mapping[str, An
     """Return misbehaviours of a model that should call tools.
 
     Args:
-        lookup: a valid lookup of data, or what the first call is instead.
+        lookup: a valid first call, usually a lookup of data.
         submission: a valid submission.
         result: the last result of a tool.
     """
