@@ -43,7 +43,7 @@ class Collection(models.Model):
     code_revision = models.CharField(max_length=64, blank=True)
     seed = models.BigIntegerField(default=new_seed)
     planned = models.PositiveIntegerField(_("planned matches"))
-    begun = models.PositiveIntegerField(default=0, editable=False, help_text=_("items up to this number exist"))
+    begun = models.PositiveIntegerField(default=0, editable=False, help_text=_("number of the last item created"))
     concurrency = models.PositiveIntegerField(
         _("concurrent matches"), default=50, validators=[MinValueValidator(1), MaxValueValidator(1000)]
     )
@@ -119,7 +119,9 @@ class Item(models.Model):
     number = models.PositiveIntegerField(
         _("number"), help_text=_("from 1; determines its configuration, agents and random seed")
     )
-    name = models.CharField(_("name"), max_length=120, blank=True, help_text=_("of an imported match, at its source"))
+    name = models.CharField(
+        _("name"), max_length=120, blank=True, help_text=_("of an imported match: its name in the source")
+    )
     names = models.JSONField(default=list, help_text=_("display names in an imported match; never exported"))
     unverified = models.CharField(
         _("unverified"), max_length=500, blank=True, help_text=_("why our rules refuse an imported match")
@@ -128,7 +130,9 @@ class Item(models.Model):
     match = models.OneToOneField(Match, models.PROTECT, null=True, blank=True, related_name="item")
     holder = models.CharField(max_length=40, blank=True)
     until = models.DateTimeField(null=True)
-    attempts = models.PositiveSmallIntegerField(default=0, help_text=_("starts since the match last advanced"))
+    attempts = models.PositiveSmallIntegerField(
+        default=0, help_text=_("times the match was started since it last advanced")
+    )
     decisions = models.PositiveIntegerField(_("decisions"), default=0)
     cost = models.DecimalField(_("cost"), max_digits=12, decimal_places=6, default=0)
     problem = models.CharField(_("problem"), max_length=500, blank=True)

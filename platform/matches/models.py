@@ -58,7 +58,7 @@ class Match(models.Model):
         db_column="fates",
         help_text=_("participants' seats in which the clock or an agent answers, see matches.absences"),
     )
-    deadline = models.DateTimeField(null=True, help_text=_("of the open turn that expires first"))
+    deadline = models.DateTimeField(null=True, help_text=_("when the first open turn expires"))
     requeue_at = models.DateTimeField(null=True, help_text=_("when agents' turns without a lease are queued again"))
     payoffs = models.JSONField(_("payoffs"), null=True, blank=True)
     metrics = models.JSONField(_("metrics"), null=True, blank=True)
@@ -195,7 +195,7 @@ class Seat(models.Model):
     )
     label = models.CharField(_("label"), max_length=200, blank=True, help_text=_("the study's name for the agent"))
     left_at = models.DateTimeField(
-        _("left"), null=True, blank=True, help_text=_("when the participant left while the others went on")
+        _("left"), null=True, blank=True, help_text=_("when the participant left while the others continued")
     )
     fills_in = models.BooleanField(
         _("fills in"), default=False, help_text=_("an agent in a seat for which nobody arrived in time")
