@@ -199,7 +199,7 @@ def _results_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
             return "An assistant message with 'tool_calls' must be followed by tool messages for each of them."
         for call in message.get("tool_calls") or ():
             if object_in(call["function"]["arguments"]) is None:
-                return f"Invalid 'messages[{at}].tool_calls': the arguments are no JSON object."
+                return f"Invalid 'messages[{at}].tool_calls': the arguments are not a JSON object."
             waiting.append(call["id"])
     return "An assistant message with 'tool_calls' must be followed by tool messages." if waiting else None
 

@@ -37,7 +37,7 @@ _LEAST_PART = 0.35
 
 
 def answer(request: Mapping[str, Json], *, seed: int = 0, occurrence: int = 1, prose: bool = False) -> Output:
-    """Return the answer to a call of either protocol: a JSON object or tool calls, if the call asks for them.
+    """Return the answer to a call in either protocol: a JSON object or tool calls, if the call asks for them.
 
     Args:
         occurrence: how often the same request has come, including this one.

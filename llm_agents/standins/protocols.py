@@ -115,7 +115,7 @@ def new_id(prefix: str) -> str:
 
 
 def answered_by(request: Mapping[str, Json]) -> str:
-    """Return the model's name in the answer: services answer with a more exact name than the requested one."""
+    """Return the model's name in the answer: services answer with a more specific name than the requested one."""
     return f"{request['model']}-stand-in"
 
 

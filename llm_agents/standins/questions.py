@@ -122,7 +122,7 @@ _KEYWORDS = {
 
 
 def _options(words: str, at: int) -> tuple[Schema, int]:
-    """Return the schema at `at`, as `prompting.wanted` words it, and where it ends."""
+    """Return the schema at `at`, as `prompting.type_words` words it, and where it ends."""
     found, at = _option(words, at)
     several = [found]
     while words.startswith(" or ", at):

@@ -64,7 +64,7 @@ class Toolbox:
 
 
 def toolbox_in(request: Mapping[str, Json]) -> Toolbox | None:
-    """Return the tools that a call of either protocol offers, or describes in text; None if it does neither."""
+    """Return the tools that a call in either protocol offers, or describes in text; None if it does neither."""
     offered = [_offered(tool) for tool in request.get("tools") or ()]
     if offered and [tool.name for tool in offered] != ["move"]:
         called, results = _conversation(request["messages"])

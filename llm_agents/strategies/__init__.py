@@ -189,7 +189,7 @@ def strategy_named(strategy: str | None, game: Game[Any, Any]) -> Strategy:
     """Return the game's strategy of that name; None: "plain".
 
     Raises:
-        BadAgent: there is none; lists the known ones.
+        BadAgent: there is none; the message lists the known ones.
     """
     name, known = strategy or games_strategies.PLAIN, games_strategies.of(game)
     if name not in known:

@@ -1,7 +1,7 @@
 """The texts around a game's rules and questions: sandboxed templates with typed variables, editable by researchers.
 
 Players' words never pass through a template: a placeholder does, and the fenced text
-replaces it afterwards. No template can remove the marks, cut them or change what is between.
+replaces it afterwards. No template can remove or cut the marks, or change what is between them.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class QuestionVariables(SystemVariables):
 class CorrectionVariables(QuestionVariables):
     """Variables of a correction."""
 
-    reason: str = Field(description="What was wrong with it.")
+    reason: str = Field(description="What was wrong with the answer.")
 
 
 VARIABLES: Mapping[str, type[SystemVariables]] = {
