@@ -212,7 +212,7 @@ function agentCards(field, { drawn, renamed }) {
       const stuck = place && !place.tools && about.by_tools.includes(settings.strategy) && !settings.plain_tools;
       warning.replaceChildren();
       if (!stuck) return;
-      const said = element("p", { className: "parley-refused", textContent: words.no_tools.replace("{name}", place.name) });
+      const said = element("p", { className: "parley-field-error", textContent: words.no_tools.replace("{name}", place.name) });
       const plain = element("button", { type: "button", className: "parley-button", textContent: words.plain_tools });
       plain.addEventListener("click", () => {
         one.agent.settings = { ...(one.agent.settings ?? {}), plain_tools: true };

@@ -20,13 +20,13 @@ const Controls = (() => {
     for (const card of list.children) {
       const name = card.querySelector("legend").textContent;
       const own = reasons.filter((reason) => reason.includes(`“${name}”`) || reason.startsWith(`${name}:`));
-      let said = card.querySelector(":scope > .parley-refused");
+      let said = card.querySelector(":scope > .parley-field-error");
       if (!own.length) {
         said?.remove();
         continue;
       }
       if (!said) {
-        said = element("p", { className: "parley-refused" });
+        said = element("p", { className: "parley-field-error" });
         said.setAttribute("role", "status");
         card.querySelector(".parley-question-actions").after(said);
       }
@@ -86,7 +86,7 @@ const Controls = (() => {
     const add = element("button", { type: "button", className: "parley-button", textContent: `+ ${adds}` });
     add.addEventListener("click", added);
     field.before(list, empty, add);
-    field.classList.add("parley-elsewhere");
+    field.classList.add("parley-hidden");
     const title = field.closest(".field-line")?.querySelector("label");
     if (title) list.setAttribute("aria-label", title.textContent.trim());
     list.setAttribute("role", "group");

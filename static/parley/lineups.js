@@ -56,7 +56,7 @@ function compose() {
 
   function keepLineups() {
     write(lineupsField, lineups);
-    if (rolesRow) rolesRow.classList.toggle("parley-elsewhere", lineups.length > 0);
+    if (rolesRow) rolesRow.classList.toggle("parley-hidden", lineups.length > 0);
   }
 
   function drawLineups() {
@@ -65,7 +65,7 @@ function compose() {
     tell(lineupList.list, refused);
     lineupList.empty.textContent = table.seats.length === 1 ? words.alone : words.no_lineups;
     lineupList.add.hidden = table.seats.length === 1 && !lineups.length;
-    if (rolesRow) rolesRow.classList.toggle("parley-elsewhere", lineups.length > 0);
+    if (rolesRow) rolesRow.classList.toggle("parley-hidden", lineups.length > 0);
   }
 
   // ---- line-ups -----------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ function plan() {
   function instead(field) {
     const box = element("div", { className: "parley-question" });
     field.before(box);
-    field.classList.add("parley-elsewhere");
+    field.classList.add("parley-hidden");
     const title = field.closest(".field-line")?.querySelector("label");
     box.setAttribute("role", "group");
     if (title) box.setAttribute("aria-label", title.textContent.trim());

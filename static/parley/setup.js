@@ -20,7 +20,7 @@ function setUp() {
   function show(step, { focus = true } = {}) {
     now = Math.min(Math.max(step, 0), names.length - 1);
     for (const [name, parts] of sections)
-      for (const part of parts) part.classList.toggle("parley-elsewhere", name !== names[now]);
+      for (const part of parts) part.classList.toggle("parley-hidden", name !== names[now]);
     buttons.forEach((button, place) => {
       if (place === now) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
@@ -62,15 +62,15 @@ function setUp() {
     row.classList.add("parley-varied");
     row.append(vary);
     const turn = (varied) => {
-      line.classList.toggle("parley-elsewhere", !varied);
-      single.forEach((one) => one.classList.toggle("parley-elsewhere", varied));
+      line.classList.toggle("parley-hidden", !varied);
+      single.forEach((one) => one.classList.toggle("parley-hidden", varied));
       vary.textContent = varied ? nav.dataset.single : nav.dataset.vary;
       const label = single[0].querySelector("label");
       vary.setAttribute("aria-label", `${vary.textContent}: ${label ? label.textContent.trim() : several.name}`);
       vary.setAttribute("aria-expanded", String(varied));
     };
     vary.addEventListener("click", () => {
-      const varied = line.classList.contains("parley-elsewhere");
+      const varied = line.classList.contains("parley-hidden");
       if (varied) several.value = several.dataset.kept || several.dataset.all || "";
       if (!varied) [several.dataset.kept, several.value] = [several.value, ""];
       turn(varied);
@@ -106,7 +106,7 @@ function setUp() {
       if (!line) continue;
       refused.get(name)?.remove();
       refused.delete(name);
-      let said = line.querySelector(".parley-refused");
+      let said = line.querySelector(".parley-field-error");
       const reasons = errors[name];
       if (!reasons) {
         said?.remove();
@@ -116,7 +116,7 @@ function setUp() {
       }
       if (!said) {
         said = document.createElement("p");
-        said.className = "parley-refused";
+        said.className = "parley-field-error";
         said.id = `refused-${name}`;
         (field.closest(".grow") ?? line).append(said);
       }
@@ -131,7 +131,7 @@ function setUp() {
   function mark() {
     let first = null;
     buttons.forEach((button, place) => {
-      const wrong = sections.get(names[place]).some((part) => part.querySelector(".errorlist, .parley-refused"));
+      const wrong = sections.get(names[place]).some((part) => part.querySelector(".errorlist, .parley-field-error"));
       const sign = button.querySelector(".parley-step-wrong");
       sign.hidden = !wrong;
       sign.textContent = wrong ? nav.dataset.wrong : "";
@@ -227,7 +227,7 @@ function setUp() {
   function goToFirstError() {
     const list = sections.get(names[wrongStep]).map((part) => part.querySelector(".errorlist")).find(Boolean);
     const line = list?.closest(".field-line");
-    const field = line?.querySelector("input:not([type=hidden]), select, textarea:not(.parley-elsewhere), button");
+    const field = line?.querySelector("input:not([type=hidden]), select, textarea:not(.parley-hidden), button");
     // Run after the scripts that draw parts of the form.
     setTimeout(() => {
       line?.scrollIntoView({ block: "center" });

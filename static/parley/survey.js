@@ -15,7 +15,7 @@ function edit(field) {
   const empty = element("p", { className: "parley-quiet", textContent: words.none });
   const add = element("button", { type: "button", className: "parley-button", textContent: `+ ${words.add}` });
   field.before(list, empty, add);
-  field.classList.add("parley-elsewhere");
+  field.classList.add("parley-hidden");
   const title = field.closest(".field-line").querySelector("label");
   if (title) list.setAttribute("aria-label", title.textContent.trim());
   list.setAttribute("role", "group");
@@ -55,7 +55,7 @@ function edit(field) {
       column.placeholder = columnOf(question.prompt);
       keep();
     });
-    const said = element("p", { className: "parley-refused", hidden: true });
+    const said = element("p", { className: "parley-field-error", hidden: true });
     said.setAttribute("role", "status");
     const complain = () => {
       const reasons = problems(question);
@@ -105,7 +105,7 @@ function edit(field) {
 
     const required = element("input", { type: "checkbox", checked: question.required !== false });
     required.addEventListener("change", () => change("required", required.checked ? "" : false));
-    const must = element("label", { className: "parley-question-must" });
+    const must = element("label", { className: "parley-question-required" });
     must.append(required, ` ${words.required}`);
     const actions = element("div", { className: "parley-question-actions" });
     const move = (by) => () => {
@@ -172,7 +172,7 @@ function edit(field) {
       box.hidden = !("mayEnd" in field.dataset) || !question.options?.length;
     };
     const tick = (option) => {
-      const label = element("label", { className: "parley-question-must" });
+      const label = element("label", { className: "parley-question-required" });
       const input = element("input", { type: "checkbox", checked: (question.ends ?? []).includes(option) });
       input.addEventListener("change", () => {
         const others = (question.ends ?? []).filter((one) => one !== option);
