@@ -106,9 +106,9 @@ class Visitor:
     def match(self) -> Match:
         return Seat.objects.select_related("match").get(enrolment=self.enrolment).match
 
-    def move(self, **fields: str) -> HttpResponse:
+    def move(self, role: str = "alice", **fields: str) -> HttpResponse:
         """Post a move as a page without JavaScript does."""
-        answering = self.match().open_turns()["alice"].answering
+        answering = self.match().open_turns()[role].answering
         return self.client.post(
             reverse("matches:match", args=[self.enrolment.token]), {"answering": answering, **fields}
         )

@@ -95,7 +95,7 @@ class Quiz(_GameStep):
     """The game's quiz; the options are shuffled once per participant."""
 
     kind = "quiz"
-    title = _("One question")
+    title = _("After the game")
     template = "participants/quiz.html"
     state = State.QUIZ
 

@@ -68,7 +68,7 @@ ENDINGS: dict[str, Ending] = {
     ),
     State.FAILED_QUIZ: Ending(
         _("The study ends here"),
-        _("Your answer about the game was not correct, so your game will not be part of the research data."),
+        _("You got a question about the game wrong, so your game will not be part of the research data."),
         _GIVE_CODE,
         gives_code=True,
     ),
@@ -148,7 +148,7 @@ def ending_of(state: str, *, paid: bool, entry: str, kinds: Collection[str] = ()
             what_happened=_("The people who run this study ended the game. This is not your fault."),
         )
     if state == State.COMPLETED and "quiz" in kinds:
-        ending = replace(ending, what_happened=_("You played the whole game and answered the question after it."))
+        ending = replace(ending, what_happened=_("You played the whole game and answered correctly after it."))
     if entry in WITHOUT_ASSIGNMENT:
         return replace(ending, what_next=_SHOW_CODE if paid else _NOTHING_TO_DO, gives_code=paid)
     if paid:

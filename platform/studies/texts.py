@@ -20,7 +20,7 @@ from studies.models import Study
 
 _ENDINGS = {
     "failed_code_word": _lazy("the code word is wrong"),
-    "failed_quiz": _lazy("your answer to the question after the game is wrong"),
+    "failed_quiz": _lazy("you get a question after the game wrong"),
     "opponent_failed": _lazy("the game stops through no fault of yours"),
     "partner_left": _lazy("another player leaves the game"),
     "no_partner": _lazy("not enough people arrive to start the game"),
@@ -258,15 +258,18 @@ def behaviour_counted() -> str:
 
 def default_consent(study: Study) -> str:
     """Return a consent text that is accurate for this study (Markdown)."""
+    game = registry.get(study.game)
     cells = plan_cells(study)
     averages = [cell.average for cell in cells if cell.average is not None]
     if study.session_matches > 1:
-        template = _("You will read the rules, play {number} games, and answer one question about them.")
+        template = _("You will read the rules, play {number} games, and answer questions about them.")
         if not study.asks_quiz:
             template = _("You will read the rules and play {number} games.")
         tasks = template.format(number=study.session_matches)
     elif study.asks_quiz:
         tasks = _("You will read the rules, play one game, and answer one question about it.")
+        if any(len(configure(game, dict(cell.config)).quiz(role)) > 1 for cell in cells for role in cell.people):
+            tasks = _("You will read the rules, play one game, and answer a few questions about it.")
     else:
         tasks = _("You will read the rules and play one game.")
     games = [(item, plan_cells(item)) for item in (study, *study.further())]
@@ -275,7 +278,7 @@ def default_consent(study: Study) -> str:
     all_cells = [cell for _one, played in games for cell in played]
     others = disclosure_of((cell.seats for cell in all_cells), tells=study.tells_opponent).get("words")
     tasks = " ".join(filter(None, [tasks, others, waiting]))
-    alike = all(configure(registry.get(study.game), dict(cell.config)).pays_alike() for cell in cells)
+    alike = all(configure(game, dict(cell.config)).pays_alike() for cell in cells)
     pay = [pay_promise(study.pay(), averages, alike=alike)]
     if len(set(averages)) < 2:
         table = endings_table(study.pay(), endings_of(study))

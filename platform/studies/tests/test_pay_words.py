@@ -8,7 +8,8 @@ import pytest
 
 from games import registry
 from games.play import configure, start, submit
-from matches import bonus
+from matches import bonus, services
+from opponents.agents import agents_from_specs
 from participants.states import State
 from payouts.rules import PayRule
 from recruiters.arrivals import Arrival
@@ -102,3 +103,19 @@ def test_linear_rule_example_uses_its_rate():
     study = Study(game="bargaining", config={})
     rule = PayRule(rule="linear", rate=Decimal("0.0002"), cap=Decimal(5))
     assert "your bonus is $1.00" in texts.worked_examples(rule, study.configured(), "alice")
+
+
+def test_quiz_with_several_questions_says_so():
+    contest = {"game": "beauty_contest", "roles": ["p1"], "agents": agents_from_specs("script:random")}
+    visitor = seen(**contest, config={"players": 2, "runs": 1})
+    assert "play one game, and answer a few questions about it" in text_of(visitor.see())
+    visitor.walk_to("match")
+    match = visitor.match()
+    visitor.move("p1", answer="10")
+    services.submit_move(
+        match_id=match.pk, role="p2", move={"answer": 50}, answering=match.open_turns()["p2"].answering, by="agent"
+    )
+    visitor.send()
+    page = text_of(visitor.see())
+    assert "Please answer these 2 questions" in page and "every answer must be correct" in page
+    assert "Send the answers" in page

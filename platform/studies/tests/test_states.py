@@ -170,7 +170,7 @@ def test_pay_announcement_and_leaving_page_agree():
     visitor.walk_to("instructions")
     for text in (consent, text_of(visitor.see())):
         assert "The game stops through no fault of yours $2.00" in text
-        assert "Your answer to the question after the game is wrong $1.00 and the bonus" in text
+        assert "You get a question after the game wrong $1.00 and the bonus" in text
         assert "You leave before the end $1.00" in text
         assert "The code word is wrong nothing Your time runs out nothing You are away for too long nothing" in text
         assert "take part in this study" not in text
@@ -178,14 +178,14 @@ def test_pay_announcement_and_leaving_page_agree():
 
 def test_disabled_checks_are_not_mentioned():
     page = text_of(Visitor(arrived_participant(launched_study(asks_code_word=False, asks_quiz=False))).see())
-    assert "code word" not in page and "is wrong" not in page
+    assert "code word" not in page and "question" not in page
 
 
 def test_consent_states_the_pay_for_screen_outs():
     page = text_of(
         Visitor(arrived_participant(launched_study(survey_before=ADULTS, endings={"screened_out": "base"}))).see()
     )
-    assert "Your answer to the question after the game is wrong $1.00" in page
+    assert "You get a question after the game wrong $1.00" in page
     assert "Your answers show that the study is not for you $1.00" in page
 
 
