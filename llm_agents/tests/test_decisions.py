@@ -248,7 +248,7 @@ def test_models_asked_at_once_think_concurrently(serving, kind):
     assert match.failed is None and len(match.calls) == 2
 
 
-def test_model_without_a_legal_move_ends_the_match_without_payoffs(serving, kind):
+def test_match_without_a_legal_move_has_no_payoffs(serving, kind):
     serving(["never"])
     match = play_match(GAME, 1, agents(player_1="script:zero", player_2=f"{kind}:m"))
     line = match.as_dict()

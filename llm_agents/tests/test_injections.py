@@ -120,7 +120,7 @@ def everything(delivery: Delivered, settings: Mapping[str, Any]) -> list[tuple[s
 
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("key", sorted(cases_with_text()))
-def test_players_words_stay_between_marks_and_change_nothing_else(key, settings):
+def test_players_words_change_only_text_between_marks(key, settings):
     case = cases_with_text()[key]
     usual = everything(find_delivery(case, HARMLESS), SETTINGS[settings])
     assert not any(words_in(text) for role, text in usual if role == "system")

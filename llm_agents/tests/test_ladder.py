@@ -230,7 +230,7 @@ async def test_structured_agents_answer_is_held_to_the_moves_schema(serving, pro
 # ---- whole matches -----------------------------------------------------------------------------
 
 
-def test_match_continues_with_a_fallback_and_the_log_says_who_moved(serving, protocol):
+def test_log_says_that_a_fallback_moved(serving, protocol):
     serving(protocol, first=[answer(protocol, GOOD), error(401)], second=[answer(protocol, '{"answer": 30}')])
     agents = {"player_1": FIRST, "player_2": parse_spec("script:zero")}
     match = play_match(GAME, 1, agents, ladders={"player_1": ladder(SECOND, script="zero")})

@@ -114,7 +114,7 @@ class Everything(Move):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_it_fills_in_every_kind_of_field_from_words_and_from_a_schema(seed):
+def test_it_fills_in_every_kind_of_field(seed):
     form = Form("everything", "Everything", Everything)
     for request in (
         body(task([form])),

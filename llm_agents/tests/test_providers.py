@@ -152,7 +152,7 @@ async def test_without_a_schema_nothing_is_enforced(serving, protocol):
     assert not wire.bodies[0].keys() & {"response_format", "tools", "tool_choice"}
 
 
-async def test_endpoint_without_schemas_is_asked_in_plain_text_from_then_on(serving, protocol):
+async def test_endpoint_without_schemas_is_asked_in_plain_text(serving, protocol):
     refusal = "response_format is not supported" if protocol == "openai" else "tools: not supported by this model"
     wire = serving(error(400, refusal), answer(protocol, GOOD))
     place = wire.endpoint(protocol)

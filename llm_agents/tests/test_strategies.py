@@ -28,7 +28,7 @@ def test_conversation_begins_with_rules_state_and_question():
 
 
 @pytest.mark.parametrize("key", ["bargaining", "negotiation", "persuasion"])
-def test_second_mover_is_not_shown_that_the_first_move_is_awaited(key):
+def test_second_mover_does_not_see_the_first_mover_awaited(key):
     play, made = start(configure(registry.get(key), {}), 1)
     (first,) = play.waiting_for()
     (second,) = set(play.game.roles()) - {first}

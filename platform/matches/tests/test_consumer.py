@@ -191,7 +191,7 @@ async def test_a_scripted_reply_arrives_as_exactly_one_frame(person, match):
         assert await alice.quiet()
 
 
-async def test_an_agreement_arrives_as_exactly_one_frame_without_a_form(person, match):
+async def test_agreement_arrives_as_one_frame_without_a_form(person, match):
     async with page(person) as alice:
         await alice.frame()
         await alice.move(**HALF)

@@ -226,7 +226,7 @@ async def test_adding_to_a_draft_does_not_block_the_event_loop(sent_messages):
     assert (await asyncio.to_thread(sent_messages.until_quiet))[-1] == "hello"
 
 
-def test_a_retracted_draft_disappears_once_and_another_may_follow(sent_messages):
+def test_retracted_draft_disappears_once(sent_messages):
     draft = Draft(7, "bob", 4, people=["alice"])
     draft.retract()
     draft.add('{"message": "no')

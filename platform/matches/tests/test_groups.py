@@ -267,7 +267,7 @@ class TestAgent:
         assert set(movers(match, "p3")) == {"script:rational"}
         assert set(movers(match, "p1")) == {None}
 
-    def test_a_withdrawn_participant_keeps_that_state_and_is_replaced(self, match: Match):
+    def test_withdrawn_participant_keeps_the_state_and_is_replaced(self, match: Match):
         people.withdraw(enrolment_id=person_in(match, "p3").pk)
         sweeps.leave_for_ended_enrolments()
         match.refresh_from_db()

@@ -104,7 +104,7 @@ class TestPlainForms:
         answer = visitor.client.get(page_of(visitor))
         assert (answer.status_code, answer["Location"]) == (302, visitor.url)
 
-    def test_a_move_redirects_to_the_page_which_reloads_automatically(self, visitor):
+    def test_move_redirects_to_the_page(self, visitor):
         answer = visitor.move(**EQUAL_SPLIT)
         assert (answer.status_code, answer["Location"]) == (302, visitor.url)
         page = visitor.see().content.decode()

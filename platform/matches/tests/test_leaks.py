@@ -160,9 +160,7 @@ def lines_hidden_from_participant(requests: list[dict[str, Any]], known: str) ->
 
 
 @pytest.mark.parametrize(("game", "protocol"), slow_except(PLAYED, DAILY))
-async def test_neither_prompt_nor_key_nor_private_values_reach_the_browser(
-    monkeypatch, caplog, game: str, protocol: str
-):
+async def test_no_prompt_key_or_private_value_reaches_the_browser(monkeypatch, caplog, game: str, protocol: str):
     caplog.set_level(logging.DEBUG)
     person, match, role, model = await in_other_thread(seated, game, protocol)
     known, turns = list[str](), 0

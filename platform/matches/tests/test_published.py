@@ -48,7 +48,7 @@ def output_of(*words: str) -> str:
 
 
 @pytest.mark.parametrize(("key", "config"), published())
-def test_a_published_configuration_is_simulated_replayed_and_shown(tmp_path: Path, key: str, config: dict[str, Any]):
+def test_published_configurations_simulate_replay_and_show(tmp_path: Path, key: str, config: dict[str, Any]):
     given = json.dumps(config)
     match = json.loads(output_of("simulate", key, "--config", given, "--seed", "3", "--json"))
     moves = [{"role": event["role"], "move": event["move"]} for event in match["events"] if event["kind"] == "move"]
