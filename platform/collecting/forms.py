@@ -305,7 +305,7 @@ class PlanForm(forms.ModelForm):
     def _refuse_unpriced(self, cleaned: Mapping[str, Any]) -> None:
         """Refuse a spending limit if the price of a model is unknown, since it could not be enforced."""
         agents: Mapping[str, Agent] = cleaned.get("agents", {})
-        limited = cleaned.get("budget") is not None or any(one.settings.cap_match for one in agents.values())
+        limited = cleaned.get("budget") is not None or any(agent.settings.cap_match for agent in agents.values())
         if not limited or "prices" not in cleaned:
             return
         known = PriceList(cleaned["prices"])
