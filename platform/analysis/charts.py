@@ -27,7 +27,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 """Okabe and Ito's colours, starting with those that stand out most on white."""
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [4, 4], [12, 3], [1, 4], [9, 2, 2, 2, 2, 2])
-MOST_SERIES = len(COLOURS)
+MAX_SERIES = len(COLOURS)
 WIDTH, WIDE = 460, 620
 LONG_LABEL, LABEL_LIMIT = 34, 420
 """Characters of a category's name above which panels are stacked, and pixels after which the name is cut off."""
@@ -36,7 +36,7 @@ INK, QUIET, GRID = "#1a1a1a", "#555555", "#e2e2e2"
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 ROUNDING_ERROR = 1e-9
 """Differences this small are rounding errors and are drawn as zero."""
-MOST_POINTS = 2000
+MAX_POINTS = 2000
 """Maximum number of points in a scatter plot; more are thinned out evenly, as the alt text then says."""
 
 _TAG = re.compile(r'<[a-z](?:"[^"]*"|[^">])*>')
@@ -158,7 +158,7 @@ def lines(
 
     rows = _with_value(rows, y) if y_domain else _padded(_with_value(rows, y), (y, low, high), facet)
     series = _distinct(rows, colour) if colour else []
-    if len(series) > MOST_SERIES and not facet:
+    if len(series) > MAX_SERIES and not facet:
         facet, colour, series = colour, "", []
     panels = _distinct(rows, facet) if facet else []
     all_integers = all(float(row[x]).is_integer() for row in rows if finite(row.get(x)) is not None)
@@ -347,7 +347,7 @@ def boxes(
 
 
 @unvalidated
-def strip(
+def strip_plot(
     name: str,
     title: str,
     rows: Sequence[Row],
@@ -525,8 +525,8 @@ def scatter(
     import altair as alt
 
     kept = [row for row in _with_value(rows, y) if finite(row.get(x)) is not None]
-    every = ceil(len(kept) / MOST_POINTS) if kept else 1
-    shown = kept[::every]
+    interval = ceil(len(kept) / MAX_POINTS) if kept else 1
+    shown = kept[::interval]
     series, panels = _distinct(kept, colour) if colour else [], _distinct(kept, facet) if facet else []
     point = alt.Chart().mark_point(filled=True, size=55, opacity=0.65 if not label else 1).encode(
         x=alt.X(_key(x), type="quantitative", title=x_title, scale=alt.Scale(zero=False)),
@@ -547,7 +547,7 @@ def scatter(
             x=alt.X(_key(x), type="quantitative"), y=alt.Y(_key(y), type="quantitative"), text=_key(label) + ":N"
         ))  # fmt: skip
     words = _alt_text("Scatter plot", kept, y, y_title or y, [colour, facet], [colour, facet])
-    words = words[:-1] + f", over {x_title or x}" + (f"; every {every}th point is drawn." if every > 1 else ".")
+    words = words[:-1] + f", over {x_title or x}" + (f"; every {interval}th point is drawn." if interval > 1 else ".")
     return _figure(name, title, alt.layer(*layers), shown, words, facet, panels, columns, height=260)
 
 
@@ -555,7 +555,7 @@ def scatter(
 
 
 @unvalidated
-def heat(
+def heat_map(
     name: str,
     title: str,
     rows: Sequence[Row],
@@ -581,7 +581,7 @@ def heat(
     import altair as alt
 
     rows = _with_value(rows, value)
-    across, down = list(x_order) or _distinct(rows, x), list(y_order) or _distinct(rows, y)
+    x_labels, y_labels = list(x_order) or _distinct(rows, x), list(y_order) or _distinct(rows, y)
     panels = _distinct(rows, facet) if facet else []
     values = [float(row[value]) for row in rows] or [0.0]
     if centre is None:
@@ -601,9 +601,13 @@ def heat(
         ink = alt.condition(f"datum['{value}'] < {centre - 0.6 * margin!r}", alt.value("white"), alt.value("black"))
     base = alt.Chart().encode(
         x=alt.X(
-            _key(x), type="nominal", sort=across, title=x_title or None, axis=alt.Axis(labelAngle=-40, orient="bottom")
+            _key(x),
+            type="nominal",
+            sort=x_labels,
+            title=x_title or None,
+            axis=alt.Axis(labelAngle=-40, orient="bottom"),
         ),
-        y=alt.Y(_key(y), type="nominal", sort=down, title=y_title or None),
+        y=alt.Y(_key(y), type="nominal", sort=y_labels, title=y_title or None),
     )
     cell = base.mark_rect(stroke="white").encode(
         color=alt.Color(_key(value), type="quantitative", scale=scale, title=value_title or value,
@@ -745,9 +749,9 @@ def _same_categories(rows: Sequence[Row], y: str, facet: str, labels: Sequence[s
     return len({(str(row.get(facet)), str(row.get(y))) for row in rows}) == len(panels) * len(labels)
 
 
-def _columns(wanted: int, labels: Sequence[str]) -> int:
+def _columns(requested: int, labels: Sequence[str]) -> int:
     """Return the number of panels side by side; it is one if labels are too long for two."""
-    return 1 if max(map(len, labels), default=0) > LONG_LABEL else wanted
+    return 1 if max(map(len, labels), default=0) > LONG_LABEL else requested
 
 
 def _style_indices(series: Sequence[str], players: Sequence[str]) -> list[int]:

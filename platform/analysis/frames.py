@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-MOST_LEVELS = 20
+MAX_LEVELS = 20
 """A parameter with more values than this is taken to be drawn for each match and is not a treatment."""
 LARGE = 1000
 """Above this number of values, intervals of medians come from order statistics instead of a bootstrap."""
@@ -157,7 +157,7 @@ def _with_config(data: Data, frame: pd.DataFrame) -> list[str]:
     config = []
     for name in data.varying:
         values = data.column("matches", name)
-        if values.nunique(dropna=False) > MOST_LEVELS:
+        if values.nunique(dropna=False) > MAX_LEVELS:
             continue
         levels = {value: level_text(value) for value in values.unique()}
         frame[name] = values.map(lambda value, known=levels: known.get(value, "none")).fillna("none").astype("str")
@@ -167,7 +167,7 @@ def _with_config(data: Data, frame: pd.DataFrame) -> list[str]:
 
 def drawn_for_each_match(data: Data) -> list[str]:
     """Return the parameters that vary but have too many values to be treatments."""
-    return [name for name in data.varying if data.column("matches", name).nunique(dropna=False) > MOST_LEVELS]
+    return [name for name in data.varying if data.column("matches", name).nunique(dropna=False) > MAX_LEVELS]
 
 
 def _add_seat_outcomes(data: Data, frame: pd.DataFrame, role: str, outcomes: dict[str, str], shares: set[str]) -> None:

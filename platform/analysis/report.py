@@ -11,7 +11,7 @@ from analysis.results import Options, Outcome, Table, count, text
 from analysis.writing import html_table
 
 TEMPLATE = Path(__file__).with_name("report.html")
-MOST_ROWS = 40
+MAX_ROWS = 40
 """Maximum number of rows per table in the report; the HTML and CSV files have more."""
 REASONS: Mapping[str, str] = {
     "failed_code_word": "wrong code word", "failed_quiz": "failed the quiz", "timed_out": "timed out",
@@ -170,6 +170,6 @@ def _section(outcome: Outcome, drawings: Mapping[tuple[str, str], str]) -> dict[
             {"title": figure.title, "svg": Markup(drawings[analysis.id, name])}
             for name, figure in outcome.figures.items()
         ],
-        "tables": [Markup(html_table(table, MOST_ROWS)) for table in outcome.tables.values()],
+        "tables": [Markup(html_table(table, MAX_ROWS)) for table in outcome.tables.values()],
         "files": names,
     }

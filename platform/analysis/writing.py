@@ -10,7 +10,7 @@ from typing import Any
 from analysis.data import plain
 from analysis.results import Column, Table
 
-MOST_SHOWN = 200
+MAX_SHOWN = 200
 """Maximum number of rows of a table in HTML and LaTeX; the CSV file has all rows."""
 MISSING = "–"
 _INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f"
@@ -69,7 +69,7 @@ def escape_formulas(words: str) -> str:
     return f"'{within}" if _FORMULA.match(words) else within
 
 
-def html_table(table: Table, max_rows: int = MOST_SHOWN) -> str:
+def html_table(table: Table, max_rows: int = MAX_SHOWN) -> str:
     """Return the table as HTML with a caption, a heading for each column, and at most `max_rows` rows."""
     headings = "".join(f'<th scope="col"{_alignment(column)}>{escape(column.label)}</th>' for column in table.columns)
     rows = []
@@ -104,7 +104,7 @@ def html_page(table: Table, stamp: str = "") -> str:
     )
 
 
-def latex_table(table: Table, max_rows: int = MOST_SHOWN) -> str:
+def latex_table(table: Table, max_rows: int = MAX_SHOWN) -> str:
     """Return the table as LaTeX for the package booktabs."""
     sides = "".join("l" if column.kind == "text" else "r" for column in table.columns)
     lines = [

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FLAGS = ("agreement", "trade")
 ACCEPTED = frozenset({"accept", "accepted", "yes", "true", "acceptoffer", "buy", "deal"})
 DECILES = 10
-MOST_ROUNDS = 40
+MAX_ROUNDS = 40
 LOG_RATIO = 100
 """Ratio of the largest to the smallest offer above which the axis is logarithmic."""
 
@@ -116,7 +116,7 @@ def _without_agreement(data: Data, frame: pd.DataFrame, options: Options) -> lis
     rounds = known["last"].astype(int)
     agreed = rounds[known["agreed"].astype(bool)]
     rows = []
-    for at in range(0, min(int(rounds.max()), MOST_ROUNDS) + 1):
+    for at in range(0, min(int(rounds.max()), MAX_ROUNDS) + 1):
         open_matches = len(known) - int((agreed <= at).sum())
         rows.append({"round": at, "open": open_matches, **proportion(open_matches, len(known), level=options.level)})
     return rows

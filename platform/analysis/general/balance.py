@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PRE_GAME = "survey_before_"
-MOST_OPTIONS = 20
+MAX_OPTIONS = 20
 SMD_LINE = 0.1
 
 
@@ -100,7 +100,7 @@ def _answers(frame: pd.DataFrame, data: Data, options: Options) -> tuple[list[di
     for name in names:
         values = pre_game_answers[name]  # type: ignore[index]
         kind = data.kind("participants", name)
-        if kind == "text" or (values.nunique() > MOST_OPTIONS and kind == "choice"):
+        if kind == "text" or (values.nunique() > MAX_OPTIONS and kind == "choice"):
             continue
         groups = {arm: values[frame["arm"] == arm].dropna() for arm in sorted_levels(frame["arm"])}
         small |= {arm for arm, answers in groups.items() if 0 < len(answers) < options.min_group}

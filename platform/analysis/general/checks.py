@@ -10,7 +10,7 @@ from analysis.general.people import factors, participants
 from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, share, text
 from analysis.toolbox import proportion
 
-MOST_BARS = 24
+MAX_BARS = 24
 
 
 def run(data: Data, options: Options) -> Result:
@@ -39,7 +39,7 @@ def run(data: Data, options: Options) -> Result:
         row["check"]: {k: row[k] for k in ("estimate", "low", "high", "n")} for row in rows if row["by"] == "All"
     }
     bars = [{**row, "who": charts.level(row["by"], row["level"]) if row["level"] else "All"} for row in rows]
-    few = len({bar["who"] for bar in bars}) > MOST_BARS
+    few = len({bar["who"] for bar in bars}) > MAX_BARS
     bars = [bar for bar in bars if not few or bar["by"] != "Cell"]
     figure = charts.bars("passed", "Attention checks passed", bars, y="who", facet="check", x_title="Share that passed",
                          x_format="%")  # fmt: skip

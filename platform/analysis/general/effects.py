@@ -12,7 +12,7 @@ from analysis.frames import Unit, add_holm, drawn_for_each_match, units
 from analysis.results import Analysis, Options, Result, Table, count, number, p_value, text
 from analysis.toolbox import ols
 
-PANELS, MOST_TERMS = 6, 40
+PANELS, MAX_TERMS = 6, 40
 COLUMNS = (
     text("outcome", "Outcome"), text("factor", "Factor"), text("level", "Level"), text("reference", "Reference"),
     number("estimate", "Effect"), number("se", "SE"), number("low", "Low"), number("high", "High"), p_value(),
@@ -78,14 +78,14 @@ def _terms(
 def _forest(rows: list[dict[str, Any]]) -> Any:
     outcomes = list(dict.fromkeys(row["outcome"] for row in rows))
     terms = list(dict.fromkeys(row["term"] for row in rows))
-    shown = [row for row in rows if row["outcome"] in outcomes[:PANELS] and row["term"] in terms[:MOST_TERMS]]
+    shown = [row for row in rows if row["outcome"] in outcomes[:PANELS] and row["term"] in terms[:MAX_TERMS]]
     for row in shown:
         row["where"] = f"{row['factor']}: {row['level']} (vs {row['reference']})"
     limits = []
     if len(outcomes) > PANELS:
         limits.append(f"the first {PANELS} of {len(outcomes)} outcomes")
-    if len(terms) > MOST_TERMS:
-        limits.append(f"the first {MOST_TERMS} of {len(terms)} terms")
+    if len(terms) > MAX_TERMS:
+        limits.append(f"the first {MAX_TERMS} of {len(terms)} terms")
     title = "Effects with confidence intervals" + (f": {', '.join(limits)}" if limits else "")
     return charts.dots("effects", title, shown, y="where", facet="outcome", x_title="Effect", line=0)
 

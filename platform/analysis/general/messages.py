@@ -26,14 +26,14 @@ def run(data: Data, options: Options) -> Result:
     seats = _seats(data, frame)
     rows: list[dict[str, Any]] = []
     per_match = seats.rename(columns={"words": "words", "sent": "messages"})
-    for measure, values_in, column in (
+    for measure, source_frame, column in (
         ("Words per message", frame, "words"),
         ("Characters per message", frame, "characters"),
         ("Words per match", per_match, "words"),
         ("Messages per match", per_match, "messages"),
     ):
         for player in data.players:
-            values = values_in.loc[values_in["who"] == player, column].dropna().astype(float)
+            values = source_frame.loc[source_frame["who"] == player, column].dropna().astype(float)
             if len(values):
                 spread = {name: float(values.quantile(q)) for name, q in QUANTILES.items()}
                 rows.append(

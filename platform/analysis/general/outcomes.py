@@ -16,10 +16,10 @@ from analysis.frames import LARGE, Groups, Unit, level_key, median_interval, uni
 from analysis.results import Analysis, Column, Figure, Options, Result, Table, count, estimate_columns, number, text
 
 PANELS = 8
-MOST_DOTS = 16
-MOST_MEDIANS = 600
+MAX_DOTS = 16
+MAX_MEDIANS = 600
 """Maximum number of rows for which intervals of medians are computed."""
-MOST_CELLS = 5_000
+MAX_CELLS = 5_000
 ALL, VERIFIED = "all matches", "without unverified ones"
 COLUMNS: tuple[Column, ...] = (
     text("outcome", "Outcome"), text("measure", "Measure"), count("n", "n"), *estimate_columns("Estimate"),
@@ -38,10 +38,10 @@ def run(data: Data, options: Options) -> Result:
             continue
         overall = _rows(unit, [], options)
         by = unit.factors
-        if by and unit.frame.groupby(by, dropna=False).ngroups > MOST_CELLS:
+        if by and unit.frame.groupby(by, dropna=False).ngroups > MAX_CELLS:
             by = [name for name in by if name in unit.config]
             warnings.append(
-                f"There are more than {MOST_CELLS:,} cells, so the table of cells distinguishes parameters only."
+                f"There are more than {MAX_CELLS:,} cells, so the table of cells distinguishes parameters only."
             )
         cells = _rows(unit, by, options) if by else overall
         by_factor = [_factor(unit, name, options) for name in unit.factors]
@@ -82,7 +82,7 @@ def _rows(unit: Unit, by: Sequence[str], options: Options) -> pd.DataFrame:
         parts.append(found.assign(
             outcome=heading, key=name, measure="share" if share else "mean", median_low=np.nan, median_high=np.nan
         ))  # fmt: skip
-    if len(parts) * len(groups.levels) <= MOST_MEDIANS:
+    if len(parts) * len(groups.levels) <= MAX_MEDIANS:
         means = {name: part for name, part in zip(unit.outcomes, parts, strict=True) if name not in unit.shares}
         _add_medians(means, groups, options)
     rows = pd.concat(parts, ignore_index=True)
@@ -134,7 +134,7 @@ def _figure(unit: Unit, by: Sequence[str], cells: pd.DataFrame, factors: pd.Data
     """Return dots with intervals, one panel per outcome: by cell if there are few cells, otherwise by factor."""
     shown = list(dict.fromkeys(cells["key"]))[:PANELS]
     number_of_cells = len(cells) // max(1, len(unit.outcomes))
-    by_cell = bool(by) and number_of_cells <= MOST_DOTS
+    by_cell = bool(by) and number_of_cells <= MAX_DOTS
     rows = cells if by_cell else factors
     drawn: list[dict[str, Any]] = []
     for row in rows[rows["key"].isin(shown)].to_dict("records"):

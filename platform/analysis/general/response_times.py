@@ -15,9 +15,9 @@ from analysis.toolbox import ols, survival
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_STEPS = 120
+MAX_STEPS = 120
 """Maximum number of steps drawn in a survival curve."""
-MOST_ROUNDS = 30
+MAX_ROUNDS = 30
 
 
 def run(data: Data, options: Options) -> Result:
@@ -31,7 +31,7 @@ def run(data: Data, options: Options) -> Result:
     hidden = 0
     for name, title in {"": "All", "role": "Role", "kind": "Kind of move", "round": "Round"}.items():
         levels = [""] if not name else sorted_levels(answered[name].dropna())
-        for level in levels if name != "round" else levels[:MOST_ROUNDS]:
+        for level in levels if name != "round" else levels[:MAX_ROUNDS]:
             subset = answered if not name else answered[answered[name] == level]
             row: dict[str, Any] = {"by": title, "level": level, "n": len(subset)}
             if subset["person"].nunique() < options.min_group:
@@ -154,7 +154,7 @@ def _regression(answered: pd.DataFrame, options: Options) -> list[dict[str, Any]
     factors = {
         name: frame[name].mode().iloc[0]
         for name in ("round", "kind")
-        if name in frame and 1 < frame[name].nunique() <= MOST_ROUNDS
+        if name in frame and 1 < frame[name].nunique() <= MAX_ROUNDS
     }
     if not factors:
         return []
@@ -178,7 +178,7 @@ def _curves(data: Data, frame: pd.DataFrame, options: Options) -> list[dict[str,
         end = float(subset["seconds"].quantile(0.99))
         times, shares = np.array([0.0, *found["times"]]), np.array([1.0, *found["share"]])
         kept = np.flatnonzero(times <= end)
-        kept = kept[np.unique(np.linspace(0, len(kept) - 1, min(len(kept), MOST_STEPS)).round().astype(int))]
+        kept = kept[np.unique(np.linspace(0, len(kept) - 1, min(len(kept), MAX_STEPS)).round().astype(int))]
         rows += [{"role": data.role_name(role), "seconds": float(times[at]), "share": float(shares[at])} for at in kept]
     return rows
 

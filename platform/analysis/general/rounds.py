@@ -17,7 +17,7 @@ ROUND_COLUMNS = ("round", "run", "period", "month", "day", "item", "auction")
 """Names that games give to the column of rounds.csv that numbers the rounds."""
 NOT_OUTCOMES = ("match", "row", "role", "dataset")
 PANELS = 8
-MOST_ROUNDS = 120
+MAX_ROUNDS = 120
 
 
 def run(data: Data, options: Options) -> Result:
@@ -39,7 +39,7 @@ def run(data: Data, options: Options) -> Result:
     add_holm(slopes)
     shown = [data.heading(name, table) for table, name in outcomes][:PANELS]
     more = f": the first {PANELS} of {len(outcomes)} outcomes" if len(outcomes) > PANELS else ""
-    drawn = [row for row in means if row["outcome"] in shown and row["round"] <= MOST_ROUNDS]
+    drawn = [row for row in means if row["outcome"] in shown and row["round"] <= MAX_ROUNDS]
     drawn.sort(key=lambda row: shown.index(row["outcome"]))
     several = frame["round"].nunique() > 1
     figure = charts.lines(

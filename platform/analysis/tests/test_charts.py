@@ -32,9 +32,9 @@ ROWS = [
         charts.lines("l", "L", ROWS, x="t", colour="who", facet="of", line=0.0),
         charts.bars("b", "B", ROWS, y="who", facet="of"),
         charts.histogram("h", "H", range(50), x_title="x", marks={"mean": 25.0}),
-        charts.heat("h", "H", ROWS, x="who", y="of", facet="t", centre=0.0),
+        charts.heat_map("h", "H", ROWS, x="who", y="of", facet="t", centre=0.0),
         charts.scatter("s", "S", ROWS, x="t", y="estimate", colour="who", facet="of"),
-        charts.strip("s", "S", ROWS, y="who", x="estimate", facet="of"),
+        charts.strip_plot("s", "S", ROWS, y="who", x="estimate", facet="of"),
     ],
     ids=lambda figure: figure.title,
 )
@@ -45,7 +45,7 @@ def test_specifications_follow_the_schema_and_hold_their_data(figure):
 
 def test_heat_map_without_effects_has_a_scale():
     rows = [{"who": who, "of": of, "estimate": 1e-15} for who in "ab" for of in "xy"]
-    assert {"1.00", "0.00"} <= set(texts(charts.heat("h", "H", rows, x="who", y="of", centre=0.0)))
+    assert {"1.00", "0.00"} <= set(texts(charts.heat_map("h", "H", rows, x="who", y="of", centre=0.0)))
 
 
 def test_a_panel_of_one_value_has_that_value_on_its_axis():

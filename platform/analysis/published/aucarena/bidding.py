@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 EDGES = (0.0, 10.0, 11.0, 15.0, 20.0, float("inf"))
 """Boundaries of the increment classes, in percent. The paper defines five classes and reports two."""
-MOST_DRAWS = 300
+MAX_DRAWS = 300
 """Maximum number of bootstrap draws for rank correlations."""
 PUBLISHED_CORRELATIONS: Mapping[str, str] = {
     "gpt-4-turbo": ".2348, .0715, .6423, .4328", "mistral": ".1252, .2728, .1139, .2779",
@@ -121,7 +121,7 @@ def priorities(data: Data, options: Options) -> Result:
         "included and marked.",
     )  # fmt: skip
     drawn = [{**row, "mark": f"{row['item']}", "step": f"{row['step']}"} for row in results]
-    figure = charts.heat(
+    figure = charts.heat_map(
         "priorities", "Mean priority of each item, by plan (left of the diagonal: already sold)", drawn, x="mark",
         y="step", facet="where", x_title="Item, in order of sale", y_title="Plan before item",
         value_title="Priority", value_format=".1f",
@@ -162,10 +162,10 @@ def faithful(data: Data, options: Options) -> Result:
     results, numbers = [], {}
     for player, subset in rows.groupby("player"):
         row: dict[str, Any] = {"player": player, "published": _published(player)}
-        for priority, behavior in PAIRS:
+        for priority, outcome in PAIRS:
             known = subset[subset[priority].notna()]
-            found = correlation(known, priority, behavior, options)
-            key = f"{priority.removeprefix('priority_')}_{behavior}"
+            found = correlation(known, priority, outcome, options)
+            key = f"{priority.removeprefix('priority_')}_{outcome}"
             row |= {key: found["estimate"], f"{key}_low": found.get("low"), f"{key}_high": found.get("high"),
                     f"{key}_p": found["p"], f"{key}_mean": found["mean"], "n": found["n"]}  # fmt: skip
             numbers[f"{player}.{key}"] = {k: found.get(k) for k in ("estimate", "low", "high", "p", "n")}
@@ -184,22 +184,20 @@ def faithful(data: Data, options: Options) -> Result:
     return Result([table], [], numbers)
 
 
-def correlation(rows: pd.DataFrame, priority: str, behavior: str, options: Options) -> dict[str, Any]:
+def correlation(rows: pd.DataFrame, priority: str, outcome: str, options: Options) -> dict[str, Any]:
     """Return Spearman's correlation over all items, its bootstrap interval by auction, and its mean within auctions."""
-    found = spearman(rows[priority].tolist(), rows[behavior].tolist())
+    found = spearman(rows[priority].tolist(), rows[outcome].tolist())
     within_auctions = [
         value for _key, subset in rows.groupby(["match", "role"])
-        if (value := spearman(subset[priority].tolist(), subset[behavior].tolist())["estimate"]) is not None
+        if (value := spearman(subset[priority].tolist(), subset[outcome].tolist())["estimate"]) is not None
     ]  # fmt: skip
     results = {**found, "mean": fmean(within_auctions) if within_auctions else None}
     if found["estimate"] is None:
         return results
-    plain = [
-        {"match": m, "x": x, "y": y} for m, x, y in zip(rows["match"], rows[priority], rows[behavior], strict=True)
-    ]
+    plain = [{"match": m, "x": x, "y": y} for m, x, y in zip(rows["match"], rows[priority], rows[outcome], strict=True)]
     interval = bootstrap(
         plain, lambda sample: spearman([r["x"] for r in sample], [r["y"] for r in sample])["estimate"], "match",
-        min(options.draws, MOST_DRAWS), options.seed, level=options.level,
+        min(options.draws, MAX_DRAWS), options.seed, level=options.level,
     )  # fmt: skip
     return {**results, "low": interval.get("low"), "high": interval.get("high")}
 
@@ -386,7 +384,7 @@ ANALYSES = [
         id="aucarena.faithful", title="Plans and behaviour (AucArena, figure 6)",
         question="Do bidders follow their plans?",
         method="Spearman's correlation over (auction, bidder, item) of the initial and the current priority with the "
-        f"number of bids and with winning; percentile bootstrap by auction, at most {MOST_DRAWS} draws.",
+        f"number of bids and with winning; percentile bootstrap by auction, at most {MAX_DRAWS} draws.",
         run=faithful, games=GAMES,
         columns={**ROUNDS, "rounds": [*OF_ITEMS, "bids", "priority_initial", "priority_current"]},
     ),

@@ -22,7 +22,7 @@ from analysis.toolbox import mean, proportion, trueskill
 if TYPE_CHECKING:
     from analysis.data import Data
 
-ORDERS_DRAWN, MOST_UPDATES = 100, 6_000
+ORDERS_DRAWN, MAX_UPDATES = 100, 6_000
 """Number of shuffled orders in which auctions are rated, and maximum number of updates over all orders."""
 HUMAN_TABLE: Mapping[tuple[str, str], str] = {
     ("human", "random"): "7237.5, 3.8", ("human", "ascending"): "10862.5, 3.8", ("human", "descending"): "10025, 5",
@@ -66,7 +66,7 @@ def mean_over_orders(matches: Sequence[Mapping[str, float]], seed: int) -> dict[
     import numpy as np
 
     rng = np.random.default_rng(seed)
-    orders = max(5, min(ORDERS_DRAWN, MOST_UPDATES // max(1, len(matches))))
+    orders = max(5, min(ORDERS_DRAWN, MAX_UPDATES // max(1, len(matches))))
     found: dict[str, list[float]] = {}
     for _order in range(orders):
         for player, rating in trueskill([matches[at] for at in rng.permutation(len(matches))]).items():

@@ -316,7 +316,7 @@ def meta_games(data: Data, options: Options) -> Result:
         if rows:
             title = f"{readable_name(one.game).capitalize()}, {readable_name(one.mechanism)}: payoff of the row agent"
             figures.append(
-                charts.heat(
+                charts.heat_map(
                     f"{one.game}_{one.mechanism}",
                     title,
                     rows,

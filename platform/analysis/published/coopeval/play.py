@@ -492,7 +492,7 @@ def reasons(data: Data, options: Options) -> Result:
         subset = [row for row in results if row["by"] == title]
         if len({row["level"] for row in subset}) > 1:
             figures.append(
-                charts.heat(
+                charts.heat_map(
                     title.replace(" ", "_"),
                     f"Share of reasonings with each label, by {title}",
                     subset,

@@ -42,7 +42,7 @@ REFERENCES: Mapping[str, tuple[float, float]] = {
 }
 """Payoffs in equilibrium and under full cooperation, which are normalised to 0 and 1."""
 REPUTATION = ("reputation_first_order", "reputation_higher_order")
-MOST_SEATS = 4
+MAX_SEATS = 4
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Tournament:
     def tensor(self) -> Any | None:
         """Return the payoff tensor U[own, other, …]; None under reputation or if some types never met."""
         seats = {len(seated) for seated, _points in self.outcomes}
-        if self.mechanism in REPUTATION or len(seats) != 1 or max(seats) > MOST_SEATS or max(seats) < 2:
+        if self.mechanism in REPUTATION or len(seats) != 1 or max(seats) > MAX_SEATS or max(seats) < 2:
             return None
         return meta_game(self.outcomes, self.types)
 

@@ -135,9 +135,9 @@ def runs(data: Data, options: Options) -> Result:
     results = rows[["level", "agent", "instance", "score"]].to_dict("records")
     columns = [*AGENT, text("instance", "Instance"), number("score", "Score")]
     title = f"{game.capitalize()}: score of every run"
-    figures = [charts.strip("runs", title, results, y="agent", x="score", facet="level", x_title="Score")]
+    figures = [charts.strip_plot("runs", title, results, y="agent", x="score", facet="level", x_title="Score")]
     if game == "scheduling" and (rows["score"] < 0).any():
-        figures.insert(0, charts.strip("runs_from_0", f"{title}, truncated at 0", results, y="agent", x="score",
+        figures.insert(0, charts.strip_plot("runs_from_0", f"{title}, truncated at 0", results, y="agent", x="score",
             facet="level",
                                        x_title="Score; lower scores are drawn at 0", x_domain=(0, 1)))  # fmt: skip
     return Result([Table("runs", title, columns, results)], figures)
@@ -166,7 +166,7 @@ def exploration(data: Data, options: Options) -> Result:
     )  # fmt: skip
     drawn = rows.sort_values(["agent", "instance"])[["level", "agent", "exploration_rate"]].to_dict("records")
     drawn.sort(key=lambda row: level_order(rows["level"].tolist()).index(row["level"]))
-    figure = charts.strip("rates", f"{game.capitalize()}: exploration rate of every run", drawn, y="agent",
+    figure = charts.strip_plot("rates", f"{game.capitalize()}: exploration rate of every run", drawn, y="agent",
                           x="exploration_rate", facet="level", x_title="Share of distinct plans")  # fmt: skip
     return Result([table], [figure], numbers)
 

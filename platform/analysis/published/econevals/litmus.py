@@ -47,7 +47,7 @@ COLUMNS: Mapping[str, Sequence[str]] = {
     "duopoly": ["config_rival", "litmus", "converged"],
 }
 BY_MODEL = "Published (Claude, Gemini, GPT-4o)"
-MOST_PRICE = 2.2
+MAX_PRICE = 2.2
 """Cap on mean prices relative to α."""
 INTERVAL = (number("low", "Low"), number("high", "High"))
 
@@ -231,7 +231,7 @@ def equality(data: Data, options: Options) -> Result:
     ]  # fmt: skip
     corner = float((rows["equal_revenue"] / rows["best_revenue"]).mean())
     figures = [
-        charts.strip("runs", "Litmus score of every run", drawn, y="agent", x="litmus",
+        charts.strip_plot("runs", "Litmus score of every run", drawn, y="agent", x="litmus",
                      x_title="0 equality, 1 efficiency"),
         charts.scatter("corners", "Revenue and inequality of every run", cloud, x="revenue", y="inequality",
                        colour="agent", facet="goal", x_title="Revenue, as a share of the best",
@@ -387,7 +387,7 @@ def collusion(data: Data, options: Options) -> Result:
                share("share", "Reliability")], alone),
     ]  # fmt: skip
     drawn = rivals.sort_values("agent")[["agent", "litmus"]].to_dict("records")
-    figures = [charts.strip("runs", "Litmus score of every run", drawn, y="agent", x="litmus",
+    figures = [charts.strip_plot("runs", "Litmus score of every run", drawn, y="agent", x="litmus",
                             x_title="0 competition, 1 collusion", x_domain=(0, 1))]  # fmt: skip
     if data.has("rounds", "match", "round", "role", "price"):
         cloud = mean_prices(data, rivals)
@@ -395,8 +395,8 @@ def collusion(data: Data, options: Options) -> Result:
         low = known["nash"] - 0.1
         lines = {}
         for label, key in (("Nash", "nash"), ("collusive", "collusive")):
-            lines[f"{label}, firm 1"] = [(known[key], low), (known[key], MOST_PRICE)]
-            lines[f"{label}, firm 2"] = [(low, known[key]), (MOST_PRICE, known[key])]
+            lines[f"{label}, firm 1"] = [(known[key], low), (known[key], MAX_PRICE)]
+            lines[f"{label}, firm 2"] = [(low, known[key]), (MAX_PRICE, known[key])]
         figures.append(charts.scatter(
             "prices", "Mean prices of both firms, relative to α", cloud, x="firm_1", y="firm_2", colour="agent",
             x_title="Firm 1 (dashed: Nash and collusive price)", y_title="Firm 2", players=data.players, lines=lines,
@@ -416,7 +416,7 @@ def mean_prices(data: Data, rows: pd.DataFrame) -> list[dict[str, Any]]:
         (scored_prices["price"] / scored_prices["config_alpha"])
         .groupby([scored_prices["match"], scored_prices["role"]])
         .mean()
-        .clip(upper=MOST_PRICE)
+        .clip(upper=MAX_PRICE)
     )
     table = means.unstack()
     if "firm_2" not in table:

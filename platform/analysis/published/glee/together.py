@@ -63,7 +63,7 @@ def pairs(data: Data, options: Options) -> Result:
                            "largest_pair": _pair_name(high), "published_largest": published[1]})  # fmt: skip
             numbers[f"{family}.{metric}.smallest"] = {"estimate": low["estimate"], "n": found["n"]}
             numbers[f"{family}.{metric}.largest"] = {"estimate": high["estimate"], "n": found["n"]}
-            figures.append(charts.heat(
+            figures.append(charts.heat_map(
                 f"{family}_{metric}", f"{title}: effect of the pair on {_lower_case(words)}", pair_rows, x="bob",
                 y="alice",
                 centre=0, x_title="Bob", y_title="Alice", value_title="Effect",
