@@ -137,7 +137,7 @@ class Researcher:
         """Sync with Mechanical Turk now."""
         self.open()
         self.page.get_by_role("button", name="Refresh now").click()
-        expect(self.page.get_by_text("what it said is noted")).to_be_visible(timeout=SLOW_MACHINE)
+        expect(self.page.get_by_text("Updated from the marketplace")).to_be_visible(timeout=SLOW_MACHINE)
         self.open()
 
     def pay(self) -> None:

@@ -76,12 +76,12 @@ def publish_study(stack, page: Page, standin: StandIn, *, slug: str, places: int
     page.get_by_role("link", name="Tasks and workers").click()
     expect(page.locator("[name=places]")).to_have_value(str(places))
     page.get_by_role("button", name="Create draft").click()
-    expect(page.get_by_text("The draft is at Prolific")).to_be_visible()
+    expect(page.get_by_text("The draft is on Prolific")).to_be_visible()
     page.get_by_role("link", name="Publish …").click()
     expect(page.get_by_text("Workspace balance")).to_be_visible()
     assert next(iter(standin.market.studies.values()))["status"] == "UNPUBLISHED"
     page.get_by_role("button", name="Publish now").click()
-    expect(page.get_by_text("workers see it on Prolific now")).to_be_visible()
+    expect(page.get_by_text("participants can now see the study")).to_be_visible()
 
 
 def play_in_browser(browser: Browser, standin: StandIn, *, phone: bool) -> None:
@@ -146,7 +146,7 @@ def refresh(stack, page: Page, slug: str) -> None:
     page.goto(f"{stack.url}/admin/marketplaces/recruitment/")
     page.get_by_role("row").filter(has_text=f"Sharing {slug}").get_by_role("link").first.click()
     page.get_by_role("button", name="Refresh now").click()
-    expect(page.get_by_text("The marketplace has answered")).to_be_visible()
+    expect(page.get_by_text("Updated from the marketplace")).to_be_visible()
 
 
 def pay(stack, slug: str) -> dict:
@@ -248,7 +248,7 @@ def test_twenty_workers_reach_every_state(stack, page: Page, browser: Browser, s
     standin.market.complete(late.submission.id, "NOCODE")
     refresh(stack, page, slug)
     page.get_by_role("link", name="Tasks and workers").click()
-    expect(page.get_by_text("Submitted on Prolific, and has not finished here.")).to_be_visible()
+    expect(page.get_by_text("Submitted on Prolific, but has not finished here.")).to_be_visible()
     assert not any(
         submission.participant in page.content() or submission.id in page.content()
         for submission in standin.market.submissions.values()
@@ -271,4 +271,4 @@ def refresh_until_answered(stack, page: Page, slug: str) -> None:
     expect(page.get_by_text("Prolific has a problem of its own (500).").first).to_be_visible()
     expect(page.get_by_text("nothing is lost").first).to_be_visible()
     page.get_by_role("button", name="Refresh now").click()
-    expect(page.get_by_text("The marketplace has answered")).to_be_visible()
+    expect(page.get_by_text("Updated from the marketplace")).to_be_visible()

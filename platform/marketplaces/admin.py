@@ -1,4 +1,4 @@
-"""Admin pages for marketplace accounts, and for the account through which each study recruits."""
+"""Admin pages for marketplace accounts, and for choosing the account through which a study recruits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FIELDS = ["title", "kind", "place", "address"]
 
 
 class AccountForm(forms.ModelForm):
-    """Form for an account. Credentials are write-only; which ones it asks for depends on the marketplace."""
+    """Form for an account. Credentials are write-only and depend on the marketplace."""
 
     class Meta:
         model = Account
@@ -47,7 +47,8 @@ class AccountForm(forms.ModelForm):
                 max_length=400,
                 validators=[RegexValidator(r"^[!-~]*$", gettext_lazy("Use only ASCII characters, without spaces."))],
                 widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
-                help_text=credential.help or _("Stored encrypted, never shown. Empty: no change."),
+                help_text=credential.help
+                or _("Stored encrypted and never shown. Leave empty to keep the saved value."),
             )
 
     def _credentials(self) -> tuple[kinds.Credential, ...]:
@@ -64,26 +65,27 @@ class AccountForm(forms.ModelForm):
         cleaned = super().clean() or self.cleaned_data
         rehearsal = cleaned.get("place") == Account.Place.REHEARSAL
         if rehearsal and not cleaned.get("address"):
-            self.add_error("address", _("Where the stand-in's interface is, such as http://127.0.0.1:8100."))
+            self.add_error("address", _("Enter the stand-in's address, for example http://127.0.0.1:8100."))
         if not rehearsal and cleaned.get("address"):
-            self.add_error("address", _("Only a rehearsal has an address of its own."))
+            self.add_error("address", _("Only rehearsals have their own address."))
         kind = self.instance.kind if self.instance.pk else cleaned.get("kind")
         place = cleaned.get("place")
         if kind and place and not rehearsal and place not in kinds.get(kind).addresses:
-            self.add_error("place", _("This marketplace has no such environment."))
+            self.add_error("place", _("This marketplace does not have this environment."))
         moved = {"place", "address"} & set(self.changed_data)
         if self.instance.pk and moved and self.instance.sealed_credentials:
             missing = {one.name for one in self._credentials()} - set(self.typed())
             for name in missing:
                 self.add_error(
-                    f"{_CREDENTIAL}{name}", _("What is kept belongs to the old place. Please type it again.")
+                    f"{_CREDENTIAL}{name}",
+                    _("The saved value belongs to the previous environment. Please enter it again."),
                 )
         return cleaned
 
 
 @admin.register(Account)
 class AccountAdmin(MembersPage):
-    """Marketplace accounts. Editors recruit and pay with an account; only owners change it."""
+    """List of marketplace accounts. Editors recruit and pay with an account; only owners change it."""
 
     sees, changes, deletes = Role.VIEWER, Role.OWNER, Role.OWNER
     form = AccountForm
@@ -111,7 +113,7 @@ class AccountAdmin(MembersPage):
         return [*what, (gettext_lazy("Credentials"), {"fields": names})] if names else what
 
     def get_form(self, request: HttpRequest, obj: Account | None = None, change: bool = False, **kwargs: Any) -> Any:
-        """Return the form class; the form itself creates the fields for the marketplace's credentials."""
+        """Return the form class; the form itself adds the fields for the marketplace's credentials."""
         fields = (
             None if kwargs.get("fields") is None else [f for f in kwargs["fields"] if not f.startswith(_CREDENTIAL)]
         )
@@ -120,7 +122,8 @@ class AccountAdmin(MembersPage):
         return super().get_form(request, obj, change=change, **{**kwargs, "fields": fields})
 
     def get_readonly_fields(self, request: HttpRequest, obj: Account | None = None) -> list[str]:
-        """Make the marketplace read-only once credentials depend on it, and the place once recruitments do."""
+        """Make the marketplace read-only once credentials are stored for it, and the environment once studies recruit
+        there."""
         if obj is None:
             return []
         return ["kind", "place", "address"] if obj.recruitments.exists() else ["kind"]
@@ -144,7 +147,7 @@ class AccountAdmin(MembersPage):
 
     def response_add(self, request: HttpRequest, obj: Account, post_url_continue: str | None = None) -> HttpResponse:
         """Redirect to the page where the account's credentials are entered."""
-        self.message_user(request, _("Now type what the account signs in with, and try it."), messages.INFO)
+        self.message_user(request, _("Now enter the account's credentials and test the connection."), messages.INFO)
         return HttpResponseRedirect(reverse("admin:marketplaces_account_change", args=[obj.pk]))
 
     def get_urls(self) -> list[URLPattern]:
@@ -164,7 +167,7 @@ class AccountAdmin(MembersPage):
 
 
 class RecruitmentForm(forms.ModelForm):
-    """Choose a study, and an account at the marketplace through which its participants arrive."""
+    """Form for choosing a study and the marketplace account through which its participants arrive."""
 
     class Meta:
         model = Recruitment
@@ -175,14 +178,17 @@ class RecruitmentForm(forms.ModelForm):
         study = cleaned.get("study") or (self.instance.study if self.instance.pk else None)
         account = cleaned.get("account")
         if study and account and study.entry != account.kind:
-            says = _("People enter this study by another way: change “who may enter” of the study, or choose another.")
+            says = _(
+                "Participants enter this study in another way. Change “who may enter” in the study, or choose another "
+                "account."
+            )
             self.add_error("account", says)
         return cleaned
 
 
 @admin.register(Recruitment)
 class RecruitmentAdmin(PartAdmin):
-    """The account through which a study recruits and pays, and the marketplace's last answer."""
+    """Pages for the account through which a study recruits and pays, and the marketplace's last response."""
 
     sees, changes, deletes = Role.VIEWER, Role.OWNER, Role.OWNER
     form = RecruitmentForm
@@ -197,10 +203,10 @@ class RecruitmentAdmin(PartAdmin):
     def status_label(self, recruitment: Recruitment) -> tuple[str, str]:
         if recruitment.problem:
             return "no", recruitment.problem
-        return ("yes", _("yes")) if recruitment.answered_at else ("new", _("not asked yet"))
+        return ("yes", _("yes")) if recruitment.answered_at else ("new", _("not updated yet"))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Recruitment | None = None) -> list[str]:
-        """Make the study read-only, and the account too once someone has arrived through it."""
+        """Make the study read-only, and the account as well once someone has arrived through it."""
         if obj is None:
             return []
         return ["study", "account"] if obj.began else ["study"]
@@ -229,12 +235,12 @@ class RecruitmentAdmin(PartAdmin):
         return [path("<path:object_id>/ask/", view, name="marketplaces_recruitment_ask"), *super().get_urls()]
 
     def ask(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Ask the marketplace about this study's participants now."""
+        """Sync this study's participants from the marketplace now."""
         recruitment = self.seen(request, object_id, role=Role.EDITOR)
         syncing.sync(recruitment)
         recruitment.refresh_from_db()
         if recruitment.problem:
             self.message_user(request, recruitment.problem, messages.ERROR)
         else:
-            self.message_user(request, _("The marketplace has answered; what it said is noted."), messages.SUCCESS)
+            self.message_user(request, _("Updated from the marketplace."), messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:marketplaces_recruitment_change", args=[recruitment.pk]))

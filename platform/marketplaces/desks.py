@@ -1,4 +1,4 @@
-"""Shared by the desks of all marketplaces: access to the study and the account, and confirmation of actions."""
+"""Shared parts of all marketplaces' desks: access to the study and the account, and confirmation of actions."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ else:
 def base_promised(study: Study) -> Decimal | None:
     """Return the base pay promised to anyone who arrives now, or None if nothing has been launched.
 
-    A marketplace that was told the reward before the last launch may show a different one.
+    A task published before the last launch may offer a different reward.
     """
     version = study.latest_version()
     return version.pay().base if version is not None else None
 
 
 class Desk(Base):
-    """Mixin for a marketplace's own admin pages, with what every such page needs.
+    """Mixin with what every marketplace's own admin pages need.
 
     Attributes:
         desk_title: what breadcrumbs call the page with a study's tasks.
@@ -89,10 +89,10 @@ class Desk(Base):
 
         Args:
             back: the desk's address, for a user who cancels.
-            about: what or whom the action is about, shown above what it `says`.
-            warns: what to know before confirming.
-            grave: whether someone loses something by the action.
-            problem: why the action was not done.
+            about: the object or person concerned, shown as the heading of `says`.
+            warns: warnings to read before confirming.
+            grave: whether the action harms someone, which makes the button red.
+            problem: why the action failed.
         """
         context = {
             "study": study, "desk": back, "back": back, "button": button, "about": about,

@@ -1,7 +1,7 @@
 """The available marketplaces: every folder of this package with a `kind.py` that defines `KIND`.
 
-Each folder is a Django app of its own. It defines how participants arrive, what is asked of the marketplace's API, how
-participants are paid, and a stand-in server for tests and rehearsals.
+Each folder is a Django app of its own. It defines how participants arrive, which requests go to the marketplace's API,
+how participants are paid, and a stand-in server for tests and rehearsals.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class MarketplaceError(Exception):
-    """Raised when a marketplace's API is down, slow, refuses or answers nonsense; the researcher reads the text.
+    """Raised when a marketplace's API is down or slow, refuses a request, or returns an invalid answer.
 
-    The text contains no key and no worker's name.
+    Researchers read the text, which contains no key and no participant's name.
     """
 
 
 class NotPossible(Exception):
-    """Raised for a request that cannot be fulfilled; the text says why and what to do. Nothing was changed."""
+    """Raised for an action that is not possible; the text says why and what to do. Nothing was changed."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,10 @@ class Kind:
         credentials: what an account needs to sign in.
         addresses: the API's address for each place ("production", "sandbox") that the marketplace has;
             for a rehearsal, the researcher enters the stand-in server's address.
-        check: calls the API with this account; returns a sentence such as the balance. Raises MarketplaceError.
-        sync: fetches the status of one study's workers from the marketplace. Raises MarketplaceError.
-        desk: the name of the page on which a study recruits there, which takes the study's key; "" for none.
+        check: calls the API with this account; returns a sentence, for example with the balance. Raises
+            MarketplaceError.
+        sync: fetches the status of one study's participants from the marketplace. Raises MarketplaceError.
+        desk: the URL name of the page on which a study recruits there, which takes the study's key; "" for none.
         listed: the entry in the sidebar.
         frames: the sites that frame participants' pages.
     """

@@ -32,7 +32,7 @@ def check_stand_in(address: str) -> None:
     check_address(address)
     if settings.BEHIND_TLS and urlsplit(address).hostname not in settings.LOCAL_HOSTS:
         raise ValidationError(
-            _("Rehearsals may use only known hosts. Anyone who runs this installation can add more (LOCAL_HOSTS).")
+            _("Rehearsals can use only known hosts. The administrator of this installation can add more (LOCAL_HOSTS).")
         )
 
 
@@ -46,21 +46,21 @@ class Account(models.Model):
 
     title = models.CharField(_("name"), max_length=80, unique=True)
     kind = models.CharField(_("marketplace"), max_length=20, choices=kind_choices)
-    place = models.CharField(_("place"), max_length=12, choices=Place.choices, default=Place.REHEARSAL)
+    place = models.CharField(_("environment"), max_length=12, choices=Place.choices, default=Place.REHEARSAL)
     address = models.CharField(
         _("address"),
         max_length=200,
         blank=True,
         validators=[check_stand_in],
-        help_text=_("Of the stand-in's interface; for rehearsals only."),
+        help_text=_("The stand-in's address; for rehearsals only."),
     )
     sealed_credentials = models.TextField(editable=False, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
-        verbose_name = _("account at a marketplace")
-        verbose_name_plural = _("accounts at marketplaces")
+        verbose_name = _("marketplace account")
+        verbose_name_plural = _("marketplace accounts")
         ordering = ["title"]
 
     def __str__(self) -> str:
@@ -68,7 +68,7 @@ class Account(models.Model):
 
     @property
     def base_address(self) -> str:
-        """Address of the API without a trailing slash, or "" if the marketplace does not have this place."""
+        """Address of the API without a trailing slash, or "" if the marketplace does not have this environment."""
         if self.place == self.Place.REHEARSAL:
             return self.address.rstrip("/")
         return kinds.get(self.kind).addresses.get(self.place, "").rstrip("/")
@@ -83,7 +83,7 @@ class Account(models.Model):
 def credentials_of(account: Account) -> dict[str, str] | None:
     """Return the account's credentials, or None if none are stored or they can no longer be read.
 
-    This is a function rather than a method because templates and lists call methods by name.
+    This is a function rather than a method so that templates and lists cannot call it by name.
     """
     found = sealing.unseal(account.sealed_credentials, purpose=_PURPOSE) if account.sealed_credentials else None
     return json.loads(found) if found is not None else None
@@ -95,8 +95,8 @@ class Member(Membership):
     account = models.ForeignKey(Account, models.CASCADE, related_name="members")
 
     class Meta:
-        verbose_name = _("member of an account")
-        verbose_name_plural = _("members of accounts")
+        verbose_name = _("account member")
+        verbose_name_plural = _("account members")
         constraints = [models.UniqueConstraint(fields=["account", "user"], name="one_part_per_account")]
 
 
@@ -105,10 +105,10 @@ class Recruitment(models.Model):
 
     study = models.OneToOneField(Study, models.CASCADE, related_name="recruitment")
     account = models.ForeignKey(Account, models.PROTECT, related_name="recruitments", verbose_name=_("account"))
-    asked_at = models.DateTimeField(_("last asked"), null=True, blank=True, editable=False)
-    answered_at = models.DateTimeField(_("last answered"), null=True, blank=True, editable=False)
+    asked_at = models.DateTimeField(_("last requested"), null=True, blank=True, editable=False)
+    answered_at = models.DateTimeField(_("last updated"), null=True, blank=True, editable=False)
     next_at = models.DateTimeField(default=timezone.now, editable=False)
-    failures = models.PositiveIntegerField(_("failures in a row"), default=0, editable=False)
+    failures = models.PositiveIntegerField(_("consecutive failures"), default=0, editable=False)
     problem = models.CharField(_("problem"), max_length=300, blank=True, editable=False)
 
     class Meta:

@@ -11,7 +11,7 @@ from studies.models import Study
 
 
 def declare() -> None:
-    """Declare what belongs to accounts, and who owns a new account."""
+    """Declare which rows belong to accounts, and make the creator of an account its owner."""
     creators_own(Account)
     belongs(Account, to=Account, by="pk")
     belongs(Record, to=Account, by=recorded_of(Account))

@@ -1,7 +1,7 @@
 """Apply a marketplace's rejections to the ledger.
 
-When the marketplace says that work is rejected, what was owed is written off. When it no longer says so, the amount is
-due again. It does not matter whether the decision was made at a desk here, on the marketplace's own pages, or by a call
+When the marketplace reports that work is rejected, the payments due for it are written off. When it no longer does,
+they are due again. This applies whether the decision was made here, on the marketplace's own pages, or by a request
 whose answer was lost.
 """
 
@@ -25,9 +25,9 @@ LONGEST = 250
 
 
 def refuse_while_paid(person: Enrolment) -> None:
-    """Raise NotPossible if the ledger has approved what the person is owed, or it may have been paid."""
+    """Raise NotPossible if a payment to the person has been approved or may have been made."""
     if LedgerRow.objects.filter(enrolment=person, state__in=deciding.COMMITTED).exists():
-        raise NotPossible(_("They are being paid: the ledger has approved what they are owed."))
+        raise NotPossible(_("They are being paid: their payments have been approved in the ledger."))
 
 
 def rejected(person: Enrolment, *, kind: str, reason: str = "", who: Any = None) -> int:
@@ -35,7 +35,7 @@ def rejected(person: Enrolment, *, kind: str, reason: str = "", who: Any = None)
 
     Args:
         kind: the marketplace.
-        reason: what the worker was told; kept in the journal.
+        reason: the reason given to the participant; kept in the journal.
         who: the user who rejected the work; None if the marketplace reported it.
     """
     words = Truncator(f"{_mark(kind)} {nameless(reason, person)}".strip()).chars(LONGEST)
@@ -46,23 +46,23 @@ def rejected(person: Enrolment, *, kind: str, reason: str = "", who: Any = None)
 
 
 def nameless(words: str, person: Enrolment | None) -> str:
-    """Return a message to a worker for the records: without the worker's identifiers, and shortened if it is long."""
+    """Return a message to a participant for the records: without their identifiers, and shortened if it is long."""
     return scrubbed(words, Identity.objects.filter(enrolment=person).first() if person is not None else None)
 
 
 def taken_back(person: Enrolment, *, kind: str, who: Any = None) -> int:
-    """Make payments due again that a rejection wrote off, now that it no longer holds; return the number of rows.
+    """Make payments due again that were written off because of a rejection; return the number of rows.
 
     Payments written off for another reason are not changed.
     """
-    words = _("The rejection at {marketplace} was taken back.").format(marketplace=kinds.get(kind).title)
+    words = _("The rejection on {marketplace} was undone.").format(marketplace=kinds.get(kind).title)
     return sum(
         deciding.put_back(study=row.study, rows=[row.pk], who=who, reason=words) for row in _written_off(person, kind)
     )
 
 
 def heard(person: Enrolment, *, kind: str, was_rejected: bool, is_rejected: bool) -> None:
-    """Update the ledger when the marketplace reports a rejection or its reversal; do nothing if neither changed."""
+    """Update the ledger when the marketplace reports a rejection or its reversal; do nothing if nothing changed."""
     if is_rejected and not was_rejected:
         rejected(person, kind=kind)
     elif was_rejected and not is_rejected:
@@ -71,13 +71,14 @@ def heard(person: Enrolment, *, kind: str, was_rejected: bool, is_rejected: bool
 
 def _written_off(person: Enrolment, kind: str) -> list[LedgerRow]:
     """Return the rows whose last posting comes from the rejection."""
+    marks = (_mark(kind), f"Rejected at {kinds.get(kind).title}.")  # the wording until November 2026
     found = []
     for row in LedgerRow.objects.filter(enrolment=person, state=LedgerRow.State.WRITTEN_OFF):
         last = row.postings.order_by("-number").first()
-        if last is not None and last.why.startswith(_mark(kind)):
+        if last is not None and last.why.startswith(marks):
             found.append(row)
     return found
 
 
 def _mark(kind: str) -> str:
-    return _("Rejected at {marketplace}.").format(marketplace=kinds.get(kind).title)
+    return _("Rejected on {marketplace}.").format(marketplace=kinds.get(kind).title)

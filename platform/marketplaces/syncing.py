@@ -1,4 +1,4 @@
-"""Sync studies' workers from their marketplaces; after errors, less and less often."""
+"""Sync studies' participants from their marketplaces; after repeated errors, less and less often."""
 
 from __future__ import annotations
 
@@ -39,10 +39,12 @@ def sync(recruitment: Recruitment) -> bool:
         pause = min(EVERY * 2 ** min(recruitment.failures, 10), LONGEST_PAUSE)
         one.update(problem=str(error)[:300], failures=F("failures") + 1, next_at=timezone.now() + pause)
     except Exception as error:  # noqa: BLE001  (one study's error must not stop the others)
-        log.error("asking about study %s failed: %s", recruitment.study.slug, type(error).__name__)
-        one.update(problem=_("It failed; the server's log says why."), failures=F("failures") + 1)
+        log.error("syncing study %s failed: %s", recruitment.study.slug, type(error).__name__)
+        one.update(
+            problem=_("The update failed because of an internal error. See the server log."), failures=F("failures") + 1
+        )
     else:
-        # Nobody waits for a place in a closed study, and there may be very many closed studies.
+        # Closed studies are synced less often: nobody waits for a place, and there may be very many of them.
         pause = LONGEST_PAUSE if recruitment.study.status == Study.Status.CLOSED else EVERY
         one.update(problem="", failures=0, answered_at=timezone.now(), next_at=now + pause)
     return True

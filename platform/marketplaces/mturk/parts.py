@@ -9,7 +9,7 @@ from studies.models import Study
 
 
 def declare() -> None:
-    """Declare what belongs to studies and to accounts."""
+    """Declare which rows belong to studies and which to accounts."""
     belongs(Hit, to=Study, by="study")
     belongs(Assignment, to=Study, by="hit__study")
     belongs(Qualification, to=Account, by="account")

@@ -1,4 +1,4 @@
-"""The admin pages for a study on Prolific: create it there, publish it, monitor it and end it."""
+"""Admin pages for a study on Prolific: create it there, publish it, monitor it and end it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from studies.models import Study
 STATUS = Publication.Status
 _ID = re.compile(r"[0-9a-f]{24}")
 NOBODY = UUID(int=0)
-"""Placeholder for the identifier of a hook that does not exist yet."""
+"""Placeholder for the identifier of a webhook that does not exist yet."""
 COLOURS = {
     STATUS.MAKING: "warning",
     STATUS.UNCERTAIN: "danger",
@@ -127,19 +127,23 @@ class PublicationAdmin(Desk, PartAdmin):
             _version, account = publishing.refuse_unready(study)
             self.refuse_without_account(request, account)
             if not _ID.fullmatch(asked):
-                raise NotPossible(_("A study's ID at Prolific has 24 letters and digits; its address there ends so."))
+                raise NotPossible(
+                    _("A study's ID on Prolific has 24 letters and digits, and is at the end of its address there.")
+                )
             publication = adopting.adopt(study, prolific_id=asked, address=address)
         except adopting.Unfit as unfit:
-            self.message_user(request, _("Not taken over. Please change at Prolific:"), messages.ERROR)
+            self.message_user(request, _("Not imported. Please change this on Prolific:"), messages.ERROR)
             for change in unfit.changes:
                 self.message_user(request, change, messages.WARNING)
             return offer
         except (NotPossible, MarketplaceError) as reason:
-            self.message_user(request, _("Not taken over: {reason}").format(reason=reason), messages.ERROR)
+            self.message_user(request, _("Not imported: {reason}").format(reason=reason), messages.ERROR)
             return offer
-        says = "Took over a study that was made at Prolific."
+        says = "Imported a study that was created on Prolific."
         self.record_action(request, publication, Action.MADE, says, {"places": publication.places})
-        self.message_user(request, _("Taken over: its workers are let in and can be paid here."), messages.SUCCESS)
+        self.message_user(
+            request, _("Imported: its participants can now enter the study and be paid here."), messages.SUCCESS
+        )
         return _page_of(publication)
 
     def _make(self, request: HttpRequest, study: Study, form: OfferForm) -> HttpResponse:
@@ -153,9 +157,9 @@ class PublicationAdmin(Desk, PartAdmin):
             self.message_user(request, str(reason), messages.ERROR)
             return _page_of(kept)
         self.record_action(
-            request, publication, Action.MADE, "Made a draft on Prolific.", {"places": publication.places}
+            request, publication, Action.MADE, "Created a draft on Prolific.", {"places": publication.places}
         )
-        says = _("The draft is at Prolific. Choose there who may take part, if not everybody; then publish it here.")
+        says = _("The draft is on Prolific. If not everyone may take part, choose there who can. Then publish it here.")
         self.message_user(request, says, messages.SUCCESS)
         return _page_of(publication)
 
@@ -211,12 +215,16 @@ class PublicationAdmin(Desk, PartAdmin):
         """Show the cost and, on a confirmed POST, publish."""
         publication = self._spending(request, object_id)
         if publication.status != STATUS.UNPUBLISHED:
-            self.message_user(request, _("It was published before."), messages.INFO)
+            self.message_user(request, _("This study has already been published."), messages.INFO)
             return _page_of(publication)
         if request.method == "POST":
             does = publishing.publish
             return self._do(
-                request, publication, does, Action.LAUNCHED, _("Published: workers see it on Prolific now.")
+                request,
+                publication,
+                does,
+                Action.LAUNCHED,
+                _("Published: participants can now see the study on Prolific."),
             )
         problem, price = "", None
         try:
@@ -236,16 +244,18 @@ class PublicationAdmin(Desk, PartAdmin):
 
     def pause(self, request: HttpRequest, object_id: int) -> HttpResponse:
         publication = self.seen(request, str(object_id), role=Role.EDITOR)
-        says = _("Paused: no new participants start on Prolific. Those who have started can finish.")
+        says = _("Paused: no new participants can start on Prolific. Participants who have started can finish.")
         return self._do(request, publication, publishing.pause, Action.PAUSED, says)
 
     def resume(self, request: HttpRequest, object_id: int) -> HttpResponse:
         publication = self._spending(request, object_id)
-        return self._do(request, publication, publishing.resume, Action.RESUMED, _("Workers can begin again."))
+        return self._do(
+            request, publication, publishing.resume, Action.RESUMED, _("Resumed: new participants can start again.")
+        )
 
     def stop(self, request: HttpRequest, object_id: int) -> HttpResponse:
         publication = self.seen(request, str(object_id), role=Role.OWNER)
-        says = _("Stopped: nobody can begin on Prolific.")
+        says = _("Stopped: no new participants can start on Prolific.")
         return self._do(request, publication, publishing.stop, Action.STOPPED, says)
 
     def set_places(self, request: HttpRequest, object_id: int) -> HttpResponse:
@@ -255,7 +265,7 @@ class PublicationAdmin(Desk, PartAdmin):
             self.message_user(request, _("Please enter the total number of places."), messages.ERROR)
             return _page_of(publication)
         wanted = form.cleaned_data["places"]
-        says = _("It has {places} places now.").format(places=wanted)
+        says = _("The study now has {places} places.").format(places=wanted)
         return self._do(
             request,
             publication,
@@ -277,9 +287,11 @@ class PublicationAdmin(Desk, PartAdmin):
             self.message_user(request, str(reason), messages.ERROR)
             return _page_of(publication)
         if found:
-            self.message_user(request, _("Found: the draft is at Prolific."), messages.SUCCESS)
+            self.message_user(request, _("Found: the draft is on Prolific."), messages.SUCCESS)
             return _page_of(publication)
-        self.message_user(request, _("It is not at Prolific: nothing was made. Offer it again."), messages.WARNING)
+        self.message_user(
+            request, _("The study is not on Prolific: no draft was created. Create it again."), messages.WARNING
+        )
         return HttpResponseRedirect(reverse("admin:prolific_publication_of", args=[study.pk]))
 
     def refresh(self, request: HttpRequest, object_id: int) -> HttpResponse:
@@ -298,7 +310,7 @@ class PublicationAdmin(Desk, PartAdmin):
             publication,
             lambda one: hooks.subscribe(one, address=address) and None,
             Action.CHANGED,
-            _("Prolific now sends changes by itself. Parley still checks every minute."),
+            _("Prolific now notifies Parley of changes. Parley still checks every minute."),
         )
 
     def take_authenticity(self, request: HttpRequest, object_id: int) -> HttpResponse:
@@ -312,18 +324,24 @@ class PublicationAdmin(Desk, PartAdmin):
                 where = _("Line {line}: ").format(line=one.line) if one.line else ""
                 self.message_user(request, f"{where}{one.reason}", messages.ERROR)
             return _page_of(publication)
-        says = _("{taken} people are flagged; {unknown} lines match nobody in this study.").format(**found)
-        self.record_action(request, publication, Action.CHANGED, "Took in authenticity flags.", dict(found))
+        says = _(
+            "Flags imported for participants: {taken}. Lines that match no participant of this study: {unknown}."
+        ).format(**found)
+        self.record_action(request, publication, Action.CHANGED, "Imported authenticity flags.", dict(found))
         self.message_user(request, says, messages.SUCCESS)
         return _page_of(publication)
 
     def forget(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Forget a draft that was deleted on Prolific."""
+        """Delete our record of a draft that was deleted on Prolific."""
         publication = self.seen(request, str(object_id), role=Role.OWNER)
         study, key = publication.study, publication.pk
         if not publication.is_there:
             return _page_of(publication)
-        self._try(request, lambda: publishing.forget(publication), _("Forgotten: it can be offered again."))
+        self._try(
+            request,
+            lambda: publishing.forget(publication),
+            _("The deleted draft was removed here. You can create a new one."),
+        )
         if Publication.objects.filter(pk=key).exists():
             return _page_of(publication)
         return HttpResponseRedirect(reverse("admin:prolific_publication_of", args=[study.pk]))
@@ -345,15 +363,16 @@ class PublicationAdmin(Desk, PartAdmin):
                     **given,
                     who=request.user,
                     noted=lambda: self.record_action(
-                        request, publication, Action.REJECTED, "Asked Prolific to reject.", details
+                        request, publication, Action.REJECTED, "Asked Prolific to reject a submission.", details
                     ),
                 ),
                 _("Rejected: {person}.").format(person=person),
             )
             return _page_of(publication)
         harm = _(
-            "A rejected worker is not paid for the submission and it counts against them. What the ledger says they "
-            "are owed is written off. Asking them to return their place does not count against them."
+            "Participants are not paid for a rejected submission, and a rejection counts against them on Prolific. "
+            "Payments that are due to them are written off. If you ask them to return their submission instead, that "
+            "does not count against them."
         )
         return self.ask(
             request,
@@ -369,7 +388,7 @@ class PublicationAdmin(Desk, PartAdmin):
         )
 
     def ask_return(self, request: HttpRequest, object_id: int, enrolment: int) -> HttpResponse:
-        """Have Prolific ask a participant to return their place."""
+        """Have Prolific ask a participant to return their submission."""
         publication, person = self._reviewed(request, object_id, enrolment)
         if person is None:
             return _page_of(publication)
@@ -384,34 +403,36 @@ class PublicationAdmin(Desk, PartAdmin):
                     person,
                     reasons=reasons,
                     noted=lambda: self.record_action(
-                        request, publication, Action.RETURN_ASKED, "Asked Prolific to ask for a return.", details
+                        request, publication, Action.RETURN_ASKED, "Asked Prolific to request a return.", details
                     ),
                 ),
-                _("Prolific has asked them to return their place: {person}.").format(person=person),
+                _("Prolific has asked {person} to return their submission.").format(person=person),
             )
             return _page_of(publication)
         means = _(
-            "Prolific writes to them with your reasons. If they return their place they are not paid, it does not "
-            "count against them, and the place is free again. They may decline; then approve or reject it."
+            "Prolific sends them your reasons. If they return their submission, they are not paid, it does not count "
+            "against them, and their place is free again. If they decline, approve or reject the submission."
         )
         return self.ask(
             request,
             publication.study,
-            title=_("Ask {person} to return their place").format(person=person),
+            title=_("Ask {person} to return their submission").format(person=person),
             back=_address_of(publication),
             about=_ended(person),
             says=[means],
             warns=[_promised(person)],
             form=form,
-            button=_("Ask them"),
+            button=_("Send request"),
         )
 
     def pay_part(self, request: HttpRequest, object_id: int, enrolment: int) -> HttpResponse:
-        """Pay a part of the reward to a participant who ended early."""
+        """Pay part of the reward to a participant who ended early."""
         publication: Publication = self.seen(request, str(object_id), role=Role.OWNER)
         person = deciding.payable_in_part(publication).get(enrolment)
         if person is None:
-            self.message_user(request, _("They can't be paid a part of the reward, or no longer."), messages.WARNING)
+            self.message_user(
+                request, _("This participant cannot, or can no longer, be paid part of the reward."), messages.WARNING
+            )
             return _page_of(publication)
         self.refuse_without_account(request, publication.account)
         form = typed(PartForm, request)
@@ -425,28 +446,28 @@ class PublicationAdmin(Desk, PartAdmin):
                     person,
                     **given,
                     noted=lambda: self.record_action(
-                        request, publication, Action.CHANGED, "Asked Prolific to pay a part of the reward.", details
+                        request, publication, Action.CHANGED, "Asked Prolific to pay part of the reward.", details
                     ),
                 ),
-                _("Prolific pays them {percent} percent of the reward: {person}.").format(
+                _("Prolific pays {person} {percent} percent of the reward.").format(
                     percent=given["percent"], person=person
                 ),
             )
             return _page_of(publication)
         means = _(
-            "Prolific completes their submission and pays them this part of {amount} {currency}. This can't be undone. "
-            "The ledger records it as paid elsewhere."
+            "Prolific completes their submission and pays them this percentage of {amount} {currency}. This can't be "
+            "undone. The ledger records the payment as paid elsewhere."
         ).format(amount=publication.reward, currency=publication.currency)
         return self.ask(
             request,
             publication.study,
-            title=_("Pay {person} a part of the reward").format(person=person),
+            title=_("Pay {person} part of the reward").format(person=person),
             back=_address_of(publication),
             about=_ended(person),
             says=[means],
             warns=[],
             form=form,
-            button=_("Pay this part"),
+            button=_("Pay"),
         )
 
     # ---- shared by actions -----------------------------------------------------------------------------
@@ -458,11 +479,12 @@ class PublicationAdmin(Desk, PartAdmin):
         return publication
 
     def _reviewed(self, request: HttpRequest, object_id: int, enrolment: int) -> tuple[Publication, Enrolment | None]:
-        """Return a publication whose submissions the user may decide on, and the participant if review is due."""
+        """Return a publication whose submissions the user may decide on, and the participant if theirs awaits
+        review."""
         publication: Publication = self.seen(request, str(object_id), role=Role.OWNER)
         person = deciding.reviewable(publication).get(enrolment)
         if person is None:
-            self.message_user(request, _("They have no submission that awaits review."), messages.WARNING)
+            self.message_user(request, _("This participant has no submission that awaits review."), messages.WARNING)
         else:
             self.refuse_without_account(request, publication.account)
         return publication, person
@@ -476,9 +498,9 @@ class PublicationAdmin(Desk, PartAdmin):
         says: str,
         details: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """Do it if Prolific has the study, record the action, and show the page with the result."""
+        """Perform the action if Prolific has the study, record it, and show the page with the result."""
         if not publication.is_there:
-            self.message_user(request, _("Prolific does not have it yet."), messages.ERROR)
+            self.message_user(request, _("The study is not on Prolific yet."), messages.ERROR)
         elif self._try(request, lambda: does(publication), says):
             told = {"account": publication.account.title, "places": publication.places, **(details or {})}
             self.record_action(request, publication, action, f"On Prolific: {action.label}.", told)
@@ -505,14 +527,14 @@ def _projects(account: Account) -> list[tuple[str, str]]:
 
 
 def _ended(person: Enrolment) -> str:
-    return _("How {person} ended here: {state}").format(person=person, state=person.get_state_display())
+    return _("{person}'s status in Parley: {state}").format(person=person, state=person.get_state_display())
 
 
 def _promised(person: Enrolment) -> str:
-    """Return what their last page said they would be paid; empty if nothing is owed."""
+    """Return a warning with the amounts that their last page promised; empty if nothing is owed."""
     owed = LedgerRow.objects.filter(enrolment=person).order_by("reason")
     told = ", ".join(f"{row.amount} {row.currency} ({row.reason})" for row in owed)
-    return _("Their last page here promised them: {amounts}.").format(amounts=told) if told else ""
+    return _("Their last page promised them {amounts}.").format(amounts=told) if told else ""
 
 
 def _address_of(publication: Publication) -> str:

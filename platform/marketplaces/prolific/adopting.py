@@ -1,7 +1,6 @@
 """Link a study that was created on Prolific itself, so that its participants are admitted and paid here.
 
-Nothing is changed on Prolific: if its settings differ from those that Parley would have chosen, the researcher is told
-what to change there.
+Parley changes nothing on Prolific. If the settings there are unsuitable, the researcher is told what to change.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ class Unfit(NotPossible):
 
 
 def adopt(study: Study, *, prolific_id: str, address: str) -> Publication:
-    """Link the study on Prolific that has this identifier.
+    """Link the study to the one on Prolific that has this identifier.
 
     Args:
-        address: of the study's entry page, as participants' browsers reach it.
+        address: the study's entry page, as participants' browsers reach it.
 
     Raises:
         NotPossible: this study is already on Prolific, or that one belongs to another study.
@@ -71,9 +70,9 @@ def adopt(study: Study, *, prolific_id: str, address: str) -> Publication:
     with transaction.atomic():
         Study.objects.select_for_update().get(pk=study.pk)
         if Publication.objects.filter(study=study).exists():
-            raise NotPossible(_("The study is on Prolific already."))
+            raise NotPossible(_("This study is already on Prolific."))
         if Publication.objects.filter(prolific_id=found["id"]).exists():
-            raise NotPossible(_("This study at Prolific belongs to another study here."))
+            raise NotPossible(_("This study on Prolific is already linked to another study here."))
         publication.save()
         note(publication, found)
     return publication
@@ -82,24 +81,24 @@ def adopt(study: Study, *, prolific_id: str, address: str) -> Publication:
 def _wrong(found: Mapping[str, Any], rule: PayRule, *, address: str, currency: str) -> Iterator[str]:
     """Yield what to change on Prolific, apart from the codes."""
     if not _leads_here(found.get("external_study_url"), address):
-        yield _("Its link does not lead to this study with all that is needed. Set it to {link}").format(
+        yield _("Its study URL does not lead here, or lacks a parameter. Set it to {link}").format(
             link=f"{address}{PARAMETERS}"
         )
     if found.get("prolific_id_option") != "url_parameters":
-        yield _("Let Prolific record its workers' IDs by parameters of the link.")
+        yield _("Set Prolific to record participant IDs through URL parameters.")
     if currency != rule.currency:
-        yield _("Its workspace pays in {theirs}, and the study here in {ours}: they must be the same.").format(
-            theirs=currency, ours=rule.currency
-        )
+        yield _(
+            "Its workspace pays in {theirs}, but the study here pays in {ours}. The currencies must be the same."
+        ).format(theirs=currency, ours=rule.currency)
     if found.get("reward") != hundredths(rule.base):
-        yield _("Its reward is not the study's base pay: set it to {base} {currency}.").format(
+        yield _("Its reward differs from the study's base pay. Set it to {base} {currency}.").format(
             base=rule.base, currency=rule.currency
         )
 
 
 def _advice(found: Mapping[str, Any]) -> Iterator[str]:
     if str(found["status"]).upper() != "UNPUBLISHED":
-        yield _("Prolific doesn't allow this once a study is published: copy the study there, and change the copy.")
+        yield _("Prolific doesn't allow these changes to a published study. Copy the study there and change the copy.")
 
 
 def _leads_here(told: Any, address: str) -> bool:
@@ -114,7 +113,7 @@ def _leads_here(told: Any, address: str) -> bool:
 
 
 def _own_name(found: Mapping[str, Any]) -> str:
-    """Return its internal name on Prolific, made unique if a study here already has the same."""
+    """Return its internal name on Prolific, made unique if another study here already has this name."""
     name = str(found.get("internal_name") or "")[:120]
     free = name and not Publication.objects.filter(internal_name=name).exists()
     return name if free else f"{name[:80]} {found['id']}".strip()

@@ -1,8 +1,8 @@
 """Results of Prolific's authenticity check of free texts, imported from a file.
 
 Prolific runs the check in other survey tools and shows the result on its own pages; according to its documentation
-(read on 2026-11-22), its API does not report it. If a submission does report a result, it is stored (`told_of`). A flag
-decides nothing: neither pay nor what enters the dataset.
+(read on 2026-11-22), its API does not report it. If a submission does report a result, it is stored (`told_of`). Flags
+have no automatic effect: they change neither pay nor the dataset.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def told_of(told: Mapping[str, Any]) -> str | None:
 
 
 def take_in(publication: Publication, data: bytes) -> dict[str, int]:
-    """Store the flags of a CSV file, by submission or by participant; return how many were `taken` and are `unknown`.
+    """Store the flags of a CSV file, by submission or by participant; return how many were `taken` and how many are
+    `unknown`.
 
     Raises:
         BadFile: nothing was stored.

@@ -41,11 +41,11 @@ _IDS = re.compile(r"\b[0-9a-fA-F]{24}\b")
 
 
 class NotSent(MarketplaceError):
-    """Prolific was not reached, or accepted no more calls: certainly nothing happened."""
+    """Prolific was not reached, or accepted no more calls: the request took no effect."""
 
 
 class Refused(MarketplaceError):
-    """Prolific refused: certainly nothing happened. `words` is its reason."""
+    """Prolific refused: the request took no effect. `words` is its reason."""
 
     def __init__(self, text: str, *, words: str = "") -> None:
         super().__init__(text)
@@ -57,14 +57,14 @@ class NotThere(Refused):
 
 
 class Unclear(MarketplaceError):
-    """There was no response, or an invalid one: what was requested may have happened."""
+    """There was no response, or an invalid one: the request may have taken effect."""
 
 
 class Client:
     """A client for Prolific's API, signed in as one account.
 
     Args:
-        address: of the API, without a path: https://api.prolific.com, or the stand-in's.
+        address: of the API without a path: https://api.prolific.com, or the stand-in's.
     """
 
     @sensitive_variables()
@@ -157,7 +157,8 @@ class Client:
         return self._object("POST", f"/submissions/{submission}/transition/", order)
 
     def ask_return(self, submission: str, *, reasons: Sequence[str]) -> None:
-        """Have Prolific ask a participant to return their place, giving the reasons. Each call sends a new message."""
+        """Have Prolific ask a participant to return their submission, giving the reasons. Each call sends a new
+        message."""
         self._object("POST", f"/submissions/{submission}/request-return/", {"request_return_reasons": list(reasons)})
 
     # ---- webhooks ------------------------------------------------------------------------------------
@@ -168,7 +169,7 @@ class Client:
         return text_of(self._object("POST", "/hooks/secrets/", {"workspace_id": workspace}), "value")
 
     def hooks(self, workspace: str) -> list[dict[str, Any]]:
-        """Return the subscriptions of a workspace: {id, event_type, target_url, is_enabled, …}."""
+        """Return the webhook subscriptions of a workspace: {id, event_type, target_url, is_enabled, …}."""
         return list(self._rows("/hooks/subscriptions/", {"workspace_id": workspace}))
 
     @sensitive_variables()
@@ -245,7 +246,7 @@ class Client:
         except (httpx2.ConnectError, httpx2.ConnectTimeout):
             raise NotSent(_("Prolific cannot be reached at the moment.")) from None
         except httpx2.TimeoutException:
-            raise Unclear(_("Prolific did not answer in time.")) from None
+            raise Unclear(_("Prolific did not respond in time.")) from None
         except (httpx2.HTTPError, httpx2.InvalidURL):
             raise Unclear(_("Prolific closed the connection.")) from None
         if answer.status_code >= 300:
@@ -266,7 +267,7 @@ def ask(method: str, url: str, **how: Any) -> httpx2.Response:
         for piece in answer.iter_bytes():
             body += piece
             if len(body) > LARGEST or time.monotonic() > until:
-                raise httpx2.ReadTimeout("The answer has no end.", request=answer.request)
+                raise httpx2.ReadTimeout("The response is too slow or too large.", request=answer.request)
         kept = {name: answer.headers.get(name, "") for name in ("content-type", "x-hook-secret")}
         return httpx2.Response(answer.status_code, headers=kept, content=bytes(body))
 
@@ -275,7 +276,7 @@ def ask(method: str, url: str, **how: Any) -> httpx2.Response:
 def _trusted() -> ssl.SSLContext:
     """Return the trusted certificates, read once because every call opens a connection of its own.
 
-    A connection kept open could break between two calls, and it would be unknown whether an order was accepted.
+    Connections are not kept open: if one broke between two calls, it would be unknown whether an order was accepted.
     """
     return httpx2.create_ssl_context()
 
@@ -283,19 +284,25 @@ def _trusted() -> ssl.SSLContext:
 def _refuse(answer: httpx2.Response) -> NoReturn:
     status, words = answer.status_code, _words_of(answer)
     if status == 429:
-        raise NotSent(_("Prolific received too many requests too often and accepts no more for a while."))
+        raise NotSent(_("Prolific received too many requests and accepts no more for a while."))
     if status in (401, 403):
-        raise Refused(_("Prolific does not accept the account's token, or not for this."), words=words)
+        raise Refused(
+            _("Prolific does not accept the account's token, or the token does not allow this request."), words=words
+        )
     if status == 404:
-        raise NotThere(_("Prolific does not have it, or this account may not see it."), words=words)
+        raise NotThere(_("This does not exist on Prolific, or the account has no access to it."), words=words)
     if 400 <= status < 500:
-        said = _("Prolific refused: {words}").format(words=words) if words else _("Prolific refused without a reason.")
+        said = (
+            _("Prolific refused the request: {words}").format(words=words)
+            if words
+            else _("Prolific refused the request without giving a reason.")
+        )
         raise Refused(said, words=words)
     raise Unclear(_("Prolific reports an internal error ({status}).").format(status=status))
 
 
 def _words_of(answer: httpx2.Response) -> str:
-    """Return what an error says, without any participant's identifiers."""
+    """Return an error's message without any participant's identifiers."""
     try:
         error = answer.json()["error"]
         told = [error.get("title"), error.get("detail")]
@@ -313,11 +320,11 @@ def _flat(told: Any) -> str:
 
 def nonsense() -> NoReturn:
     """Raise Unclear: the response is invalid."""
-    raise Unclear(_("Prolific's answer can't be read."))
+    raise Unclear(_("Prolific's response can't be read."))
 
 
 def text_of(found: Mapping[str, Any], name: str) -> str:
-    """Return a text that a response must contain; raise Unclear if it is missing."""
+    """Return a required text from a response; raise Unclear if it is missing."""
     value = found.get(name)
     if not isinstance(value, str) or not value:
         nonsense()

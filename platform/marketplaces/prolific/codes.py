@@ -1,6 +1,6 @@
 """The completion code that a study shows at each ending, and what Prolific does with it.
 
-No code makes Prolific pay by itself: the ledger determines what is paid.
+No code makes Prolific pay automatically: the ledger determines what is paid.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from payouts.rules import PayRule
 
 COMPLETED, SCREENED_OUT, RETURNED = "completed", "screened_out", "returned"
 PART = "part"
-"""Entered only by Parley, to pay a part of the reward (dynamic payment)."""
+"""Entered only by Parley, to pay part of the reward (dynamic payment)."""
 NONE, UNKNOWN = "none", "unknown"
-"""What else a participant can enter: Prolific's NOCODE, or anything that is not one of the study's codes."""
+"""Other entries by participants: Prolific's NOCODE, or text that is not one of the study's codes."""
 _NO_CODE = "NOCODE"
 
 
 def new_codes(*, parts: bool = False) -> dict[str, str]:
-    """Return three codes that cannot be guessed, and a fourth if parts of the reward can be paid."""
+    """Return three codes that cannot be guessed, and a fourth if partial payments are allowed."""
     endings = (COMPLETED, SCREENED_OUT, RETURNED)
     return {ending: new_code() for ending in ((*endings, PART) if parts else endings)}
 
 
 def code_of(state: str, rule: PayRule) -> str:
-    """Return which code a participant gets whose enrolment ended in this state."""
+    """Return the kind of code that a participant with this final state receives."""
     if state == State.SCREENED_OUT:
         return SCREENED_OUT
     return COMPLETED if pays(state, rule) else RETURNED
@@ -41,7 +41,7 @@ def pays(state: str, rule: PayRule) -> bool:
 
 
 def entered(codes: dict[str, str], typed: Any) -> str:
-    """Return which code a participant entered; empty if Prolific reports none."""
+    """Return the kind of code that a participant entered; empty if Prolific reports none."""
     if not isinstance(typed, str) or not typed:
         return ""
     if typed == _NO_CODE:
@@ -55,10 +55,13 @@ def for_prolific(
     """Return the study's `completion_codes`.
 
     Args:
-        screen_out: what Prolific itself pays each screened-out participant, at most `slots` of them; None: nothing.
+        screen_out: what Prolific itself pays each screened-out participant, at most `slots` of them; None if it pays
+            nothing.
     """
     review = [{"action": "MANUALLY_REVIEW"}]
-    give_back = [{"action": "REQUEST_RETURN", "return_reason": _("This ending of the study is not paid.")}]
+    give_back = [
+        {"action": "REQUEST_RETURN", "return_reason": _("The study does not pay participants who end at this point.")}
+    ]
     return [
         {"code": codes[COMPLETED], "code_type": "COMPLETED", "actions": review},
         _screened_out(codes, rule, screen_out, slots)
@@ -84,7 +87,7 @@ def _screened_out(codes: dict[str, str], rule: PayRule, reward: Decimal | None, 
 
 
 _PAYS_BY_ITSELF = {"AUTOMATICALLY_APPROVE", "DYNAMIC_PAYMENT", "FIXED_SCREEN_OUT_PAYMENT"}
-"""Actions by which Prolific pays without being asked."""
+"""Actions with which Prolific pays automatically."""
 
 
 def of_prolific(told: Any, rule: PayRule) -> tuple[dict[str, str], list[str]]:
@@ -95,16 +98,18 @@ def of_prolific(told: Any, rule: PayRule) -> tuple[dict[str, str], list[str]]:
     """
     rows = [row for row in told if isinstance(row, dict) and isinstance(row.get("code"), str)] if told else []
     wrong = [
-        _("The code {code} lets Prolific pay by itself: let it be reviewed by hand.").format(code=row["code"])
+        _("The code {code} makes Prolific pay automatically. Set it to manual review.").format(code=row["code"])
         for row in rows
         if _actions(row) & _PAYS_BY_ITSELF
     ]
     done = next((row["code"] for row in rows if row.get("code_type") == "COMPLETED"), "")
     back = next((row["code"] for row in rows if "REQUEST_RETURN" in _actions(row)), "")
     if not done:
-        wrong.append(_("No code is for those who finished: add one of the type “completed”, reviewed by hand."))
+        wrong.append(
+            _("There is no code for participants who finished. Add one of the type “completed” with manual review.")
+        )
     if not back:
-        wrong.append(_("No code asks for the place back where an ending pays nothing: add one that requests a return."))
+        wrong.append(_("There is no code for endings that pay nothing. Add one that requests a return."))
     wanted = "MANUALLY_REVIEW" if pays(State.SCREENED_OUT, rule) else "REQUEST_RETURN"
     fallback = done if wanted == "MANUALLY_REVIEW" else back
     out = next((row["code"] for row in rows if row.get("code_type") == "OTHER" and wanted in _actions(row)), fallback)

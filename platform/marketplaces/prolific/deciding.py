@@ -1,6 +1,6 @@
-"""Decide about a submission that awaits review: reject it, or ask its participant to return their place.
+"""Decide about a submission that awaits review: reject it, or ask its participant to return it.
 
-Only owners decide, one submission at a time. The ledger approves.
+Only owners decide, one submission at a time. Approvals come from the ledger.
 """
 
 from __future__ import annotations
@@ -36,13 +36,15 @@ def reviewable(publication: Publication) -> dict[int, Enrolment]:
 
 
 def may_be_asked(publication: Publication) -> set[int]:
-    """Return the keys of those among them who have not been asked to return their place, as last reported."""
+    """Return the keys of `reviewable` participants who have not been asked to return their submission, as last
+    reported."""
     asked = publication.submissions.filter(return_asked=True).values_list("enrolment", flat=True)
     return set(reviewable(publication)) - set(asked)
 
 
 def payable_in_part(publication: Publication) -> dict[int, Enrolment]:
-    """Return participants who ended early without base pay or submission, by key; none without dynamic payment."""
+    """Return participants who ended early without base pay and have not submitted, by key; none without dynamic
+    payment."""
     if not publication.pays_parts:
         return {}
     active = publication.submissions.select_related("enrolment").filter(status=TAKING_PART, enrolment__isnull=False)
@@ -54,22 +56,27 @@ def payable_in_part(publication: Publication) -> dict[int, Enrolment]:
 def pay_part(
     publication: Publication, person: Enrolment, *, percent: int, message: str, noted: Callable[[], None] = lambda: None
 ) -> None:
-    """Complete a participant's submission on Prolific for a part of the reward, which the ledger records as paid there.
+    """Complete a participant's submission on Prolific for part of the reward, which the ledger records as paid there.
 
     Prolific completes a submission only once, so a repeated request pays nobody twice.
 
     Args:
         percent: of the reward, from `LEAST_PART` to `MOST_PART`.
-        message: what they read.
+        message: what the participant reads.
 
     Raises:
-        NotPossible: they are owed or were paid something here, or have submitted.
-        MarketplaceError: nothing was done, or the outcome is unknown; the next sync resolves it.
+        NotPossible: the participant is owed or was paid something here, or has submitted.
+        MarketplaceError: nothing was done, or the outcome is unknown until the next sync.
     """
     if person.pk not in payable_in_part(publication) or not LEAST_PART <= percent <= MOST_PART:
-        raise NotPossible(_("Prolific can pay a part only to somebody who ended without pay and has not submitted."))
+        raise NotPossible(
+            _("Prolific can pay part of the reward only to a participant who ended without pay and has not submitted.")
+        )
     client, session, _now = _at(
-        publication, person, TAKING_PART, _("They no longer take part on Prolific. Ask Prolific again first.")
+        publication,
+        person,
+        TAKING_PART,
+        _("This participant is no longer active on Prolific. Refresh the page and check their status."),
     )
     noted()
     mine = publication.submissions.filter(enrolment=person)
@@ -90,7 +97,7 @@ def pay_part(
 
 
 def keep_part(publication: Publication, person: Enrolment) -> None:
-    """Record the part of the reward that Prolific paid at our request, once. Call it in a transaction."""
+    """Record the part of the reward that Prolific paid at our request, once. Call this in a transaction."""
     percent = publication.submissions.filter(enrolment=person).values_list("part", flat=True).first()
     if percent is not None:
         keep_paid_elsewhere(
@@ -118,8 +125,8 @@ def reject(
         noted: records the action; called when nothing prevents it, before the request to Prolific.
 
     Raises:
-        NotPossible: they are being paid, or someone else acted first.
-        MarketplaceError: nothing was done, or the outcome is unknown; the next sync resolves it.
+        NotPossible: the participant is being paid, or another owner acted first.
+        MarketplaceError: nothing was done, or the outcome is unknown until the next sync.
     """
     client, session, _now = _awaiting(publication, person)
     noted()
@@ -136,19 +143,19 @@ def reject(
 def ask_return(
     publication: Publication, person: Enrolment, *, reasons: Sequence[str], noted: Callable[[], None] = lambda: None
 ) -> None:
-    """Have Prolific ask a participant to return their place, once. This does not count against them.
+    """Have Prolific ask a participant to return their submission, once. This does not count against them.
 
     Args:
         reasons: shown to the participant.
 
     Raises:
-        NotPossible: they are being paid, have been asked before, or someone else acted first.
-        MarketplaceError: nothing was done, or the outcome is unknown; the next sync resolves it.
+        NotPossible: the participant is being paid or has been asked before, or another owner acted first.
+        MarketplaceError: nothing was done, or the outcome is unknown until the next sync.
     """
     client, session, now = _awaiting(publication, person)
     if now.get("return_requested"):
         publication.submissions.filter(enrolment=person).update(return_asked=True)
-        raise NotPossible(_("Prolific has asked them to return their place already."))
+        raise NotPossible(_("Prolific has already asked this participant to return their submission."))
     noted()
     try:
         client.ask_return(session, reasons=reasons)
@@ -165,7 +172,7 @@ def _awaiting(publication: Publication, person: Enrolment) -> tuple[Client, str,
         publication,
         person,
         REVIEWED,
-        _("Prolific says that this submission does not await review. Ask Prolific again first."),
+        _("According to Prolific, this submission is not awaiting review. Ask Prolific again first."),
     )
 
 
@@ -173,7 +180,7 @@ def _at(publication: Publication, person: Enrolment, status: str, says: str) -> 
     """Return the same for a submission that has this status now. Raise NotPossible with `says` for any other."""
     identity = Identity.objects.filter(enrolment=person, recruiter=KIND).first()
     if identity is None:
-        raise NotPossible(_("Their identity on Prolific has been erased."))
+        raise NotPossible(_("This participant's Prolific identity has been erased."))
     client, session = client_of(publication.account), identity.details.get("SESSION_ID", "")
     now = client.submission(session)
     if now.get("participant") != identity.worker or spelled(now["status"]) != status:

@@ -1,4 +1,4 @@
-"""Discrepancies between Parley and Prolific about a participant, and what the researcher can do about them."""
+"""Discrepancies between Parley and Prolific about participants, and what the researcher can do about them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ SUBMITTED = ("AWAITING REVIEW", "APPROVED", "REJECTED")
 GONE = ("RETURNED", "TIMED OUT", "REJECTED", "SCREENED OUT")
 
 STATUSES: dict[str, str | Promise] = {
-    "RESERVED": gettext_lazy("has a place"),
-    "ACTIVE": gettext_lazy("taking part"),
-    "TIMED OUT": gettext_lazy("ran out of time"),
+    "RESERVED": gettext_lazy("place reserved"),
+    "ACTIVE": gettext_lazy("in progress"),
+    "TIMED OUT": gettext_lazy("timed out"),
     "AWAITING REVIEW": gettext_lazy("awaiting review"),
     "APPROVED": gettext_lazy("approved"),
-    "PARTIALLY APPROVED": gettext_lazy("paid in part"),
+    "PARTIALLY APPROVED": gettext_lazy("partially paid"),
     "RETURNED": gettext_lazy("returned"),
     "REJECTED": gettext_lazy("rejected"),
     "SCREENED OUT": gettext_lazy("screened out"),
@@ -40,8 +40,8 @@ class Difference:
 
     Attributes:
         enrolment: the participant here; None if nobody has arrived with the submission.
-        who: their pseudonym, or when they began on Prolific.
-        what, advice: for the researcher.
+        who: their pseudonym, or when they started on Prolific.
+        what, advice: the discrepancy, and what the researcher can do.
     """
 
     enrolment: Enrolment | None
@@ -51,7 +51,7 @@ class Difference:
 
 
 def counted(publication: Publication) -> list[tuple[str, int]]:
-    """Return how many submissions have each status, in the order of a participant's path."""
+    """Return the number of submissions with each status, in the order in which participants reach them."""
     found = Counter(publication.submissions.values_list("status", flat=True))
     known = [(str(title), found.pop(status)) for status, title in STATUSES.items() if found.get(status)]
     return known + sorted(found.items())
@@ -86,46 +86,49 @@ def _of_known(one: Submission, person: Enrolment, *, paid: bool) -> tuple[str, s
     submitted = one.status in SUBMITTED
     if submitted and not person.ended:
         return (
-            _("Submitted on Prolific, and has not finished here."),
-            _("Wait until they have finished or their time is over. Nothing is paid before."),
+            _("Submitted on Prolific, but has not finished here."),
+            _("Wait until they have finished or their time is over. They are not paid before."),
         )
     if one.status == "APPROVED" and not paid:
         return (
-            _("Approved on Prolific, and this ending pays nothing."),
-            _("Somebody approved it there. Parley does not undo that."),
+            _("Approved on Prolific, although this ending pays nothing."),
+            _("Someone approved the submission on Prolific. Parley does not undo this."),
         )
     if submitted and one.code in (codes.NONE, codes.UNKNOWN) and one.status == "AWAITING REVIEW":
         return (
             _("Submitted without the study's code."),
-            _("If they finished here they are paid all the same; the code alone says nothing.")
+            _("If they finished here, they are paid anyway. A missing code proves nothing.")
             if paid
-            else _("They were not promised pay. Ask them to return their place, or reject it."),
+            else _("They were not promised any pay. Ask them to return their submission, or reject it."),
         )
     if submitted and not paid and one.code == codes.COMPLETED and one.status == "AWAITING REVIEW":
         return (
-            _("Submitted with the completion code, without finishing here."),
-            _("Somebody gave them the code. Nothing is paid; ask them to return their place, or reject it."),
+            _("Submitted with the completion code, but did not finish here."),
+            _(
+                "Someone shared the code with them. They are not paid. Ask them to return their submission, or reject "
+                "it."
+            ),
         )
     if person.ended and paid and one.status in ("ACTIVE", "RESERVED"):
         return (
-            _("Finished here, and has not submitted on Prolific."),
-            _("They are paid as soon as they do. Write to them on Prolific if it takes long."),
+            _("Finished here, but has not submitted on Prolific."),
+            _("They are paid as soon as they submit. If it takes long, send them a message on Prolific."),
         )
     if person.ended and paid and one.status in GONE:
         return (
-            _("Finished here; on Prolific the place is {status}.").format(status=STATUSES[one.status]),
-            _("Prolific cannot pay the reward for it any more. Write to them on Prolific."),
+            _("Finished here. Status on Prolific: {status}.").format(status=STATUSES[one.status]),
+            _("Prolific can no longer pay the reward for this submission. Send them a message on Prolific."),
         )
     if one.status == "TIMED OUT" and not person.ended:
         return (
-            _("Ran out of time on Prolific, and is still playing here."),
-            _("Prolific has given the place to somebody else. If they finish, pay them by hand."),
+            _("Timed out on Prolific, but is still playing here."),
+            _("Prolific has given the place to someone else. If they finish, pay them yourself."),
         )
     return None
 
 
 def _without_submission(publication: Publication) -> list[Enrolment]:
-    """Return the participants who arrived here with a submission that is not theirs, or not Prolific's."""
+    """Return the participants who arrived with a submission that is not theirs, or that Prolific does not have."""
     recruitment = publication.study.recruitment
     if recruitment.answered_at is None:
         return []
@@ -139,33 +142,33 @@ def _without_submission(publication: Publication) -> list[Enrolment]:
 def _unpaid() -> tuple[str, str]:
     return (
         _("Ended here without pay, and has not submitted on Prolific."),
-        _("Pay a part of the reward, or wait until they return their place."),
+        _("Pay part of the reward, or wait until they return their submission."),
     )
 
 
 def _invented() -> tuple[str, str]:
     return (
-        _("Came here with a submission that Prolific does not have, or that belongs to another worker."),
-        _("They are not paid. If it happens often, accept only signed links."),
+        _("Arrived here with a submission that Prolific does not have, or that belongs to another participant."),
+        _("They are not paid. If this happens often, accept only signed links."),
     )
 
 
 def _never_came() -> tuple[str, str]:
     return (
-        _("Submitted on Prolific, and never came here."),
-        _("Nothing is owed. Find the submission on Prolific by this time, and ask them to return it."),
+        _("Submitted on Prolific, but never arrived here."),
+        _("No payment is due. Find the submission on Prolific by its start time, and ask them to return it."),
     )
 
 
 def _asked() -> str:
     return _(
-        "They have been asked to return their place, and have not yet. Prolific approves what nobody has decided about "
-        "after 21 days."
+        "They have been asked to return their submission but have not done so yet. Prolific automatically approves "
+        "submissions that nobody has reviewed within 21 days."
     )
 
 
 def _began(one: Submission) -> str:
     if one.started_at is None:
-        return _("somebody on Prolific")
+        return _("unknown participant on Prolific")
     at = timezone.localtime(one.started_at)
-    return _("began on Prolific {at} UTC").format(at=date_format(at, "Y-m-d H:i:s"))
+    return _("started on Prolific at {at} UTC").format(at=date_format(at, "Y-m-d H:i:s"))

@@ -27,7 +27,7 @@ from studies.models import Study
 
 MOST_PLACES = 10_000
 SHORTEST_REJECTION = 100
-"""Minimum number of characters that Prolific requires in a reason for rejecting."""
+"""Minimum number of characters that Prolific requires in the reason for a rejection."""
 
 
 class OfferForm(forms.Form):
@@ -37,13 +37,13 @@ class OfferForm(forms.Form):
         label=_("Name"),
         max_length=120,
         widget=UnfoldAdminTextInputWidget(),
-        help_text=_("As workers see it."),
+        help_text=_("Shown to participants."),
     )
     description = forms.CharField(
         label=_("Description"),
         max_length=5000,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 5}),
-        help_text=_("Workers read it before they begin. Say what they do, and that a bonus can be earned."),
+        help_text=_("Participants read this before they start. Say what they will do and that they can earn a bonus."),
     )
     places = forms.IntegerField(
         label=_("Places"), min_value=1, max_value=MOST_PLACES, widget=UnfoldAdminIntegerFieldWidget()
@@ -53,7 +53,7 @@ class OfferForm(forms.Form):
         min_value=1,
         max_value=600,
         widget=UnfoldAdminIntegerFieldWidget(),
-        help_text=_("How long a worker needs from the link to the end. A pilot is the best guide."),
+        help_text=_("How long participants need from opening the link to the end. A pilot gives the best estimate."),
     )
     devices = forms.MultipleChoiceField(
         label=_("Devices"),
@@ -61,46 +61,48 @@ class OfferForm(forms.Form):
         widget=UnfoldAdminCheckboxSelectMultipleWidget(),
     )
     project = forms.ChoiceField(
-        label=_("Project at Prolific"),
+        label=_("Project on Prolific"),
         required=False,
         widget=UnfoldAdminSelectWidget(),
-        help_text=_("Its workspace pays."),
+        help_text=_("The workspace of this project pays."),
     )
     requires_signature = forms.BooleanField(
-        label=_("Let only links in that Prolific has signed"),
+        label=_("Accept only links signed by Prolific"),
         required=False,
         widget=UnfoldBooleanWidget(),
-        help_text=_("Nobody can forge or change such a link. Leave this on if you can."),
+        help_text=_("Signed links cannot be forged or changed. Leave this on if you can."),
     )
 
     screen_out = forms.DecimalField(
-        label=_("Paid by Prolific for a screen-out"),
+        label=_("Screen-out payment by Prolific"),
         required=False,
         min_value=Decimal("0.01"),
         max_digits=8,
         decimal_places=2,
         widget=UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal"}),
         help_text=_(
-            "A fixed amount below the reward, for as many people as there are places; not every workspace has it. "
-            "Empty: they are asked to return their place, or are paid by the study's own rule."
+            "A fixed amount below the reward, for at most as many participants as there are places. Not every "
+            "workspace supports this. If empty, screened-out participants are asked to return their submission, or are "
+            "paid by the study's own pay rule."
         ),
     )
     parts = forms.BooleanField(
-        label=_("Allow paying a part of the reward (dynamic payment)"),
+        label=_("Allow partial payments (dynamic payment)"),
         required=False,
         widget=UnfoldBooleanWidget(),
         help_text=_(
-            "You can then pay somebody who ended early without pay 8 to 99 percent of the reward, one person at a "
-            "time. Not every workspace has it: Prolific is asked when you make the draft."
+            "You can then pay participants who ended early without pay 8 to 99 percent of the reward, one person at a "
+            "time. Not every workspace supports this: Prolific may refuse it when you create the draft."
         ),
     )
     by_treatment = forms.BooleanField(
-        label=_("An address for each treatment (Taskflow)"),
+        label=_("Separate address for each treatment (Taskflow)"),
         required=False,
         widget=UnfoldBooleanWidget(),
         help_text=_(
-            "Prolific shares people out over the cells of the study, each with as many places as it has here, and the "
-            "places above do not count. Otherwise Parley places everybody in the emptiest cell."
+            "Prolific distributes participants over the study's cells. Each cell has as many places as in Parley, and "
+            "the number of places above does not apply. Without this option, Parley assigns each participant to the "
+            "emptiest cell."
         ),
     )
     filters = forms.JSONField(
@@ -108,9 +110,9 @@ class OfferForm(forms.Form):
         required=False,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
         help_text=_(
-            "Who may take part, in Prolific's own words, such as "
+            "Who may take part, in Prolific's own format, for example "
             '[{"filter_id": "current-country-of-residence", "selected_values": ["1"]}]. '
-            "Empty: everybody, or chosen at Prolific before you publish."
+            "Leave empty to admit everyone, or to choose participants on Prolific before you publish."
         ),
     )
 
@@ -121,11 +123,11 @@ class OfferForm(forms.Form):
             self.fields["project"].widget = forms.HiddenInput()
 
     def clean_filters(self) -> list[dict[str, Any]]:
-        """Return the filters as a list, each with its name and what is selected."""
+        """Return the filters as a list, each with its name and the values selected."""
         found = self.cleaned_data.get("filters") or []
         if not isinstance(found, list) or not all(isinstance(one, dict) and _is_filter(one) for one in found):
             raise forms.ValidationError(
-                _("A list of filters, each with “filter_id” and “selected_values” or “selected_range”.")
+                _("Enter a list of filters, each with “filter_id” and “selected_values” or “selected_range”.")
             )
         return found
 
@@ -160,12 +162,12 @@ def suggestion(study: Study) -> dict[str, Any]:
 
 class PlacesForm(forms.Form):
     places = forms.IntegerField(
-        label=_("Places in all"), min_value=1, max_value=MOST_PLACES, widget=UnfoldAdminIntegerFieldWidget()
+        label=_("Total places"), min_value=1, max_value=MOST_PLACES, widget=UnfoldAdminIntegerFieldWidget()
     )
 
 
 class ReturnForm(forms.Form):
-    """Reasons for asking a participant to return their place, as they will read them."""
+    """Form for the reasons why a participant should return their submission, as they will read them."""
 
     reasons = forms.MultipleChoiceField(
         label=_("Why?"),
@@ -177,7 +179,7 @@ class ReturnForm(forms.Form):
                 _("You did not finish the study."),
                 _("There was a technical problem."),
                 _("You withdrew your consent."),
-                _("You gave no completion code."),
+                _("You did not enter a completion code."),
                 _("You did not follow the instructions."),
             )
         ],
@@ -187,13 +189,13 @@ class ReturnForm(forms.Form):
         max_length=300,
         required=False,
         widget=UnfoldAdminTextInputWidget(),
-        help_text=_("The worker reads all of it."),
+        help_text=_("The participant reads the whole text."),
     )
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         if not self.errors and not self.chosen():
-            self.add_error("reasons", _("Choose a reason, or write one."))
+            self.add_error("reasons", _("Choose a reason or write your own."))
         return cleaned
 
     def chosen(self) -> list[str]:
@@ -203,7 +205,7 @@ class ReturnForm(forms.Form):
 
 
 class PartForm(forms.Form):
-    """How much of the reward a participant is paid, and what they read."""
+    """Form for a partial payment: a percentage of the reward, and a message to the participant."""
 
     percent = forms.IntegerField(
         label=_("Percentage of the reward"),
@@ -212,12 +214,12 @@ class PartForm(forms.Form):
         widget=UnfoldAdminIntegerFieldWidget(),
     )
     message = forms.CharField(
-        label=_("What they read"), max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3})
+        label=_("Message to the participant"), max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3})
     )
 
 
 class RejectForm(forms.Form):
-    """Why a submission is rejected, in the form that Prolific requires."""
+    """Form for rejecting a submission, with the category and message that Prolific requires."""
 
     category = forms.ChoiceField(
         label=_("Reason"),
@@ -226,23 +228,26 @@ class RejectForm(forms.Form):
             ("FAILED_CHECK", _("failed an attention check")),
             ("FAILED_INSTRUCTIONS", _("did not follow the instructions")),
             ("LOW_EFFORT", _("made little effort")),
-            ("NO_CODE", _("submitted without a code")),
-            ("BAD_CODE", _("submitted with a code that was not theirs")),
-            ("NO_DATA", _("left no data")),
+            ("NO_CODE", _("did not enter a code")),
+            ("BAD_CODE", _("entered a wrong code")),
+            ("NO_DATA", _("submitted no data")),
             ("TOO_QUICKLY", _("was too quick")),
             ("TOO_SLOWLY", _("was too slow")),
-            ("UNSUPP_DEVICE", _("used a device that was excluded")),
+            ("UNSUPP_DEVICE", _("used an unsupported device")),
             ("MALINGERING", _("was not honest")),
             ("OTHER", _("something else")),
         ],
     )
     message = forms.CharField(
-        label=_("What they read"),
+        label=_("Message to the participant"),
         min_length=SHORTEST_REJECTION,
         max_length=2000,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
-        help_text=_("At least 100 letters: what they did, and which rule it broke. Prolific may ask you about it."),
+        help_text=_(
+            "At least 100 characters: what the participant did, and which rule this broke. Prolific may ask you about "
+            "it."
+        ),
     )
     sure = forms.BooleanField(
-        label=_("Reject this submission. It counts against the worker."), widget=UnfoldBooleanWidget()
+        label=_("Reject this submission. It counts against the participant."), widget=UnfoldBooleanWidget()
     )

@@ -1,8 +1,8 @@
 """Prolific's notifications (webhooks): a hint to sync again at once, whose content is not trusted.
 
 Source: docs.prolific.com, "Webhooks", read on 2026-11-22. Events are delivered at least once and in any order, so an
-event changes nothing here: it only brings the next sync forward, which stores what Prolific then reports. A lost event
-costs a minute, a replayed one nothing.
+event changes no data here. It only brings the next sync forward, which stores what Prolific then reports. A lost event
+delays this by a minute; a replayed one has no effect.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def subscribe(publication: Publication, *, address: str) -> Hook:
     """Subscribe to events from this account's workspace; doing so again renews the secret.
 
     Args:
-        address: of this server, up to the hook's own identifier.
+        address: this server's address for webhooks, up to the webhook's own identifier.
 
     Raises:
         NotPossible: Prolific sends events only to https addresses.
@@ -112,7 +112,7 @@ def _is_new(event: str, signature: str) -> bool:
 
 
 def _ask_soon(hook: Hook, body: bytes) -> None:
-    """Bring the next sync forward, for the study that is named or for all of the account's studies."""
+    """Bring the next sync forward, for the study in the event or for all of the account's studies."""
     try:
         told = json.loads(body)
     except (ValueError, RecursionError):

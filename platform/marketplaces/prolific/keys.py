@@ -25,7 +25,7 @@ ASKED_AGAIN = timedelta(seconds=20)
 
 
 class NoKeys(Exception):
-    """No key is known, and Prolific does not provide any at the moment."""
+    """Raised if no key is stored and Prolific does not provide any at the moment."""
 
 
 def key_called(kid: str, *, interface: str) -> Any | None:
@@ -35,7 +35,7 @@ def key_called(kid: str, *, interface: str) -> Any | None:
     remain valid.
 
     Args:
-        interface: the address of the account's API.
+        interface: the address of Prolific's API, as in the account.
 
     Raises:
         NoKeys
@@ -55,7 +55,7 @@ def key_called(kid: str, *, interface: str) -> Any | None:
 
 
 def _may_ask(known: KeySet) -> bool:
-    """Return whether this process may fetch now: only one does, and then none for a while."""
+    """Return whether this process may fetch now; only one process may, and then none for a while."""
     now = timezone.now()
     mine = KeySet.objects.filter(pk=known.pk, asked_at=known.asked_at)
     if known.asked_at is not None and known.asked_at > now - ASKED_AGAIN:

@@ -1,4 +1,4 @@
-"""Prolific as a kind of marketplace, for the accounts' pages and the sweep."""
+"""Prolific as a marketplace, for the accounts' pages and regular syncing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 def check(account: Account) -> str:
-    """Return a message on whether the token is valid and what can be spent, naming no one. Raise MarketplaceError."""
+    """Return a message that the token is valid, with the balances that can be spent; it names no one. Raise
+    MarketplaceError."""
     from marketplaces.prolific.client import client_of, text_of
 
     client = client_of(account)
@@ -28,7 +29,7 @@ def check(account: Account) -> str:
         told.append(
             _("“{title}” has {amount} {currency}").format(title=space.get("title"), amount=amount, currency=currency)
         )
-    return _("Prolific accepts the token. To be spent: {balances}.").format(balances="; ".join(told))
+    return _("Prolific accepts the token. Balance: {balances}.").format(balances="; ".join(told))
 
 
 def sync(recruitment: Recruitment) -> None:
@@ -45,7 +46,7 @@ KIND = Kind(
         Credential(
             "token",
             gettext_lazy("API token"),
-            gettext_lazy("Made at Prolific under API tokens. Stored encrypted, never shown. Empty: no change."),
+            gettext_lazy("Create one on Prolific under API tokens. Stored encrypted, never shown. Empty: no change."),
         ),
     ),
     addresses={"production": "https://api.prolific.com"},

@@ -29,21 +29,25 @@ def to_prolific(enrolment: Enrolment) -> ReturnInstructions | None:
     if publication is None or cell is None:
         return None
     if enrolment.state == State.RETURNED:
-        return ReturnInstructions(_("You have returned your place on Prolific. There is nothing more for you to do."))
+        return ReturnInstructions(_("You have returned your submission on Prolific. You do not need to do anything else."))
     which = codes.code_of(enrolment.state, cell.pay())
     code = publication.codes[which]
     address = f"{publication.pages}/submissions/complete?cc={quote(code)}"
     if enrolment.state == State.SCREENED_OUT and publication.screen_out_reward is not None:
         words = _(
-            "Go back with this button: Prolific pays you {amount} for your time. If it asks for a code, copy this."
+            "Return to Prolific with this button. Prolific pays you {amount} for your time. If Prolific asks for a "
+            "code, copy this one."
         )
         paid = in_currency(publication.screen_out_reward, publication.currency)
         return ReturnInstructions(words.format(amount=paid), address, _("Back to Prolific"), code=code)
     if codes.pays(enrolment.state, cell.pay()):
-        words = _("Go back with this button so that your work is recorded. If Prolific asks for a code, copy this one.")
+        words = _(
+            "Return to Prolific with this button so that your work is recorded. If Prolific asks for a code, copy this "
+            "one."
+        )
         return ReturnInstructions(words, address, _("Back to Prolific"), code=code)
     words = _(
-        "Please go back with this button: Prolific then asks you to return your place, which does not count against "
-        "you. If it asks for a code, copy this one."
+        "Please return to Prolific with this button. Prolific will then ask you to return your submission, which does "
+        "not count against you. If Prolific asks for a code, copy this one."
     )
     return ReturnInstructions(words, address, _("Return on Prolific"), code=code)

@@ -1,8 +1,8 @@
 """Participants who arrive by a link from Prolific.
 
 The link has `?PROLIFIC_PID=&STUDY_ID=&SESSION_ID=`; signed links add `prolific_token`, a JSON Web Token (RS256) whose
-claim `prolific` says the same. Source: docs.prolific.com, "Retrieve JSON Web Key Set". The form of `aud` is not
-documented; a few exact forms are accepted.
+claim `prolific` says the same. Source: docs.prolific.com, "Retrieve JSON Web Key Set". The format of `aud` is not
+documented; a few exact formats are accepted.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ class NotRecruiting(EntryRefused):
 
 
 class Forged(ForgedLink):
-    """A new link from Prolific may work."""
+    """Raised for a link that Prolific did not sign or that has changed; a new link may work."""
 
     try_again = True
 
 
 class Incomplete(IncompleteLink):
-    """A complete link from Prolific may work."""
+    """Raised for a link without signature or parameters; a complete link may work."""
 
     try_again = True
 
 
 class CannotBeChecked(EntryRefused):
-    """Prolific's keys are unavailable: the link may be valid."""
+    """Raised while Prolific's keys are unavailable; the link may be valid."""
 
     status = 503
     title = gettext_lazy("Your link can't be checked at the moment")
@@ -72,7 +72,7 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
         return Arrival(KIND, worker="", proof="", preview=True)
     publication = Publication.objects.select_related("account").filter(study__slug=study).first()
     if publication is None or not publication.is_there:
-        raise NotRecruiting(_("The researchers have not published it there, or not yet."))
+        raise NotRecruiting(_("The researchers have not published it there yet."))
     if _is_draft(publication):
         return Arrival(KIND, worker="", proof="", preview=True)
     token = link.get(TOKEN, "")
@@ -88,7 +88,7 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
 
 
 def _ids(link: Mapping[str, str], claims: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return participant, study and submission from the link or the signed claims; they must agree where both exist."""
+    """Return participant, study and submission from the link or the signed claims, which must agree if both exist."""
     signed = claims.get("prolific", {})
     found = []
     for name in NAMES:
@@ -153,7 +153,8 @@ class Expired(ExpiredLink):
 
 
 def _is_for_us(audience: Any, address: str) -> bool:
-    """Return whether a token was issued for this address: its host, its origin, or its URL with any parameters."""
+    """Return whether a token was issued for this address, given as its host, its origin, or its URL with any
+    parameters."""
     ours = urlsplit(address)
     for one in audience if isinstance(audience, list) else [audience]:
         if not isinstance(one, str):

@@ -23,22 +23,22 @@ class Publication(models.Model):
     """A study as offered on Prolific."""
 
     class Status(models.TextChoices):
-        """Prolific's own statuses, and two for the time before it has the study."""
+        """Prolific's own statuses, and two for the time before the study exists there."""
 
         MAKING = "MAKING", _("being made")
         UNCERTAIN = "UNCERTAIN", _("perhaps made")
-        UNPUBLISHED = "UNPUBLISHED", _("draft at Prolific")
+        UNPUBLISHED = "UNPUBLISHED", _("draft on Prolific")
         SCHEDULED = "SCHEDULED", _("scheduled")
         PUBLISHING = "PUBLISHING", _("being published")
         ACTIVE = "ACTIVE", _("recruiting")
         PAUSED = "PAUSED", _("paused")
-        AWAITING_REVIEW = "AWAITING REVIEW", _("all places taken, to be reviewed")
+        AWAITING_REVIEW = "AWAITING REVIEW", _("all places taken, awaiting review")
         COMPLETED = "COMPLETED", _("completed")
 
     study = models.OneToOneField(Study, models.CASCADE, related_name="publication")
     account = models.ForeignKey(Account, models.PROTECT, related_name="publications", verbose_name=_("account"))
-    internal_name = models.CharField(_("name within Prolific"), max_length=120, unique=True)
-    prolific_id = models.CharField(_("the study's identifier at Prolific"), max_length=40, blank=True)
+    internal_name = models.CharField(_("internal name on Prolific"), max_length=120, unique=True)
+    prolific_id = models.CharField(_("the study's identifier on Prolific"), max_length=40, blank=True)
     status = models.CharField(_("status"), max_length=20, choices=Status.choices, default=Status.MAKING)
     name = models.CharField(_("name"), max_length=120)
     description = models.TextField(_("description"), max_length=5000)
@@ -56,14 +56,16 @@ class Publication(models.Model):
     requires_signature = models.BooleanField(_("only signed links"), default=True)
     codes = models.JSONField(_("completion codes"), default=dict)
     screen_out_reward = models.DecimalField(
-        _("paid by Prolific to who is screened out"), max_digits=8, decimal_places=2, null=True, blank=True
+        _("paid by Prolific to each screened-out participant"), max_digits=8, decimal_places=2, null=True, blank=True
     )
-    pays_parts = models.BooleanField(_("parts of the reward can be paid"), default=False)
+    pays_parts = models.BooleanField(_("partial payments are allowed"), default=False)
     treatments = models.JSONField(
-        default=dict, blank=True, help_text=_("of an address for each treatment: its key, and the cell's number")
+        default=dict,
+        blank=True,
+        help_text=_("for separate addresses of treatments: each address's key and its cell's number"),
     )
     filters = models.JSONField(_("filters"), default=list, blank=True)
-    said_at = models.DateTimeField(_("status last heard"), null=True, blank=True)
+    said_at = models.DateTimeField(_("status last updated"), null=True, blank=True)
     made_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -114,11 +116,13 @@ class Submission(models.Model):
     """What Prolific last reported about one participant's submission."""
 
     publication = models.ForeignKey(Publication, models.CASCADE, related_name="submissions")
-    fingerprint = models.CharField(max_length=64, help_text=_("of its identifier at Prolific"))
+    fingerprint = models.CharField(max_length=64, help_text=_("digest of its identifier on Prolific"))
     enrolment = models.OneToOneField(
         Enrolment, models.SET_NULL, null=True, blank=True, related_name="prolific_submission"
     )
-    came = models.BooleanField(default=False, help_text=_("its worker came here; without a person: erased since"))
+    came = models.BooleanField(
+        default=False, help_text=_("its participant arrived here; if no enrolment is linked, it has been erased since")
+    )
     status = models.CharField(_("status"), max_length=30)
     code = models.CharField(_("code"), max_length=20, blank=True, help_text=_("which of the study's codes was entered"))
     return_asked = models.BooleanField(default=False)
@@ -147,7 +151,9 @@ class BonusOrder(models.Model):
     uid = models.UUIDField(unique=True)
     reference = models.CharField(max_length=60)
     shared_by = models.PositiveSmallIntegerField(default=1, help_text=_("how many bonuses its reference pays at once"))
-    had_before = models.PositiveSmallIntegerField(help_text=_("bonuses of the same amount that there were already"))
+    had_before = models.PositiveSmallIntegerField(
+        help_text=_("number of bonuses of the same amount that existed before")
+    )
     told_at = models.DateTimeField(null=True, blank=True)
     taken_at = models.DateTimeField(null=True, blank=True)
 

@@ -1,4 +1,4 @@
-"""Which rows belong to a study, so that only its members see them."""
+"""Link rows to a study, so that only its members see them."""
 
 from __future__ import annotations
 

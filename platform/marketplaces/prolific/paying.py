@@ -1,7 +1,7 @@
 """Pay the participants of one study through Prolific: base pay by approving the submission, and bonuses.
 
-Prolific pays a bonus every time it is asked to. The request is therefore recorded before it is sent, and this code
-never sends it a second time, no matter who asks.
+Prolific pays a bonus every time it receives the request. The request is therefore recorded before it is sent, and is
+never sent a second time.
 """
 
 from __future__ import annotations
@@ -40,12 +40,13 @@ STATUSES = {
 
 
 def spelled(status: Any) -> str:
-    """Return a status from Prolific, with words separated by spaces, dashes or underscores, in one spelling."""
+    """Return a status from Prolific in one spelling, whether its words are separated by spaces, dashes or
+    underscores."""
     return str(status).upper().replace("_", " ").replace("-", " ")
 
 
 def participant_of(told: Mapping[str, Any]) -> Any:
-    """Return the participant of a submission; the key differs between lists and single submissions."""
+    """Return the participant of a submission, whose key differs between lists and single submissions."""
     return told.get("participant_id") or told.get("participant")
 
 
@@ -101,7 +102,7 @@ class ProlificPayer:
         if kept is None:
             made, _new = BonusOrder.objects.get_or_create(uid=order.uid, defaults=fields)
             return made.reference
-        # Only the order that was read: if another process has set it up and asked Prolific to pay it, that stands.
+        # Update only the order as it was read; another process may have set it up and asked Prolific to pay it.
         BonusOrder.objects.filter(pk=kept.pk, told_at=kept.told_at, reference=kept.reference).update(**fields)
         return BonusOrder.objects.get(pk=kept.pk).reference
 
@@ -121,7 +122,10 @@ class ProlificPayer:
             if spelled(found["status"]) == PARTLY:
                 return Answer(
                     Outcome.UNCLEAR,
-                    _("Prolific approved only a part of the reward. Look there at what was paid, and record it here."),
+                    _(
+                        "Prolific paid only part of the reward. Check on Prolific how much was paid, and record it "
+                        "here."
+                    ),
                 )
             if STATUSES.get(spelled(found["status"])) == AssignmentStatus.APPROVED:
                 return Answer(Outcome.CONFIRMED)
@@ -186,7 +190,7 @@ class ProlificPayer:
             raise Unreachable(str(error)) from None
         except Refused:
             return {}
-        return {order.uid: Answer(Outcome.QUEUED, _("Prolific approves it within minutes.")) for order in orders}
+        return {order.uid: Answer(Outcome.QUEUED, _("Prolific will approve it within minutes.")) for order in orders}
 
     def _pay_bonuses(self, orders: Sequence[Order]) -> Mapping[UUID, Answer]:
         uids = [order.uid for order in orders]
@@ -202,7 +206,7 @@ class ProlificPayer:
                 raise Unreachable(str(error)) from None
             return {}
         BonusOrder.objects.filter(reference=reference).update(taken_at=timezone.now())
-        return {uid: Answer(Outcome.SENT, _("Prolific pays it within minutes.")) for uid in uids}
+        return {uid: Answer(Outcome.SENT, _("Prolific will pay it within minutes.")) for uid in uids}
 
     # ---- base pay ------------------------------------------------------------------------------------
 
@@ -224,8 +228,8 @@ class ProlificPayer:
     def _pay_bonus(self, order: Order) -> Answer:
         kept = BonusOrder.objects.filter(uid=order.uid).first()
         if kept is None:
-            return Answer(Outcome.REFUSED, _("The bonus was not set up at Prolific."))
-        if kept.shared_by > 1 and kept.told_at is None:  # its reference would pay the others too
+            return Answer(Outcome.REFUSED, _("The bonus was not set up on Prolific."))
+        if kept.shared_by > 1 and kept.told_at is None:  # its shared reference would pay the other bonuses too
             self.prepare(order)
             kept.refresh_from_db()
         alone = BonusOrder.objects.filter(pk=kept.pk, reference=kept.reference, shared_by=1, told_at=None)
@@ -241,35 +245,38 @@ class ProlificPayer:
                 raise Unreachable(str(error)) from None
             return Answer(Outcome.REFUSED, str(error))
         BonusOrder.objects.filter(pk=kept.pk).update(taken_at=timezone.now())
-        return Answer(Outcome.SENT, _("Prolific pays it within minutes."))
+        return Answer(Outcome.SENT, _("Prolific will pay it within minutes."))
 
     def _look_up_bonus(self, order: Order, found: dict[str, Any]) -> Answer:
         kept = BonusOrder.objects.filter(uid=order.uid).first()
         if kept is None or kept.told_at is None:
-            return Answer(Outcome.NOT_FOUND, _("Prolific was not told to pay it."))
+            return Answer(Outcome.NOT_FOUND, _("Prolific was not asked to pay this bonus."))
         if _bonuses(found).count(hundredths(order.amount)) > kept.had_before:
             return Answer(Outcome.CONFIRMED)
         if kept.taken_at is not None:
-            return Answer(Outcome.SENT, _("Prolific accepted the order and does not show the bonus yet."))
+            return Answer(Outcome.SENT, _("Prolific accepted the order but does not show the bonus yet."))
         return Answer(
             Outcome.UNCLEAR,
-            _("Prolific was told to pay, its answer was lost, and it shows no bonus. Please check there yourself."),
+            _(
+                "Prolific was asked to pay, but its response was lost, and it shows no bonus. Please check on Prolific "
+                "yourself."
+            ),
         )
 
     # ---- shared by base pay and bonuses --------------------------------------------------------------
 
     def _wrong(self, order: Order) -> str:
-        """Return why Prolific must not be asked to pay this order; empty if it may be."""
+        """Return the reason why this order must not be paid through Prolific; empty if it may be."""
         if order.currency != self._publication.currency:
             return _("The study was published in {currency}.").format(currency=self._publication.currency)
         if order.reason == "base" and order.amount != self._publication.reward:
-            return _("Prolific pays the reward that was published, {reward}, and not this amount.").format(
+            return _("Prolific pays the published reward of {reward}, not this amount.").format(
                 reward=self._publication.reward
             )
         return ""
 
     def _submission(self, order: Order) -> dict[str, Any]:
-        """Return what Prolific says about an order's submission: as `read` found it, otherwise as of now."""
+        """Return Prolific's data on an order's submission: as `read` fetched it, otherwise fetched now."""
         return self._read.get(_session(order)) or self._client().submission(_session(order))
 
     def _client(self) -> Client:

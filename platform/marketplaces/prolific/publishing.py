@@ -1,7 +1,7 @@
 """Offer a study on Prolific: create a draft, publish, pause, resume and stop it, and add places.
 
-Creating a study twice makes two studies. Its internal name is therefore stored here first; if the response is lost, a
-study with that name is looked for before another is created.
+Two requests to create a study create two studies. The internal name is therefore stored here first. If the response is
+lost, Parley looks for a study with that name before it creates another.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ TREATMENT = "t"
 """The URL parameter that selects a treatment; its values cannot be guessed, since no signature covers them."""
 DEVICES = ("desktop", "tablet", "mobile")
 MAKING_TAKES = timedelta(minutes=1)
-"""Time after which a draft is no longer being created: longer than the wait for Prolific's responses."""
+"""Time after which a draft is surely no longer being created: longer than the wait for Prolific's responses."""
 MORE_TIME = 2
 """Prolific's time limit for a submission as a multiple of the estimated minutes, if the study's own is not longer."""
 LONGEST_ID, MOST_PLACES, HIGHEST_FEE_RATE = 40, 10**6, 99
@@ -50,7 +50,7 @@ LONGEST_ID, MOST_PLACES, HIGHEST_FEE_RATE = 40, 10**6, 99
 
 @dataclass(frozen=True)
 class Offer:
-    """What participants are offered, as the researcher entered it."""
+    """The offer to participants as the researcher entered it."""
 
     name: str
     description: str
@@ -72,7 +72,7 @@ class Price:
     Attributes:
         total: all places including Prolific's fees and taxes.
         bonuses: likewise for the bonuses, if all earn the announced average; not included in `total`.
-        hourly: reward per hour at the estimated time, without bonuses.
+        hourly: reward per hour for the estimated duration, without bonuses.
     """
 
     total: Decimal
@@ -87,7 +87,7 @@ class Price:
 
 
 def open_places(version: Version) -> int:
-    """Return how many places of a version nobody holds."""
+    """Return the number of free places in a version."""
     wanted = sum(cell.places for cell in version.cells.all())
     held = Placement.objects.filter(cell__version=version, released_at=None).count()
     return max(0, wanted - held)
@@ -101,16 +101,16 @@ def refuse_unready(study: Study) -> tuple[Version, Account]:
     """
     recruitment = Recruitment.objects.select_related("account").filter(study=study).first()
     if study.entry != "prolific":
-        raise NotPossible(_("People enter this study by another way: set “who may enter” to Prolific first."))
+        raise NotPossible(_("Participants enter this study in another way. First set “who may enter” to Prolific."))
     if recruitment is None or recruitment.account.kind != "prolific":
-        raise NotPossible(_("Choose the account at Prolific through which the study recruits first."))
+        raise NotPossible(_("First choose the Prolific account through which the study recruits."))
     version = study.latest_version()
     if version is None or study.status != Study.Status.LAUNCHED:
-        raise NotPossible(_("Launch the study first, so that people from Prolific can enter."))
+        raise NotPossible(_("First launch the study, so that participants from Prolific can enter."))
     if {study.purpose, version.content["purpose"]} != {"study"}:
         raise NotPossible(_("This study is a trial, so nobody would be paid. Change its purpose and launch it again."))
     if version.pay().base <= 0:
-        raise NotPossible(_("Prolific needs a reward: give the study a base pay and launch it again."))
+        raise NotPossible(_("Prolific requires a reward. Give the study a base pay and launch it again."))
     return version, recruitment.account
 
 
@@ -131,9 +131,10 @@ def make_draft(study: Study, offer: Offer, *, address: str) -> Publication:
     workspace, currency = purse_of(client, offer.project)
     if currency != rule.currency:
         raise NotPossible(
-            _("The study pays in {ours}, and the account's workspace in {theirs}: they must be the same.").format(
-                ours=rule.currency, theirs=currency
-            )
+            _(
+                "The study pays in {ours}, but the account's workspace pays in {theirs}. The currencies must be the "
+                "same."
+            ).format(ours=rule.currency, theirs=currency)
         )
     publication = Publication(
         study=study,
@@ -174,8 +175,8 @@ def make_draft(study: Study, offer: Offer, *, address: str) -> Publication:
         if (offer.screen_out is not None or offer.parts) and "completion_codes" in refusal.words:
             raise NotPossible(
                 _(
-                    "Prolific did not accept the fixed payment for screen-outs or the dynamic payment; perhaps the "
-                    "workspace does not have it. {why}"
+                    "Prolific did not accept the screen-out payment or partial payments; the workspace may not support "
+                    "them. {why}"
                 ).format(why=refusal)
             ) from None
         raise
@@ -193,7 +194,7 @@ def purse_of(client: Client, project: str) -> tuple[str, str]:
     """
     spaces = client.workspaces()
     if not spaces:
-        raise NotPossible(_("The account belongs to no workspace at Prolific: make one there first."))
+        raise NotPossible(_("The account belongs to no workspace. First create a workspace on Prolific."))
     workspace = text_of(client.project(project), "workspace") if project else text_of(spaces[0], "id")
     return workspace, client.balance(workspace)[1]
 
@@ -226,7 +227,7 @@ def fields_of(publication: Publication, version: Version) -> dict[str, Any]:
 
 
 def _addresses(publication: Publication, version: Version) -> list[dict[str, Any]]:
-    """Return the addresses for Prolific's Taskflow: one for each treatment, and how many participants it is for."""
+    """Return the addresses for Prolific's Taskflow, one for each treatment, each with its number of participants."""
     places = {cell.number: cell.places for cell in version.cells.all()}
     return [
         {"external_url": f"{publication.address}{PARAMETERS}&{TREATMENT}={key}", "total_allocation": places[number]}
@@ -239,18 +240,21 @@ def _refuse_screen_out(offer: Offer, rule: PayRule) -> None:
     if offer.screen_out is None:
         return
     if codes.pays(State.SCREENED_OUT, rule):
-        raise NotPossible(_("The study already pays for screen-outs. Let either the study or Prolific pay, not both."))
+        raise NotPossible(
+            _("The study itself already pays screened-out participants. Choose either the study or Prolific, not both.")
+        )
     if offer.screen_out >= rule.base:
         raise NotPossible(_("The screen-out payment must be less than the reward."))
 
 
 def find_again(publication: Publication) -> bool:
-    """Look for the study whose creation was never confirmed; if there is none, forget it so that it can be created.
+    """Look for the study whose creation was never confirmed; if there is none, delete the record so that it can be
+    created.
 
     Return whether it was found.
 
     Raises:
-        NotPossible: it is being created at this moment.
+        NotPossible: the study is being created at the moment.
         MarketplaceError: the outcome is still unknown.
     """
     making = publication.status == Publication.Status.MAKING
@@ -317,7 +321,9 @@ def publish(publication: Publication) -> None:
     """
     _version, account = refuse_unready(publication.study)
     if account.pk != publication.account_id:
-        raise NotPossible(_("The study now recruits through a different account from the one that made it."))
+        raise NotPossible(
+            _("The study now recruits through a different account from the one that created it on Prolific.")
+        )
     _turn(publication, "PUBLISH")
 
 
@@ -345,7 +351,7 @@ _DONE = {
 
 
 def _turn(publication: Publication, action: str) -> None:
-    """Request the action; if the response is lost or a refusal, the status that Prolific reports counts."""
+    """Request the action; if Prolific refuses or the response is lost, rely on the status that Prolific reports."""
     client = client_of(publication.account)
     try:
         note(publication, client.transition_study(publication.prolific_id, action))
@@ -367,20 +373,20 @@ def set_places(publication: Publication, places: int) -> None:
         NotPossible, MarketplaceError
     """
     if publication.treatments:
-        raise NotPossible(_("Each treatment has places of its own: change them at Prolific."))
+        raise NotPossible(_("Each treatment has its own places. Change them on Prolific."))
     if places <= publication.places:
         raise NotPossible(
-            _("It has {places} places; on Prolific places can only be added.").format(places=publication.places)
+            _("The study has {places} places. On Prolific, you can only add places.").format(places=publication.places)
         )
     client = client_of(publication.account)
     note(publication, client.change_study(publication.prolific_id, {"total_available_places": places}))
 
 
 def forget(publication: Publication) -> None:
-    """Forget a draft that was deleted on Prolific, so that another can be created.
+    """Delete our record of a draft that was deleted on Prolific, so that another can be created.
 
     Raises:
-        NotPossible: it still exists.
+        NotPossible: the draft still exists.
         MarketplaceError
     """
     try:
@@ -389,5 +395,5 @@ def forget(publication: Publication) -> None:
         if not publication.submissions.exists():
             publication.delete()
             return
-        raise NotPossible(_("People have already come through it, so it is kept.")) from None
-    raise NotPossible(_("It is still at Prolific: delete the draft there first."))
+        raise NotPossible(_("Participants have already arrived through this study, so it is kept.")) from None
+    raise NotPossible(_("The draft is still on Prolific. First delete it there."))

@@ -62,7 +62,8 @@ def fingerprint(session: str) -> str:
 
 
 class _Noted:
-    """What is already stored about a publication's submissions, read at once because most reports contain no news."""
+    """What is already stored about a publication's submissions, read in one query because most reports contain no
+    news."""
 
     def __init__(self, publication: Publication) -> None:
         self._publication = publication
@@ -85,7 +86,7 @@ class _Noted:
 
 
 def _said(publication: Publication, told: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is stored of Prolific's report about a submission."""
+    """Return the fields of Prolific's report about a submission that are stored."""
     flag = authenticity.told_of(told)
     return {
         **({"authenticity": flag} if flag else {}),
@@ -99,7 +100,7 @@ def _said(publication: Publication, told: Mapping[str, Any]) -> dict[str, Any]:
 def _bring(publication: Publication, told: Mapping[str, Any]) -> None:
     """Store a report about one submission; end the enrolment if the participant returned it or ran out of time.
 
-    The amounts owed follow a rejection.
+    A rejection writes off the payments due.
     """
     session, status = text_of(told, "id"), spelled(text_of(told, "status"))
     participant = participant_of(told)

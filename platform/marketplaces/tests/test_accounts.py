@@ -1,4 +1,4 @@
-"""Accounts: keys are write-only and belong to one place; who may ask the marketplace, and how answers are shown."""
+"""Accounts: keys are write-only and belong to one environment; who can sync, and how results are shown."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def keys_typed(word="SECRET"):
     return {f"credential_{one.name}": f"{word}-{one.name}" for one in kinds.get("mturk").credentials}
 
 
-def test_keys_are_kept_encrypted_and_no_page_shows_them(desk):
+def test_keys_are_stored_encrypted_and_never_shown(desk):
     account = an_account()
     address = f"/admin/marketplaces/account/{account.pk}/change/"
     assert desk.post(address, posted(account, **keys_typed())).status_code == 302
@@ -51,7 +51,7 @@ def test_keys_are_kept_encrypted_and_no_page_shows_them(desk):
         assert "SECRET" not in desk.get(page).content.decode()
 
 
-def test_keys_that_are_not_typed_again_stay(desk):
+def test_empty_key_fields_keep_the_stored_keys(desk):
     account = an_account()
     account.keep_credentials({"access_key": "kept"})
     account.save()
@@ -60,14 +60,14 @@ def test_keys_that_are_not_typed_again_stay(desk):
     assert (account.title, credentials_of(account)) == ("New name", {"access_key": "kept"})
 
 
-def test_keys_of_one_place_are_not_sent_to_another(desk):
+def test_keys_are_not_sent_to_another_environment(desk):
     account = an_account()
     account.keep_credentials({"access_key": "kept"})
     account.save()
     answer = desk.post(
         f"/admin/marketplaces/account/{account.pk}/change/", posted(account, address="http://127.0.0.1:10")
     )
-    assert "belongs to the old place" in answer.content.decode()
+    assert "belongs to the previous environment" in answer.content.decode()
     account.refresh_from_db()
     assert account.address == NOWHERE
 
@@ -76,23 +76,23 @@ def test_keys_of_one_place_are_not_sent_to_another(desk):
     ("fields", "reason"),
     [
         ({"place": "rehearsal", "address": ""}, "stand-in"),
-        ({"place": "production", "address": NOWHERE}, "Only a rehearsal"),
+        ({"place": "production", "address": NOWHERE}, "Only rehearsals"),
     ],
 )
-def test_only_a_rehearsal_has_an_address(desk, fields, reason):
+def test_only_a_rehearsal_has_its_own_address(desk, fields, reason):
     answer = desk.post("/admin/marketplaces/account/add/", {"title": "A", "kind": "mturk", **fields})
     assert reason in answer.content.decode()
     assert not Account.objects.exists()
 
 
-def test_whoever_makes_an_account_owns_it(client):
+def test_creator_of_an_account_owns_it(client):
     maker = User.objects.create_user("maker", is_staff=True)
     client.force_login(maker)
     client.post("/admin/marketplaces/account/add/", {"title": "A", "kind": "mturk", "place": "sandbox", "address": ""})
     assert [(one.user, one.role) for one in Account.objects.get().members.all()] == [(maker, "owner")]
 
 
-def test_an_account_that_a_study_uses_is_not_deleted(desk):
+def test_account_in_use_is_not_deleted(desk):
     recruitment = a_recruitment()
     desk.post(f"/admin/marketplaces/account/{recruitment.account_id}/delete/", {"post": "yes"})
     assert Account.objects.filter(pk=recruitment.account_id).exists()
@@ -120,7 +120,7 @@ def marketplace(monkeypatch):
     return answers
 
 
-def test_sync_error_is_shown_and_retried_less_and_less_often(marketplace):
+def test_sync_errors_are_shown_and_retried_less_often(marketplace):
     recruitment = a_recruitment()
     marketplace.extend([MarketplaceError("It is down."), MarketplaceError("It is down."), None])
     pauses = []
@@ -136,7 +136,7 @@ def test_sync_error_is_shown_and_retried_less_and_less_often(marketplace):
     assert recruitment.answered_at is not None
 
 
-def test_a_mistake_of_ours_stops_no_other_study_and_says_nothing_of_anybody(marketplace, caplog):
+def test_internal_error_affects_one_study_and_reveals_nothing(marketplace, caplog):
     recruitment = a_recruitment()
     marketplace.append(ValueError("A1WORKER"))
     assert syncing.sync_due() == 1
@@ -145,7 +145,7 @@ def test_a_mistake_of_ours_stops_no_other_study_and_says_nothing_of_anybody(mark
     assert "A1WORKER" not in recruitment.problem + caplog.text
 
 
-def test_two_who_ask_at_once_ask_once(marketplace):
+def test_concurrent_syncs_send_one_request(marketplace):
     recruitment = a_recruitment()
     marketplace.append(None)
     same = Recruitment.objects.get(pk=recruitment.pk)
@@ -153,7 +153,7 @@ def test_two_who_ask_at_once_ask_once(marketplace):
     assert not syncing.sync(same)
 
 
-def test_a_closed_study_is_asked_about_more_rarely(marketplace):
+def test_closed_study_is_synced_less_often(marketplace):
     recruitment = a_recruitment()
     marketplace.append(None)
     pauses = []
@@ -166,7 +166,7 @@ def test_a_closed_study_is_asked_about_more_rarely(marketplace):
     assert pauses == [syncing.EVERY, syncing.LONGEST_PAUSE]
 
 
-def test_only_studies_whose_time_has_come_are_asked_about(marketplace):
+def test_only_due_studies_are_synced(marketplace):
     recruitment = a_recruitment()
     marketplace.append(None)
     Recruitment.objects.filter(pk=recruitment.pk).update(next_at=timezone.now() + timedelta(hours=1))

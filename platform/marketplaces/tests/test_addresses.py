@@ -1,4 +1,4 @@
-"""Every outside address that a user can enter: where our requests must not go."""
+"""Addresses of outside services that users can enter: which ones our requests must not reach."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _endpoint(address: str) -> None:
 
 @pytest.mark.parametrize("keep", [_stand_in, _otree, _endpoint])
 @pytest.mark.parametrize("address", [*METADATA, *WRITTEN_WRONG])
-def test_no_service_of_anybody_is_there(keep: Callable[[str], None], address: str) -> None:
+def test_internal_and_malformed_addresses_are_refused(keep: Callable[[str], None], address: str) -> None:
     with pytest.raises(ValidationError):
         keep(address)
 
@@ -48,22 +48,20 @@ def test_no_service_of_anybody_is_there(keep: Callable[[str], None], address: st
 @pytest.mark.parametrize("keep", [_stand_in, _otree])
 @pytest.mark.parametrize("address", PRIVATE)
 @override_settings(LOCAL_HOSTS=[])
-def test_private_hosts_are_kept_only_where_the_installation_names_them(
-    keep: Callable[[str], None], address: str
-) -> None:
+def test_private_hosts_must_be_configured(keep: Callable[[str], None], address: str) -> None:
     with pytest.raises(ValidationError, match="LOCAL_HOSTS"):
         keep(address)
     with override_settings(LOCAL_HOSTS=["10.0.0.7"]):
         keep("http://10.0.0.7")
 
 
-def test_models_may_be_served_on_a_private_network() -> None:
+def test_models_can_be_served_on_a_private_network() -> None:
     _endpoint("http://10.0.0.7:8000/v1")
     _endpoint("http://localhost:11434/v1")
 
 
 @override_settings(BEHIND_TLS=True, LOCAL_HOSTS=["stand-in.example.org"])
-def test_a_public_installation_rehearses_with_known_hosts_alone() -> None:
+def test_public_installation_rehearses_only_with_known_hosts() -> None:
     _stand_in("https://stand-in.example.org/")
     with pytest.raises(ValidationError, match="LOCAL_HOSTS"):
         _stand_in("https://elsewhere.example.org/")

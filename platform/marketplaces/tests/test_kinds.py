@@ -18,7 +18,7 @@ from recruiters import arrivals
 
 
 @pytest.mark.parametrize("key", kinds.keys())
-def test_its_people_arrive_go_back_and_are_paid(key):
+def test_marketplace_supports_arriving_leaving_and_paying(key):
     kind = kinds.get(key)
     assert kind.key == key and kind.title and kind.credentials
     assert key in dict(arrivals.choices())
@@ -28,13 +28,13 @@ def test_its_people_arrive_go_back_and_are_paid(key):
 
 
 @pytest.mark.parametrize("key", kinds.keys())
-def test_it_has_a_desk_of_the_shared_kind_an_entry_in_the_side_bar_and_a_stand_in(key):
+def test_marketplace_has_desk_sidebar_entry_and_stand_in(key):
     kind = kinds.get(key)
     assert reverse(kind.desk, args=[1]) and kind.listed is not None
     assert isinstance(admin.site.get_model_admin(apps.get_model(*kind.listed.model.split("_"))), Desk)
     assert find_spec(f"marketplaces.{key}.standin.__main__") is not None
 
 
-def test_whoever_shows_studies_inside_their_own_pages_may():
+def test_marketplace_may_frame_pages_if_declared():
     allowed = settings.CONTENT_SECURITY_POLICY["DIRECTIVES"]["frame-ancestors"]
     assert {site for kind in kinds.every() for site in kind.frames} < set(allowed)

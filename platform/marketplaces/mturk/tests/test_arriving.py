@@ -26,31 +26,31 @@ def nobody_came() -> bool:
 
 
 class TestTheDoor:
-    def test_a_task_of_the_study_opens_it_and_the_same_link_leads_back(self, house):
+    def test_task_link_opens_the_study_and_resumes_it(self, house):
         assignment = house.accept(house.published(), "AWORKERONE")
         first = house.follow(house.link(assignment))
         assert first.status_code == 302
         assert house.follow(house.link(assignment))["Location"] == first["Location"]
 
     @pytest.mark.parametrize("worker", ["", "a@example.org", "A B", "<b>", "A" * 65, "A\x00B", "../../x"])
-    def test_a_worker_id_that_is_none_of_mturks(self, house, worker):
+    def test_invalid_worker_id_is_refused(self, house, worker):
         answer = house.follow(house.link(house.accept(house.published(), "AWORKERONE"), workerId=worker))
         assert answer.status_code == 400
         assert "after accepting it" in text_of(answer)
         assert nobody_came()
 
-    def test_another_requesters_task(self, house):
+    def test_another_requesters_task_is_refused(self, house):
         answer = house.follow(house.link(house.accept(house.published(), "AWORKERONE"), hitId="3SOMEOTHERTASK"))
         assert answer.status_code == 403
         assert "does not belong to this study" in heading_of(answer)
         assert nobody_came()
 
-    def test_while_an_order_is_not_confirmed_its_workers_are_let_in(self, house):
+    def test_workers_of_an_unconfirmed_task_are_admitted(self, house):
         assignment = house.accept(house.published(), "AWORKERONE")
         house.ordered()
         assert house.follow(house.link(assignment, hitId="3NOTYETKNOWN")).status_code == 302
 
-    def test_an_expired_task(self, house):
+    def test_expired_task_is_refused(self, house):
         hit = house.published()
         early, late = house.accept(hit, "AEARLY"), house.accept(hit, "ALATE")
         came = house.follow(house.link(early))
@@ -61,7 +61,7 @@ class TestTheDoor:
         assert "expired" in heading_of(answer) and "return the task" in text_of(answer)
         assert house.follow(house.link(early))["Location"] == came["Location"], "who has begun is led back"
 
-    def test_an_assignment_that_somebody_else_has_submitted(self, house):
+    def test_assignment_submitted_by_another_worker_is_refused(self, house):
         _person, assignment = house.through(house.published(), "AWORKERONE")
         sync_study(house.recruitment)
         answer = house.follow(house.link(assignment, workerId="AFORGER"))
@@ -69,7 +69,7 @@ class TestTheDoor:
         assert "submitted already" in heading_of(answer)
         assert Enrolment.objects.count() == 1
 
-    def test_an_assignment_on_which_somebody_else_is_at_work(self, house):
+    def test_assignment_in_progress_by_another_worker_is_refused(self, house):
         assignment = house.accept(house.published(), "AWORKERONE")
         mine = house.come(assignment)
         answer = house.follow(house.link(assignment, workerId="AFORGER"))
@@ -80,7 +80,7 @@ class TestTheDoor:
         Enrolment.objects.update(last_seen_at=timezone.now() - timedelta(minutes=2))
         assert house.follow(house.link(assignment, workerId="ASECOND")).status_code == 302
 
-    def test_a_second_game_of_the_family_within_the_rest(self, house, standin):
+    def test_second_play_within_the_rest_period_is_refused(self, house, standin):
         from marketplaces.mturk.tests.house import house_at
 
         other = house_at(standin, slug="other", rest_hours=12)
@@ -90,14 +90,14 @@ class TestTheDoor:
         assert "come back later" in heading_of(answer)
         assert "12 hours" in text_of(answer)
 
-    def test_the_same_worker_with_a_second_assignment(self, house):
+    def test_second_assignment_of_a_worker_is_refused(self, house):
         hits = house.published(), house.published()
         house.come(house.accept(hits[0], "AWORKERONE"))
         answer = house.follow(house.link(house.accept(hits[1], "AWORKERONE")))
         assert answer.status_code == 403
         assert "already started" in text_of(answer)
 
-    def test_a_preview_begins_nothing(self, house):
+    def test_preview_starts_nothing(self, house):
         hit = house.published()
         answer = house.follow({"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": str(hit.hit_id)})
         assert answer.status_code == 200
@@ -108,7 +108,7 @@ class TestGoingBack:
     def last_page(self, house, person):
         return Client().get(person.get_absolute_url())
 
-    def test_the_assignment_is_posted_where_the_task_is(self, house):
+    def test_assignment_is_posted_to_the_tasks_own_site(self, house):
         assignment = house.accept(house.published(), "AWORKERONE")
         person = house.finish(house.come(assignment))
         page = self.last_page(house, person)
@@ -133,7 +133,7 @@ class TestGoingBack:
             "https://evil.example/https://www.mturk.com",
         ],
     )
-    def test_nothing_is_posted_anywhere_else_and_the_code_is_shown(self, house, elsewhere):
+    def test_unknown_submission_site_shows_the_code_instead(self, house, elsewhere):
         assignment = house.accept(house.published(), "AWORKERONE")
         answer = house.follow(house.link(assignment, turkSubmitTo=elsewhere))
         person = house.finish(Enrolment.objects.get(token=answer["Location"].split("/")[2]))
@@ -145,7 +145,7 @@ class TestGoingBack:
     @pytest.mark.parametrize(
         ("place", "site"), [("production", "https://www.mturk.com"), ("sandbox", "https://workersandbox.mturk.com")]
     )
-    def test_each_place_has_its_own_site(self, house, place, site):
+    def test_each_environment_has_its_own_site(self, house, place, site):
         assignment = house.accept(house.published(), "AWORKERONE")
         Account.objects.update(place=place)
         answer = house.follow(house.link(assignment, turkSubmitTo=site))
@@ -155,7 +155,7 @@ class TestGoingBack:
         assert f"{site} https://*.mturk.com" in page["Content-Security-Policy"]
 
     @pytest.mark.parametrize("state", ENDINGS)
-    def test_every_ending_says_whether_to_submit_or_to_return(self, house, state):
+    def test_each_ending_says_whether_to_submit_or_return(self, house, state):
         assignment = house.accept(house.published(), "AWORKERONE")
         person = house.come(assignment)
         end(person, State(state))
@@ -164,7 +164,7 @@ class TestGoingBack:
         assert submits == (state == State.COMPLETED or person.ledger.exists())
         assert submits != ("return" in text_of(page).lower())
 
-    def test_in_a_rehearsal_the_stand_in_may_show_the_pages_and_in_earnest_only_mturk(self, house):
+    def test_only_the_environments_own_site_may_frame_the_pages(self, house):
         assignment = house.accept(house.published(), "AWORKERONE")
         door = house.follow({"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": assignment.hit.id})
         person = house.come(assignment)
@@ -174,7 +174,7 @@ class TestGoingBack:
         Account.objects.update(place="sandbox")
         assert house.standin.url not in self.last_page(house, person)["Content-Security-Policy"]
 
-    def test_a_task_made_elsewhere_can_be_submitted_at_either_site(self, house):
+    def test_task_created_elsewhere_can_be_submitted_to_either_site(self, house):
         house.recruitment.delete()
         person = building.complete(
             house.study,
@@ -185,14 +185,14 @@ class TestGoingBack:
 
 
 class TestInventedIdentifiers:
-    def test_before_anything_is_published_there_is_only_the_preview(self, house):
+    def test_unpublished_study_allows_only_the_preview(self, house):
         made_up = {"workerId": "AMADEUP", "assignmentId": "3MADEUP", "hitId": "3MADEUP"}
         answer = house.follow(made_up)
         assert answer.status_code == 403 and "not published" in heading_of(answer)
         assert house.follow({"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": "3X"}).status_code == 200
         assert nobody_came()
 
-    def test_no_more_enrolments_than_the_task_has_assignments(self, house):
+    def test_task_admits_only_as_many_workers_as_assignments(self, house):
         hit = house.published()
         Hit.objects.filter(pk=hit.pk).update(assignments=2)
         link = house.link(house.accept(hit, "AWORKERONE"))
@@ -201,7 +201,7 @@ class TestInventedIdentifiers:
         end(Enrolment.objects.order_by("pk")[0], State.RETURNED)
         assert house.follow(links[2]).status_code == 302, "a place that was given back is free"
 
-    def test_a_broken_submission_site_is_no_error(self, house):
+    def test_malformed_submission_site_raises_no_error(self, house):
         assignment = house.accept(house.published(), "AWORKERONE")
         came = house.follow(house.link(assignment, turkSubmitTo="http://["))
         end(Enrolment.objects.get(), State.COMPLETED)

@@ -30,7 +30,7 @@ NOBODY_KNOWS = [
 ]
 
 
-def test_the_balance_is_told(house):
+def test_balance_is_returned(house):
     assert house.requester.balance() == Decimal("10000.00")
     assert "$10,000.00" in kinds.get("mturk").check(house.account)
 
@@ -44,7 +44,7 @@ def test_the_balance_is_told(house):
         ({}, "no access key yet"),
     ],
 )
-def test_wrong_keys_are_refused_and_told_to_nobody(house, caplog, credentials, says):
+def test_wrong_keys_are_refused_and_not_disclosed(house, caplog, credentials, says):
     caplog.set_level(logging.DEBUG, logger="marketplaces")
     house.account.keep_credentials(credentials)
     with pytest.raises(Refused) as refusal:
@@ -55,14 +55,14 @@ def test_wrong_keys_are_refused_and_told_to_nobody(house, caplog, credentials, s
 
 
 @pytest.mark.parametrize("wrong", NOBODY_KNOWS)
-def test_no_sensible_answer_is_unclear(house, wrong):
+def test_malformed_answer_is_unclear(house, wrong):
     house.standin.slowness = 30
     house.standin.misbehave("GetAccountBalance", wrong)
     with pytest.raises(Unclear, match="is not responding properly"):
         house.requester.balance()
 
 
-def test_a_task_is_made_as_it_was_wanted(house):
+def test_task_is_created_as_requested(house):
     hit = house.published(
         title="Split “money” & more",
         assignments=12,
@@ -80,7 +80,7 @@ def test_a_task_is_made_as_it_was_wanted(house):
 @pytest.mark.parametrize(
     "wrong", [Misbehaviour.LOST, Misbehaviour.FAILS_LATE, Misbehaviour.NONSENSE, Misbehaviour.DOWN]
 )
-def test_an_order_given_again_after_a_lost_answer_is_one_task(house, wrong):
+def test_repeated_order_creates_one_task(house, wrong):
     from marketplaces.mturk import publishing
 
     hit = house.ordered()
@@ -92,7 +92,7 @@ def test_an_order_given_again_after_a_lost_answer_is_one_task(house, wrong):
     assert list(house.market.hits) == [Hit.objects.get().hit_id]
 
 
-def test_more_assignments_are_added_once(house):
+def test_repeated_extension_adds_assignments_once(house):
     hit, token = house.published(assignments=3), uuid.uuid4()
     house.standin.misbehave("CreateAdditionalAssignmentsForHIT", Misbehaviour.LOST)
     with pytest.raises(Unclear):
@@ -103,7 +103,7 @@ def test_more_assignments_are_added_once(house):
         house.requester.add_assignments(hit.hit_id, 5, token=uuid.uuid4())
 
 
-def test_a_bonus_is_paid_once(house):
+def test_bonus_is_paid_once(house):
     hit = house.published()
     _person, assignment = house.through(hit, "AWORKERONE")
     order = {
@@ -122,7 +122,7 @@ def test_a_bonus_is_paid_once(house):
     assert (told.amount, told.reason) == (Decimal("0.75"), "Well played")
 
 
-def test_lists_of_several_pages_are_read_to_their_end(house, monkeypatch):
+def test_all_pages_of_a_list_are_read(house, monkeypatch):
     monkeypatch.setattr(client, "PAGE", 2)
     hit = house.published(assignments=9)
     for number in range(5):
@@ -130,7 +130,7 @@ def test_lists_of_several_pages_are_read_to_their_end(house, monkeypatch):
     assert len({one.assignment_id for one in house.requester.assignments(hit.hit_id)}) == 5
 
 
-def test_a_task_taken_off_is_offered_to_nobody(house):
+def test_expired_task_is_offered_to_nobody(house):
     hit = house.published()
     house.requester.expire(hit.hit_id, timezone.now() - timedelta(minutes=1))
     assert house.requester.hit(hit.hit_id).status == "Reviewable"
@@ -141,14 +141,14 @@ def test_a_task_taken_off_is_offered_to_nobody(house):
         house.requester.hit(hit.hit_id)
 
 
-def test_a_task_that_waits_for_a_decision_cannot_be_deleted(house):
+def test_task_with_undecided_assignments_cannot_be_deleted(house):
     hit = house.published(assignments=1)
     house.submit(house.accept(hit, "AWORKERONE"))
     with pytest.raises(Refused, match="approved or rejected"):
         house.requester.delete(hit.hit_id)
 
 
-def test_no_worker_is_named_in_a_refusal(house):
+def test_refusal_names_no_worker(house):
     hit = house.published()
     assignment = house.accept(hit, "AWORKERONE")
     with pytest.raises(Refused) as refusal:
@@ -157,12 +157,12 @@ def test_no_worker_is_named_in_a_refusal(house):
     assert "AWORKERONE" not in repr(house.requester.assignment(assignment.id))
 
 
-def test_what_boto3_would_not_send_is_refused_here(house):
+def test_invalid_request_is_refused_before_it_is_sent(house):
     with pytest.raises(Refused):
         house.requester.hit(None)
 
 
-def test_an_account_without_enough_money_publishes_nothing(house):
+def test_account_without_enough_money_publishes_nothing(house):
     house.market.total = Decimal("5.00")
     with pytest.raises(Refused, match="balance of the Mechanical Turk account is too low"):
         house.published()

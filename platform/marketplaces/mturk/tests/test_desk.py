@@ -79,7 +79,7 @@ def typed(**fields: Any) -> dict[str, Any]:
 
 
 class TestPublishing:
-    def test_the_form_is_prefilled_from_the_study(self, house, owner):
+    def test_form_is_prefilled_from_the_study(self, house, owner):
         Study.objects.filter(pk=house.study.pk).update(title="Splitting money")
         page = owner.get(desk(house, "publish/"))
         form = page.context["form"]
@@ -89,11 +89,11 @@ class TestPublishing:
         assert "The reward is $1.00" in text_of(page)
         assert not house.standin.calls, "looking asks nobody anything"
 
-    def test_what_is_already_offered_is_not_offered_twice(self, house, owner):
+    def test_prefilled_number_excludes_places_already_offered(self, house, owner):
         house.published(assignments=9)
         assert owner.get(desk(house, "publish/")).context["form"]["assignments"].value() == 100_000 - 9
 
-    def test_it_is_priced_and_only_published_when_that_is_confirmed(self, house, owner):
+    def test_cost_is_shown_and_must_be_confirmed(self, house, owner):
         form = typed()
         priced = owner.post(desk(house, "publish/"), form)
         assert "Mechanical Turk's fee on rewards (20%)" in text_of(priced)
@@ -114,12 +114,12 @@ class TestPublishing:
         assert len(house.market.hits) == Hit.objects.count() == 1
         assert Record.objects.filter(action="published").count() == 1
 
-    def test_large_tasks_cost_forty_percent_and_that_is_said(self, house, owner):
+    def test_higher_fee_of_large_tasks_is_shown(self, house, owner):
         priced = owner.post(desk(house, "publish/"), typed(assignments=10))
         assert "40%" in text_of(priced) and "20% for tasks with up to 9" in text_of(priced)
         assert priced.context["cost"].reward_fees == Decimal("4.00")
 
-    def test_without_the_money_it_is_refused_whatever_is_confirmed(self, house, owner):
+    def test_insufficient_balance_prevents_publishing(self, house, owner):
         house.market.total = Decimal("11.99")
         page = owner.post(desk(house, "publish/"), typed(confirmed="yes"))
         assert "$0.01 too little" in text_of(page)
@@ -141,7 +141,7 @@ class TestPublishing:
             ("token", "x", ""),
         ],
     )
-    def test_what_cannot_be_is_said_at_its_field(self, house, owner, field, value, says):
+    def test_invalid_value_is_reported_at_its_field(self, house, owner, field, value, says):
         page = owner.post(desk(house, "publish/"), typed(confirmed="yes", **{field: value}))
         assert page.status_code == 200
         assert says in " ".join(map(str, page.context["form"].errors[field]))
@@ -162,18 +162,18 @@ class TestPublishing:
         page = signed_in(house, study=Role.OWNER, account=Role.OWNER).get(desk(house, "publish/"))
         assert says in text_of(page)
 
-    def test_in_earnest_only_https_is_published(self, house, owner):
+    def test_production_requires_https(self, house, owner):
         Account.objects.update(place="sandbox")
         assert "begins with https://" in text_of(owner.get(desk(house, "publish/")))
 
-    def test_a_study_that_is_not_launched_or_has_no_account_says_so(self, house, owner):
+    def test_missing_launch_or_account_is_reported(self, house, owner):
         Study.objects.update(status="closed")
         assert "First launch the study" in text_of(owner.get(desk(house, "publish/")))
         Recruitment.objects.all().delete()
         assert "choose a Mechanical Turk account" in text_of(owner.get(desk(house, "publish/")))
         assert "This study has no Mechanical Turk account yet" in text_of(owner.get(desk(house)))
 
-    def test_whoever_may_not_use_the_account_does_not_recruit_with_it(self, house):
+    def test_recruiting_requires_a_role_in_the_account(self, house):
         client = signed_in(house, study=Role.EDITOR, account=Role.VIEWER)
         page = client.post(desk(house, "publish/"), typed(confirmed="yes"))
         assert "Only editors and owners of the study's account" in text_of(page)
@@ -182,7 +182,7 @@ class TestPublishing:
         assert house.requester.hit(hit.hit_id).status == "Assignable"
 
     @pytest.mark.parametrize("wrong", [Misbehaviour.LOST, Misbehaviour.FAILS, Misbehaviour.NONSENSE])
-    def test_after_a_lost_answer_the_task_can_be_ordered_again_and_stays_one(self, house, owner, wrong):
+    def test_repeating_a_lost_order_creates_one_task(self, house, owner, wrong):
         house.standin.misbehave("CreateHIT", wrong)
         page = owner.post(desk(house, "publish/"), typed(confirmed="yes"), follow=True)
         assert "not known yet" in text_of(page) and "not confirmed yet" in text_of(page)
@@ -190,13 +190,13 @@ class TestPublishing:
         assert "workers can find the task now" in text_of(page)
         assert len(house.market.hits) == 1
 
-    def test_when_the_balance_cannot_be_asked_what_was_typed_stays(self, house, owner):
+    def test_unavailable_balance_keeps_the_entered_values(self, house, owner):
         house.standin.misbehave("GetAccountBalance", Misbehaviour.DOWN)
         page = owner.post(desk(house, "publish/"), typed(title="Typed with care"))
         assert "Nothing was published" in text_of(page)
         assert "Typed with care" in page.content.decode()
 
-    def test_the_rest_of_the_study_becomes_our_own_qualification(self, standin, db):
+    def test_rest_period_becomes_our_own_qualification(self, standin, db):
         from marketplaces.mturk.tests.house import house_at
 
         house = house_at(standin, rest_hours=12)
@@ -210,7 +210,7 @@ class TestPublishing:
             there.requirements[-1]
         ).items()
 
-    def test_what_people_type_is_text(self, house, owner):
+    def test_entered_text_is_escaped(self, house, owner):
         attack = "<script>alert(1)</script>"
         owner.post(desk(house, "publish/"), typed(confirmed="yes", title=attack))
         assert attack not in owner.get(desk(house)).content.decode()
@@ -223,21 +223,21 @@ class TestOneTask:
         return house.published(assignments=3)
 
     @pytest.mark.parametrize("action", ["extend", "prolong", "expire", "dispose"])
-    def test_looking_changes_nothing(self, house, owner, hit, action):
+    def test_viewing_changes_nothing(self, house, owner, hit, action):
         before = list(house.standin.calls)
         page = owner.get(f"/admin/mturk/hit/{hit.pk}/{action}/")
         assert breadcrumb_urls(page)[1:] == [f"/admin/studies/study/{house.study.pk}/change/", desk(house)]
         assert house.standin.calls == before
         assert not Record.objects.filter(kind="mturk.hit").exists()
 
-    def test_a_reward_that_is_no_longer_the_base_pay_is_told_of(self, house, owner, hit):
+    def test_reward_that_differs_from_base_pay_is_reported(self, house, owner, hit):
         assert "launched again" not in text_of(owner.get(desk(house)))
         building.launch_with(house.study, base=Decimal("2.00"))
         assert "The study was launched again with a base pay of $2.00" in text_of(owner.get(desk(house)))
         owner.post(f"/admin/mturk/hit/{hit.pk}/expire/")
         assert "launched again" not in text_of(owner.get(desk(house))), "nobody comes from it any more"
 
-    def test_more_assignments(self, house, owner, hit):
+    def test_assignments_are_added(self, house, owner, hit):
         page = f"/admin/mturk/hit/{hit.pk}/extend/"
         assert "$1.20" in text_of(owner.get(page))
         form = {"token": str(uuid.uuid4()), "number": 4}
@@ -249,7 +249,7 @@ class TestOneTask:
         assert "can never have 10 or more" in text_of(refused)
         assert house.market.hits[hit.hit_id].assignments == 7
 
-    def test_after_a_lost_answer_the_same_form_adds_them_once(self, house, owner, hit):
+    def test_repeated_form_adds_assignments_once(self, house, owner, hit):
         house.standin.misbehave("CreateAdditionalAssignmentsForHIT", Misbehaviour.LOST)
         page, form = f"/admin/mturk/hit/{hit.pk}/extend/", {"token": str(uuid.uuid4()), "number": 2}
         again = owner.post(page, form)
@@ -258,7 +258,7 @@ class TestOneTask:
         owner.post(page, form)
         assert house.market.hits[hit.hit_id].assignments == 5
 
-    def test_off_the_list_longer_and_away(self, house, owner, hit):
+    def test_task_is_ended_extended_and_deleted(self, house, owner, hit):
         owner.post(f"/admin/mturk/hit/{hit.pk}/expire/")
         hit.refresh_from_db()
         assert hit.state == Hit.State.REVIEWABLE
@@ -277,7 +277,7 @@ class TestOneTask:
             "deleted",
         }
 
-    def test_one_made_elsewhere_is_added(self, house, owner, hit):
+    def test_task_created_elsewhere_is_imported(self, house, owner, hit):
         Hit.objects.all().delete()
         page = owner.post(desk(house, "adopt/"), {"hit_id": hit.hit_id}, follow=True)
         assert "you can now pay its workers here" in text_of(page)
@@ -288,7 +288,7 @@ class TestOneTask:
             assert "Not imported" in text_of(page)
         assert Hit.objects.count() == 1
 
-    def test_one_of_another_study_is_not(self, house, owner, hit, standin):
+    def test_task_of_another_study_is_not_imported(self, house, owner, hit, standin):
         from marketplaces.mturk.tests.house import house_at
 
         other = house_at(standin, slug="other")
@@ -305,7 +305,7 @@ class TestDeciding:
         sync_study(house.recruitment)
         return Assignment.objects.get()
 
-    def test_rejecting_asks_first_and_tells_the_worker_why(self, house, owner, submitted):
+    def test_rejection_is_confirmed_first_and_gives_the_reason(self, house, owner, submitted):
         page = f"/admin/mturk/assignment/{submitted.pk}/reject/"
         assert breadcrumb_urls(owner.get(page))[-1] == desk(house)
         (there,) = house.market.assignments.values()
@@ -317,27 +317,27 @@ class TestDeciding:
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
         assert Record.objects.filter(action="rejected").exists()
 
-    def test_the_journal_says_who_rejected_and_why_and_the_books_agree(self, house, owner, submitted):
+    def test_journal_records_who_rejected_and_why(self, house, owner, submitted):
         owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
         for row in LedgerRow.objects.all():
             last = row.postings.order_by("-number").first()
-            assert (last.by, last.why) == ("somebody", f"Rejected at Mechanical Turk. {REASON}")
+            assert (last.by, last.why) == ("somebody", f"Rejected on Mechanical Turk. {REASON}")
         assert not books.check(house.study.slug)
 
-    def test_a_rejection_whose_answer_was_lost_is_seen_at_mturk(self, house, owner, submitted):
+    def test_rejection_with_lost_answer_is_found_on_mturk(self, house, owner, submitted):
         house.standin.misbehave("RejectAssignment", Misbehaviour.LOST)
         page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON}, follow=True)
         assert "The worker sees your reason" in text_of(page)
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
 
-    def test_an_identifier_in_the_reason_comes_into_no_record(self, house, owner, submitted):
+    def test_identifier_in_the_reason_is_not_recorded(self, house, owner, submitted):
         words = "AWORKERONE submitted without a single move."
         owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": words})
         assert next(iter(house.market.assignments.values())).feedback == words
         kept = [*Posting.objects.values_list("why", flat=True), str(Record.objects.get(action="rejected").details)]
         assert "submitted without a single move" in " ".join(kept) and "AWORKERONE" not in " ".join(kept)
 
-    def test_a_rejection_is_taken_back_and_paid_from_the_ledger(self, house, owner, submitted):
+    def test_undone_rejection_is_paid_from_the_ledger(self, house, owner, submitted):
         owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
         assert "Undo rejection" in text_of(owner.get(desk(house)))
         page = f"/admin/mturk/assignment/{submitted.pk}/take_back/"
@@ -355,7 +355,7 @@ class TestDeciding:
         assert not books.check(house.study.slug)
         assert Record.objects.filter(action="rejection_taken_back").count() == 1
 
-    def test_what_cannot_be_taken_back_is_said_and_changes_nothing(self, house, owner, submitted):
+    def test_rejection_that_cannot_be_undone_is_explained(self, house, owner, submitted):
         page = f"/admin/mturk/assignment/{submitted.pk}/take_back/"
         assert "not, or no longer, rejected" in text_of(owner.post(page))
         owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
@@ -371,14 +371,14 @@ class TestDeciding:
         assert not Record.objects.filter(action="rejection_taken_back").exists()
 
     @pytest.mark.parametrize("reason", ["", "bad", " " * 50, "x" * 1001])
-    def test_a_reason_that_says_nothing_is_refused(self, house, owner, submitted, reason):
+    def test_reason_of_wrong_length_is_refused(self, house, owner, submitted, reason):
         page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": reason})
         assert "20 to 1000 characters" in text_of(page)
         assert next(iter(house.market.assignments.values())).status == "Submitted"
         assert not Record.objects.filter(action="rejected").exists()
 
     @pytest.mark.parametrize("unclear", [False, True], ids=["approved", "nobody knows whether it was paid"])
-    def test_whoever_is_being_paid_is_not_rejected(self, house, owner, submitted, unclear):
+    def test_worker_with_approved_pay_is_not_rejected(self, house, owner, submitted, unclear):
         from payouts.deciding import approve
 
         rows = list(LedgerRow.objects.values_list("pk", flat=True))
@@ -392,25 +392,25 @@ class TestDeciding:
         assert "They are being paid" in text_of(page)
         assert next(iter(house.market.assignments.values())).status == "Submitted"
 
-    def test_what_has_been_decided_meanwhile_is_not_rejected(self, house, owner, submitted):
+    def test_assignment_decided_meanwhile_is_not_rejected(self, house, owner, submitted):
         house.market.pass_time(4 * 86400)
         page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
         assert "already been approved or rejected" in text_of(page)
         submitted.refresh_from_db()
         assert submitted.status == "Approved"
 
-    def test_editors_reject_nobody(self, house, submitted):
+    def test_editors_cannot_reject(self, house, submitted):
         editor = signed_in(house, study=Role.EDITOR, account=Role.OWNER, name="editor")
         assert editor.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON}).status_code == 403
         assert "Reject" not in text_of(editor.get(desk(house)))
 
-    def test_looking_approves_and_asks_nothing(self, house, owner, submitted):
+    def test_viewing_approves_nothing_and_sends_no_request(self, house, owner, submitted):
         before = list(house.standin.calls)
         for page in (desk(house), "/admin/mturk/hit/", "/admin/mturk/assignment/"):
             assert owner.get(page).status_code == 200
         assert house.standin.calls == before
 
-    def test_a_worker_id_is_on_no_page_but_the_one_that_is_written_down(self, house, owner, submitted):
+    def test_worker_id_is_only_on_the_audited_page(self, house, owner, submitted):
         for page in (desk(house), f"/admin/mturk/assignment/{submitted.pk}/change/", "/admin/mturk/assignment/"):
             assert "AWORKERONE" not in owner.get(page).content.decode()
         person = submitted.identity.enrolment

@@ -47,7 +47,7 @@ def played(house):
     return house.through(house.published(), "AWORKERONE")
 
 
-def test_the_base_is_paid_by_approving(house, payer, played):
+def test_base_pay_is_paid_by_approving(house, payer, played):
     person, assignment = played
     base = order_for(person, "base", "1.00")
     assert payer.assignment_status(base) is AssignmentStatus.SUBMITTED
@@ -61,7 +61,7 @@ def test_the_base_is_paid_by_approving(house, payer, played):
     assert payer.pay(base).outcome is Outcome.CONFIRMED
 
 
-def test_what_mturk_approved_by_itself_is_recognised(house, payer, played):
+def test_automatic_approval_is_recognised(house, payer, played):
     person, assignment = played
     house.market.pass_time(4 * 86400)
     base = order_for(person, "base", "1.00")
@@ -70,7 +70,7 @@ def test_what_mturk_approved_by_itself_is_recognised(house, payer, played):
     assert payer.look_up(base).outcome is Outcome.CONFIRMED
 
 
-def test_a_bonus_is_paid_once_however_often_it_is_sent(house, payer, played):
+def test_repeated_bonus_is_paid_once(house, payer, played):
     person, _assignment = played
     bonus = order_for(person)
     assert payer.look_up(bonus).outcome is Outcome.NOT_FOUND
@@ -97,7 +97,7 @@ def test_a_bonus_is_paid_once_however_often_it_is_sent(house, payer, played):
         (Misbehaviour.NONSENSE, True),
     ],
 )
-def test_after_a_lost_answer_looking_up_tells_what_became_of_it(house, payer, played, operation, wrong, acts):
+def test_lookup_after_a_lost_answer_finds_the_outcome(house, payer, played, operation, wrong, acts):
     person, _assignment = played
     order = order_for(person) if operation == "SendBonus" else order_for(person, "base", "1.00")
     house.standin.misbehave(operation, wrong)
@@ -109,7 +109,7 @@ def test_after_a_lost_answer_looking_up_tells_what_became_of_it(house, payer, pl
     assert len(paid) == 1
 
 
-def test_whoever_came_with_anothers_assignment_is_not_paid(house, payer, played):
+def test_participant_with_anothers_assignment_is_not_paid(house, payer, played):
     _person, assignment = played
     other = building.arrive(
         house.study,
@@ -124,7 +124,7 @@ def test_whoever_came_with_anothers_assignment_is_not_paid(house, payer, played)
     assert assignment.status == "Submitted"
 
 
-def test_an_assignment_of_another_study_is_not_paid_by_this_one(house, payer, standin):
+def test_assignment_of_another_study_is_not_paid(house, payer, standin):
     from marketplaces.mturk.tests.house import house_at
 
     other = house_at(standin, slug="other")
@@ -135,7 +135,7 @@ def test_an_assignment_of_another_study_is_not_paid_by_this_one(house, payer, st
     assert assignment.status == "Submitted"
 
 
-def test_an_assignment_that_mturk_does_not_know(house, payer):
+def test_assignment_unknown_to_mturk_is_not_paid(house, payer):
     person = building.arrive(house.study, worker="AMADEUP", details={"assignmentId": "3MADEUP", "hitId": "3MADEUP"})
     for order in (order_for(person, "base", "1.00"), order_for(person)):
         assert payer.assignment_status(order) is AssignmentStatus.UNKNOWN
@@ -143,7 +143,7 @@ def test_an_assignment_that_mturk_does_not_know(house, payer):
         assert payer.look_up(order).outcome in (Outcome.NOT_FOUND,)
 
 
-def test_nothing_is_paid_before_it_is_submitted(house, payer):
+def test_nothing_is_paid_before_submission(house, payer):
     hit = house.published()
     assignment = house.accept(hit, "AWORKERONE")
     person = house.come(assignment)
@@ -156,7 +156,7 @@ def test_nothing_is_paid_before_it_is_submitted(house, payer):
     assert payer.assignment_status(order_for(person)) is AssignmentStatus.RETURNED
 
 
-def test_a_rejected_assignment_is_not_approved_again(house, payer, played):
+def test_rejected_assignment_is_not_approved(house, payer, played):
     person, assignment = played
     house.market.reject(assignment, "Nothing was done at all.")
     base = order_for(person, "base", "1.00")
@@ -166,7 +166,7 @@ def test_a_rejected_assignment_is_not_approved_again(house, payer, played):
     assert assignment.status == "Rejected"
 
 
-def test_a_reward_that_is_not_what_the_ledger_says_is_not_paid(house, payer, played):
+def test_reward_that_differs_from_the_ledger_is_not_paid(house, payer, played):
     person, assignment = played
     answer = payer.pay(order_for(person, "base", "2.00"))
     assert answer.outcome is Outcome.REFUSED
@@ -174,7 +174,7 @@ def test_a_reward_that_is_not_what_the_ledger_says_is_not_paid(house, payer, pla
     assert assignment.status == "Submitted"
 
 
-def test_a_reward_that_mturk_paid_by_itself_is_not_taken_for_another_amount(house, payer, played):
+def test_automatic_approval_confirms_only_the_same_amount(house, payer, played):
     person, _assignment = played
     house.market.pass_time(4 * 86400)
     owed = order_for(person, "base", "2.00")
@@ -183,7 +183,7 @@ def test_a_reward_that_mturk_paid_by_itself_is_not_taken_for_another_amount(hous
         assert "1.00" in answer.reason and "2.00" in answer.reason
 
 
-def test_the_reward_is_that_of_the_task_that_mturk_names_and_not_of_the_one_in_the_link(house, payer, played):
+def test_reward_comes_from_the_task_that_mturk_names(house, payer, played):
     person, assignment = played
     dear = house.published()
     Hit.objects.filter(pk=dear.pk).update(reward="5.00")
@@ -193,7 +193,7 @@ def test_the_reward_is_that_of_the_task_that_mturk_names_and_not_of_the_one_in_t
     assert payer.pay(order_for(person, "base", "1.00", details=details)).outcome is Outcome.CONFIRMED
 
 
-def test_whoever_is_approved_by_somebody_quicker_is_paid(house, payer, played, monkeypatch):
+def test_worker_approved_meanwhile_is_paid(house, payer, played, monkeypatch):
     person, assignment = played
     approve = house.market.approve
 
@@ -206,7 +206,7 @@ def test_whoever_is_approved_by_somebody_quicker_is_paid(house, payer, played, m
     assert payer.pay(order_for(person, "base", "1.00")).outcome is Outcome.CONFIRMED
 
 
-def test_whoever_is_rejected_by_somebody_quicker_is_not_paid(house, payer, played, monkeypatch):
+def test_worker_rejected_meanwhile_is_not_paid(house, payer, played, monkeypatch):
     person, assignment = played
     approve = house.market.approve
 
@@ -219,7 +219,7 @@ def test_whoever_is_rejected_by_somebody_quicker_is_not_paid(house, payer, playe
     assert answer.outcome is Outcome.REFUSED and "rejected" in answer.reason
 
 
-def test_without_money_nothing_is_paid_and_the_reason_is_said(house, payer, played):
+def test_insufficient_balance_is_reported_and_pays_nothing(house, payer, played):
     person, _assignment = played
     house.market.total = house.market.spent + house.market.held
     answer = payer.pay(order_for(person))
@@ -245,13 +245,13 @@ def test_status_is_unreachable_when_mturk_fails(house, payer, played, wrong):
     assert payer.assignment_status(order_for(person)) is AssignmentStatus.SUBMITTED
 
 
-def test_a_study_without_an_account_pays_nobody(house):
+def test_study_without_an_account_pays_nobody(house):
     Recruitment.objects.all().delete()
     with pytest.raises(Unreachable, match="choose a Mechanical Turk account"):
         payer_of(house.study.slug)
 
 
-def test_a_bonus_of_a_long_message_can_be_found_again(house, payer, played):
+def test_bonus_with_a_long_message_can_be_found(house, payer, played):
     person, _assignment = played
     bonus = order_for(person, message="x" * 5000)
     payer.pay(bonus)

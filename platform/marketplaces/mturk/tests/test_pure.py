@@ -17,22 +17,22 @@ from marketplaces.mturk.question import SCHEMA, external_question
     ("reward", "assignments", "fee"),
     [("1.00", 9, "0.20"), ("1.00", 10, "0.40"), ("0.01", 1, "0.01"), ("0.12", 3, "0.02"), ("2.50", 100, "1.00")],
 )
-def test_the_fee_of_a_reward(reward, assignments, fee):
+def test_fee_on_a_reward(reward, assignments, fee):
     assert fees.of_reward(Decimal(reward), assignments=assignments) == Decimal(fee)
 
 
-def test_a_whole_task_costs_rewards_and_fees():
+def test_task_costs_rewards_and_fees():
     assert fees.of_task(Decimal("1.00"), assignments=9) == Decimal("10.80")
     assert fees.of_task(Decimal("1.00"), assignments=10) == Decimal("14.00")
 
 
-def test_a_bonus_costs_a_fifth_more_and_a_cent_at_least():
+def test_bonus_fee_is_a_fifth_and_at_least_a_cent():
     assert fees.of_bonus(Decimal("2.37")) == Decimal("0.47")
     assert fees.of_bonus(Decimal("0.02")) == Decimal("0.01")
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"]), max_size=40))
-def test_whatever_an_address_contains_the_question_is_ascii_and_says_it(words):
+def test_question_is_ascii_and_contains_the_address(words):
     from urllib.parse import parse_qs, quote, urlsplit
 
     xml = external_question(f"https://parley.example/join/s/?a=1&b={quote(words)}&c=<é>", frame_height=800)

@@ -39,7 +39,7 @@ def test_unsigned_requests_are_refused(standin):
     assert answer["__type"] == "UnrecognizedClientException"
 
 
-def test_requests_of_another_shape_are_refused_by_boto3s_own_description(house):
+def test_malformed_request_is_refused(house):
     from marketplaces.mturk.standin import interface
     from marketplaces.mturk.standin.interface import Call, Fault
 
@@ -57,7 +57,7 @@ def test_requests_of_another_shape_are_refused_by_boto3s_own_description(house):
         ask("GetHIT", b"{")
 
 
-def test_a_task_is_offered_to_those_whom_it_is_for(house):
+def test_task_is_offered_only_to_qualified_workers(house):
     house.published(demands={"approved_percent": 95, "approved_number": 100, "countries": ["US", "GB"]})
     offered = {
         name: bool(house.market.offered(worker))
@@ -71,7 +71,7 @@ def test_a_task_is_offered_to_those_whom_it_is_for(house):
     assert offered == {"fits": True, "elsewhere": False, "newcomer": False, "careless": False}
 
 
-def test_an_assignment_runs_its_course_and_the_money_with_it(house):
+def test_assignment_states_and_balances_change_together(house):
     hit = house.published(assignments=3, duration=600, auto_approval=1000)
     market = house.market
     assert (market.available, market.held) == (Decimal("9996.40"), Decimal("3.60"))
@@ -91,7 +91,7 @@ def test_an_assignment_runs_its_course_and_the_money_with_it(house):
     assert (market.held, market.available) == (Decimal("0"), Decimal("9998.80"))
 
 
-def test_workers_find_accept_return_and_submit_by_its_pages(house):
+def test_workers_can_accept_return_and_submit_on_the_pages(house):
     standin, hit = house.standin, house.published(title="Split <some> money")
     status, listed = page(f"{standin.url}/worker?worker=AWORKERONE")
     assert status == 200 and "Split &lt;some&gt; money" in listed

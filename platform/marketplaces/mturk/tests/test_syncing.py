@@ -47,7 +47,7 @@ def holds_place(person) -> bool:
 
 
 class TestTasks:
-    def test_how_it_stands_is_noted(self, house):
+    def test_task_status_is_recorded(self, house):
         hit = house.published(assignments=3)
         house.come(house.accept(hit, "AWORKERONE"))
         sync(house)
@@ -59,7 +59,7 @@ class TestTasks:
         assert hit.state == Hit.State.REVIEWABLE
 
     @pytest.mark.parametrize("wrong", [Misbehaviour.LOST, Misbehaviour.NONSENSE, Misbehaviour.FAILS_LATE])
-    def test_a_task_whose_answer_was_lost_is_found(self, house, wrong):
+    def test_task_with_lost_answer_is_found(self, house, wrong):
         from marketplaces.mturk import publishing
 
         house.standin.misbehave("CreateHIT", wrong)
@@ -70,7 +70,7 @@ class TestTasks:
         assert (hit.state, hit.problem) == (Hit.State.ASSIGNABLE, "")
         assert hit.hit_id in house.market.hits
 
-    def test_a_task_that_never_came_to_be_is_given_up_after_a_day(self, house):
+    def test_missing_task_is_given_up_after_a_day(self, house):
         hit = house.ordered()
         sync(house)
         assert Hit.objects.get().state == Hit.State.ORDERED
@@ -78,7 +78,7 @@ class TestTasks:
         sync(house)
         assert Hit.objects.get().state == Hit.State.REFUSED
 
-    def test_one_that_mturk_has_forgotten_is_noted_and_the_others_go_on(self, house):
+    def test_task_deleted_by_mturk_does_not_stop_the_others(self, house):
         first, second = house.published(), house.published()
         del house.market.hits[first.hit_id]
         house.submit(house.accept(second, "AWORKERONE"))
@@ -89,7 +89,7 @@ class TestTasks:
 
 
 class TestAssignments:
-    def test_who_submitted_what_they_came_with(self, house):
+    def test_assignment_is_matched_to_its_participant(self, house):
         person, _assignment = house.through(house.published(), "AWORKERONE")
         sync(house)
         noted = Assignment.objects.get()
@@ -98,7 +98,7 @@ class TestAssignments:
         (line,) = comparing.lines_of(house.study)
         assert (line.there, line.here, line.advice) == ("submitted", "completed", "")
 
-    def test_what_is_owed_follows_a_rejection_made_at_mturk_itself(self, house):
+    def test_rejection_on_mturk_itself_updates_the_ledger(self, house):
         person, assignment = house.through(house.published(), "AWORKERONE")
         sync(house)
         house.market.reject(assignment, "Not done.")
@@ -113,7 +113,7 @@ class TestAssignments:
         assert set(person.ledger.values_list("state", flat=True)) == {"due"}
         assert not books.check(house.study.slug)
 
-    def test_submitted_there_and_nothing_here(self, house):
+    def test_submission_without_a_participant_needs_attention(self, house):
         house.submit(house.accept(house.published(), "ASTRANGER"))
         sync(house)
         (line,) = comparing.lines_of(house.study)
@@ -121,7 +121,7 @@ class TestAssignments:
         assert "nobody finished this assignment here" in line.advice
         assert "ASTRANGER" not in str(vars(Assignment.objects.get()))
 
-    def test_ended_here_and_not_submitted_there(self, house):
+    def test_finished_but_unsubmitted_needs_attention(self, house):
         assignment = house.accept(house.published(), "AWORKERONE")
         person = house.finish(house.come(assignment))
         sync(house)
@@ -129,7 +129,7 @@ class TestAssignments:
         assert (line.enrolment, line.there) == (person, "not submitted")
         assert "They can still do so" in line.advice
 
-    def test_submitted_there_and_still_in_progress_here(self, house):
+    def test_submitted_but_unfinished_needs_attention(self, house):
         assignment = house.accept(house.published(), "AWORKERONE")
         person = house.come(assignment)
         house.submit(assignment)
@@ -139,7 +139,7 @@ class TestAssignments:
         (line,) = comparing.lines_of(house.study)
         assert "still in progress here" in line.advice
 
-    def test_submitted_although_the_ending_pays_nothing(self, house):
+    def test_submitted_after_an_unpaid_ending_needs_attention(self, house):
         assignment = house.accept(house.published(), "AWORKERONE")
         person = house.come(assignment)
         building.consent(person)
@@ -155,7 +155,7 @@ class TestAssignments:
         assert (line.there, line.may_reject) == ("approved", False)
         assert "not in the ledger" in line.advice
 
-    def test_whoever_was_erased_is_not_taken_for_a_stranger(self, house):
+    def test_erased_participant_is_still_recognised(self, house):
         person, _assignment = house.through(house.published(), "AWORKERONE")
         sync(house)
         person.identity.delete()
@@ -163,7 +163,7 @@ class TestAssignments:
         (line,) = comparing.lines_of(house.study)
         assert (line.here, line.advice) == ("erased", "")
 
-    def test_what_is_no_news_costs_no_more_for_more_people(self, house):
+    def test_unchanged_assignments_need_no_more_queries(self, house):
         hit, queries = house.published(), []
         for number in range(2, 6):
             assignment = house.accept(hit, f"AWORKER{number}")
@@ -177,7 +177,7 @@ class TestAssignments:
         assert len(queries[0]) == len(queries[1])
         assert not [sql for sql in queries[1] if "mturk_assignment" in sql and not sql.startswith("SELECT")]
 
-    def test_whoever_came_after_their_assignment_was_noted_is_known_by_the_next_time(self, house):
+    def test_late_arrival_is_matched_at_the_next_sync(self, house):
         assignment = house.accept(house.published(), "AWORKERONE")
         house.submit(assignment)
         sync(house)
@@ -189,7 +189,7 @@ class TestAssignments:
 
 
 class TestWhoIsGone:
-    def test_returned_and_nobody_at_work(self, house):
+    def test_absent_worker_is_ended_when_nobody_works_on_the_task(self, house):
         assignment = house.accept(house.published(), "AWORKERONE")
         person = house.come(assignment)
         sync(house)
@@ -203,7 +203,7 @@ class TestWhoIsGone:
         assert not holds_place(person)
         assert not person.ledger.exists()
 
-    def test_while_somebody_is_at_work_nobody_is_taken_for_gone(self, house):
+    def test_nobody_is_ended_while_someone_works_on_the_task(self, house):
         hit = house.published()
         gone, stays = house.accept(hit, "AGONE"), house.accept(hit, "ASTAYS")
         people = [house.come(gone), house.come(stays)]
@@ -213,7 +213,7 @@ class TestWhoIsGone:
         sync(house)
         assert [state_of(person) for person in people] == [State.ARRIVED, State.ARRIVED]
 
-    def test_the_assignments_time_is_over(self, house):
+    def test_worker_is_ended_when_the_time_is_over(self, house):
         hit = house.published(duration=3600)
         person, other = house.come(house.accept(hit, "AWORKERONE")), house.come(house.accept(hit, "AOTHER"))
         silent(person, minutes=70)
@@ -221,7 +221,7 @@ class TestWhoIsGone:
         assert state_of(person) == State.RETURNED
         assert state_of(other) == State.ARRIVED
 
-    def test_another_worker_submitted_the_same_assignment(self, house):
+    def test_worker_is_ended_when_another_submits_the_assignment(self, house):
         hit = house.published()
         first = house.accept(hit, "AFIRST")
         gone = house.come(first)
@@ -237,7 +237,7 @@ class TestWhoIsGone:
         assert "Another worker submitted" in lines[gone].advice
         assert lines[person].advice == ""
 
-    def test_whoever_has_ended_is_left_as_they_are(self, house):
+    def test_ended_enrolment_is_not_changed(self, house):
         assignment = house.accept(house.published(), "AWORKERONE")
         person = house.finish(house.come(assignment))
         house.market.leave(assignment)
@@ -255,7 +255,7 @@ class TestResting:
         self.house = house_at(standin, slug="resting", rest_hours=12, most_participations=None)
         return self.house.published(demands={"rest_hours": 12})
 
-    def test_the_task_is_hidden_from_whoever_has_begun_and_shown_again_after_the_rest(self, hit):
+    def test_task_is_hidden_during_the_rest_period(self, hit):
         house, worker = self.house, self.house.market.worker("AWORKERONE")
         other = house.published(demands={"rest_hours": 12})
         person = house.come(house.accept(hit, "AWORKERONE"))
@@ -270,18 +270,18 @@ class TestResting:
         sync(house)
         assert [one.id for one in house.market.offered(worker)] == [other.hit_id]
 
-    def test_it_is_made_once_for_all_tasks_of_an_account(self, hit):
+    def test_qualification_is_created_once_per_account(self, hit):
         self.house.published(demands={"rest_hours": 12})
         assert len(self.house.market.qualifications) == 1
 
-    def test_one_that_exists_at_mturk_already_is_taken(self, hit):
+    def test_existing_qualification_is_reused(self, hit):
         from marketplaces.mturk.models import Qualification
 
         Qualification.objects.all().delete()
         self.house.published(demands={"rest_hours": 12})
         assert Qualification.objects.get().qualification_id in self.house.market.qualifications
 
-    def test_a_worker_whom_mturk_does_not_know_stops_nothing(self, hit):
+    def test_unknown_worker_stops_nothing(self, hit):
         house = self.house
         made_up = house.link(house.accept(hit, "AWORKERONE"), workerId="notaworker")
         assert house.follow(made_up).status_code == 302
@@ -296,7 +296,7 @@ class TestResting:
 
 class TestErrors:
     @pytest.mark.parametrize("wrong", [one for one in Misbehaviour if one is not Misbehaviour.SLOW])
-    def test_it_is_kept_where_the_researcher_sees_it_and_goes_by_itself(self, house, wrong):
+    def test_error_is_shown_until_the_next_success(self, house, wrong):
         house.published()
         house.standin.misbehave("GetHIT", wrong)
         sync_generally(house.recruitment)
@@ -306,7 +306,7 @@ class TestErrors:
         house.recruitment.refresh_from_db()
         assert (house.recruitment.problem, house.recruitment.failures) == ("", 0)
 
-    def test_what_was_brought_before_stays(self, house):
+    def test_data_synced_before_an_error_is_kept(self, house):
         first, second = house.published(), house.published()
         house.submit(house.accept(first, "AWORKERONE"))
         house.submit(house.accept(second, "AWORKERONE"))

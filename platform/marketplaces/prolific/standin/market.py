@@ -451,7 +451,7 @@ class Market:
         return found
 
     def _complete_partly(self, found: Submission, order: Mapping[str, Any]) -> Submission:
-        """Complete a submission with a code that pays a part of the reward."""
+        """Complete a submission with a code that pays part of the reward."""
         study, how = self.studies[found.study], order.get("completion_code_data") or {}
         code = next((one for one in study["completion_codes"] if one["code"] == order.get("completion_code")), None)
         percent = how.get("percentage_of_reward")

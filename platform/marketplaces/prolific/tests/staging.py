@@ -1,4 +1,4 @@
-"""What a researcher does with a study on the stand-in, and the participants who arrive from there."""
+"""Helpers for tests: a study on the stand-in, and the participants who arrive from there."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DOOR = "http://testserver/join/splitting/"
 
 @dataclass
 class Worker:
-    """A participant at the stand-in."""
+    """A participant on the stand-in."""
 
     desk: Desk
     participant: str
@@ -76,7 +76,7 @@ class Worker:
 
 
 class Desk:
-    """What a researcher does, and the participants who arrive."""
+    """A study on the stand-in, with actions of its researcher and its participants."""
 
     def __init__(self, study: Study, standin: StandIn) -> None:
         self.study, self.standin = study, standin
@@ -103,7 +103,7 @@ class Desk:
         return self.publication
 
     def worker(self) -> Worker:
-        """Somebody who takes a place."""
+        """Return a participant who takes a place."""
         participant = new_id()
         self.standin.market.start(self.publication.prolific_id, participant)
         return Worker(self, participant, self.standin.market.of(self.publication.prolific_id, participant))

@@ -43,7 +43,7 @@ def adopt(desk, prolific_id: str) -> Publication:
     return adopting.adopt(desk.study, prolific_id=prolific_id, address=DOOR)
 
 
-def test_it_is_taken_over_as_it_is_and_nothing_is_changed_there(desk):
+def test_import_changes_nothing_on_prolific(desk):
     prolific_id = made(desk)
     desk.standin.market.transition(prolific_id, "PUBLISH")
     before = dict(desk.standin.market.studies[prolific_id])
@@ -57,7 +57,7 @@ def test_it_is_taken_over_as_it_is_and_nothing_is_changed_there(desk):
     assert found.codes == {"completed": "DONE1234", "returned": "BACK1234", "screened_out": "BACK1234"}
 
 
-def test_its_workers_are_let_in_sent_back_with_its_codes_and_paid(desk):
+def test_participants_of_an_imported_study_are_paid(desk):
     prolific_id = made(desk)
     desk.standin.market.transition(prolific_id, "PUBLISH")
     adopt(desk, prolific_id)
@@ -73,20 +73,20 @@ def test_its_workers_are_let_in_sent_back_with_its_codes_and_paid(desk):
     ("fields", "says"),
     [
         ({"external_study_url": f"http://elsewhere.example/{PARAMETERS}"}, "Set it to http://testserver/join/splitting/"),
-        ({"external_study_url": f"http://testserver/join/another/{PARAMETERS}"}, "does not lead to this study"),
-        ({"external_study_url": f"{DOOR}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}"}, "does not lead to this study"),
-        ({"external_study_url": f"{DOOR}?PROLIFIC_PID=1&STUDY_ID=2&SESSION_ID=3"}, "does not lead to this study"),
-        ({"reward": 150}, "set it to 1.00 USD"),
-        ({"prolific_id_option": "question"}, "by parameters of the link"),
+        ({"external_study_url": f"http://testserver/join/another/{PARAMETERS}"}, "does not lead here"),
+        ({"external_study_url": f"{DOOR}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}"}, "does not lead here"),
+        ({"external_study_url": f"{DOOR}?PROLIFIC_PID=1&STUDY_ID=2&SESSION_ID=3"}, "does not lead here"),
+        ({"reward": 150}, "Set it to 1.00 USD"),
+        ({"prolific_id_option": "question"}, "through URL parameters"),
         (
             {"completion_codes": [{**CODES[0], "actions": [{"action": "AUTOMATICALLY_APPROVE"}]}, CODES[1]]},
-            "The code DONE1234 lets Prolific pay by itself",
+            "The code DONE1234 makes Prolific pay automatically",
         ),
-        ({"completion_codes": CODES[:1]}, "No code asks for the place back"),
-        ({"completion_codes": CODES[1:]}, "No code is for those who finished"),
+        ({"completion_codes": CODES[:1]}, "no code for endings that pay nothing"),
+        ({"completion_codes": CODES[1:]}, "no code for participants who finished"),
     ],
 )  # fmt: skip
-def test_what_has_to_be_changed_is_said_and_nothing_is_taken_over(desk, fields, says):
+def test_unsuitable_settings_are_reported_and_not_imported(desk, fields, says):
     with pytest.raises(adopting.Unfit) as unfit:
         adopt(desk, made(desk, **fields))
     (change,) = unfit.value.changes
@@ -94,34 +94,34 @@ def test_what_has_to_be_changed_is_said_and_nothing_is_taken_over(desk, fields, 
     assert not Publication.objects.exists()
 
 
-def test_what_is_published_already_has_to_be_made_anew_there(desk):
+def test_published_study_must_be_copied_on_prolific(desk):
     prolific_id = made(desk, reward=150)
     desk.standin.market.transition(prolific_id, "PUBLISH")
-    with pytest.raises(adopting.Unfit, match="copy the study there"):
+    with pytest.raises(adopting.Unfit, match="Copy the study there"):
         adopt(desk, prolific_id)
 
 
-def test_another_currency_is_said(desk):
+def test_different_currency_is_reported(desk):
     desk.standin.market.currency = "GBP"
     with pytest.raises(adopting.Unfit, match="pays in GBP"):
         adopt(desk, made(desk))
 
 
-def test_one_study_there_is_one_study_here(desk):
+def test_prolific_study_is_linked_to_one_study_only(desk):
     prolific_id = made(desk)
     adopt(desk, prolific_id)
-    with pytest.raises(NotPossible, match="on Prolific already"):
+    with pytest.raises(NotPossible, match="already on Prolific"):
         adopt(desk, made(desk))
     other = building.new_study(slug="other", entry="prolific")
     Recruitment.objects.create(study=other, account=desk.publication.account)
     link = f"http://testserver/join/other/{PARAMETERS}"
     desk.standin.market.studies[prolific_id]["external_study_url"] = link
-    with pytest.raises(NotPossible, match="belongs to another study"):
+    with pytest.raises(NotPossible, match="already linked to another study"):
         adopting.adopt(other, prolific_id=prolific_id, address="http://testserver/join/other/")
 
 
 @pytest.mark.parametrize("kind", ["drop", "error", "nonsense", "throttle"])
-def test_failed_adoption_changes_nothing(desk, kind):
+def test_failed_import_changes_nothing(desk, kind):
     prolific_id = made(desk)
     desk.standin.misbehave(kind, "studies")
     with pytest.raises(MarketplaceError):
@@ -130,26 +130,26 @@ def test_failed_adoption_changes_nothing(desk, kind):
 
 
 class TestThePage:
-    def test_an_editor_takes_it_over_and_that_is_written_down(self, desk, sign_in):
+    def test_editor_imports_a_study_and_it_is_audited(self, desk, sign_in):
         editor = sign_in(study=Role.EDITOR, account_part=Role.EDITOR)
         assert "Import a study created on Prolific" in said(editor.get(at("of", desk.study.pk)))
         page = editor.post(at("adopt", desk.study.pk), {"prolific_id": f" {made(desk).upper()} "}, follow=True)
-        assert "Taken over" in said(page) and "DONE1234" in said(page)
+        assert "Imported" in said(page) and "DONE1234" in said(page)
         assert Record.objects.get(action="made", kind="prolific.publication")
 
-    def test_what_has_to_be_changed_is_on_the_page(self, desk, sign_in):
+    def test_unsuitable_settings_are_shown_on_the_page(self, desk, sign_in):
         owner = sign_in(study=Role.OWNER, account_part=Role.EDITOR)
         wrong = made(desk, reward=150, prolific_id_option="question")
         page = said(owner.post(at("adopt", desk.study.pk), {"prolific_id": wrong}, follow=True))
-        assert "Please change at Prolific" in page and "1.00 USD" in page and "by parameters of the link" in page
+        assert "Please change this on Prolific" in page and "1.00 USD" in page and "through URL parameters" in page
 
     @pytest.mark.parametrize("typed", ["", "<b>", "f" * 23, "f" * 24])
-    def test_what_is_no_study_of_theirs_is_refused(self, desk, sign_in, typed):
+    def test_invalid_study_id_is_refused(self, desk, sign_in, typed):
         owner = sign_in(study=Role.OWNER, account_part=Role.EDITOR)
-        assert "Not taken over" in said(owner.post(at("adopt", desk.study.pk), {"prolific_id": typed}, follow=True))
+        assert "Not imported" in said(owner.post(at("adopt", desk.study.pk), {"prolific_id": typed}, follow=True))
         assert not Publication.objects.exists()
 
-    def test_without_the_account_nothing_is_taken_over(self, desk, sign_in):
+    def test_import_requires_a_role_in_the_account(self, desk, sign_in):
         owner = sign_in(study=Role.OWNER, account_part=Role.VIEWER)
         assert owner.post(at("adopt", desk.study.pk), {"prolific_id": made(desk)}).status_code == 403
         assert not Publication.objects.exists()

@@ -1,4 +1,4 @@
-"""Who is admitted by a link from Prolific, and what everyone else is told."""
+"""Which links from Prolific are accepted, and what participants with other links see."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def refused(response: HttpResponse, status: int, says: str) -> None:
     assert not Enrolment.objects.exists() and not Identity.objects.exists()
 
 
-def test_a_signed_link_lets_its_worker_in_and_back_in(desk):
+def test_signed_link_starts_and_resumes_the_study(desk):
     desk.publish()
     worker = desk.worker()
     person = worker.arrive()
@@ -53,7 +53,7 @@ def test_a_signed_link_lets_its_worker_in_and_back_in(desk):
     assert Enrolment.objects.count() == 1
 
 
-def test_the_signed_token_alone_says_who_comes(desk):
+def test_signed_token_alone_identifies_the_participant(desk):
     desk.publish()
     worker = desk.worker()
     response = opening(worker, PROLIFIC_PID=None, STUDY_ID=None, SESSION_ID=None)
@@ -64,7 +64,7 @@ def test_the_signed_token_alone_says_who_comes(desk):
     "audience",
     ["http://testserver", "http://testserver/", "testserver", DOOR, ["https://else.example", "http://testserver"]],
 )
-def test_a_token_may_name_its_audience_in_any_common_form(desk, audience):
+def test_every_common_audience_format_is_accepted(desk, audience):
     desk.publish()
     worker = desk.worker()
     told = f"http://testserver{audience}?PROLIFIC_PID=x" if audience == DOOR else audience
@@ -84,12 +84,12 @@ def test_a_token_may_name_its_audience_in_any_common_form(desk, audience):
         {"prolific": "nothing"},
     ],
 )
-def test_a_token_for_something_else_is_refused(desk, claims):
+def test_token_for_another_audience_is_refused(desk, claims):
     desk.publish()
     refused(signed_otherwise(desk.worker(), **claims), 403, "open the study from Prolific")
 
 
-def test_a_token_signed_by_somebody_else_is_refused_even_under_prolifics_name(desk):
+def test_token_signed_with_another_key_is_refused(desk):
     desk.publish()
     worker = desk.worker()
     forger = Key(kid=desk.standin.market.key.kid)
@@ -97,7 +97,7 @@ def test_a_token_signed_by_somebody_else_is_refused_even_under_prolifics_name(de
 
 
 @pytest.mark.parametrize("algorithm", ["none", "HS256"])
-def test_only_prolifics_algorithm_is_believed(desk, algorithm):
+def test_other_signature_algorithms_are_refused(desk, algorithm):
     desk.publish()
     worker = desk.worker()
     good = jwt.decode(desk.standin.market.signed(worker.submission), options={"verify_signature": False})
@@ -108,18 +108,18 @@ def test_only_prolifics_algorithm_is_believed(desk, algorithm):
 
 
 @pytest.mark.parametrize("token", ["x", "a.b.c", "." * 50, "ü" * 30, "A" * 7000])
-def test_what_is_no_token_is_refused(desk, token):
+def test_malformed_token_is_refused(desk, token):
     desk.publish()
     refused(opening(desk.worker(), prolific_token=token), 403, "Prolific did not sign this link")
 
 
-def test_an_expired_link_says_where_a_new_one_is(desk):
+def test_expired_link_says_how_to_get_a_new_one(desk):
     desk.publish()
     response = signed_otherwise(desk.worker(), exp=int(timezone.now().timestamp()) - 3600)
     refused(response, 410, "open the study there again")
 
 
-def test_an_unsigned_link_is_refused_where_signed_ones_are_wanted(desk):
+def test_unsigned_link_is_refused_if_a_signature_is_required(desk):
     desk.publish()
     refused(opening(desk.worker(), prolific_token=None), 403, "no signature from Prolific")
 
@@ -131,18 +131,18 @@ def test_changed_parameters_are_refused(desk):
         refused(opening(worker, **{name: new_id()}), 403, "differ")
 
 
-def test_a_link_of_another_study_is_refused(desk):
+def test_link_of_another_study_is_refused(desk):
     desk.publish(requires_signature=False)
     refused(opening(desk.worker(), STUDY_ID=new_id()), 403, "belongs to another study")
 
 
 @pytest.mark.parametrize("worker_id", ["", "5", "A1WORKEROFMTURK", "z" * 24, "1" * 25, "1" * 500, "\x00" * 24])
-def test_what_is_no_prolific_id_is_refused(desk, worker_id):
+def test_invalid_prolific_id_is_refused(desk, worker_id):
     desk.publish(requires_signature=False)
     refused(opening(desk.worker(), PROLIFIC_PID=worker_id), 400, "own page on Prolific")
 
 
-def test_knowing_somebodys_id_does_not_open_their_session(desk):
+def test_participant_id_alone_opens_no_enrolment(desk):
     desk.publish(requires_signature=False)
     worker = desk.worker()
     person = worker.arrive()
@@ -154,7 +154,7 @@ def test_knowing_somebodys_id_does_not_open_their_session(desk):
 # ---- Prolific's keys -------------------------------------------------------------------------------
 
 
-def test_a_new_key_is_fetched_when_a_link_names_it(desk):
+def test_unknown_key_is_fetched(desk):
     desk.publish()
     desk.worker().arrive()
     KeySet.objects.update(asked_at=timezone.now() - timedelta(minutes=5))
@@ -162,7 +162,7 @@ def test_a_new_key_is_fetched_when_a_link_names_it(desk):
     desk.worker().arrive()
 
 
-def test_known_keys_stay_good_while_prolific_is_down(desk):
+def test_known_keys_remain_valid_while_prolific_is_down(desk):
     desk.publish()
     first, second = desk.worker(), desk.worker()
     first.arrive()
@@ -172,7 +172,7 @@ def test_known_keys_stay_good_while_prolific_is_down(desk):
 
 
 @pytest.mark.parametrize("kind", ["drop", "error", "nonsense", "throttle"])
-def test_without_any_key_the_worker_is_asked_to_wait_and_gets_in_later(desk, kind):
+def test_missing_keys_make_the_participant_wait(desk, kind):
     desk.publish()
     worker = desk.worker()
     desk.standin.misbehave(kind, "jwks")
@@ -183,7 +183,7 @@ def test_without_any_key_the_worker_is_asked_to_wait_and_gets_in_later(desk, kin
     worker.arrive()
 
 
-def test_invented_key_names_do_not_turn_into_calls_of_prolific(desk):
+def test_invented_keys_cause_no_calls_to_prolific(desk):
     desk.publish()
     worker = desk.worker()
     worker.arrive()
@@ -196,7 +196,7 @@ def test_invented_key_names_do_not_turn_into_calls_of_prolific(desk):
 # ---- before publication ----------------------------------------------------------------------------
 
 
-def test_while_it_is_a_draft_there_a_link_only_previews(desk):
+def test_link_to_a_draft_opens_a_preview(desk):
     desk.draft()
     ids = {"PROLIFIC_PID": new_id(), "STUDY_ID": desk.publication.prolific_id, "SESSION_ID": new_id()}
     response = Client().get(DOOR, ids)
@@ -204,13 +204,13 @@ def test_while_it_is_a_draft_there_a_link_only_previews(desk):
     assert not Enrolment.objects.exists()
 
 
-def test_a_link_with_prolifics_placeholders_only_previews(desk):
+def test_link_with_placeholders_opens_a_preview(desk):
     desk.publish()
     response = Client().get(publishing.PARAMETERS.join([DOOR, ""]))
     assert heading_of(response).startswith("Preview") and not Enrolment.objects.exists()
 
 
-def test_a_study_that_was_published_at_prolific_itself_lets_people_in_at_once(desk):
+def test_study_published_on_prolific_admits_at_once(desk):
     desk.draft()
     desk.standin.market.transition(desk.publication.prolific_id, "PUBLISH")
     Publication.objects.update(said_at=timezone.now() - timedelta(minutes=1))
@@ -218,14 +218,14 @@ def test_a_study_that_was_published_at_prolific_itself_lets_people_in_at_once(de
     assert desk.publication.status == "ACTIVE"
 
 
-def test_a_study_that_is_not_on_prolific_says_so(desk):
+def test_study_not_on_prolific_is_reported(desk):
     refused(Client().get(DOOR, {"PROLIFIC_PID": new_id()}), 403, "not on Prolific")
 
 
 # ---- arriving again --------------------------------------------------------------------------------
 
 
-def test_a_second_game_within_the_rest_is_told_when(desk):
+def test_refusal_within_the_rest_period_says_when_it_ends(desk):
     desk.study.most_participations, desk.study.rest_hours = None, 12
     desk.study.save()
     launch(desk.study)
@@ -237,7 +237,7 @@ def test_a_second_game_within_the_rest_is_told_when(desk):
     assert "come back in 12 hours" in text_of(response)
 
 
-def test_no_identifier_is_written_to_a_log(desk, caplog):
+def test_logs_contain_no_identifiers(desk, caplog):
     caplog.set_level(logging.DEBUG)
     desk.publish()
     worker = desk.worker()

@@ -1,4 +1,4 @@
-"""Many approvals and bonuses in one request: few calls, and whatever fails, nobody is paid twice or forgotten."""
+"""Many approvals and bonuses in one request: few calls, and whatever fails, everyone is paid exactly once."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_group_is_paid_in_one_request_of_each_kind(desk, workers):
     assert books.check() == []
 
 
-def test_groups_are_at_most_as_large_as_one_request_may_be():
+def test_groups_do_not_exceed_the_request_limit():
     rows = [
         LedgerRow(pk=n, study="s", recruiter="prolific", reason="base" if n % 2 else "bonus", state="approved")
         for n in range(2 * BULK + 20)
@@ -125,7 +125,7 @@ def test_killed_process_pays_nobody_twice(desk, workers, monkeypatch, method, wh
     assert unknown or payments(desk) == once_each(workers)
 
 
-def test_approvals_that_take_their_time_are_looked_up(desk, workers):
+def test_slow_approvals_are_looked_up(desk, workers):
     desk.standin.market.pays_late = True
     approve_due(desk)
     sweep()
@@ -151,7 +151,7 @@ def test_one_bonus_that_prolific_refuses_does_not_stop_the_others(desk, workers)
     assert max(payments(desk).values()) == 1
 
 
-def test_money_for_one_bonus_pays_one_and_says_why_the_others_failed(desk, workers):
+def test_money_for_one_bonus_pays_only_that_one(desk, workers):
     approve_due(desk)
     LedgerRow.objects.filter(reason="bonus").update(state="due")
     for _round in range(3):
@@ -169,7 +169,7 @@ def test_money_for_one_bonus_pays_one_and_says_why_the_others_failed(desk, worke
     assert [what for _who, what, _cents in desk.standin.market.paid].count("bonus") == 1
 
 
-def test_bonus_that_another_process_took_over_is_not_paid_with_the_group(desk, workers):
+def test_bonus_prepared_by_another_process_is_not_paid(desk, workers):
     payer = payer_of(desk.study.slug)
     orders = [worker.order("bonus") for worker in workers]
     payer.read(orders)
@@ -183,7 +183,7 @@ def test_bonus_that_another_process_took_over_is_not_paid_with_the_group(desk, w
     assert max(payments(desk).values()) == 1
 
 
-def test_group_that_was_told_is_never_told_again(desk, workers):
+def test_group_is_never_paid_twice(desk, workers):
     payer = payer_of(desk.study.slug)
     orders = [worker.order("bonus") for worker in workers]
     payer.prepare_all(orders)

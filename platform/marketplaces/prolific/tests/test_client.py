@@ -69,10 +69,10 @@ def test_malformed_answer_raises_marketplace_error(odd, monkeypatch, how):
         odd._object("GET", f"/{how}")
 
 
-def test_who_asks_for_patience_has_done_nothing(odd):
+def test_throttled_request_has_no_effect(odd):
     with pytest.raises(NotSent):
         odd._object("GET", "/throttled")
 
 
-def test_an_answer_is_read_to_its_end(odd):
+def test_whole_response_is_read(odd):
     assert odd._object("GET", "/fine") == {}

@@ -1,4 +1,4 @@
-"""Rejecting a submission, or asking for its return: Prolific is told once, and the ledger follows."""
+"""Rejecting a submission, or asking for its return: one request to Prolific, and the ledger is updated."""
 
 from __future__ import annotations
 
@@ -50,21 +50,21 @@ def there(desk, worker):
     return desk.standin.market.submissions[worker.submission.id]
 
 
-def test_whoever_is_rejected_is_owed_nothing_and_the_journal_says_why(desk, done):
+def test_rejection_writes_off_pay_and_records_the_reason(desk, done):
     assert set(deciding.reviewable(desk.publication)) == {done.person.pk}
     deciding.reject(desk.publication, done.person, **REASON)
     assert there(desk, done).status == "REJECTED" and states(done) == {"written_off"}
     for row in done.person.ledger.all():
-        assert row.postings.order_by("-number").first().why.startswith("Rejected at Prolific. Every answer was typed")
+        assert row.postings.order_by("-number").first().why.startswith("Rejected on Prolific. Every answer was typed")
     page = Client().get(done.person.get_absolute_url())
     assert "decided not to pay this" in text_of(page)
     assert not books.check(desk.study.slug)
-    with pytest.raises(NotPossible, match="does not await review"):
+    with pytest.raises(NotPossible, match="is not awaiting review"):
         deciding.reject(desk.publication, done.person, **REASON)
 
 
 @pytest.mark.parametrize("state", COMMITTED)
-def test_nobody_is_rejected_or_asked_while_money_is_committed(desk, done, state):
+def test_participant_with_approved_pay_is_not_rejected(desk, done, state):
     done.person.ledger.filter(reason="base").update(state=state)
     desk.standin.calls.clear()
     with pytest.raises(NotPossible, match="being paid"):
@@ -75,21 +75,21 @@ def test_nobody_is_rejected_or_asked_while_money_is_committed(desk, done, state)
 
 
 @pytest.mark.parametrize("kind", ["drop_after", "error_after"])
-def test_a_rejection_whose_answer_was_lost_is_seen_at_prolific(desk, done, kind):
+def test_rejection_with_lost_answer_is_found_on_prolific(desk, done, kind):
     desk.standin.misbehave(kind, DECIDING)
     deciding.reject(desk.publication, done.person, **REASON)
     assert there(desk, done).status == "REJECTED" and states(done) == {"written_off"}
 
 
 @pytest.mark.parametrize("kind", ["drop", "error", "throttle", "nonsense"])
-def test_a_rejection_that_was_not_taken_writes_nothing_off(desk, done, kind):
+def test_refused_rejection_writes_nothing_off(desk, done, kind):
     desk.standin.misbehave(kind, DECIDING)
     with pytest.raises(MarketplaceError):
         deciding.reject(desk.publication, done.person, **REASON)
     assert there(desk, done).status == "AWAITING REVIEW" and states(done) == {"due"}
 
 
-def test_what_is_owed_follows_a_rejection_made_at_prolific_itself(desk, done):
+def test_rejection_on_prolific_itself_updates_the_ledger(desk, done):
     there(desk, done).status = "REJECTED"
     ask(desk)
     assert states(done) == {"written_off"}
@@ -99,7 +99,7 @@ def test_what_is_owed_follows_a_rejection_made_at_prolific_itself(desk, done):
     assert states(done) == {"due", "written_off"}, "only news count"
 
 
-def test_a_rejection_that_prolific_takes_back_is_paid_once(desk, done):
+def test_rejection_undone_on_prolific_is_paid_once(desk, done):
     deciding.reject(desk.publication, done.person, **REASON)
     desk.standin.market._approve(there(desk, done))
     ask(desk)
@@ -108,7 +108,7 @@ def test_a_rejection_that_prolific_takes_back_is_paid_once(desk, done):
     assert paid(desk) == {"reward": 1, "bonus": 1} and not books.check(desk.study.slug)
 
 
-def test_what_was_written_off_for_another_reason_stays_so(desk, done):
+def test_other_write_offs_are_not_changed(desk, done):
     rows = list(done.person.ledger.values_list("pk", flat=True))
     ledger.write_off(study=desk.study.slug, rows=rows, who=None, reason="They asked for it.")
     deciding.reject(desk.publication, done.person, **REASON)
@@ -117,7 +117,7 @@ def test_what_was_written_off_for_another_reason_stays_so(desk, done):
     assert states(done) == {"written_off"}
 
 
-def test_somebody_is_asked_once_reads_why_and_may_return_their_place(desk, done):
+def test_return_is_requested_once_with_reasons(desk, done):
     assert deciding.may_be_asked(desk.publication) == {done.person.pk}
     deciding.ask_return(desk.publication, done.person, reasons=["You did not finish.", "<b>Sorry</b>"])
     (told,) = [call for call in desk.standin.calls if call.path.endswith("/request-return/")]
@@ -128,14 +128,14 @@ def test_somebody_is_asked_once_reads_why_and_may_return_their_place(desk, done)
     with pytest.raises(NotPossible, match="already"):
         deciding.ask_return(desk.publication, done.person, reasons=["Again."])
     (found,) = differences(desk.publication)
-    assert "asked to return their place" in found.advice
+    assert "asked to return their submission" in found.advice
     desk.standin.market.give_back(done.submission.id)
     ask(desk)
     assert not deciding.reviewable(desk.publication)
 
 
 @pytest.mark.parametrize("kind", ["drop_after", "error_after", "nonsense", "drop", "error", "throttle"])
-def test_an_asking_whose_answer_was_lost_is_looked_up_and_never_repeated(desk, done, kind):
+def test_return_request_with_lost_answer_is_not_repeated(desk, done, kind):
     desk.standin.misbehave(kind, ASKING)
     arrived = kind in ("drop_after", "error_after")
     if arrived:

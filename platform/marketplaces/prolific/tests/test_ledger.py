@@ -1,4 +1,4 @@
-"""The ledger pays through Prolific: whatever fails at any step, nobody is paid twice or forgotten."""
+"""The ledger pays through Prolific: whatever step fails, everyone is paid exactly once."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def paid(desk) -> Counter[str]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("step", STEPS)
-def test_one_failure_at_a_step_costs_nothing_but_time(desk, step, kind):
+def test_single_failure_only_delays_payment(desk, step, kind):
     desk.publish()
     worker = desk.worker()
     worker.finish()
@@ -75,7 +75,7 @@ def test_one_failure_at_a_step_costs_nothing_but_time(desk, step, kind):
         (lambda market, one: setattr(one, "status", "REJECTED"), "was rejected"),
     ],
 )
-def test_who_is_not_prolifics_is_not_paid_and_the_ledger_says_why(desk, action, says):
+def test_invalid_submission_is_not_paid_and_explained(desk, action, says):
     desk.publish()
     worker = desk.worker()
     worker.finish()
@@ -87,7 +87,7 @@ def test_who_is_not_prolifics_is_not_paid_and_the_ledger_says_why(desk, action, 
     assert not desk.standin.market.paid and not list(books.check(desk.study.slug))
 
 
-def test_who_has_not_submitted_waits_and_is_paid_when_they_have(desk):
+def test_participant_is_paid_once_they_submit(desk):
     desk.publish()
     worker = desk.worker()
     worker.finish()

@@ -41,40 +41,40 @@ def said(response) -> str:
     return text_of(response)
 
 
-def test_from_the_form_to_a_published_study(desk, owner):
+def test_study_is_offered_published_and_stopped(desk, owner):
     form = owner.get(at("of", desk.study.pk))
     assert "Create draft" in said(form) and "1.00 USD" in said(form) and not desk.standin.market.studies
     made = owner.post(at("of", desk.study.pk), {**OFFER, "project": desk.standin.market.project}, follow=True)
-    assert "The draft is at Prolific" in said(made)
+    assert "The draft is on Prolific" in said(made)
     key = desk.publication.pk
     price = owner.get(at("publish", key))
     assert "28.00 USD" in said(price) and "10000.00 USD" in said(price) and "nobody is paid" in said(price)
     assert desk.publication.status == "UNPUBLISHED"
-    assert "workers see it" in said(owner.post(at("publish", key), follow=True))
+    assert "can now see the study" in said(owner.post(at("publish", key), follow=True))
     assert "More places" in said(owner.post(at("pause", key), follow=True))
-    assert "Workers can begin again" in said(owner.post(at("resume", key), follow=True))
-    assert "It has 25 places now" in said(owner.post(at("places", key), {"places": "25"}, follow=True))
-    assert "can only be added" in said(owner.post(at("places", key), {"places": "3"}, follow=True))
-    assert "nobody can begin" in said(owner.post(at("stop", key), follow=True))
+    assert "new participants can start again" in said(owner.post(at("resume", key), follow=True))
+    assert "The study now has 25 places" in said(owner.post(at("places", key), {"places": "25"}, follow=True))
+    assert "can only add places" in said(owner.post(at("places", key), {"places": "3"}, follow=True))
+    assert "Stopped: no new participants" in said(owner.post(at("stop", key), follow=True))
     actions = Record.objects.filter(of_kind="studies.study").order_by("pk").values_list("action", flat=True)
     expected = ["made", "launched", "paused", "resumed", "changed", "stopped"]
     assert [action for action in actions if action in expected] == expected
 
 
-def test_a_reward_that_is_no_longer_the_base_pay_is_told_of(desk, owner):
+def test_reward_that_differs_from_base_pay_is_reported(desk, owner):
     page = at("change", desk.publish().pk)
     assert "launched again" not in said(owner.get(page))
     building.launch_with(desk.study, base="2.00")
     assert "base pay of 2.00 USD, but Prolific pays" in said(owner.get(page))
 
 
-def test_a_mistake_in_the_form_is_named_and_makes_nothing(desk, owner):
+def test_invalid_form_is_reported_and_creates_nothing(desk, owner):
     page = owner.post(at("of", desk.study.pk), {**OFFER, "places": "0", "devices": []})
     assert "greater than or equal to 1" in said(page) and "This field is required" in said(page)
     assert not desk.standin.market.studies and not Publication.objects.exists()
 
 
-def test_only_those_who_may_use_the_account_spend_its_money(desk, sign_in):
+def test_spending_requires_a_role_in_the_account(desk, sign_in):
     without = sign_in(study=Role.OWNER, account_part=None)
     viewer = sign_in(study=Role.OWNER, account_part=Role.VIEWER)
     for client in (without, viewer):
@@ -88,14 +88,14 @@ def test_only_those_who_may_use_the_account_spend_its_money(desk, sign_in):
     assert "Publish …" not in said(without.get(at("change", key)))
 
 
-def test_an_editor_neither_stops_nor_rejects(desk, sign_in):
+def test_editors_can_neither_stop_nor_reject(desk, sign_in):
     editor = sign_in(study=Role.EDITOR, account_part=Role.EDITOR)
     key = desk.publish().pk
     assert editor.post(at("stop", key)).status_code == 403
     assert editor.post(at("forget", key)).status_code == 403
 
 
-def test_looking_changes_nothing_at_prolific_or_here(desk, owner):
+def test_viewing_changes_nothing(desk, owner):
     key = desk.draft().pk
     desk.standin.calls.clear()
     for name in ("change", "publish", "of"):
@@ -107,7 +107,7 @@ def test_looking_changes_nothing_at_prolific_or_here(desk, owner):
 
 
 @pytest.mark.parametrize("kind", ["drop", "error", "nonsense", "throttle"])
-def test_an_error_in_any_action_is_shown_and_can_be_retried(desk, owner, kind):
+def test_error_of_an_action_is_shown_and_can_be_retried(desk, owner, kind):
     key = desk.draft().pk
     steps = [("publish", {}), ("pause", {}), ("resume", {}), ("places", {"places": "30"}), ("refresh", {})]
     for name, typed in steps:
@@ -121,29 +121,29 @@ def test_an_error_in_any_action_is_shown_and_can_be_retried(desk, owner, kind):
     assert owner.get(at("publish", key)).status_code in (200, 302)
 
 
-def test_a_lost_answer_leads_to_a_page_that_looks_for_it(desk, owner):
+def test_lost_answer_leads_to_a_page_that_finds_the_draft(desk, owner):
     desk.standin.misbehave("drop_after", "POST /api/v1/studies/$")
     page = owner.post(at("of", desk.study.pk), {**OFFER, "project": desk.standin.market.project}, follow=True)
     assert "closed the connection" in said(page) and "Find on Prolific" in said(page)
-    assert "Found: the draft is at Prolific" in said(owner.post(at("find", desk.publication.pk), follow=True))
+    assert "Found: the draft is on Prolific" in said(owner.post(at("find", desk.publication.pk), follow=True))
     assert len(desk.standin.market.studies) == 1
 
 
-def test_a_draft_that_was_deleted_at_prolific_can_be_made_again(desk, owner):
+def test_draft_deleted_on_prolific_can_be_created_again(desk, owner):
     key = desk.draft().pk
-    assert "still at Prolific" in said(owner.post(at("forget", key), follow=True))
+    assert "still on Prolific" in said(owner.post(at("forget", key), follow=True))
     desk.standin.market.studies.clear()
-    assert "can be offered again" in said(owner.post(at("forget", key), follow=True))
+    assert "You can create a new one" in said(owner.post(at("forget", key), follow=True))
     assert not Publication.objects.exists()
 
 
-def test_what_is_missing_before_it_can_be_offered_is_named(desk, owner):
+def test_missing_requirements_are_reported(desk, owner):
     Recruitment.objects.all().delete()
     page = owner.get(at("of", desk.study.pk))
-    assert "Choose the account" in said(page) and "Create draft" not in said(page)
+    assert "choose the Prolific account" in said(page) and "Create draft" not in said(page)
 
 
-def test_rejecting_wants_a_reason_and_a_decision(desk, owner):
+def test_rejection_requires_a_reason_and_confirmation(desk, owner):
     desk.publish()
     worker = desk.worker()
     person = worker.arrive()
@@ -166,7 +166,7 @@ def test_rejecting_wants_a_reason_and_a_decision(desk, owner):
     assert Record.objects.get(action="rejected").details["category"] == "NO_CODE"
 
 
-def test_somebody_is_asked_to_return_their_place_with_a_reason(desk, owner):
+def test_return_request_requires_a_reason(desk, owner):
     desk.publish()
     worker = desk.worker()
     person = worker.finish()
@@ -181,14 +181,14 @@ def test_somebody_is_asked_to_return_their_place_with_a_reason(desk, owner):
     there = desk.standin.market.submissions[worker.submission.id]
     assert not there.return_requested and not Record.objects.filter(action="return_asked").exists()
     given = {"reasons": ["You did not finish the study."], "other": "<i>Thank you all the same.</i>"}
-    assert "Prolific has asked them" in said(owner.post(page, given, follow=True))
+    assert "to return their submission" in said(owner.post(page, given, follow=True))
     assert there.return_reasons == ["You did not finish the study.", "<i>Thank you all the same.</i>"]
     assert Record.objects.get(action="return_asked").details["person"] == person.pseudonym
     shown = said(owner.get(at("change", key)))
-    assert "Ask to return …" not in shown and "asked to return their place" in shown
+    assert "Ask to return …" not in shown and "asked to return their submission" in shown
 
 
-def test_no_page_shows_an_identifier_or_the_token(desk, owner):
+def test_pages_show_no_identifier_or_token(desk, owner):
     desk.publish()
     workers = [desk.worker() for _i in range(3)]
     workers[0].finish()

@@ -56,7 +56,7 @@ def test_base_and_bonus_are_paid_once(desk, payer, done):
     assert paid(desk, done, "base") == [100] and paid(desk, done, "bonus") == [int(bonus.amount * 100)]
 
 
-def test_whoever_asks_again_pays_nobody_twice(desk, payer, done):
+def test_repeated_payment_requests_pay_once(desk, payer, done):
     base, bonus = done.order("base"), done.order("bonus")
     for _i in range(3):
         assert payer.pay(base).outcome == Outcome.CONFIRMED
@@ -68,7 +68,7 @@ def test_whoever_asks_again_pays_nobody_twice(desk, payer, done):
 
 
 @pytest.mark.parametrize("kind", ["drop_after", "error_after"])
-def test_a_bonus_whose_answer_was_lost_is_seen_at_prolific(desk, payer, done, kind):
+def test_bonus_with_lost_answer_is_found_on_prolific(desk, payer, done, kind):
     bonus = done.order("bonus")
     payer.prepare(bonus)
     desk.standin.misbehave(kind, PAYING)
@@ -79,19 +79,19 @@ def test_a_bonus_whose_answer_was_lost_is_seen_at_prolific(desk, payer, done, ki
     assert len(paid(desk, done, "bonus")) == 1
 
 
-def test_a_bonus_that_nobody_can_see_is_unclear_and_never_sent_again(desk, payer, done):
+def test_missing_bonus_is_unclear_and_never_sent_again(desk, payer, done):
     bonus = done.order("bonus")
     payer.prepare(bonus)
     desk.standin.misbehave("drop", PAYING)
     with pytest.raises(Unreachable):
         payer.pay(bonus)
     told = payer.look_up(bonus)
-    assert told.outcome == Outcome.UNCLEAR and "Please check there yourself" in told.reason
+    assert told.outcome == Outcome.UNCLEAR and "Please check on Prolific yourself" in told.reason
     assert payer.pay(bonus).outcome == Outcome.UNCLEAR
     assert not paid(desk, done, "bonus")
 
 
-def test_a_bonus_that_a_person_looked_up_and_found_unpaid_is_set_up_anew(desk, payer, done):
+def test_bonus_found_unpaid_is_prepared_again(desk, payer, done):
     bonus = done.order("bonus")
     first = payer.prepare(bonus)
     desk.standin.misbehave("drop", PAYING)
@@ -102,7 +102,7 @@ def test_a_bonus_that_a_person_looked_up_and_found_unpaid_is_set_up_anew(desk, p
     assert len(paid(desk, done, "bonus")) == 1
 
 
-def test_a_bonus_that_was_paid_after_all_is_not_set_up_anew(desk, payer, done):
+def test_bonus_paid_after_all_is_not_prepared_again(desk, payer, done):
     bonus = done.order("bonus")
     first = payer.prepare(bonus)
     desk.standin.misbehave("drop_after", PAYING)
@@ -113,7 +113,7 @@ def test_a_bonus_that_was_paid_after_all_is_not_set_up_anew(desk, payer, done):
     assert len(paid(desk, done, "bonus")) == 1
 
 
-def test_a_bonus_that_takes_its_time_is_sent_and_then_confirmed(desk, payer, done):
+def test_slow_bonus_is_sent_and_then_confirmed(desk, payer, done):
     desk.standin.market.pays_late = True
     bonus = done.order("bonus")
     payer.prepare(bonus)
@@ -123,7 +123,7 @@ def test_a_bonus_that_takes_its_time_is_sent_and_then_confirmed(desk, payer, don
     assert payer.look_up(bonus).outcome == Outcome.CONFIRMED
 
 
-def test_a_bonus_that_was_taken_and_that_a_person_found_unpaid_is_set_up_anew(desk, payer, done):
+def test_accepted_bonus_found_unpaid_is_prepared_again(desk, payer, done):
     market, bonus = desk.standin.market, done.order("bonus")
     market.pays_late = True
     first = payer.prepare(bonus)
@@ -136,7 +136,7 @@ def test_a_bonus_that_was_taken_and_that_a_person_found_unpaid_is_set_up_anew(de
     assert len(paid(desk, done, "bonus")) == 1
 
 
-def test_whoever_prepares_slowly_lets_nobody_tell_it_again(desk, payer, done, monkeypatch):
+def test_slow_preparation_does_not_pay_twice(desk, payer, done, monkeypatch):
     bonus = done.order("bonus")
     payer.prepare(bonus)
     desk.standin.misbehave("drop", PAYING)
@@ -156,7 +156,7 @@ def test_whoever_prepares_slowly_lets_nobody_tell_it_again(desk, payer, done, mo
     assert len(paid(desk, done, "bonus")) == 1
 
 
-def test_a_bonus_paid_by_hand_at_prolific_is_not_taken_for_ours(desk, payer, done):
+def test_bonus_paid_by_hand_is_not_taken_for_ours(desk, payer, done):
     bonus = done.order("bonus")
     desk.standin.market.submissions[done.submission.id].bonuses.append(int(bonus.amount * 100))
     payer.prepare(bonus)
@@ -167,18 +167,18 @@ def test_a_bonus_paid_by_hand_at_prolific_is_not_taken_for_ours(desk, payer, don
 
 
 @pytest.mark.parametrize("reason", ["base", "bonus"])
-def test_what_prolific_takes_no_call_for_now_is_asked_for_again(desk, payer, done, reason):
+def test_throttled_call_is_repeated(desk, payer, done, reason):
     order = done.order(reason)
     payer.prepare(order)
     desk.standin.misbehave("throttle", PAYING if reason == "bonus" else APPROVING)
-    with pytest.raises(Unreachable, match="too often"):
+    with pytest.raises(Unreachable, match="too many requests"):
         payer.pay(order)
     assert payer.look_up(order).outcome == Outcome.NOT_FOUND
     assert payer.pay(order).outcome in (Outcome.SENT, Outcome.CONFIRMED)
     assert len(paid(desk, done, reason)) == 1
 
 
-def test_a_bonus_that_was_refused_can_be_paid_later(desk, payer, done):
+def test_refused_bonus_can_be_paid_later(desk, payer, done):
     bonus, balance = done.order("bonus"), desk.standin.market.balance
     payer.prepare(bonus)
     desk.standin.market.balance = 0
@@ -203,7 +203,7 @@ def test_failed_preparation_moves_no_money(desk, payer, done, kind):
 
 
 @pytest.mark.parametrize("kind", ["drop_after", "error_after"])
-def test_an_approval_whose_answer_was_lost_is_looked_up(desk, payer, done, kind):
+def test_approval_with_lost_answer_is_looked_up(desk, payer, done, kind):
     base = done.order("base")
     desk.standin.misbehave(kind, APPROVING)
     with pytest.raises(Unreachable):
@@ -213,7 +213,7 @@ def test_an_approval_whose_answer_was_lost_is_looked_up(desk, payer, done, kind)
 
 
 @pytest.mark.parametrize("kind", ["drop", "error"])
-def test_an_approval_that_was_not_taken_is_not_found_and_can_be_sent_again(desk, payer, done, kind):
+def test_lost_approval_request_can_be_sent_again(desk, payer, done, kind):
     base = done.order("base")
     desk.standin.misbehave(kind, APPROVING)
     with pytest.raises(Unreachable):
@@ -223,7 +223,7 @@ def test_an_approval_that_was_not_taken_is_not_found_and_can_be_sent_again(desk,
 
 
 @pytest.mark.parametrize("kind", ["drop", "error", "nonsense", "throttle"])
-def test_nothing_is_known_while_prolific_does_not_answer_sensibly(desk, payer, done, kind):
+def test_malformed_answer_leaves_the_status_unknown(desk, payer, done, kind):
     base = done.order("base")
     for ask in (payer.assignment_status, payer.look_up):
         desk.standin.misbehave(kind, LOOKING)
@@ -235,7 +235,7 @@ def test_nothing_is_known_while_prolific_does_not_answer_sensibly(desk, payer, d
         payer.balance()
 
 
-def test_every_assignment_status(desk, payer, done):
+def test_assignment_status_of_every_submission_status(desk, payer, done):
     base, market = done.order("base"), desk.standin.market
     said = {
         "RESERVED": AssignmentStatus.WORKING,
@@ -256,13 +256,13 @@ def test_every_assignment_status(desk, payer, done):
         payer.assignment_status(base)
 
 
-def test_a_submission_that_prolific_does_not_have_is_unknown(payer, done):
+def test_submission_missing_on_prolific_is_unknown(payer, done):
     invented = replace(done.order("base"), details={"SESSION_ID": new_id()})
     assert payer.assignment_status(invented) == AssignmentStatus.UNKNOWN
     assert payer.assignment_status(replace(invented, details={})) != AssignmentStatus.SUBMITTED
 
 
-def test_another_workers_submission_is_somebody_elses(desk, payer, done):
+def test_submission_of_another_participant_is_recognised(desk, payer, done):
     other = desk.worker()
     order = replace(done.order("base"), details={"SESSION_ID": other.submission.id})
     assert payer.assignment_status(order) == AssignmentStatus.SOMEBODY_ELSE
@@ -270,14 +270,14 @@ def test_another_workers_submission_is_somebody_elses(desk, payer, done):
     assert payer.assignment_status(done.order("base")) == AssignmentStatus.SOMEBODY_ELSE
 
 
-def test_only_the_published_reward_is_paid_as_base(desk, payer, done):
+def test_only_the_published_reward_is_paid_as_base_pay(desk, payer, done):
     told = payer.pay(done.order("base", amount="2.00"))
     assert told.outcome == Outcome.REFUSED and "1.00" in told.reason
     assert payer.pay(replace(done.order("base"), currency="GBP")).outcome == Outcome.REFUSED
     assert not desk.standin.market.paid
 
 
-def test_somebody_who_has_not_submitted_cannot_be_approved(desk, payer):
+def test_unsubmitted_participant_cannot_be_approved(desk, payer):
     worker = desk.worker()
     worker.finish()
     told = payer.pay(worker.order("base"))
@@ -286,11 +286,11 @@ def test_somebody_who_has_not_submitted_cannot_be_approved(desk, payer):
     assert payer.pay(worker.order("base")).outcome == Outcome.CONFIRMED
 
 
-def test_the_fee_is_what_prolific_takes(desk, payer, done):
+def test_fee_is_what_prolific_charges(desk, payer, done):
     assert payer.fee(done.order("bonus", amount="1.00")) == Decimal("0.40")
     assert payer.balance() == (Decimal("9972.00"), "USD")
 
 
-def test_a_study_that_is_not_on_prolific_pays_nobody(db):
+def test_study_not_on_prolific_pays_nobody(db):
     with pytest.raises(Unreachable, match="not on Prolific"):
         payers.method_of("prolific").payer("no-such-study")

@@ -1,4 +1,4 @@
-"""A study is created on Prolific once, whatever happens to the responses, and says the same there as here."""
+"""A study is created on Prolific once, even if responses are lost, and shows the same details there as here."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAKE = "POST /api/v1/studies/$"
 TURN = "transition"
 
 
-def test_the_draft_says_what_the_study_says(desk):
+def test_draft_has_the_details_of_the_study(desk):
     publication = desk.draft()
     (told,) = desk.standin.market.studies.values()
     assert told["id"] == publication.prolific_id and told["status"] == publication.status == "UNPUBLISHED"
@@ -44,7 +44,7 @@ def test_the_draft_says_what_the_study_says(desk):
     assert told["maximum_allowed_time"] >= desk.study.minutes
 
 
-def test_no_code_lets_prolific_pay_by_itself(desk):
+def test_no_code_makes_prolific_pay_automatically(desk):
     desk.draft()
     (told,) = desk.standin.market.studies.values()
     everything = {action["action"] for code in told["completion_codes"] for action in code["actions"]}
@@ -52,7 +52,7 @@ def test_no_code_lets_prolific_pay_by_itself(desk):
 
 
 @pytest.mark.parametrize("kind", ["drop_after", "error_after"])
-def test_a_lost_answer_to_making_it_is_found_again_and_nothing_made_twice(desk, kind):
+def test_draft_with_lost_answer_is_found_and_not_duplicated(desk, kind):
     desk.standin.misbehave(kind, MAKE)
     with pytest.raises(Unclear):
         desk.draft()
@@ -65,7 +65,7 @@ def test_a_lost_answer_to_making_it_is_found_again_and_nothing_made_twice(desk, 
 
 
 @pytest.mark.parametrize("kind", ["drop", "error", "nonsense"])
-def test_where_nothing_was_made_it_can_be_made_after_looking(desk, kind):
+def test_missing_draft_can_be_created_again(desk, kind):
     desk.standin.misbehave(kind, MAKE)
     with pytest.raises(Unclear):
         desk.draft()
@@ -74,7 +74,7 @@ def test_where_nothing_was_made_it_can_be_made_after_looking(desk, kind):
     assert len(desk.standin.market.studies) == 1
 
 
-def test_whoever_looks_while_it_is_being_made_forgets_nothing(desk):
+def test_draft_being_created_is_not_forgotten(desk):
     desk.draft()
     Publication.objects.update(status="MAKING", prolific_id="")
     with pytest.raises(NotPossible, match="being created"):
@@ -83,7 +83,7 @@ def test_whoever_looks_while_it_is_being_made_forgets_nothing(desk):
     assert publishing.find_again(desk.publication)
 
 
-def test_a_refusal_says_why_and_leaves_nothing_behind(desk):
+def test_refusal_is_explained_and_leaves_nothing_behind(desk):
     with pytest.raises(Refused, match="reward is too low"):
         Study.objects.filter(pk=desk.study.pk).update(base="0.05")
         desk.study.refresh_from_db()
@@ -94,7 +94,7 @@ def test_a_refusal_says_why_and_leaves_nothing_behind(desk):
     assert not Publication.objects.exists() and not desk.standin.market.studies
 
 
-def test_an_interface_that_is_not_there_leaves_nothing_behind(desk):
+def test_unreachable_api_leaves_nothing_behind(desk):
     desk.standin.close()
     with pytest.raises(NotSent, match="cannot be reached"):
         desk.draft()
@@ -103,7 +103,7 @@ def test_an_interface_that_is_not_there_leaves_nothing_behind(desk):
 
 def test_throttling_leaves_nothing_behind(desk):
     desk.standin.misbehave("throttle", MAKE)
-    with pytest.raises(NotSent, match="too often"):
+    with pytest.raises(NotSent, match="too many requests"):
         desk.draft()
     assert not Publication.objects.exists() and desk.draft().is_there
 
@@ -111,12 +111,12 @@ def test_throttling_leaves_nothing_behind(desk):
 @pytest.mark.parametrize(
     ("fields", "says"),
     [
-        ({"status": "draft"}, "Launch the study first"),
+        ({"status": "draft"}, "First launch the study"),
         ({"entry": "codes"}, "another way"),
         ({"purpose": "demo"}, "trial"),
     ],
 )
-def test_what_is_not_ready_is_not_published(desk, fields, says):
+def test_unready_study_is_not_published(desk, fields, says):
     Study.objects.filter(pk=desk.study.pk).update(**fields)
     desk.study.refresh_from_db()
     with pytest.raises(NotPossible, match=says):
@@ -124,7 +124,7 @@ def test_what_is_not_ready_is_not_published(desk, fields, says):
     assert not desk.standin.calls
 
 
-def test_what_people_meet_counts_and_not_what_the_draft_says_by_now(account):
+def test_launched_version_determines_the_offer(account):
     launched = building.new_study(entry="prolific", slug="trial", purpose="pilot")
     Recruitment.objects.create(study=launched, account=account)
     Study.objects.update(purpose="study")
@@ -132,20 +132,20 @@ def test_what_people_meet_counts_and_not_what_the_draft_says_by_now(account):
         publishing.refuse_unready(Study.objects.get())
 
 
-def test_pay_in_another_currency_is_refused(desk):
+def test_different_currency_is_refused(desk):
     desk.standin.market.currency = "GBP"
     with pytest.raises(NotPossible, match=r"USD.*GBP"):
         desk.draft()
 
 
-def test_the_price_has_fees_and_the_balance(desk):
+def test_price_includes_fees_and_shows_the_balance(desk):
     desk.draft(places=10)
     price = publishing.price_of(desk.publication)
     assert price.total == Decimal("14.00") and price.balance == Decimal("10000.00") and price.covered
     assert price.hourly == Decimal("6.00") and price.bonuses == Decimal("14.00")
 
 
-def test_publishing_is_done_once_even_when_its_answer_is_lost(desk):
+def test_publishing_with_lost_answer_happens_once(desk):
     desk.draft()
     desk.standin.misbehave("drop_after", TURN)
     publishing.publish(desk.publication)
@@ -154,7 +154,7 @@ def test_publishing_is_done_once_even_when_its_answer_is_lost(desk):
     assert sum(call.path.endswith("/transition/") for call in desk.standin.calls) == 1
 
 
-def test_publishing_that_was_not_taken_can_be_tried_again(desk):
+def test_failed_publishing_can_be_repeated(desk):
     desk.draft()
     desk.standin.misbehave("error", TURN)
     with pytest.raises(Unclear):
@@ -164,7 +164,7 @@ def test_publishing_that_was_not_taken_can_be_tried_again(desk):
     assert desk.publication.status == "ACTIVE"
 
 
-def test_without_money_nothing_is_published_and_it_says_so(desk):
+def test_insufficient_balance_prevents_publishing(desk):
     desk.standin.market.balance = 100
     desk.draft()
     with pytest.raises(Refused, match="Insufficient funds"):
@@ -172,20 +172,20 @@ def test_without_money_nothing_is_published_and_it_says_so(desk):
     assert desk.publication.status == "UNPUBLISHED"
 
 
-def test_pausing_going_on_stopping_and_more_places(desk):
+def test_pausing_resuming_stopping_and_adding_places(desk):
     desk.publish(places=5)
     publishing.pause(desk.publication)
     assert desk.publication.status == "PAUSED"
     publishing.resume(desk.publication)
     publishing.set_places(desk.publication, 8)
     assert desk.publication.places == 8 and desk.publication.status == "ACTIVE"
-    with pytest.raises(NotPossible, match="can only be added"):
+    with pytest.raises(NotPossible, match="can only add places"):
         publishing.set_places(desk.publication, 8)
     publishing.stop(desk.publication)
     assert desk.publication.status == "AWAITING REVIEW"
 
 
-def test_more_places_said_twice_are_added_once(desk):
+def test_repeated_request_adds_places_once(desk):
     desk.publish(places=5)
     desk.standin.misbehave("drop_after", "PATCH")
     with pytest.raises(Unclear):
@@ -196,9 +196,9 @@ def test_more_places_said_twice_are_added_once(desk):
     assert desk.standin.market.balance == 1_000_000 - 8 * 140
 
 
-def test_trying_the_account_tells_the_balance_and_no_key(account, standin):
+def test_connection_test_shows_the_balance_and_no_token(account, standin):
     assert kinds.get("prolific").check(account) == (
-        "Prolific accepts the token. To be spent: “Stand-in workspace” has 10000.00 USD."
+        "Prolific accepts the token. Balance: “Stand-in workspace” has 10000.00 USD."
     )
     account.keep_credentials({"token": "wrong-token"})
     with pytest.raises(MarketplaceError, match="does not accept") as told:
@@ -209,7 +209,7 @@ def test_trying_the_account_tells_the_balance_and_no_key(account, standin):
 @pytest.mark.parametrize(
     "nonsense", [{"total_cost": 10**11}, {"total_cost": "free"}, {"id": "f" * 24}, {"id": "f" * 100}, {"status": 7}]
 )
-def test_nonsense_about_a_study_changes_nothing(desk, nonsense):
+def test_malformed_study_data_changes_nothing(desk, nonsense):
     publication = desk.publish()
     kept = Publication.objects.values().get()
     there = desk.standin.market.study(publication.prolific_id)
@@ -222,7 +222,7 @@ def test_nonsense_about_a_study_changes_nothing(desk, nonsense):
     assert {**Publication.objects.values().get(), "said_at": None} == {**kept, "said_at": None}
 
 
-def test_places_that_cannot_be_are_passed_over(desk):
+def test_invalid_number_of_places_is_ignored(desk):
     publication = desk.publish(places=5)
     there = desk.standin.market.study(publication.prolific_id)
     desk.standin.market.shown = lambda study: {**there, "total_available_places": 10**30}
@@ -230,7 +230,7 @@ def test_places_that_cannot_be_are_passed_over(desk):
     assert desk.publication.places == 5
 
 
-def test_what_prolific_says_in_an_error_names_nobody(desk):
+def test_error_messages_contain_no_identifiers(desk):
     publication = desk.draft()
     desk.standin.market.studies[publication.prolific_id]["status"] = f"ODD {'a1' * 12}"
     with pytest.raises(MarketplaceError) as told:

@@ -1,4 +1,4 @@
-"""The stand-in: participants' pages, its own refusals, and how it is started."""
+"""The stand-in: participants' pages, requests that it refuses, and its start."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def ask(standin: StandIn, method: str, path: str, **fields) -> httpx.Response:
     )
 
 
-def test_a_worker_finds_starts_and_ends_a_study(standin, study):
+def test_participant_starts_and_completes_a_study(standin, study):
     with httpx.Client(base_url=standin.address) as worker:
         assert "No study is published" in worker.get("/").text
         standin.market.transition(study, "PUBLISH")
@@ -51,13 +51,13 @@ def test_a_worker_finds_starts_and_ends_a_study(standin, study):
         assert worker.post(f"/studies/{study}/start").status_code == 400
 
 
-def test_places_are_not_given_twice(standin, study):
+def test_places_are_given_once(standin, study):
     standin.market.transition(study, "PUBLISH")
     answers = [httpx.post(f"{standin.address}/studies/{study}/start").status_code for _i in range(2)]
     assert answers == [303, 400]
 
 
-def test_errors_have_prolifics_shape(standin, study):
+def test_errors_have_prolifics_format(standin, study):
     assert httpx.get(f"{standin.address}/api/v1/users/me/").status_code == 401
     wrong = ask(standin, "POST", "/studies/", name="x")
     assert wrong.status_code == 400 and set(wrong.json()["error"]) == {"status", "error_code", "title", "detail"}
@@ -66,7 +66,7 @@ def test_errors_have_prolifics_shape(standin, study):
     assert ask(standin, "POST", f"/studies/{study}/transition/", action="START").status_code == 400
 
 
-def test_a_return_is_asked_for_with_reasons_and_the_worker_reads_them(standin, study):
+def test_return_request_shows_its_reasons(standin, study):
     standin.market.transition(study, "PUBLISH")
     with httpx.Client(base_url=standin.address) as worker:
         worker.post(f"/studies/{study}/start")
@@ -94,7 +94,7 @@ def test_paying_a_bonus_twice_pays_twice(standin, study):
     assert submission.bonuses == [50, 50]
 
 
-def test_it_starts_from_the_command_line_and_ends_when_told():
+def test_command_starts_and_stops_the_stand_in():
     command = [sys.executable, "-m", "marketplaces.prolific.standin", "--port", "0", "--misbehave", "error:balance"]
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'platform'}{os.pathsep}{ROOT}"}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)

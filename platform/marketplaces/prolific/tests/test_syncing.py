@@ -38,7 +38,7 @@ def said(desk) -> dict[str, str]:
     return {one.who: one.what for one in differences(desk.publication)}
 
 
-def test_a_returned_place_is_free_again_and_the_person_is_told(desk):
+def test_returned_place_is_free_and_the_page_says_so(desk):
     desk.publish()
     worker = desk.worker()
     person = worker.arrive()
@@ -51,10 +51,10 @@ def test_a_returned_place_is_free_again_and_the_person_is_told(desk):
     from django.test import Client
 
     page = Client().get(again["location"])
-    assert "You returned this assignment" in text_of(page) and "nothing more for you to do" in text_of(page)
+    assert "You returned this assignment" in text_of(page) and "do not need to do anything else" in text_of(page)
 
 
-def test_who_ran_out_of_time_there_ends_here_unless_they_are_playing(desk):
+def test_timed_out_participants_end_unless_they_are_playing(desk):
     desk.publish()
     gone, playing = desk.worker(), desk.worker()
     for worker in (gone, playing):
@@ -63,10 +63,10 @@ def test_who_ran_out_of_time_there_ends_here_unless_they_are_playing(desk):
     Enrolment.objects.filter(pk=gone.person.pk).update(last_seen_at=timezone.now() - timedelta(minutes=5))
     ask(desk)
     assert gone.person.state == State.TIMED_OUT and not playing.person.ended
-    assert said(desk) == {playing.person.pseudonym: "Ran out of time on Prolific, and is still playing here."}
+    assert said(desk) == {playing.person.pseudonym: "Timed out on Prolific, but is still playing here."}
 
 
-def test_asking_again_changes_nothing_more(desk):
+def test_repeated_sync_changes_nothing(desk):
     desk.publish()
     worker = desk.worker()
     worker.finish()
@@ -78,7 +78,7 @@ def test_asking_again_changes_nothing_more(desk):
     assert counted(desk.publication) == [("awaiting review", 1)] and not differences(desk.publication)
 
 
-def test_what_is_no_news_costs_no_more_for_more_people(desk):
+def test_unchanged_submissions_need_no_more_queries(desk):
     desk.publish()
     queries = []
     for number in range(4):
@@ -94,7 +94,7 @@ def test_what_is_no_news_costs_no_more_for_more_people(desk):
     assert not [sql for sql in queries[1] if "prolific_submission" in sql and not sql.startswith("SELECT")]
 
 
-def test_who_ran_out_of_time_and_goes_on_is_looked_at_again_each_time(desk):
+def test_timed_out_player_is_checked_at_every_sync(desk):
     desk.publish()
     worker = desk.worker()
     worker.arrive()
@@ -106,16 +106,16 @@ def test_who_ran_out_of_time_and_goes_on_is_looked_at_again_each_time(desk):
     assert worker.person.state == State.TIMED_OUT
 
 
-def test_every_page_of_the_list_is_read(desk, monkeypatch):
+def test_all_pages_of_the_list_are_read(desk, monkeypatch):
     monkeypatch.setattr(client, "PAGE", 3)
     desk.publish()
     for _i in range(8):
         desk.worker()
     ask(desk)
-    assert counted(desk.publication) == [("taking part", 8)]
+    assert counted(desk.publication) == [("in progress", 8)]
 
 
-def test_every_difference_is_named_and_nobody_identified(desk):
+def test_differences_are_listed_without_identifiers(desk):
     desk.publish(requires_signature=False)
     early, shared, slow, nocode, late = (desk.worker() for _i in range(5))
     early.arrive()
@@ -139,14 +139,14 @@ def test_every_difference_is_named_and_nobody_identified(desk):
     )
     ask(desk)
     found = said(desk)
-    assert found.pop(early.person.pseudonym) == "Submitted on Prolific, and has not finished here."
-    assert found.pop(failed.pseudonym) == "Submitted with the completion code, without finishing here."
-    assert found.pop(slow.person.pseudonym) == "Finished here, and has not submitted on Prolific."
+    assert found.pop(early.person.pseudonym) == "Submitted on Prolific, but has not finished here."
+    assert found.pop(failed.pseudonym) == "Submitted with the completion code, but did not finish here."
+    assert found.pop(slow.person.pseudonym) == "Finished here, but has not submitted on Prolific."
     assert found.pop(nocode.person.pseudonym) == "Submitted without the study's code."
-    assert found.pop(late.person.pseudonym) == "Finished here; on Prolific the place is returned."
-    assert found.pop(liar.pseudonym).startswith("Came here with a submission that Prolific does not have")
+    assert found.pop(late.person.pseudonym) == "Finished here. Status on Prolific: returned."
+    assert found.pop(liar.pseudonym).startswith("Arrived here with a submission that Prolific does not have")
     ((who, what),) = found.items()
-    assert who.startswith("began on Prolific 20") and what == "Submitted on Prolific, and never came here."
+    assert who.startswith("started on Prolific at 20") and what == "Submitted on Prolific, but never arrived here."
     everything = " ".join(f"{one.who} {one.what} {one.advice}" for one in differences(desk.publication))
     for submission in desk.standin.market.submissions.values():
         assert submission.id not in everything and submission.participant not in everything
@@ -166,7 +166,7 @@ def test_sync_error_is_shown_and_retried(desk):
     assert ask(desk).problem == "" and worker.person.state == State.RETURNED
 
 
-def test_nothing_leads_from_a_submission_to_somebody_who_was_erased(desk):
+def test_erased_participant_is_unlinked_from_the_submission(desk):
     desk.publish()
     worker = desk.worker()
     person = worker.finish()
@@ -179,7 +179,7 @@ def test_nothing_leads_from_a_submission_to_somebody_who_was_erased(desk):
     assert counted(desk.publication) == [("awaiting review", 1)] and not differences(desk.publication)
 
 
-def test_nothing_is_asked_before_it_is_published(desk):
+def test_unpublished_study_is_not_synced(desk):
     desk.draft()
     desk.standin.calls.clear()
     ask(desk)
@@ -187,7 +187,7 @@ def test_nothing_is_asked_before_it_is_published(desk):
 
 
 @pytest.mark.parametrize("state", list(ENDINGS))
-def test_every_ending_has_a_page_that_leads_back_with_its_own_code(desk, state):
+def test_last_page_of_each_ending_returns_with_its_code(desk, state):
     from django.test import Client
 
     from participants import services as people

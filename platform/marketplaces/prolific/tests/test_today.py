@@ -58,7 +58,7 @@ class TestWebhooks:
     def is_due() -> bool:
         return Recruitment.objects.get().next_at <= timezone.now()
 
-    def test_subscribing_is_confirmed_and_can_be_repeated(self, hook, desk):
+    def test_subscription_is_confirmed_and_can_be_repeated(self, hook, desk):
         hooks.subscribe(desk.publication, address=AT)
         told = desk.standin.market.hooks.values()
         assert sorted(one["event_type"] for one in told) == ["study.status.change", "submission.status.change"]
@@ -66,7 +66,7 @@ class TestWebhooks:
         assert Hook.objects.get().secret() == desk.standin.market.hook_secret
         assert desk.standin.market.hook_secret not in Hook.objects.get().sealed_secret
 
-    def test_a_signed_event_brings_the_next_question_forward_and_polling_says_what_is_true(self, hook, desk):
+    def test_signed_event_brings_the_next_sync_forward(self, hook, desk):
         person, event = self.event(desk)
         assert not self.is_due() and self.post(event).status_code == 204 and self.is_due()
         person.refresh_from_db()
@@ -75,7 +75,7 @@ class TestWebhooks:
         person.refresh_from_db()
         assert person.state == "returned"
 
-    def test_the_same_event_again_is_taken_and_does_nothing(self, hook, desk):
+    def test_repeated_event_is_accepted_without_effect(self, hook, desk):
         _person, event = self.event(desk)
         self.post(event)
         Recruitment.objects.update(next_at=timezone.now() + timedelta(hours=1))
@@ -83,7 +83,7 @@ class TestWebhooks:
         assert self.post(event, **{"X-Event-ID": "another-name"}).status_code == 204
         assert not self.is_due() and HookEvent.objects.count() == 1
 
-    def test_events_out_of_order_leave_what_prolific_says_now(self, hook, desk):
+    def test_events_out_of_order_keep_the_current_status(self, hook, desk):
         worker = desk.worker()
         person = worker.finish()
         desk.standin.market.complete(worker.submission.id, desk.publication.codes["completed"])
@@ -107,12 +107,12 @@ class TestWebhooks:
             {"X-Prolific-Request-Timestamp": ""},
         ],
     )
-    def test_a_forged_or_old_one_is_refused(self, hook, desk, headers):
+    def test_forged_or_old_event_is_refused(self, hook, desk, headers):
         _person, event = self.event(desk)
         assert self.post(event, **headers).status_code == 403
         assert not self.is_due() and not HookEvent.objects.exists()
 
-    def test_a_changed_body_another_secret_and_an_old_time_are_refused(self, hook, desk):
+    def test_changed_event_is_refused(self, hook, desk):
         _person, event = self.event(desk)
         old = replace(event, at=event.at - 2 * 24 * 3600)
         for wrong in (replace(event, secret="x"), old):
@@ -125,12 +125,12 @@ class TestWebhooks:
         unknown = replace(event, target=f"{AT}00000000-0000-0000-0000-000000000000/")
         assert self.post(unknown).status_code == 404 and not self.is_due()
 
-    def test_signed_nonsense_changes_nothing(self, hook, desk):
+    def test_malformed_signed_event_changes_nothing(self, hook, desk):
         _person, event = self.event(desk)
         for body in (b"", b"[]", b'{"event_type": 5}', b"[" * 5000):
             assert self.post(replace(event, body=body, key=str(len(body)))).status_code == 204
 
-    def test_outside_of_rehearsals_only_https_is_told(self, desk, monkeypatch):
+    def test_webhooks_outside_rehearsals_require_https(self, desk, monkeypatch):
         publication = desk.publish()
         monkeypatch.setattr(Publication, "rehearsed", False)
         with pytest.raises(NotPossible, match="https"):
@@ -147,7 +147,7 @@ class TestScreenedOut:
         building.answer(person, question_known="Yes")
         return worker
 
-    def test_prolific_pays_it_the_person_is_told_and_the_ledger_knows(self, desk):
+    def test_screen_out_payment_is_shown_and_recorded(self, desk):
         building.launch_with(desk.study, survey_before=[self.QUESTION])
         publication = desk.publish(screen_out=Decimal("0.20"))
         worker = self.screened_out(desk)
@@ -161,13 +161,13 @@ class TestScreenedOut:
         assert (row.reason, row.amount, row.state) == ("screen_out", Decimal("0.20"), "elsewhere")
         assert row.currency == publication.currency and not books.check(desk.study.slug)
 
-    def test_a_workspace_without_it_says_so_and_nothing_is_made(self, desk):
+    def test_unsupported_screen_out_payment_creates_nothing(self, desk):
         desk.standin.market.pays_screen_outs = False
-        with pytest.raises(NotPossible, match="does not have it"):
+        with pytest.raises(NotPossible, match="may not support them"):
             desk.draft(screen_out=Decimal("0.20"))
         assert not Publication.objects.exists() and not desk.standin.market.studies
 
-    def test_it_is_less_than_the_reward_and_paid_by_one_of_the_two(self, desk):
+    def test_screen_out_payment_must_be_valid(self, desk):
         with pytest.raises(NotPossible, match="less"):
             desk.draft(screen_out=Decimal("1.00"))
         building.launch_with(desk.study, endings={"screened_out": "base"})
@@ -176,7 +176,7 @@ class TestScreenedOut:
 
 
 class TestDynamicPayment:
-    """A part of the reward for a participant who ended early, if the workspace supports it."""
+    """Tests of partial payments for participants who ended early, if the workspace supports them."""
 
     HOW = {"percent": 25, "message": "For the time that you spent."}
 
@@ -191,15 +191,15 @@ class TestDynamicPayment:
         ask(desk)
         return worker
 
-    def test_workspace_without_it_says_so_and_nothing_is_made(self, desk):
+    def test_unsupported_partial_payment_creates_nothing(self, desk):
         desk.standin.market.pays_parts = False
-        with pytest.raises(NotPossible, match="does not have it"):
+        with pytest.raises(NotPossible, match="may not support them"):
             desk.draft(parts=True)
         assert not Publication.objects.exists() and not desk.standin.market.studies
         there = desk.standin.market.studies[desk.draft().prolific_id]
         assert "DYNAMIC_PAYMENT" not in json.dumps(there["completion_codes"])
 
-    def test_part_is_paid_once_and_the_ledger_records_it(self, desk, early):
+    def test_partial_payment_is_made_and_recorded_once(self, desk, early):
         assert set(deciding.payable_in_part(desk.publication)) == {early.person.pk}
         deciding.pay_part(desk.publication, early.person, **self.HOW)
         for _again in range(2):
@@ -212,7 +212,7 @@ class TestDynamicPayment:
             deciding.pay_part(desk.publication, early.person, **self.HOW)
 
     @pytest.mark.parametrize("kind", ["drop_after", "error_after", "drop", "error", "throttle", "nonsense"])
-    def test_lost_answer_is_looked_up_and_pays_once(self, desk, early, kind):
+    def test_partial_payment_with_lost_answer_is_made_once(self, desk, early, kind):
         desk.standin.misbehave(kind, r"POST /api/v1/submissions/\w+/transition/")
         if kind in ("drop_after", "error_after"):
             deciding.pay_part(desk.publication, early.person, **self.HOW)
@@ -224,33 +224,33 @@ class TestDynamicPayment:
         assert len(desk.standin.market.paid) == 1 == LedgerRow.objects.count()
 
     @pytest.mark.parametrize("percent", [7, 100, 0, -5])
-    def test_only_a_part_can_be_paid(self, desk, early, percent):
+    def test_partial_payment_must_be_within_limits(self, desk, early, percent):
         with pytest.raises(NotPossible):
             deciding.pay_part(desk.publication, early.person, **{**self.HOW, "percent": percent})
         assert not desk.standin.market.paid
 
-    def test_somebody_who_is_owed_base_pay_or_has_submitted_is_paid_no_part(self, desk, early):
+    def test_partial_payment_requires_an_unpaid_unsubmitted_ending(self, desk, early):
         owed = desk.worker()
         owed.finish()
         ask(desk)
         assert set(deciding.payable_in_part(desk.publication)) == {early.person.pk}
         early.submit("returned")
-        with pytest.raises(NotPossible, match="no longer take part"):
+        with pytest.raises(NotPossible, match="no longer active"):
             deciding.pay_part(desk.publication, early.person, **self.HOW)
         assert not desk.standin.market.paid
 
-    def test_owner_pays_it_on_the_page(self, desk, early, admin_client):
+    def test_owner_makes_a_partial_payment_on_the_page(self, desk, early, admin_client):
         page = f"/admin/prolific/publication/{desk.publication.pk}/"
         assert "Ended here without pay" in text_of(admin_client.get(f"{page}change/"))
         address = f"{page}pay-part/{early.person.pk}/"
         assert "percent" in admin_client.get(address).content.decode()
         told = admin_client.post(address, {**self.HOW, "sure": "on"}, follow=True)
-        assert "25 percent of the reward" in text_of(told) and "paid in part 1" in text_of(told)
+        assert "25 percent of the reward" in text_of(told) and "partially paid 1" in text_of(told)
         again = admin_client.get(address, follow=True)
-        assert "or no longer" in text_of(again) and len(desk.standin.market.paid) == 1
+        assert "can no longer, be paid part" in text_of(again) and len(desk.standin.market.paid) == 1
 
 
-def test_a_partial_approval_is_no_whole_payment(desk):
+def test_partial_approval_does_not_count_as_full_payment(desk):
     desk.publish()
     worker = desk.worker()
     worker.finish()
@@ -260,11 +260,11 @@ def test_a_partial_approval_is_no_whole_payment(desk):
     order = worker.order("base")
     assert payer.assignment_status(order) == AssignmentStatus.APPROVED
     for answer in (payer.pay(order), payer.look_up(order)):
-        assert answer.outcome == Outcome.UNCLEAR and "only a part" in answer.reason
+        assert answer.outcome == Outcome.UNCLEAR and "only part" in answer.reason
     assert not desk.standin.market.paid
 
 
-def test_filters_go_to_prolific_as_they_are(desk):
+def test_filters_are_sent_unchanged(desk):
     chosen = [{"filter_id": "current-country-of-residence", "selected_values": ["1"]}]
     publication = desk.draft(filters=chosen)
     there = desk.standin.market.studies[publication.prolific_id]
@@ -274,7 +274,7 @@ def test_filters_go_to_prolific_as_they_are(desk):
 @pytest.mark.parametrize(
     "typed", ['{"filter_id": "x"}', '[{"filter_id": "x"}]', '[{"selected_values": []}]', "[1]", "x"]
 )
-def test_what_is_no_list_of_filters_is_refused(typed):
+def test_invalid_filters_are_refused(typed):
     form = OfferForm({"filters": typed}, projects=[])
     assert "filters" in form.errors
 
@@ -292,7 +292,7 @@ class TestAuthenticity:
     def flags(self, desk):
         return dict(desk.publication.submissions.values_list("enrolment__identity__worker", "authenticity"))
 
-    def test_a_list_is_taken_in_by_submission_or_by_worker(self, desk, workers):
+    def test_flags_are_imported_by_submission_or_participant(self, desk, workers):
         one, two = workers
         by_session = f"Submission id,Status,Authenticity\n{one.submission.id},x,High\n{'0' * 24},x,low\n"
         assert authenticity.take_in(desk.publication, by_session.encode()) == {"taken": 1, "unknown": 1}
@@ -311,12 +311,12 @@ class TestAuthenticity:
             ("", "name a column"),
         ],
     )
-    def test_a_file_that_is_none_is_refused_as_a_whole(self, desk, workers, text, says):
+    def test_invalid_file_is_refused_as_a_whole(self, desk, workers, text, says):
         with pytest.raises(BadFile, match=says):
             authenticity.take_in(desk.publication, text.encode())
         assert set(self.flags(desk).values()) == {""}
 
-    def test_flags_are_read_from_the_interface_where_it_reports_them(self, desk, workers):
+    def test_flags_reported_by_the_api_are_read(self, desk, workers):
         workers[0].submission.authenticity = "LOW"
         ask(desk)
         assert self.flags(desk) == {workers[0].participant: "low", workers[1].participant: ""}
@@ -335,22 +335,22 @@ class TestAuthenticity:
         assert "low" in codebook["participants", "authenticity"]["values"]
         assert verify(tmp_path / "d") == []
 
-    def test_what_a_submission_says_itself_is_kept(self):
+    def test_reported_flag_is_kept(self):
         assert authenticity.told_of({"authenticity_check": "LOW"}) == "low"
         assert authenticity.told_of({"authenticity_check": None}) is None
 
-    def test_on_the_page(self, desk, workers, admin_client):
+    def test_flags_are_imported_on_the_page(self, desk, workers, admin_client):
         from django.core.files.uploadedfile import SimpleUploadedFile
 
         address = f"/admin/prolific/publication/{desk.publication.pk}/authenticity/"
         data = f"Participant id,Authenticity\n{workers[0].participant},mixed\n".encode()
         page = admin_client.post(address, {"flags": SimpleUploadedFile("f.csv", data)}, follow=True)
-        assert "1 people are flagged" in text_of(page) and "mixed: 1" in text_of(page)
+        assert "Flags imported for participants: 1" in text_of(page) and "mixed: 1" in text_of(page)
         told = admin_client.post(address, {}, follow=True)
         assert "name a column" in text_of(told)
 
 
-def test_an_address_for_each_treatment_leads_to_its_cell(desk):
+def test_each_treatment_address_leads_to_its_cell(desk):
     building.launch_with(desk.study, design={"grid": {"rounds": [1, 12]}}, quota=2)
     publication = desk.publish(by_treatment=True)
     told = desk.standin.market.studies[publication.prolific_id]["access_details"]
@@ -363,7 +363,7 @@ def test_an_address_for_each_treatment_leads_to_its_cell(desk):
     assert sorted(one.person.placement.cell.number for one in workers) == sorted([*publication.treatments.values()] * 2)
 
 
-def test_a_treatment_cannot_be_guessed(desk):
+def test_treatment_address_cannot_be_guessed(desk):
     building.launch_with(desk.study, design={"grid": {"rounds": [1, 12]}}, quota=2)
     publication = desk.publish(by_treatment=True)
     worker = desk.worker()
