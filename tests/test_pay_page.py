@@ -83,7 +83,7 @@ def test_participant_sees_that_a_manual_payment_was_made(stack, page: Page, brow
     pay_page(stack, page, slug, "confirmed")
     expect(page.locator(".pay-list li")).to_have_count(2)
     participant_page.reload()
-    expect(participant_page.get_by_text("It has been paid.")).to_be_visible()
+    expect(participant_page.get_by_text("This has been paid.")).to_be_visible()
     participant_page.context.close()
 
 

@@ -1,4 +1,4 @@
-"""Panels in the admin: setting one up from a preset, and the lists that pay its participants."""
+"""Admin pages for panels: setting one up from a preset, and the payment lists for its participants."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SHOWN = 100
 
 @admin.register(Panel)
 class PanelAdmin(PartAdmin):
-    """A study's panel. Owners pay; editors set it up."""
+    """Pages for a study's panel. Editors set it up; owners pay."""
 
     sees, changes, deletes = Role.VIEWER, Role.EDITOR, Role.OWNER
     form = PanelForm
@@ -45,43 +45,43 @@ class PanelAdmin(PartAdmin):
     change_form_outer_before_template = "admin/panels/panel/before.html"
     fieldsets = [
         (
-            gettext_lazy("Who comes"),
+            gettext_lazy("Identifying participants"),
             {
                 "fields": ["title", "person", "task", "session", "lasting"],
                 "description": gettext_lazy(
-                    "The fields of the panel's links. A field that is named here must appear exactly once in every "
-                    "link; otherwise the person is not let in and the page explains why."
+                    "The fields of the panel's links. A field named here must appear exactly once in every link. "
+                    "Otherwise the participant is refused, and the page explains why."
                 ),
             },
         ),
         (
-            gettext_lazy("How an arrival is checked"),
+            gettext_lazy("Checking arrivals"),
             {
                 "fields": ["check_by", "signature", "new_secret", "public_keys"],
                 "description": gettext_lazy(
-                    "A signed link ends with the signature: the HMAC-SHA256, in hexadecimal, of everything between "
-                    "“?” and “&signature=”. If the link has the field “expires” (seconds since 1970), it is valid "
-                    "until then. A token has the fields above and “exp” as claims. Upload invited IDs as the study's "
-                    "codes."
+                    "A signed link ends with its signature: the hexadecimal HMAC-SHA256 of everything between “?” and "
+                    "“&signature=”. If the link has the field “expires” (seconds since 1970), it is valid until then. "
+                    "A token has the fields above and “exp” as claims. For a list of invited IDs, upload the IDs as "
+                    "the study's codes."
                 ),
             },
         ),
         (
-            gettext_lazy("Where each ending leads"),
+            gettext_lazy("Returning to the panel"),
             {
                 "fields": ["sites", *(f"to_{outcome}" for outcome in Outcome)],
                 "description": gettext_lazy(
-                    "{person}, {task} and {session} stand for the link's values, {code} for the person's completion "
-                    "code in Parley."
+                    "Addresses can contain the link's values {person}, {task} and {session}, and the participant's "
+                    "completion code {code}."
                 ),
             },
         ),
         (
-            gettext_lazy("How people are paid"),
+            gettext_lazy("Payment"),
             {
                 "fields": ["pays", "columns"],
                 "description": gettext_lazy(
-                    "Variables of columns: person, task, session, amount (base pay and bonus together), base, bonus, "
+                    "Variables for columns: person, task, session, amount (base pay plus bonus), base, bonus, "
                     "currency, participant (the pseudonym), ending, reference."
                 ),
             },
@@ -128,7 +128,7 @@ class PanelAdmin(PartAdmin):
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": _("Where do people come from?"),
+            "title": _("Where do participants come from?"),
             "study": study,
             "studies": [] if study else open_to,
             "presets": presets.every(),
@@ -179,7 +179,9 @@ class PanelAdmin(PartAdmin):
         super().save_model(request, obj, form, change)
 
     def response_add(self, request: HttpRequest, obj: Panel, post_url_continue: str | None = None) -> HttpResponse:
-        self.message_user(request, _("Saved. Give the panel the address below, and try it yourself."), messages.SUCCESS)
+        self.message_user(
+            request, _("Saved. Give the panel the address below, and try the link yourself."), messages.SUCCESS
+        )
         return HttpResponseRedirect(reverse("admin:panels_panel_change", args=[obj.pk]))
 
     # ---- payment lists -------------------------------------------------------------------------------
@@ -198,21 +200,21 @@ class PanelAdmin(PartAdmin):
         return self._page(request, study, "lists", _("Payment lists"), context)
 
     def make(self, request: HttpRequest, study_id: int) -> HttpResponse:
-        """Make a list of all approved payments."""
+        """Create a list of all approved payments."""
         study, _panel = self._panel_of(request, study_id, role=Role.OWNER)
         try:
             made = lists.make(study, who=request.user)
         except NotDone as reason:
             self.message_user(request, str(reason), messages.ERROR)
             return _lists_of(study)
-        self._note(request, study, _("Made payment list {number}.").format(number=made.number), made)
+        self._note(request, study, _("Created payment list {number}.").format(number=made.number), made)
         self.message_user(
-            request, _("List {number} is ready to be downloaded.").format(number=made.number), messages.SUCCESS
+            request, _("List {number} is ready for download.").format(number=made.number), messages.SUCCESS
         )
         return _lists_of(study)
 
     def download(self, request: HttpRequest, study_id: int, number: int) -> HttpResponse:
-        """Download a list's open payments in the panel's format. People are named by the panel's IDs."""
+        """Download a list's open payments in the panel's format, with the panel's participant IDs."""
         study, panel = self._panel_of(request, study_id, role=Role.OWNER)
         made = _list(study, number)
         self._note(request, study, _("Downloaded payment list {number}.").format(number=number), made)
@@ -222,7 +224,7 @@ class PanelAdmin(PartAdmin):
         return response
 
     def paid(self, request: HttpRequest, study_id: int, number: int) -> HttpResponse:
-        """Compare a list with what the panel paid."""
+        """Compare a list with the panel's record of payments."""
         study, panel = self._panel_of(request, study_id, role=Role.OWNER)
         made = _list(study, number)
         form = PaidForm(request.POST or None, request.FILES or None)
@@ -243,11 +245,11 @@ class PanelAdmin(PartAdmin):
             "remarks": found.remarks[:_SHOWN] if found else [], "status": lists.status_of(made),
             "columns": (panel.column_of("person"), panel.column_of("amount")), "more": len(problems) > _SHOWN,
         }  # fmt: skip
-        title = _("What was paid of list {number}").format(number=number)
+        title = _("Payments made for list {number}").format(number=number)
         return self._page(request, study, "paid", title, context, status=422 if problems else 200)
 
     def take_back(self, request: HttpRequest, study_id: int, number: int) -> HttpResponse:
-        """Record that the rest of a list was never handed over."""
+        """Record that the open payments of a list were never made."""
         study, _panel = self._panel_of(request, study_id, role=Role.OWNER)
         made = _list(study, number)
         form = NotHandedOverForm(request.POST or None)
@@ -262,7 +264,7 @@ class PanelAdmin(PartAdmin):
                 self.message_user(request, says.format(taken=taken), messages.SUCCESS)
             return _lists_of(study)
         context = {"form": form, "made": made, "status": lists.status_of(made)}
-        title = _("Take list {number} back").format(number=number)
+        title = _("Withdraw list {number}").format(number=number)
         return self._page(request, study, "take_back", title, context)
 
     # ---- shared helpers ------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ EXPIRES = "expires"
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 """Value that sites with the external-question protocol send while a visitor only previews the study."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@:+-]{0,79}")
-"""Valid IDs. They begin with a letter or digit, so that no spreadsheet takes them for a formula."""
+"""Valid IDs. They begin with a letter or digit, so that spreadsheets do not run them as formulas."""
 _LONGEST_TOKEN = 6000
 _BACK = gettext_lazy("Please open the study from the page that invited you.")
 
@@ -39,7 +39,7 @@ class NoPanel(EntryRefused):
 
 
 class NotInvited(EntryRefused):
-    title = gettext_lazy("You are not on the list of those invited")
+    title = gettext_lazy("You are not on the list of invited participants")
 
 
 class Expired(ExpiredLink):
@@ -91,14 +91,14 @@ def _value(names: str, link: Link, fields: Mapping[str, str]) -> str:
     _refuse_twice(asked, link)
     said = {value for name in asked if (value := fields.get(name, "").strip())}
     if not said:
-        raise IncompleteLink(_("“{name}” is missing in the link. {back}").format(name=asked[0], back=_BACK))
+        raise IncompleteLink(_("The link does not contain “{name}”. {back}").format(name=asked[0], back=_BACK))
     if len(said) > 1:
         raise RepeatedParameter(
             _("The link has two different values for “{name}”. {back}").format(name=asked[0], back=_BACK)
         )
     (value,) = said
     if not _ID.fullmatch(value):
-        says = _("“{name}” in the link is not a valid ID; perhaps the panel did not fill it in. {back}")
+        says = _("The value of “{name}” in the link is not a valid ID. The panel may not have filled it in. {back}")
         raise IncompleteLink(says.format(name=asked[0], back=_BACK))
     return value
 
@@ -106,14 +106,16 @@ def _value(names: str, link: Link, fields: Mapping[str, str]) -> str:
 def _refuse_twice(names: Iterable[str], link: Link) -> None:
     """Raise RepeatedParameter for the first of these fields that appears more than once in the link."""
     if twice := [name for name in names if name in link.twice]:
-        raise RepeatedParameter(_("“{name}” appears twice in the link. {back}").format(name=twice[0], back=_BACK))
+        raise RepeatedParameter(
+            _("The link contains “{name}” more than once. {back}").format(name=twice[0], back=_BACK)
+        )
 
 
 # ---- checks ----------------------------------------------------------------------------------------
 
 
 def _checked(panel: Panel, link: Link) -> Mapping[str, str]:
-    """Return the fields that count: the link's own, or those in its token."""
+    """Return the fields to use: the link's own, or those in its token."""
     if panel.check_by == Panel.Check.SIGNED:
         _refuse_unsigned(panel, link)
     if panel.check_by == Panel.Check.TOKEN:
@@ -130,10 +132,12 @@ def _refuse_unsigned(panel: Panel, link: Link) -> None:
     _refuse_twice([panel.signature], link)
     before, mark, signature = link.query.rpartition(f"&{panel.signature}=")
     if not mark or "&" in signature:
-        raise ForgedLink(_("The link has no signature, or something was added after it. {back}").format(back=_BACK))
+        raise ForgedLink(
+            _("The link has no signature, or text was added after the signature. {back}").format(back=_BACK)
+        )
     true = hmac.new(secret.encode(), before.encode(), hashlib.sha256).hexdigest()
     if not constant_time_compare(true, signature.lower()):
-        raise ForgedLink(_("The signature is not the panel's, or the link was changed. {back}").format(back=_BACK))
+        raise ForgedLink(_("The link was not signed by the panel, or it was changed. {back}").format(back=_BACK))
     until = parse_qs(before).get(EXPIRES, [""])[0]
     if until and (not until.isascii() or not until.isdigit() or int(until[:12]) < time.time()):
         raise Expired
@@ -144,7 +148,7 @@ def _claims(panel: Panel, link: Link) -> dict[str, str]:
     _refuse_twice([panel.signature], link)
     token = link.get(panel.signature, "")
     if not token:
-        raise IncompleteLink(_("“{name}” is missing in the link. {back}").format(name=panel.signature, back=_BACK))
+        raise IncompleteLink(_("The link does not contain “{name}”. {back}").format(name=panel.signature, back=_BACK))
     options: Any = {"require": ["exp"], "verify_aud": False}
     for key in read_keys(panel.public_keys) if len(token) <= _LONGEST_TOKEN else ():
         try:
@@ -156,13 +160,13 @@ def _claims(panel: Panel, link: Link) -> dict[str, str]:
         if claims.get("study", panel.study.slug) != panel.study.slug:
             break
         return {name: value for name, value in claims.items() if isinstance(value, str)}
-    raise ForgedLink(_("The link's token is not the panel's, or the link was changed. {back}").format(back=_BACK))
+    raise ForgedLink(_("The link's token was not signed by the panel, or it was changed. {back}").format(back=_BACK))
 
 
 def _refuse_uninvited(panel: Panel, person: str) -> None:
-    """Raise NotInvited for a person who is not on the list and has not begun."""
+    """Raise NotInvited for a person who is not on the list and has not started."""
     if LabCode.objects.filter(study=panel.study.slug, code=person).exists():
         return
     begun = Identity.objects.filter(study=panel.study.slug, recruiter=KIND, worker=panel.worker(person))
     if not begun.exists():
-        raise NotInvited(_("Please follow the link exactly as you were sent it, or ask the people who invited you."))
+        raise NotInvited(_("Please use the link exactly as it was sent to you, or ask the people who invited you."))

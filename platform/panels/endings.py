@@ -1,4 +1,4 @@
-"""What a panel is told when an enrolment ends, and where the participant is sent."""
+"""Which outcome a panel receives when an enrolment ends, and where the participant is sent."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Outcome(models.TextChoices):
 
 
 class NotAllowed(ValueError):
-    """Raised for an address that participants must not be sent to; says why."""
+    """Raised for an address to which participants must not be sent; the text says why."""
 
 
 def outcome_of(state: str, *, paid: bool) -> Outcome:
@@ -47,7 +47,7 @@ POST = "POST "
 
 
 def is_address(leads: str) -> bool:
-    """Return whether an ending leads to a page; otherwise, it is a code to copy."""
+    """Return whether an ending leads to a page; otherwise it is a code to copy."""
     return leads.casefold().startswith(("http:", "https:", POST.casefold())) or "//" in leads
 
 
@@ -59,15 +59,17 @@ def check_leads(leads: str, sites: str) -> None:
     """
     if not is_address(leads):
         if len(leads) > 60 or not leads.isprintable() or " " in leads:
-            raise NotAllowed(_("A code is one word of at most 60 characters; an address begins with https://."))
+            raise NotAllowed(
+                _("Enter a code (one word of at most 60 characters) or an address that begins with https://.")
+            )
         return
     leads = leads.removeprefix(POST)
     for name in _VARIABLE.findall(leads):
         if name not in VARIABLES:
             known = ", ".join(f"{{{one}}}" for one in VARIABLES)
-            raise NotAllowed(_("“{{{name}}}” is unknown; there are {known}.").format(name=name, known=known))
+            raise NotAllowed(_("“{{{name}}}” is not a variable. Use one of: {known}.").format(name=name, known=known))
     if "{" in leads.split("?")[0].partition("://")[2].partition("/")[0]:
-        raise NotAllowed(_("The site's name can't contain a variable."))
+        raise NotAllowed(_("The site's name cannot contain a variable."))
     refuse_elsewhere(filled_in(leads, dict.fromkeys(VARIABLES, "x")), sites)
 
 
@@ -91,14 +93,14 @@ def refuse_elsewhere(address: str, sites: str) -> None:
     """
     own = [_origin(site) for site in sites.split()]
     if len(address) > LONGEST_ADDRESS or _NO_ADDRESS.search(address):
-        raise NotAllowed(_("People can't be sent to this address."))
+        raise NotAllowed(_("Participants cannot be sent to this address."))
     origin = _origin(address)
     if origin is None:
-        raise NotAllowed(_("An address begins with https:// and a site, without user name or password."))
+        raise NotAllowed(_("An address must begin with https:// and a site, without a user name or password."))
     if origin not in own:
         shown = f"{origin[0]}://{origin[1]}"
         raise NotAllowed(
-            _("People are sent only to the panel's own sites, and {site} is not one of them.").format(site=shown)
+            _("Participants are sent only to the panel's own sites, and {site} is not one of them.").format(site=shown)
         )
 
 

@@ -1,4 +1,4 @@
-"""The forms on the panels' admin pages."""
+"""Forms for the panels' admin pages."""
 
 from __future__ import annotations
 
@@ -32,12 +32,14 @@ class PanelForm(forms.ModelForm):
     """Form for a panel; its secret is write-only."""
 
     new_secret = forms.CharField(
-        label=gettext_lazy("Secret of the signature"),
+        label=gettext_lazy("Signing secret"),
         required=False,
         max_length=200,
         validators=[RegexValidator(r"^[!-~]*$", gettext_lazy("Use only ASCII characters, without spaces."))],
         widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
-        help_text=gettext_lazy("At least 16 characters, stored encrypted and never shown. Empty: no change."),
+        help_text=gettext_lazy(
+            "At least 16 characters, stored encrypted and never shown. Leave empty to keep the saved secret."
+        ),
     )
 
     class Meta:
@@ -55,7 +57,10 @@ class PanelForm(forms.ModelForm):
         for outcome in Outcome:
             name = f"to_{outcome}"
             if name in self.fields:
-                usual = _("An address at the panel's site, or a code to copy; empty: Parley's own words and code.")
+                usual = _(
+                    "An address on the panel's site, or a code to copy. Leave empty to show Parley's own text and "
+                    "completion code."
+                )
                 self.fields[name].label = outcome.label.capitalize()
                 self.fields[name].help_text = preset.hints.get(outcome, usual)
 
@@ -66,31 +71,33 @@ class PanelForm(forms.ModelForm):
         if secret and len(secret) < _SHORTEST_SECRET:
             self.add_error("new_secret", _("Use at least 16 characters: a shorter secret could be guessed."))
         if check == Panel.Check.SIGNED and not secret and not self.instance.sealed_secret:
-            self.add_error("new_secret", _("Signatures can't be checked without a secret."))
+            self.add_error("new_secret", _("Signed links require a secret."))
         if check == Panel.Check.TOKEN and not read_keys(cleaned.get("public_keys", "")):
-            says = _("No RSA key of at least 2,048 bits found: paste a PEM text or a JSON Web Key Set.")
+            says = _("No RSA key of at least 2,048 bits found. Paste PEM text or a JSON Web Key Set.")
             self.add_error("public_keys", says)
         return cleaned
 
 
 class PaidForm(forms.Form):
-    """Upload of a file that says what was paid of a list."""
+    """Form for uploading a record of which payments of a list were made."""
 
     paid = forms.FileField(
-        label=gettext_lazy("What was paid, as a CSV file"),
+        label=gettext_lazy("Payments made (CSV file)"),
         widget=UnfoldAdminFileFieldWidget(attrs={"accept": ".csv,text/csv"}),
     )
     rest_failed = forms.BooleanField(
-        label=gettext_lazy("People who are not in the file were not paid"),
+        label=gettext_lazy("Participants who are not in the file were not paid"),
         required=False,
         widget=UnfoldBooleanSwitchWidget,
-        help_text=gettext_lazy("Their payments can then be approved again. Otherwise they stay open on this list."),
+        help_text=gettext_lazy(
+            "Their payments can then be approved again. Otherwise the payments stay open on this list."
+        ),
     )
 
 
 class NotHandedOverForm(forms.Form):
     why = forms.CharField(
-        label=gettext_lazy("How do you know that it was not paid?"),
+        label=gettext_lazy("How do you know that these payments were not made?"),
         max_length=200,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
     )

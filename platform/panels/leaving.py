@@ -1,4 +1,4 @@
-"""Return participants to the panel that sent them."""
+"""Return participants to their panel."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from recruiters.models import Identity
 log = logging.getLogger(__name__)
 
 
-@returning.register
+@farewells.register
 def to_panel(enrolment: Enrolment) -> ReturnInstructions | None:
-    """Return the button or code that tells the panel how the study ended; None if the researcher specified neither."""
+    """Return the button or code that reports the ending to the panel; None if the researcher specified neither."""
     identity = Identity.objects.filter(enrolment=enrolment, recruiter=KIND).first()
     panel = Panel.objects.filter(study__slug=identity.study).first() if identity is not None else None
     if identity is None or panel is None or enrolment.state == State.RETURNED:
@@ -31,31 +31,31 @@ def to_panel(enrolment: Enrolment) -> ReturnInstructions | None:
     return instructions_for(panel, outcome_of(enrolment.state, paid=paid), values)
 
 
-@returning.register_over_quota
+@farewells.register_full
 def over_quota(enrolment: Enrolment) -> ReturnInstructions | None:
-    """Return the button or code that tells the panel that no place was left when this person consented."""
+    """Return the button or code that reports to the panel that no place was left when this participant consented."""
     identity = Identity.objects.filter(enrolment=enrolment, recruiter=KIND).first()
     panel = Panel.objects.filter(study__slug=identity.study).first() if identity is not None else None
     return instructions_for(panel, Outcome.OVER_QUOTA, values_of(identity)) if identity and panel else None
 
 
-def instructions_for(panel: Panel, outcome: Outcome, values: Mapping[str, str]) -> ReturnInstructions | None:
-    """Return how a participant with this outcome goes back; None if nothing is set or it leads to another site."""
+def farewell_to(panel: Panel, outcome: Outcome, values: Mapping[str, str]) -> ReturnInstructions | None:
+    """Return how a participant with this outcome returns; None if nothing is set or it leads to another site."""
     leads = panel.leads_to(outcome)
     if not leads:
         return None
     if not is_address(leads):
-        return ReturnInstructions(_("Copy this code into the page at {panel}.").format(panel=panel.title), code=leads)
+        return ReturnInstructions(_("Copy this code and enter it on {panel}.").format(panel=panel.title), code=leads)
     address = filled_in(leads.removeprefix(POST), {"code": "", **values})
     try:
         refuse_elsewhere(address, panel.sites)
     except NotAllowed:
-        log.error("panel of study %s: %s leads to none of its sites", panel.study_id, outcome)
+        log.error("panel of study %s: %s does not lead to one of its sites", panel.study_id, outcome)
         return None
     words = {
-        Outcome.COMPLETED: _("Go back with this button so that your work is recorded."),
-        Outcome.OVER_QUOTA: _("Please go back with this button: it tells the panel that no place was left."),
-    }.get(outcome, _("Please go back with this button: it tells the panel how the study ended for you."))
+        Outcome.COMPLETED: _("Return with this button so that your work is recorded."),
+        Outcome.OVER_QUOTA: _("Please return with this button. It tells the panel that no place was left."),
+    }.get(outcome, _("Please return with this button. It tells the panel how the study ended for you."))
     label = _("Back to {panel}").format(panel=panel.title)
     if not leads.startswith(POST):
         return ReturnInstructions(words, address, label)

@@ -1,8 +1,8 @@
-"""Payment lists: made from approved payments, written in the panel's format, and compared with what the panel paid.
+"""Payment lists: created from approved payments, written in the panel's format, and compared with the panel's payments.
 
 Every payment on a list is *sent* in the ledger: nobody can approve it again, mark it as paid or put it on another list
-until the returned list says what happened to it. A payment that the returned list shows differently is *unclear* and
-waits for a person to decide, so that nobody is paid twice and nobody is forgotten.
+until the returned list shows whether it was paid. A payment that differs in the returned list is *unclear* and waits
+for a person to decide, so that nobody is paid twice or forgotten.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ _ZERO = Decimal("0.00")
 
 
 def waiting(study: Study) -> QuerySet[LedgerRow]:
-    """Return approved payments that are on no list yet; erased participants cannot be identified and are left out."""
+    """Return approved payments that are on no list yet, without those of erased participants, who cannot be
+    identified."""
     return LedgerRow.objects.filter(
         study=study.slug, recruiter=KIND, state=State.APPROVED, enrolment__identity__isnull=False
     )
 
 
 def make(study: Study, *, who: Any) -> PaymentList:
-    """Make a list of all approved payments in one currency, and mark them as sent.
+    """Create a list of all approved payments in one currency, and mark them as sent.
 
     Raises:
         NotDone: no payments are waiting.
@@ -51,7 +52,7 @@ def make(study: Study, *, who: Any) -> PaymentList:
         Study.objects.select_for_update().get(pk=study.pk)
         rows = list(waiting(study).select_for_update(of=("self",)).order_by("pk")[:MOST])
         if not rows:
-            raise NotDone(_("No approved payments are waiting for a list. Approve payments on the page Pay first."))
+            raise NotDone(_("No approved payments are waiting for a list. First approve payments on the page “Pay”."))
         rows = [row for row in rows if row.currency == rows[0].currency]
         last = PaymentList.objects.filter(study=study).aggregate(last=Max("number"))["last"] or 0
         made = PaymentList.objects.create(study=study, number=last + 1, made_by=who)
@@ -62,20 +63,25 @@ def make(study: Study, *, who: Any) -> PaymentList:
 
 
 def take_back(made: PaymentList, *, who: Any, why: str) -> int:
-    """Record that the rest of a list was never handed over, so that it can be approved again; return how many payments.
+    """Record that the open payments of a list were never made, so that they can be approved again; return how many.
 
     Raises:
         NotDone: no reason was given, or the list has no open payments.
     """
     why = " ".join(why.split())[:200]
     if not why:
-        raise NotDone(_("Please explain how you know that it was not paid. The journal records it."))
+        raise NotDone(
+            _(
+                "Please explain how you know that these payments were not made. The explanation is recorded in the "
+                "journal."
+            )
+        )
     with transaction.atomic():
         rows = _open(made)
         if not rows:
-            raise NotDone(_("Nothing on this list is open."))
+            raise NotDone(_("This list has no open payments."))
         for row in rows:
-            says = _("Not paid by list {number}: {why}").format(number=made.number, why=why)
+            says = _("Not paid through list {number}: {why}").format(number=made.number, why=why)
             post(row, to=State.FAILED, who=who, why=why, problem=says)
     return len(rows)
 
@@ -93,7 +99,7 @@ def _open(made: PaymentList) -> list[LedgerRow]:
 def as_csv(made: PaymentList, panel: Panel) -> Iterator[bytes]:
     """Return the list's open payments in the panel's own columns, one line per person.
 
-    IDs and column names begin with a letter or digit, so that no spreadsheet takes one for a formula.
+    IDs and column names begin with a letter or digit, so that spreadsheets do not run them as formulas.
     """
     columns = panel.list_columns()
     yield _line(columns)
@@ -108,7 +114,7 @@ def _line(cells: Iterable[Any]) -> bytes:
 
 
 def _people(made: PaymentList) -> Iterator[dict[str, Any]]:
-    """Yield each person with open payments once, however often they took part."""
+    """Yield each person with open payments once, even if they took part several times."""
     grouped: dict[str, list[LedgerRow]] = defaultdict(list)
     with transaction.atomic():
         for row in _open(made):
@@ -142,9 +148,9 @@ class Findings:
 
     Attributes:
         confirmed: number of payments that are settled now.
-        known: number of uploaded lines for payments that were settled before.
-        missing: people on the list whom the upload does not name.
-        remarks: the differences, each with its line number (0: none) and what was done.
+        known: number of uploaded lines whose payments were settled before.
+        missing: people on the list who are not in the upload.
+        remarks: the differences, each with its line number (0: none) and the result.
     """
 
     confirmed: int = 0
@@ -166,7 +172,7 @@ def read(data: bytes, panel: Panel) -> list[Line]:
     """Return the people and amounts in an uploaded list.
 
     Raises:
-        BadFile: names every line that cannot be read; nothing is taken from the file.
+        BadFile: names every line that cannot be read; nothing is imported.
     """
     rows = rows_of(text_of(data))
     first, header = next(rows, (0, []))
@@ -174,7 +180,7 @@ def read(data: bytes, panel: Panel) -> list[Line]:
     wanted = [panel.column_of("person"), panel.column_of("amount")]
     missing = [name for name in wanted if names.count(name.casefold()) != 1]
     if missing:
-        says = _("The first line must name the columns “{columns}”, each once.")
+        says = _("The first line must name each of the columns “{columns}” once.")
         raise BadFile([Problem(first, says.format(columns="”, “".join(wanted)))])
     who, what = (names.index(name.casefold()) for name in wanted)
     found, problems = [], []
@@ -186,7 +192,7 @@ def read(data: bytes, panel: Panel) -> list[Line]:
         if not person:
             problems.append(Problem(number, _("The ID is missing.")))
         elif amount is None:
-            problems.append(Problem(number, _("This is not an amount. Write it like 1.50.")))
+            problems.append(Problem(number, _("This is not a valid amount. Enter it like 1.50.")))
         else:
             found.append(Line(number, person, amount))
     if not found and not problems:
@@ -208,7 +214,7 @@ def reconcile(made: PaymentList, panel: Panel, lines: Sequence[Line], *, who: An
     """Settle payments that match what is owed, mark differing ones as unclear, and leave or fail missing ones.
 
     Args:
-        rest_failed: treat people whom the upload does not name as not paid, so that they can be approved again.
+        rest_failed: treat people who are not in the upload as not paid, so that their payments can be approved again.
     """
     named: dict[str, list[Line]] = defaultdict(list)
     for line in lines:
@@ -257,21 +263,23 @@ def _settle(
         found.missing.append(pseudonym)
         if rest_failed:
             found.failed += len(rows)
-            _post(rows, State.FAILED, who, _("Not named in what was paid of list {number}.").format(number=number))
+            _post(rows, State.FAILED, who, _("Not in the payments uploaded for list {number}.").format(number=number))
     elif len(lines) == 1 and said == owed:
         found.confirmed += len(rows)
-        _post(rows, State.CONFIRMED, who, _("paid by list {number}").format(number=number))
+        _post(rows, State.CONFIRMED, who, _("paid through list {number}").format(number=number))
     elif said == 0:
         found.failed += len(rows)
-        why = _("List {number} says that nothing was paid.").format(number=number)
+        why = _("The upload for list {number} says that nothing was paid.").format(number=number)
         _post(rows, State.FAILED, who, why)
         found.remarks.append(Problem(at, f"{pseudonym}: {why}"))
     else:
         found.unclear += len(rows)
         if len(lines) > 1:
-            why = _("What was paid of list {number} names them {times} times, with {said} in all; {owed} are owed.")
+            why = _(
+                "The upload for list {number} contains them {times} times, with a total of {said}, but {owed} is due."
+            )
         else:
-            why = _("What was paid of list {number} says {said}; {owed} are owed.")
+            why = _("The upload for list {number} says {said}, but {owed} is due.")
         why = why.format(number=number, times=len(lines), said=said, owed=owed)
         _post(rows, State.UNCLEAR, who, why)
         found.remarks.append(Problem(at, f"{pseudonym}: {why}"))
@@ -283,7 +291,7 @@ def _post(rows: Sequence[LedgerRow], to: str, who: Any, why: str) -> None:
 
 
 def _strangers(panel: Panel, named: Mapping[str, Sequence[Line]], found: Findings) -> None:
-    """Tell the researcher about people in the upload who are not on the list; change nothing for them."""
+    """Report people in the upload who are not on the list to the researcher; change nothing for them."""
     known = {
         values_of(one)["person"]: one
         for one in Identity.objects.filter(study=panel.study.slug, recruiter=KIND).select_related("enrolment")
@@ -300,7 +308,7 @@ def _strangers(panel: Panel, named: Mapping[str, Sequence[Line]], found: Finding
 
 
 def status_of(made: PaymentList) -> dict[str, int]:
-    """Return how many payments of a list are open, settled, unclear, or left to another list."""
+    """Return how many payments of a list are open, settled, unclear, or moved to another list."""
     states = list(made.rows.values_list("state", flat=True))
     settled = states.count(State.CONFIRMED)
     still, unclear = states.count(State.SENT), states.count(State.UNCLEAR)

@@ -32,15 +32,15 @@ _LEADS = "to_"
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names of a link's fields, which are entered with spaces or commas between them."""
+    """Return the names of a link's fields, which are entered separated by spaces or commas."""
     return text.replace(",", " ").split()
 
 
 def check_names(text: str) -> None:
-    """Raise ValidationError unless these are names of a link's fields."""
+    """Raise ValidationError unless these are valid names of a link's fields."""
     for name in names_in(text):
         if not _NAME.fullmatch(name):
-            raise ValidationError(_("“%(name)s” is no name of a field of a link."), params={"name": name})
+            raise ValidationError(_("“%(name)s” is not a valid name for a field of a link."), params={"name": name})
 
 
 def check_sites(text: str) -> None:
@@ -48,7 +48,7 @@ def check_sites(text: str) -> None:
     for line in text.split():
         check_address(line)
         if line.rstrip("/").count("/") > 2:
-            says = _("“%(line)s”: only the site itself, such as https://panel.example.org.")
+            says = _("“%(line)s”: enter only the site itself, such as https://panel.example.org.")
             raise ValidationError(says, params={"line": line})
 
 
@@ -57,17 +57,17 @@ def preset_choices() -> list[tuple[str, object]]:
 
 
 class Panel(models.Model):
-    """The panel that one study's participants come from."""
+    """The panel from which a study's participants come."""
 
     class Check(models.TextChoices):
-        NOTHING = "nothing", gettext_lazy("nothing: anyone with a made-up ID can enter")
-        INVITED = "invited", gettext_lazy("a list of invited IDs: anyone who knows one can enter")
-        SIGNED = "signed", gettext_lazy("a link signed with a secret that the panel and Parley share")
-        TOKEN = "token", gettext_lazy("a token (JWT) signed with a key of the panel's")
+        NOTHING = "nothing", gettext_lazy("not at all: anyone with an invented ID can enter")
+        INVITED = "invited", gettext_lazy("by a list of invited IDs: anyone who knows one can enter")
+        SIGNED = "signed", gettext_lazy("by a link signed with a secret that the panel and Parley share")
+        TOKEN = "token", gettext_lazy("by a token (JWT) signed with the panel's key")
 
     class Pays(models.TextChoices):
-        LIST = "list", gettext_lazy("we pay everything, by a list")
-        BONUSES = "bonuses", gettext_lazy("the panel pays the base pay, we pay bonuses by a list")
+        LIST = "list", gettext_lazy("you pay everything, through a list")
+        BONUSES = "bonuses", gettext_lazy("the panel pays base pay; you pay bonuses through a list")
         PANEL = "panel", gettext_lazy("the panel pays everything")
 
     study = models.OneToOneField(
@@ -75,14 +75,15 @@ class Panel(models.Model):
     )
     preset = models.CharField(gettext_lazy("preset"), max_length=40, editable=False)
     title = models.CharField(
-        gettext_lazy("name"), max_length=60, help_text=gettext_lazy("Participants read it: “Back to …”.")
+        gettext_lazy("name"), max_length=60, help_text=gettext_lazy("Participants see it in “Back to …”.")
     )
     person = models.CharField(
         gettext_lazy("person"),
         max_length=200,
         validators=[check_names],
         help_text=gettext_lazy(
-            "The field of the link that identifies the person. With several names, the one that the link has counts."
+            "The field of the link that identifies the person. If you enter several names, the one that appears in the "
+            "link is used."
         ),
     )
     task = models.CharField(
@@ -90,7 +91,7 @@ class Panel(models.Model):
         max_length=200,
         blank=True,
         validators=[check_names],
-        help_text=gettext_lazy("The field that identifies the project. Empty: none."),
+        help_text=gettext_lazy("The field that identifies the project. Leave empty if there is none."),
     )
     session = models.CharField(
         gettext_lazy("session"),
@@ -98,28 +99,28 @@ class Panel(models.Model):
         blank=True,
         validators=[check_names],
         help_text=gettext_lazy(
-            "The field that identifies one visit. With it, knowing somebody's ID does not open their game. "
-            "Empty: none, and people can continue only in the browser in which they began."
+            "The field that identifies one visit. It prevents others from opening a participant's game with their ID "
+            "alone. If empty, participants can continue only in the browser in which they started."
         ),
     )
     check_by = models.CharField(
-        gettext_lazy("arrivals are checked by"), max_length=10, choices=Check.choices, default=Check.NOTHING
+        gettext_lazy("how arrivals are checked"), max_length=10, choices=Check.choices, default=Check.NOTHING
     )
     signature = models.CharField(
-        gettext_lazy("field of the signature or token"), max_length=60, default="signature", validators=[check_names]
+        gettext_lazy("field with the signature or token"), max_length=60, default="signature", validators=[check_names]
     )
     sealed_secret = models.TextField(editable=False, blank=True)
     public_keys = models.TextField(
         gettext_lazy("public keys"),
         blank=True,
-        help_text=gettext_lazy("RSA keys, as PEM or as a JSON Web Key Set. Tokens are RS256."),
+        help_text=gettext_lazy("RSA keys as PEM text or as a JSON Web Key Set. Tokens must use RS256."),
     )
     sites = models.TextField(
         gettext_lazy("sites"),
         blank=True,
         validators=[check_sites],
         help_text=gettext_lazy(
-            "The panel's own sites, one per line, such as https://panel.example.org. People are sent only there."
+            "The panel's own sites, one per line, such as https://panel.example.org. Participants are sent only there."
         ),
     )
     to_completed = models.CharField(Outcome.COMPLETED.label, max_length=500, blank=True)
@@ -133,9 +134,9 @@ class Panel(models.Model):
         help_text=gettext_lazy("One per line, as “Column = variable”, in the order that your panel expects."),
     )
     lasting = models.BooleanField(
-        gettext_lazy("an ID means the same person in every study"),
+        gettext_lazy("IDs identify the same person in every study"),
         default=True,
-        help_text=gettext_lazy("Rest times and limits then apply across studies of this panel."),
+        help_text=gettext_lazy("Rest periods and limits then apply across all studies of this panel."),
     )
 
     class Meta:
@@ -159,18 +160,18 @@ class Panel(models.Model):
             found = self.list_columns()
             for needed in ("person", "amount"):
                 if needed not in found.values():
-                    says = _("The list needs a column “{variable}”, so that payments can be compared.")
+                    says = _("The list requires a column “{variable}” so that payments can be compared.")
                     wrong["columns"] = says.format(variable=needed)
         except ValueError as reason:
             wrong["columns"] = str(reason)
         names = [name for text in (self.person, self.task, self.session) for name in names_in(text)]
         if len(set(names)) < len(names):
-            wrong["person"] = _("The same field can't stand for two things.")
+            wrong["person"] = _("The same field cannot be used twice.")
         if wrong:
             raise ValidationError(wrong)
 
     def leads_to(self, outcome: Outcome) -> str:
-        """Return where an outcome leads, as entered: an address, a code, or nothing."""
+        """Return where an outcome leads, as the researcher entered it: an address, a code, or ""."""
         found: str = getattr(self, f"{_LEADS}{outcome}")
         return found.strip()
 
@@ -185,7 +186,7 @@ class Panel(models.Model):
             name, equals, variable = (part.strip() for part in line.partition("="))
             if not equals or not name[:1].isalnum() or variable not in LIST_VARIABLES:
                 known = ", ".join(LIST_VARIABLES)
-                says = _("“{line}” must be “Column = variable”, with one of {known}.")
+                says = _("“{line}” must have the form “Column = variable”, with one of the variables {known}.")
                 raise ValueError(says.format(line=line, known=known))
             if name in found:
                 raise ValueError(_("There are two columns “{name}”.").format(name=name))
@@ -207,7 +208,7 @@ class Panel(models.Model):
         return Identity.objects.filter(study=self.study.slug, recruiter=KIND).exists()
 
     def worker(self, person: str) -> str:
-        """Return a person's name among all participants from panels."""
+        """Return the name that identifies a person among the participants of all panels."""
         realm = self.preset if self.lasting and self.preset != "any_site" else f"study-{self.study_id}"
         if self.lasting and self.preset == "any_site" and (sites := self.sites.split()):
             realm = sites[0].partition("://")[2].rstrip("/")[:40]
@@ -218,7 +219,7 @@ class Panel(models.Model):
 def secret_of(panel: Panel) -> str | None:
     """Return the secret that the panel signs with, or None if none is stored or it can no longer be read.
 
-    This is a function rather than a method because templates and lists call methods by name.
+    This is a function rather than a method so that templates and lists cannot call it by name.
     """
     return sealing.unseal(panel.sealed_secret, purpose=_SECRETS) if panel.sealed_secret else None
 
@@ -229,7 +230,7 @@ def values_of(identity: Identity) -> Mapping[str, str]:
 
 
 class PaymentList(models.Model):
-    """A payment list made for a panel. Until it is settled, no other list pays the people on it."""
+    """A payment list for a panel. Until it is settled, its payments are on no other list."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="payment_lists", verbose_name=gettext_lazy("study"))
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)

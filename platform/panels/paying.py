@@ -1,4 +1,4 @@
-"""How participants from panels are paid: by the panel itself, or by lists that researchers give to the panel."""
+"""Payment of participants from panels: by the panel itself, or through lists that researchers give to the panel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an owner can do with many rows at once, each after a confirmation page."""
+"""Operations that an owner can apply to many rows at once, each after a confirmation page."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Act:
     """One operation on rows.
 
     Attributes:
-        states: the states it is offered in; `applies` decides for each row.
-        warns: shown before confirming.
+        states: the states in which it is offered; `applies` decides for each row.
+        warns: a warning shown before confirming.
         note: the question that the required note answers; empty if no note is needed.
         run: called with a study, row keys, a user and a note; returns how many rows were changed.
     """
@@ -63,7 +63,9 @@ ACTS = {
             icon="undo",
             states=(State.APPROVED,),
             applies=lambda row: row.state == State.APPROVED,
-            warns=_("They become due again and are paid only once approved. Payments sent by then stay sent."),
+            warns=_(
+                "They become due again and are paid only once approved. Payments that have already been sent stay sent."
+            ),
             action=Action.PAY_WITHDRAWN,
             run=lambda study, rows, who, note: deciding.withdraw(study=study, rows=rows, who=who),
         ),
@@ -73,7 +75,7 @@ ACTS = {
             icon="payments",
             states=(State.APPROVED, State.FAILED),
             applies=deciding.may_be_marked_paid,
-            warns=_("Only for payments people have received: Parley will not pay these."),
+            warns=_("Use this only for payments that participants have already received: Parley will not pay them."),
             action=Action.PAID,
             run=lambda study, rows, who, note: deciding.mark_paid(study=study, rows=rows, who=who, note=note),
             note=_("How were they paid?"),
@@ -84,14 +86,14 @@ ACTS = {
             icon="money_off",
             states=(State.DUE, State.FAILED),
             applies=deciding.may_be_written_off,
-            warns=_("These will not be paid. You can undo this later."),
+            warns=_("These payments will not be made. You can undo this later."),
             action=Action.PAY_WRITTEN_OFF,
             run=lambda study, rows, who, note: deciding.write_off(study=study, rows=rows, who=who, reason=note),
-            note=_("Why are they not paid?"),
+            note=_("Why are these not paid?"),
         ),
         Act(
             key="put_back",
-            title=_("Put back"),
+            title=_("Make due again"),
             icon="undo",
             states=(State.WRITTEN_OFF, State.CONFIRMED),
             applies=deciding.may_be_put_back,

@@ -1,4 +1,4 @@
-"""The status of a study's pay, as its page shows it."""
+"""Data for a study's pay page: the sums, the rows and the accounts' balances."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Balance:
 
 @dataclass(frozen=True)
 class Shown:
-    """One row of the list."""
+    """One row of the list on the pay page."""
 
     row: LedgerRow
     reason: str
@@ -156,7 +156,8 @@ def recruiter_title(kind: str) -> str:
 
 
 def methods_of(study: Study) -> list[tuple[str, str]]:
-    """Return (kind of recruiter, "recruiter", "list", "hand" or "elsewhere") for each kind in the study."""
+    """Return each kind of recruiter in the study with "recruiter", "list", "hand" or "elsewhere", which says who
+    pays."""
     found = []
     for kind in rows_of(study).order_by().values_list("recruiter", flat=True).distinct():
         method = method_of(kind)

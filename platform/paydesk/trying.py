@@ -35,7 +35,7 @@ class Tried:
 
 
 def try_out(rows: Iterable[LedgerRow]) -> list[Tried]:
-    """Ask for each row's assignment status and fee; prepare, pay and save nothing."""
+    """Fetch each row's assignment status and fee; prepare, pay and save nothing."""
     until = time.monotonic() + PATIENCE
     payers: dict[tuple[str, str], Payer | None] = {}
     return [_try(one, payers, until) for one in status.shown(rows)]
@@ -46,7 +46,7 @@ def _try(one: status.Shown, payers: dict[tuple[str, str], Payer | None], until: 
     if deciding.is_by_hand(row):
         return Tried(one, "by_hand", _("You pay it yourself."))
     if row.state not in (*deciding.APPROVABLE, LedgerRow.State.APPROVED):
-        return Tried(one, "fails", _("It is {state}.").format(state=row.get_state_display()))
+        return Tried(one, "fails", _("This payment is {state}.").format(state=row.get_state_display()))
     if time.monotonic() > until:
         return Tried(one, "not_asked", _("Not asked: the recruiter is slow to respond. Try fewer at once."))
     identity = Identity.objects.filter(enrolment=row.enrolment_id).first()

@@ -37,12 +37,12 @@ from studies.models import Study
 
 State = LedgerRow.State
 MOST = 1000
-"""The most rows that one click acts on."""
+"""Maximum number of rows that one click acts on."""
 URGENT = (
     State.UNCLEAR, State.FAILED, State.DUE, State.APPROVED, State.SENT,
     State.CONFIRMED, State.WRITTEN_OFF, State.ELSEWHERE,
 )  # fmt: skip
-"""The states in the order of the page."""
+"""The states, in the order in which the page shows them."""
 View = Callable[..., HttpResponse]
 
 
@@ -66,7 +66,7 @@ def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], Callable[..., Http
 @never_cache
 @of_study()
 def page(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show the sums and the rows of one state; asks no recruiter and changes nothing."""
+    """Show the sums and the rows of one state, without requests to recruiters and without changes."""
     counts = status.counts_of(study)
     there = [state for state in URGENT if counts.get(state)]
     asked = request.GET.get("state", "")
@@ -108,7 +108,7 @@ def row(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
 @of_study(role=Role.EDITOR)
 def finance(request: HttpRequest, study: Study) -> HttpResponse:
     """Return every row as a CSV file for accounting."""
-    _record(request, study, Action.PAY_LISTED, "Downloaded the list of pay.")
+    _record(request, study, Action.PAY_LISTED, "Downloaded the accounting export.")
     response = StreamingHttpResponse(files.lines(study), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-pay.csv"'
     response["Cache-Control"] = "no-store"
@@ -121,7 +121,7 @@ def finance(request: HttpRequest, study: Study) -> HttpResponse:
 @require_POST
 @of_study(role=Role.OWNER)
 def ask(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show what an operation would do with the selected rows; changes nothing."""
+    """Show what an operation would do with the selected rows, without changing anything."""
     act = _act(request)
     rows = [one for one in _chosen(request, study) if act.applies(one)]
     if not rows:
@@ -153,7 +153,7 @@ def ask(request: HttpRequest, study: Study) -> HttpResponse:
 @require_POST
 @of_study(role=Role.OWNER)
 def do(request: HttpRequest, study: Study) -> HttpResponse:
-    """Do it, all or nothing; rows no longer in the right state are left unchanged and counted."""
+    """Apply the operation to all rows or none; rows no longer in the right state are left unchanged and counted."""
     act, keys, note = _act(request), _keys(request), _note(request)
     try:
         if act.key == "approve":
@@ -161,7 +161,7 @@ def do(request: HttpRequest, study: Study) -> HttpResponse:
         with transaction.atomic():
             number = act.run(study.slug, keys, request.user, note)
             if not number:
-                raise NotDone(_("Nothing was changed: somebody else has changed these payments in the meantime."))
+                raise NotDone(_("Nothing was changed: someone else has changed these payments in the meantime."))
             rows = LedgerRow.objects.filter(pk__in=keys)
             details = {"rows": number, "note": note, "chosen": len(keys)}
             details |= {f"chosen {currency}": str(total.amount) for currency, total in _sums(rows).items()}
@@ -183,7 +183,7 @@ def do(request: HttpRequest, study: Study) -> HttpResponse:
 @never_cache
 @of_study(role=Role.OWNER)
 def try_out(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show what paying the selected rows would do: asks the recruiter, moves no money, leaves the ledger unchanged."""
+    """Show the result of asking the recruiter what paying the selected rows would do; move no money, change no rows."""
     rows = _chosen(request, study)
     if not rows:
         messages.warning(request, _("No payments are selected."))
@@ -223,7 +223,7 @@ def limit(request: HttpRequest, study: Study) -> HttpResponse:
         most = _amount(typed) if typed else None
         with transaction.atomic():
             deciding.set_limit(study=study.slug, currency=currency, most=most)
-            _record(request, study, Action.PAY_LIMITED, f"Limit of pay: {most} {currency}", {"most": str(most)})
+            _record(request, study, Action.PAY_LIMITED, f"Pay limit: {most} {currency}", {"most": str(most)})
     except NotDone as reason:
         messages.error(request, str(reason))
     else:
@@ -239,14 +239,12 @@ def limit(request: HttpRequest, study: Study) -> HttpResponse:
 @require_POST
 @of_study(role=Role.OWNER)
 def resolve(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
-    """Record whether an unclear payment was made, as somebody found out from the recruiter."""
+    """Record whether an unclear payment was made, after a user checked with the recruiter."""
     found = get_object_or_404(status.rows_of(study), uid=uid)
     there = HttpResponseRedirect(reverse("paydesk:row", args=[study.pk, uid]))
     said = request.POST.get("paid", "")
     if said not in ("yes", "no") or request.POST.get("sure") != "on":
-        messages.error(
-            request, _("Nothing was changed: choose whether it was paid, and confirm that you looked it up.")
-        )
+        messages.error(request, _("Nothing was changed. Choose whether it was paid, and confirm that you checked."))
         return there
     note = _note(request)
     try:
@@ -283,8 +281,8 @@ def _refuse_others_money(request: HttpRequest, study: Study, rows: Iterable[Ledg
         account = method.account(study.slug) if method is not None and method.account is not None else None
         if account is not None and not parts.may(request.user, account, role=Role.EDITOR):
             says = _(
-                "These people are paid from {account}, whose money you may not spend. "
-                "Ask one of its editors to do this, or ask an owner of {account} to make you an editor."
+                "These participants are paid from {account}, and you are not allowed to spend its money. Ask one of "
+                "its editors to do this, or ask an owner of {account} to make you an editor."
             )
             raise NotDone(says.format(account=account))
 
@@ -331,7 +329,7 @@ def _sums(rows: Any, *, with_fees: bool = False) -> dict[str, Sums]:
 
 
 def _limits(study: Study, sums: dict[str, Sums]) -> list[dict[str, Any]]:
-    """Return, for each currency with a limit, what is committed now and what it would be afterwards."""
+    """Return, for each currency with a limit, the amount committed now and the amount afterwards."""
     found = []
     for currency, of_these in sums.items():
         most = deciding.limit_of(study.slug, currency)

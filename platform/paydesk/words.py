@@ -27,7 +27,7 @@ COLOURS = {
 
 
 def reason_in_words(reason: str) -> str:
-    """Return what an amount is for."""
+    """Return the name of a reason for payment."""
     return {
         "base": _("base pay"),
         "bonus": _("bonus"),
@@ -64,20 +64,20 @@ def _ending(state: str) -> str:
 
 
 def what_next(row: LedgerRow, *, base_in_progress: bool) -> str:
-    """Return what a row is waiting for or what to do about it; empty if nothing."""
+    """Return what a row is waiting for or what the researcher should do about it; empty if nothing."""
     method = method_of(row.recruiter)
     if method is not None and method.lists and row.state in (State.APPROVED, State.SENT):
         if row.state == State.APPROVED:
             return _("Goes on the next payment list.")
-        return _("On a payment list: upload there which payments were made.")
+        return _("On a payment list. Upload there which payments were made.")
     if row.state == State.APPROVED and is_by_hand(row):
         return _("Pay it yourself, then mark it as paid.")
     if row.state == State.APPROVED and row.reason == "bonus" and base_in_progress:
-        return _("Waits for the base pay.")
+        return _("Waiting for the base pay to be confirmed.")
     if row.problem:
         return row.problem
     if row.state == State.APPROVED:
         return _("Being paid.")
     if row.state == State.SENT:
-        return _("The recruiter was asked to pay and has yet to confirm.")
+        return _("The recruiter has been asked to pay and has not confirmed yet.")
     return ""

@@ -51,8 +51,8 @@ def check(study: str | None = None, *, journals: bool = True) -> list[Discrepanc
     """Return every error in the books of one study or of all.
 
     By study and currency: each account's balance equals the sum of the rows in its state, and all balances sum
-    to zero. By row: postings are numbered without gaps, each moves the full amount, and the last one reaches
-    the account of the row's state. The check by row takes longer; `journals=False` skips it.
+    to zero. By row: postings are numbered without gaps, each moves the full amount, and the last one leads to the
+        account of the row's state. The check by row takes longer; `journals=False` skips it.
     """
     rows = LedgerRow.objects.order_by() if study is None else LedgerRow.objects.order_by().filter(study=study)
     return [*_wrong_sums(rows, balances(study)), *(_wrong_rows(rows) if journals else ())]

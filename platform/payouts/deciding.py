@@ -113,10 +113,10 @@ def set_limit(*, study: str, currency: str, most: Decimal | None) -> None:
 
 
 def approve(*, study: str, rows: Collection[int], who: Any) -> dict[str, Sums]:
-    """Approve those of these rows that are due or failed; return the totals approved, by currency.
+    """Approve those rows that are due or failed; return the approved totals by currency.
 
     Raises:
-        NotDone: it would exceed the study's limit, or there is nothing to approve; nothing was changed.
+        NotDone: the total would exceed the study's limit, or there is nothing to approve; nothing was changed.
     """
     wanted = LedgerRow.objects.filter(study=study, pk__in=rows, state__in=APPROVABLE)
     try:
@@ -132,7 +132,7 @@ def approve(*, study: str, rows: Collection[int], who: Any) -> dict[str, Sums]:
         for currency, of_these in sums.items():
             _refuse_beyond(limits[currency], of_these)
         if not found:
-            raise NotDone(_("None of these payments is waiting for approval any more."))
+            raise NotDone(_("None of these payments is waiting for approval any longer."))
         for row in found:
             row.fee = fees[row.pk]
             post(row, to=State.APPROVED, who=who, why=_("approved"))
@@ -141,7 +141,7 @@ def approve(*, study: str, rows: Collection[int], who: Any) -> dict[str, Sums]:
 
 
 def _reset_transfers(rows: Collection[LedgerRow]) -> None:
-    """Reset the transfers of these locked rows: no step has been taken."""
+    """Reset the transfers of these locked rows, so that payment starts over."""
     before = Transfer.objects.filter(row__in=[row.pk for row in rows])
     known = set(before.values_list("row", flat=True))
     before.update(**_fresh())
@@ -153,8 +153,8 @@ def _refuse_beyond(limit: Limit, sums: Sums) -> None:
     if limit.most is not None and so_far + sums.total > limit.most:
         raise NotDone(
             _(
-                "That would be {total} {currency} with fees ({wanted} on top of {so_far} approved or paid before), but "
-                "the study's limit is {limit} {currency}. Nothing was approved."
+                "The total would be {total} {currency} with fees ({wanted} on top of {so_far} already approved or "
+                "paid), but the study's limit is {limit} {currency}. Nothing was approved."
             ).format(
                 total=so_far + sums.total, wanted=sums.total, so_far=so_far, limit=limit.most, currency=limit.currency
             )
@@ -177,7 +177,8 @@ def withdraw(*, study: str, rows: Collection[int], who: Any) -> int:
 def mark_paid(*, study: str, rows: Collection[int], who: Any, note: str) -> int:
     """Mark rows as paid outside Parley; return how many.
 
-    Approved rows only if Parley does not pay that kind of recruiter: others might be being paid right now.
+    Approved rows are included only if Parley does not pay that kind of recruiter, because others could be in payment at
+    this moment.
 
     Raises:
         NotDone: the note is missing.
@@ -224,7 +225,7 @@ def may_be_put_back(row: LedgerRow) -> bool:
 
 
 def resolve(*, study: str, row: int, paid: bool, who: Any, note: str) -> None:
-    """Record whether an unclear row was paid, as somebody found out from the recruiter.
+    """Record whether an unclear row was paid, after a user checked with the recruiter.
 
     A row that was not paid becomes failed and may be approved again.
 
@@ -246,7 +247,7 @@ def resolve(*, study: str, row: int, paid: bool, who: Any, note: str) -> None:
         ),
     )
     if not done:
-        raise NotDone(_("This payment is no longer unclear: somebody has resolved it."))
+        raise NotDone(_("This payment is no longer unclear: someone has resolved it."))
 
 
 def _needed(words: str) -> str:

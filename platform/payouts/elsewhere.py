@@ -1,4 +1,5 @@
-"""Experiments that pay their participants themselves: Parley records the amounts and never pays them."""
+"""The payment method of outside experiments, which pay their participants themselves: Parley only records the
+amounts."""
 
 from __future__ import annotations
 

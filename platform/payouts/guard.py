@@ -10,9 +10,9 @@ from typing import Any
 from django.db import connections
 
 _OWED = ("id", "uid", "enrolment_id", "reason", "amount", "currency")
-"""Columns of a ledger row that never change; its state does."""
+"""Columns of a ledger row that never change, unlike its state."""
 _SAYS_POSTING = "postings are never changed"
-_SAYS_ROW = "what is owed is never changed"
+_SAYS_ROW = "amounts owed are never changed"
 _GUARDED = (
     ("payouts_posting", "update", "BEFORE UPDATE", _SAYS_POSTING),
     ("payouts_posting", "delete", "BEFORE DELETE", _SAYS_POSTING),
@@ -22,7 +22,7 @@ _GUARDED = (
 
 
 def install(connection: Any) -> None:
-    """Install the triggers; does nothing if they are installed."""
+    """Install the triggers; do nothing if they are installed."""
     remove(connection)
     sqlite = connection.vendor == "sqlite"
     for table, operation, when, says in _GUARDED:

@@ -28,7 +28,7 @@ class LedgerRow(models.Model):
         study, recruiter: the study's short name and the kind of recruiter the participant came from, which
             determine how they are paid; kept here because erasing a participant deletes their identity.
         fee: the recruiter's fee on top of the amount, estimated at approval; None if unknown.
-        problem: why it is in this state, for the researcher; empty if nothing is wrong.
+        problem: the problem behind the state, for the researcher; empty if there is none.
         by_hand: a user marked it as paid.
     """
 
@@ -79,8 +79,8 @@ class LedgerRow(models.Model):
 class Account(models.TextChoices):
     """The accounts of a study's books in one currency. Their balances sum to zero.
 
-    Earnings start on a cost account and move from account to account with the state of their row. Earnings
-    that an outside experiment pays have a cost account of their own.
+    Earnings start on a cost account and move from account to account with the state of their row. Earnings that an
+    outside experiment pays have a separate cost account.
     """
 
     COST = "cost", _("earned by participants")
@@ -162,7 +162,7 @@ class Transfer(models.Model):
     """Progress in paying an approved row, saved before each step (`payouts.paying`).
 
     Attributes:
-        asked_at: when the recruiter was last asked to pay, or was about to be; None if it certainly was not.
+        asked_at: time just before the recruiter was last asked to pay; None if it certainly was not asked.
         accepted: the recruiter confirmed that it received the order.
         reference: the recruiter's identifier of the prepared payment.
         holder, until: the lease on this row and when it expires.
@@ -196,8 +196,8 @@ class Limit(models.Model):
     most = models.DecimalField(_("limit"), max_digits=12, decimal_places=2, null=True)
 
     class Meta:
-        verbose_name = _("limit of a study's pay")
-        verbose_name_plural = _("limits of studies' pay")
+        verbose_name = _("study's pay limit")
+        verbose_name_plural = _("studies' pay limits")
         constraints = [
             models.UniqueConstraint(fields=["study", "currency"], name="one_limit_per_study_and_currency"),
             models.CheckConstraint(

@@ -1,6 +1,6 @@
 """Payment methods by kind of recruiter. Marketplaces register their own.
 
-A ledger row is paid in steps, each saved before the next: `assignment_status` (is the worker's assignment as
+A ledger row is paid in steps, each saved before the next: `assignment_status` (is the participant's assignment as
 expected?), `prepare` (moves no money), `pay` (may move money), `look_up` (the result, if an answer was lost).
 """
 
@@ -25,7 +25,7 @@ class Unreachable(Exception):
 
 
 class AssignmentStatus(StrEnum):
-    """The status of a worker's assignment, as the recruiter reports it."""
+    """The status of a participant's assignment, as the recruiter reports it."""
 
     WORKING = "working"
     SUBMITTED = "submitted"
@@ -36,7 +36,7 @@ class AssignmentStatus(StrEnum):
     UNKNOWN = "unknown"
     """The recruiter has no such assignment."""
     SOMEBODY_ELSE = "somebody_else"
-    """The assignment belongs to another worker or another study."""
+    """The assignment belongs to another participant or another study."""
 
 
 class Outcome(StrEnum):
@@ -65,7 +65,7 @@ class Order:
         reason: "base" or "bonus".
         amount: in `currency`, whole cents.
         worker, details: the recruiter's identifiers (`recruiters.models.Identity`); never logged or shown.
-        message: shown to the worker.
+        message: shown to the participant.
         reference: what `prepare` returned; empty before.
     """
 
@@ -115,7 +115,7 @@ class Payer(Protocol):
 class BulkPayer(Payer, Protocol):
     """A payer that accepts many orders for the same reason in one request.
 
-    Orders missing from the result of one of these methods are paid singly, with the methods of `Payer`.
+    Orders missing from the result of one of these methods are paid individually, with the methods of `Payer`.
     """
 
     def read(self, orders: Sequence[Order]) -> None:
@@ -125,7 +125,7 @@ class BulkPayer(Payer, Protocol):
         """Prepare these payments together without moving money; return their references by `uid`."""
 
     def pay_all(self, orders: Sequence[Order]) -> Mapping[UUID, Answer]:
-        """Pay what was prepared together; return the answers by `uid`.
+        """Pay the orders that were prepared together; return the answers by `uid`.
 
         Unreachable means the same as for `pay`, for all of them.
         """

@@ -1,8 +1,8 @@
-"""Pay what was approved: each step is saved before the next, so that a crash pays nobody twice.
+"""Pay approved rows. Each step is saved before the next, so that a crash pays nobody twice.
 
-A worker holds a lease on the row. Until the row is marked as sent, no money has moved and the next worker
-starts over. The row is marked before the recruiter is asked to pay; a worker that finds a marked row without
-an answer looks the order up, and pays again only if that cannot pay twice.
+A worker process holds a lease on the row. Until the row is marked as sent, no money has moved, and the next process
+starts over. The row is marked before the recruiter is asked to pay; a process that finds a marked row without an answer
+looks the order up, and pays again only if that cannot pay twice.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ log = logging.getLogger(__name__)
 State = LedgerRow.State
 
 LEASE = timedelta(seconds=settings.PAY_LEASE_SECONDS)
-"""How long a worker's lease on a row lasts. No call to a payer takes half as long."""
+"""How long a process's lease on a row lasts. Every call to a payer takes less than half as long."""
 TO_BEGIN = LEASE / 2
-"""After this long a worker no longer starts a payment: its lease might expire during the call."""
+"""After this long, a process no longer starts a payment, because its lease might expire during the call."""
 SETTLING = timedelta(seconds=settings.PAY_SETTLING_SECONDS)
-"""How long to wait before looking up an order without an answer: it may still arrive at the recruiter."""
+"""How long to wait before looking up an order without an answer, which may still arrive at the recruiter."""
 FIRST_WAIT = timedelta(seconds=settings.PAY_WAIT_SECONDS)
 LONGEST_WAIT = timedelta(minutes=30)
 NO_ANSWER_FOR = timedelta(days=1)
@@ -49,7 +49,8 @@ AT_ONCE = 25
 LARGEST_SWEEP = 500
 """Rows that one sweep reads."""
 BULK_FROM = 5
-"""Fewer rows are paid one by one: the recruiter answers those at once, but groups only when looked up."""
+"""Smaller groups are paid row by row, because recruiters answer single orders at once but grouped ones only at
+look-up."""
 BUDGET = timedelta(seconds=60)
 """One sweep ends after AT_ONCE groups of rows or after this long; the next continues."""
 
@@ -57,12 +58,12 @@ IN_ORDER = {AssignmentStatus.SUBMITTED, AssignmentStatus.APPROVED}
 
 
 class _Lost(Exception):
-    """Another worker holds the lease, or the row changed state: nothing more is written."""
+    """Raised if another process holds the lease or the row changed state; nothing more is written."""
 
 
 @dataclass
 class _Work:
-    """One row leased to this worker."""
+    """One row leased to this process."""
 
     transfer: Transfer
     row: LedgerRow
@@ -93,7 +94,7 @@ def pay_due(*, most: int = AT_ONCE) -> int:
 
 
 def pay_row(pk: int) -> bool:
-    """Process one approved or sent row as far as possible; return False if another worker has it or it must wait.
+    """Process one approved or sent row as far as possible; return False if another process has it or it must wait.
 
     Errors are saved in the row; nothing is raised.
     """
@@ -112,7 +113,7 @@ def _kept_at(work: _Work, identity: Identity | None) -> Iterator[None]:
     try:
         yield
     except _Lost:
-        log.info("ledger row %s: another worker continues", work.row.uid)
+        log.info("ledger row %s: another process continues", work.row.uid)
     except Unreachable as error:
         _later(work, scrubbed(str(error), identity))
     except Exception as error:  # noqa: BLE001  (one payer's error must not stop the others)
@@ -154,7 +155,7 @@ def _take(pk: int) -> _Work | None:
         next_at__lte=now,
         until__lte=now,
     ).exclude(row__state=State.APPROVED, row__reason="bonus", row__enrolment__in=_with_base_in_progress())
-    # A single statement, so that only one of two workers gets the row.
+    # A single statement, so that only one of two processes gets the row.
     if not leasing.take(Transfer.objects.filter(pk__in=free.values("pk")), holder, LEASE):
         return None
     transfer = Transfer.objects.select_related("row").get(row=pk)
@@ -214,7 +215,7 @@ def _pay_group(keys: Sequence[int]) -> int:
 
 
 def _pay_together(payer: BulkPayer, members: Sequence[_Member]) -> set[uuid.UUID]:
-    """Prepare and pay orders together; return the uids of those begun. Raises only before any is sent."""
+    """Prepare and pay orders together; return the uids of those that were started. Raise only before any is sent."""
     ready = [one for one in members if payer.assignment_status(one.order) in IN_ORDER]
     references = payer.prepare_all([one.order for one in ready])
     ready = [one for one in ready if one.order.uid in references and not one.work.late]
@@ -248,7 +249,13 @@ def _advance(work: _Work, identity: Identity | None) -> None:
         return
     payer = payer_of(work.row)
     if payer is None:
-        _later(work, _("Parley no longer pays for this kind of recruiter. Mark it as paid by hand, or withdraw it."))
+        _later(
+            work,
+            _(
+                "Parley no longer pays through this kind of recruiter. Pay this yourself and mark it as paid, or "
+                "withdraw the approval."
+            ),
+        )
         return
     _go_on(work, payer, order_of(work.row, identity, reference=work.transfer.reference), identity)
 
@@ -339,14 +346,14 @@ def _keep(work: _Work, answer: Answer, identity: Identity) -> None:
     if answer.outcome == Outcome.CONFIRMED:
         _end(work, State.CONFIRMED, "", why=reason or _("the recruiter confirms the payment"))
     elif answer.outcome == Outcome.REFUSED:
-        _end(work, State.FAILED, reason or _("The recruiter refused it without a reason."))
+        _end(work, State.FAILED, reason or _("The recruiter refused the payment without giving a reason."))
     elif answer.outcome == Outcome.SENT:
         if _too_old(work.transfer, NOT_CONFIRMED_FOR):
             _end(work, State.UNCLEAR, _unconfirmed())
         else:
             Transfer.objects.filter(pk=work.transfer.pk, holder=work.holder).update(accepted=True)
             work.transfer.accepted = True
-            _later(work, reason or _("The recruiter has accepted it and has yet to confirm."))
+            _later(work, reason or _("The recruiter has accepted the order and has not confirmed it yet."))
     elif answer.outcome == Outcome.QUEUED:
         _later(work, reason, at_least=SETTLING)
     else:
@@ -364,7 +371,7 @@ def _settle_without_identity(work: _Work) -> None:
 
 @contextmanager
 def _still_mine(work: _Work) -> Iterator[LedgerRow]:
-    """Open a transaction with the row locked, if this worker still holds the lease and the state is unchanged."""
+    """Open a transaction with the row locked, if this process still holds the lease and the state is unchanged."""
     with transaction.atomic():
         row = locked(work.row.pk)
         mine = Transfer.objects.filter(pk=work.transfer.pk, holder=work.holder).exists()
@@ -394,7 +401,7 @@ def _later(work: _Work, problem: str, *, wait: timedelta | None = None, at_least
                 holder="", until=now, next_at=now + wait, failures=F("failures") + 1
             )
     except _Lost:
-        log.info("ledger row %s: another worker continues", work.row.uid)
+        log.info("ledger row %s: another process continues", work.row.uid)
 
 
 def _silent_too_long(transfer: Transfer) -> str:
@@ -405,7 +412,7 @@ def _silent_too_long(transfer: Transfer) -> str:
 
 
 def _unconfirmed() -> str:
-    return _("The recruiter accepted it a week ago and has not confirmed it since.")
+    return _("The recruiter accepted the order a week ago and has not confirmed it since.")
 
 
 def _too_old(transfer: Transfer, most: timedelta) -> bool:
@@ -444,24 +451,24 @@ def fee_of(row: LedgerRow, payer: Payer, identity: Identity) -> Decimal:
 
 def waits_for(status: AssignmentStatus) -> str:
     """Return why an approved payment has to wait."""
-    return _("They have not submitted at their recruiter yet; it is paid once they do.")
+    return _("The participant has not submitted to the recruiter yet. The payment is made once they do.")
 
 
 def wrong_with(status: AssignmentStatus) -> str:
     """Return why this assignment status rules out paying."""
     return {
-        AssignmentStatus.REJECTED: _("Their assignment was rejected."),
-        AssignmentStatus.RETURNED: _("They returned their assignment."),
-        AssignmentStatus.TIMED_OUT: _("Their time at the recruiter ran out before they submitted."),
+        AssignmentStatus.REJECTED: _("The participant's assignment was rejected."),
+        AssignmentStatus.RETURNED: _("The participant returned the assignment."),
+        AssignmentStatus.TIMED_OUT: _("The assignment timed out before the participant submitted it."),
         AssignmentStatus.UNKNOWN: _("The recruiter has no such assignment."),
         AssignmentStatus.SOMEBODY_ELSE: _(
-            "The recruiter reports that the assignment belongs to somebody else or to another study."
+            "The recruiter reports that the assignment belongs to someone else or to another study."
         ),
     }.get(status, _("The recruiter reported an unknown status."))
 
 
 def scrubbed(text: str, identity: Identity | None) -> str:
-    """Return a recruiter's message without this worker's identifiers."""
+    """Return a recruiter's message without this participant's identifiers."""
     told = [identity.worker, identity.proof, *map(str, identity.details.values())] if identity is not None else []
     for identifier in sorted({one for one in told if len(one) > 3}, key=len, reverse=True):
         text = text.replace(identifier, "•••")

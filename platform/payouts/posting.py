@@ -83,7 +83,9 @@ def post(row: LedgerRow, *, to: str, who: Any = None, why: str = "", problem: st
     came_from = row.state
     if to not in ALLOWED[came_from] or (came_from == State.CONFIRMED and not row.by_hand):
         raise NotPosted(
-            _("It is {state} and cannot become {wanted}.").format(state=row.get_state_display(), wanted=State(to).label)
+            _("This payment is {state} and cannot become {wanted}.").format(
+                state=row.get_state_display(), wanted=State(to).label
+            )
         )
     now = timezone.now()
     known = who is not None and who.pk is not None

@@ -41,8 +41,8 @@ CAN_PAY: Mapping[str, tuple[EndingPay, ...]] = {
     "dropped_out": ("nothing", "base"),
     "withdrew": ("nothing", "base"),
 }
-"""What a study may choose to pay for each ending. Completing always pays base and bonus; a game that fails through no
-fault of the player is always paid; a returned assignment never is."""
+"""What a study may choose to pay for each ending. Completing always pays base pay and bonus. A game that fails through
+no fault of the player is always paid; a returned assignment never is."""
 
 
 class PayRule(BaseModel):

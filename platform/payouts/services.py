@@ -1,4 +1,4 @@
-"""Record what is owed, and count what waits for a researcher."""
+"""Record the amounts owed, and count the payments that wait for a researcher."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def record_due(
     waited: float = 0,
     games: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Decimal]:
-    """Add the ledger rows of an enrolment that has ended, and return what is owed; a second call adds nothing.
+    """Add the ledger rows of an enrolment that has ended, and return the amounts owed; a second call adds nothing.
 
     Args:
         study: its short name.
@@ -63,7 +63,7 @@ def record_due(
 def keep_paid_elsewhere(
     enrolment: Enrolment, *, study: str, recruiter: str, reason: str, amount: Decimal, currency: str
 ) -> None:
-    """Record what the recruiter paid automatically; a second call adds nothing. Call this in a transaction."""
+    """Record an amount that the recruiter paid automatically; a second call adds nothing. Call this in a transaction."""
     row, is_new = LedgerRow.objects.get_or_create(
         enrolment=enrolment,
         reason=reason,
@@ -95,7 +95,7 @@ class Waiting:
 
 
 def waiting(studies: Collection[str]) -> dict[str, Waiting]:
-    """Return what waits for a researcher, by short name; studies in which nothing waits are omitted."""
+    """Return the payments that wait for a researcher, by short name; studies without any are omitted."""
     due, unclear = Q(state=LedgerRow.State.DUE), Q(state=LedgerRow.State.UNCLEAR)
     found = LedgerRow.objects.filter(due | unclear, study__in=studies).order_by().values("study")
     counted = found.annotate(

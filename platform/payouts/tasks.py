@@ -10,16 +10,16 @@ log = logging.getLogger(__name__)
 
 @shared_task(name="payouts.pay")
 def pay() -> None:
-    """Pay what is approved and look up what was sent."""
+    """Pay approved rows and look up sent ones."""
     paying.pay_due()
 
 
 def soon() -> None:
-    """Queue paying now. Only a shortcut: beat queues it every few seconds anyway."""
+    """Queue paying now, instead of waiting until beat queues it within a few seconds."""
     try:
         pay.delay()
     except Exception as error:  # noqa: BLE001  (any broker failure: beat queues it)
-        log.warning("paying could not be queued now, beat will queue it: %s", type(error).__name__)
+        log.warning("payments could not be queued now; beat will queue them: %s", type(error).__name__)
 
 
 @worker_ready.connect

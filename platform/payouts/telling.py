@@ -25,16 +25,16 @@ def pay_status(enrolment: Enrolment) -> list[str]:
 
 def _of(row: LedgerRow) -> str:
     if row.state == State.CONFIRMED:
-        return _("It has been paid.")
+        return _("This has been paid.")
     method = method_of(row.recruiter)
     if row.state == State.ELSEWHERE and method is not None and (method.lists or method.payer):
-        return _("The site that brought you here pays you this.")
+        return _("This is paid by the site that brought you here.")
     if row.state == State.ELSEWHERE:
-        return _("The experiment that brought you here pays you this, along with anything else you earn there.")
+        return _("This is paid by the experiment that brought you here, together with anything else you earn there.")
     if row.state == State.WRITTEN_OFF:
         return _("The researchers decided not to pay this. If you think this is wrong, please report it below.")
     if method is None or (method.payer is None and not method.lists):
         return _("Recorded. The researchers will pay you themselves.")
     if row.state == State.SENT:
-        return _("It is being paid through the site that brought you here.")
+        return _("This is being paid through the site that brought you here.")
     return _("Recorded. Once the researchers approve it, it will be paid through the site that brought you here.")

@@ -1,4 +1,4 @@
-"""Identifies arriving participants by their link. One function per kind of entry."""
+"""Identify arriving participants by their links, with one function for each kind of entry."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Arrival:
 
     Attributes:
         recruiter, worker: the participant's identity at the recruiter; an empty worker is anonymous.
-        proof: the part of the link that only this participant has; it leads back to the enrolment it started.
-        preview: the visitor only looks; nothing is stored.
-        lasting: the link belongs to the participant and not to one assignment. It may start another enrolment
+        proof: the part of the link that only this participant has; it resumes the enrolment that it started.
+        preview: the visitor only previews the study; nothing is stored.
+        lasting: the link belongs to the participant, not to one assignment. It may start another enrolment
             after the previous one has ended, if the study allows repeated participation.
         role: the role the recruiter assigned to this participant.
         cell: the number of the treatment the recruiter assigned to this participant.
@@ -63,7 +63,7 @@ class Link(dict[str, str]):
 
 
 def by_lab_code(study: str, link: Mapping[str, str]) -> Arrival:
-    """Identify a participant by `?code=`. An expired code still leads back to an enrolment it started.
+    """Identify a participant by `?code=`. An expired code still resumes an enrolment that it started.
 
     Raises:
         IncompleteLink, WrongCode, ExpiredCode

@@ -1,7 +1,7 @@
-"""What recruiters' own authenticity checks say about a participant's free texts.
+"""Results of recruiters' own authenticity checks of participants' free texts.
 
-A recruiter that has such a check keeps its result in a row that points at the enrolment, in a field `authenticity`,
-and registers the name of that relation. A flag decides nothing: it is exported and changes neither pay nor place.
+A recruiter with such a check keeps the result in a row linked to the enrolment, in a field `authenticity`, and
+registers the name of that relation. Flags are exported and change neither pay nor places.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ class EntryRefused(Exception):
     status = 403
     title: str | Promise = _("You can't enter this study")
     try_again = False
-    """Whether trying again or a new link may help, so that participants are not asked to return their task."""
+    """Whether trying again or a new link may help; if so, participants are not asked to return their task."""
 
     def __init__(self, reason: str | Promise):
         super().__init__(str(reason))

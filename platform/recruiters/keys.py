@@ -1,4 +1,4 @@
-"""Reads the public keys that recruiters publish for their signatures."""
+"""Read the public keys that recruiters publish for their signatures."""
 
 from __future__ import annotations
 

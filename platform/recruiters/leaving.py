@@ -1,4 +1,4 @@
-"""Sends participants back to the oTree experiment they came from."""
+"""Return participants to the oTree experiment from which they came."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _SALT = "recruiters.otree.link"
 
 @dataclass(frozen=True)
 class Visitor:
-    """The participant that a link admits."""
+    """The participant whom a link admits."""
 
     subject: str
     back: str

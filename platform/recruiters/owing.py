@@ -1,4 +1,4 @@
-"""Schedules the delivery of results to oTree when a participant's enrolment ends."""
+"""Schedule the delivery of results to oTree when a participant's enrolment ends."""
 
 from __future__ import annotations
 

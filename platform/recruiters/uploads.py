@@ -1,4 +1,4 @@
-"""Reads CSV files that researchers upload, and reports errors by line."""
+"""Read CSV files that researchers upload, and report errors by line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class BadFile(ValueError):
 
 
 def text_of(data: bytes) -> str:
-    """Return the text of an uploaded file. Raises BadFile."""
+    """Return the text of an uploaded file. Raise BadFile for an invalid file."""
     if len(data) > LARGEST:
         raise BadFile([Problem(0, _("The file is larger than {most} MB.").format(most=LARGEST // 1024**2))])
     coding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
@@ -42,7 +42,8 @@ def text_of(data: bytes) -> str:
 
 
 def rows_of(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, cells); the delimiter is the most frequent one in the header line. Raises BadFile."""
+    """Yield (line number, cells); the delimiter is the most frequent one in the header line. Raise BadFile for an
+    invalid file."""
     lines = [line for line in text.splitlines()[:2] if not line.casefold().startswith("sep=")]
     parting = max(",;\t", key=(lines[0] if lines else "").count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=parting, strict=True)

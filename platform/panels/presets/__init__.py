@@ -34,8 +34,8 @@ class Preset:
         pays: who pays what (`Panel.Pays`).
         columns: the payment list's columns, one "Column = variable" per line.
         lasting: whether an ID means the same person in every study.
-        link: what the panel must append to the study's address.
-        steps: what the researcher does at the panel, in order.
+        link: the query that the panel must append to the study's address.
+        steps: instructions for the researcher on the panel's site, in order.
         source: what this file is based on, and when it was read.
     """
 

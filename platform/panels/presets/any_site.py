@@ -5,12 +5,15 @@ from panels.presets import Preset
 PRESET = Preset(
     key="any_site",
     title=_("Any site"),
-    about=_("A panel of your own, another provider, a mailing list: you say what its links carry and where people go."),
+    about=_(
+        "Your own panel, another provider or a mailing list. You enter the fields of its links and where participants "
+        "return to."
+    ),
     person="id",
     link="?id=…",
     steps=(
-        _("Name the fields of the link as your panel sends them."),
-        _("Say how an arrival is checked. A signed link is the safest."),
-        _("Say where each ending leads: an address at the panel's own site, or a code."),
+        _("Enter the names of the link's fields as your panel sends them."),
+        _("Choose how arrivals are checked. A signed link is the safest."),
+        _("Enter where each ending leads: an address on the panel's own site, or a code."),
     ),
 )

@@ -21,10 +21,12 @@ def main() -> None:
     from panels import presets
     from panels.standin.server import StandIn
 
-    parser = argparse.ArgumentParser(prog="python -m panels.standin", description="Serves a stand-in for a panel.")
+    parser = argparse.ArgumentParser(prog="python -m panels.standin", description="Serve a stand-in for a panel.")
     parser.add_argument("study", help="the study's address, such as http://127.0.0.1:8000/join/mine/")
     parser.add_argument("--preset", default="any_site", choices=[one.key for one in presets.every()])
-    parser.add_argument("--secret", default="", help="signs its links, where the panel is set up to check them so")
+    parser.add_argument(
+        "--secret", default="", help="the secret that signs its links, if the panel is set up to check them this way"
+    )
     parser.add_argument("--port", type=int, default=PORT, help=f"where to serve ({PORT}; 0: any that is free)")
     options = parser.parse_args()
     over = threading.Event()
@@ -33,7 +35,7 @@ def main() -> None:
     with StandIn(presets.get(options.preset), study=options.study, secret=options.secret, port=options.port) as standin:
         print(
             f"A stand-in for a panel answers at {standin.address}/\n"
-            f"In the panel's form, type {standin.address} as its site, and addresses below it for the endings,\n"
+            f"In the panel's form, enter {standin.address} as its site, and addresses below it for the endings,\n"
             f"such as {standin.address}/completed?id={{person}}. Press Ctrl+C to stop.",
             flush=True,
         )

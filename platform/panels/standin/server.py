@@ -1,4 +1,4 @@
-"""The stand-in's server: its participants and links, who has come back, its payments, and the pages that show them."""
+"""The stand-in's server: its participants and links, who has returned, its payments, and the pages that show them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Guest:
     task: str
     session: str = field(default_factory=lambda: secrets.token_hex(8))
     came_back: list[str] = field(default_factory=list)
-    """The panel's addresses at which they came back, oldest first."""
+    """The panel's addresses to which they returned, oldest first."""
     paid: list[str] = field(default_factory=list)
 
 
@@ -38,7 +38,7 @@ class StandIn:
     """A server on 127.0.0.1 that runs until the `with` block ends.
 
     Attributes:
-        heard: every address at which a participant came back, with its query.
+        heard: every address to which a participant returned, with its query.
     """
 
     def __init__(self, preset: Preset, *, study: str = "", secret: str = "", port: int = 0) -> None:
@@ -61,7 +61,7 @@ class StandIn:
         self._server.server_close()
 
     def link(self, guest: Guest, **instead: str) -> str:
-        """Return the study's address for one participant; `instead` replaces their true values."""
+        """Return the study's address for one participant; `instead` replaces some of their values."""
         says = {"person": guest.person, "task": guest.task, "session": guest.session, **instead}
         named = {"person": self.preset.person, "task": self.preset.task, "session": self.preset.session}
         fields = {names_in(names)[0]: says[what] for what, names in named.items() if names}
@@ -113,7 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
             person = parse_qs(parts.query).get("person", [""])[0]
             guest = next((one for one in self.standin.guests if one.person == person), None)
             if guest is None:
-                self._html("<p>Nobody of this panel.</p>", status=404)
+                self._html("<p>Not a participant of this panel.</p>", status=404)
                 return
             link, browser = self.standin.send_off(guest)
             self._html("", status=303, Location=link, **{"Set-Cookie": f"panel={browser}; Path=/; HttpOnly"})
@@ -150,6 +150,6 @@ def _home(standin: StandIn) -> str:
         "<style>body{font:16px/1.5 system-ui;max-width:50rem;margin:2rem auto;padding:0 1rem}"
         "td,th{text-align:left;padding:.25rem 1rem .25rem 0;vertical-align:top;overflow-wrap:anywhere}</style>"
         f"<h1>A stand-in for a panel: {html.escape(str(standin.preset.title))}</h1>"
-        "<p>Follow a person's link to the study. When they come back, it is noted here.</p>"
-        f"<table><tr><th>Person</th><th>Came back at</th></tr>{rows}</table>"
+        "<p>Follow a person's link to the study. Their returns are listed here.</p>"
+        f"<table><tr><th>Person</th><th>Returned to</th></tr>{rows}</table>"
     )

@@ -1,4 +1,4 @@
-"""What a panel's participants do, and where each preset takes them back."""
+"""Helpers for tests: a panel's participants, and the addresses to which each preset returns them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def leads_at(key: str, standin: StandIn) -> dict[str, str]:
 
 
 class Visitor:
-    """A participant of the panel in a browser of their own."""
+    """A participant of the panel in their own browser."""
 
     def __init__(self, standin: StandIn, guest: Guest) -> None:
         self.standin, self.guest, self.client = standin, guest, Client()

@@ -1,4 +1,4 @@
-"""Who may enter by a panel's link: missing, repeated, forged, expired or uninvited IDs are refused with a reason."""
+"""Which panel links are accepted: missing, repeated, forged, expired or uninvited IDs are refused with a reason."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ class TestFields:
     @pytest.mark.parametrize("name", ["pid", "job", "visit"])
     def test_a_missing_one_is_named(self, name):
         rest = {key: value for key, value in WHOLE.items() if key != name}
-        assert refused(join(rest), f"“{name}” is missing")
-        assert refused(join({**WHOLE, name: ""}), f"“{name}” is missing")
+        assert refused(join(rest), f"does not contain “{name}”")
+        assert refused(join({**WHOLE, name: ""}), f"does not contain “{name}”")
 
     @pytest.mark.parametrize("name", ["pid", "job", "visit"])
     def test_one_that_is_sent_twice_is_refused(self, name):
-        assert refused(join(f"{urlencode(WHOLE)}&{name}=other"), f"“{name}” appears twice in the link")
-        assert refused(join(f"{urlencode(WHOLE)}&{name}={WHOLE[name]}"), "twice")
+        assert refused(join(f"{urlencode(WHOLE)}&{name}=other"), f"“{name}” more than once")
+        assert refused(join(f"{urlencode(WHOLE)}&{name}={WHOLE[name]}"), "more than once")
 
     def test_two_names_that_say_two_things_are_refused(self):
         assert refused(join({**WHOLE, "participant": "B2"}), "two different values")
@@ -96,7 +96,7 @@ class TestInvited:
     def test_only_ids_on_the_list_are_let_in(self, panel_of):
         _panel, standin = panel_of(check_by="invited")
         LabCode.objects.create(study="splitting", code=standin.guests[0].person)
-        assert refused(Visitor(standin, standin.guests[1]).arrive(), "exactly as you were sent it")
+        assert refused(Visitor(standin, standin.guests[1]).arrive(), "exactly as it was sent to you")
         Visitor(standin, standin.guests[0]).enter()
 
     def test_who_was_erased_is_no_longer_on_the_list(self, panel_of):
@@ -135,14 +135,14 @@ class TestSigned:
     @pytest.mark.parametrize(
         ("change", "says"),
         [
-            (lambda q: q.replace("id=P01", "id=P02"), "not the panel's"),
+            (lambda q: q.replace("id=P01", "id=P02"), "not signed by the panel"),
             (lambda q: q.rpartition("&signature=")[0], "has no signature"),
-            (lambda q: q + "&id=P02", "added after it"),
-            (lambda q: q + "&more=1", "added after it"),
-            (lambda q: q[:-1] + ("0" if q[-1] != "0" else "1"), "not the panel's"),
-            (lambda q: q + "&signature=" + "0" * 64, "twice"),
-            (lambda q: "more=1&" + q, "not the panel's"),
-            (lambda q: q.rpartition("=")[0] + "=é", "not the panel's"),
+            (lambda q: q + "&id=P02", "added after the signature"),
+            (lambda q: q + "&more=1", "added after the signature"),
+            (lambda q: q[:-1] + ("0" if q[-1] != "0" else "1"), "not signed by the panel"),
+            (lambda q: q + "&signature=" + "0" * 64, "more than once"),
+            (lambda q: "more=1&" + q, "not signed by the panel"),
+            (lambda q: q.rpartition("=")[0] + "=é", "not signed by the panel"),
         ],
     )
     def test_a_forged_or_changed_one_is_refused(self, standin, change, says):
@@ -202,10 +202,10 @@ class TestToken:
     @pytest.mark.parametrize(
         ("claims", "says"),
         [
-            ({"id": "A1"}, "not the panel's"),
+            ({"id": "A1"}, "not signed by the panel"),
             ({"id": "A1", "exp": 1}, "follow the new link"),
-            ({"exp": 2**33}, "“id” is missing"),
-            ({"id": "A1", "exp": 2**33, "study": "another"}, "not the panel's"),
+            ({"exp": 2**33}, "does not contain “id”"),
+            ({"id": "A1", "exp": 2**33, "study": "another"}, "not signed by the panel"),
         ],
     )
     def test_a_token_that_does_not_say_all_is_refused(self, panel_of, key, claims, says):
@@ -218,8 +218,8 @@ class TestToken:
         weak = jwt.encode(claims, "x" * 40, "HS256")
         none = jwt.encode(claims, None, "none")
         for token in (weak, none, "a.b.c", "x" * 7000):
-            assert refused(join({"token": token}), "not the panel's")
-        assert refused(join({"id": "A1"}), "“token” is missing")
+            assert refused(join({"token": token}), "not signed by the panel")
+        assert refused(join({"id": "A1"}), "does not contain “token”")
 
 
 def test_without_a_panel_nobody_is_let_in(panel_of):

@@ -1,4 +1,4 @@
-"""Payment lists: nobody is on two, and each returned payment is settled or left to a person with a reason."""
+"""Payment lists: no payment is on two, and each returned payment is settled or left to a person with a reason."""
 
 from __future__ import annotations
 
@@ -91,10 +91,10 @@ def test_what_agrees_is_confirmed_and_the_same_file_again_changes_nothing(made, 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("A1,4.00\nB2,3.00\n", "says 4.00; 3.00 are owed"),
-        ("A1,2.00\nB2,3.00\n", "says 2.00; 3.00 are owed"),
-        ("A1,3.00\nA1,3.00\nB2,3.00\n", "2 times, with 6.00 in all"),
-        ("A1,1.00\nB2,3.00\nA1,2.00\n", "2 times, with 3.00 in all"),
+        ("A1,4.00\nB2,3.00\n", "says 4.00, but 3.00 is due"),
+        ("A1,2.00\nB2,3.00\n", "says 2.00, but 3.00 is due"),
+        ("A1,3.00\nA1,3.00\nB2,3.00\n", "2 times, with a total of 6.00"),
+        ("A1,1.00\nB2,3.00\nA1,2.00\n", "2 times, with a total of 3.00"),
     ],
 )
 def test_an_edited_amount_or_line_is_unclear_and_waits_for_a_person(made, panel, boss, text, says):
@@ -134,13 +134,13 @@ def test_who_was_put_into_the_list_is_told_of_and_changes_nothing(made, panel, b
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b"", "name the columns"),
+        (b"", "name each of the columns"),
         (b"person,amount\nA1,3.00\n", "“id”, “amount”"),
         (b"id,amount,id\nA1,3.00,B2\n", "each once"),
         (b"id,amount\n", "no payment"),
-        (b"id,amount\nA1,three\n", "not an amount"),
-        (b"id,amount\nA1,-3\n", "not an amount"),
-        (b"id,amount\nA1,nan\n", "not an amount"),
+        (b"id,amount\nA1,three\n", "not a valid amount"),
+        (b"id,amount\nA1,-3\n", "not a valid amount"),
+        (b"id,amount\nA1,nan\n", "not a valid amount"),
         (b"id,amount\n,3.00\n", "The ID is missing"),
         (b"\xff\xfe\x00", "UTF-8"),
     ],

@@ -1,4 +1,4 @@
-"""In the admin, a researcher sets up a panel from a preset and pays its participants by list."""
+"""In the admin, a researcher sets up a panel from a preset and pays its participants through a list."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_from_approved_pay_to_what_was_paid(admin_client, panel, boss):  # noqa:
 def test_a_wrong_file_is_refused_line_by_line(admin_client, made, panel):  # noqa: F811
     bad = SimpleUploadedFile("paid.csv", b"id,amount\nA1,three\nB2,3.00\n", "text/csv")
     page = admin_client.post(at("paid", panel.study.pk, 1), {"paid": bad})
-    assert page.status_code == 422 and "Line 2: This is not an amount" in text_of(page)
+    assert page.status_code == 422 and "Line 2: This is not a valid amount" in text_of(page)
     assert states("A1") == states("B2") == {"sent"}
 
 

@@ -216,7 +216,7 @@ def test_a_dry_run_shows_each_result_and_moves_no_money(client, study, owner, st
     found = {one.shown.row.pk: one for one in page.context["tried"]}
     assert [found[row.pk].verdict for row in rows.values()] == ["pays", "waits", "fails"]
     assert found[rows["A1"].pk].fee == Decimal("0.20")
-    assert "somebody else" in found[rows["A3"].pk].says
+    assert "someone else" in found[rows["A3"].pk].says
     assert "100.00 USD." in page.content.decode()
     assert (list(LedgerRow.objects.values()), Posting.objects.count()) == before
     assert set(standin.asked) == {"assignment_status"} and not standin.paid

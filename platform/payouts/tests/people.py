@@ -1,4 +1,4 @@
-"""Participants who are owed pay, created directly: how they reached the last page does not matter here."""
+"""Participants with payments due, created directly in the database."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A stand-in for a recruiter's API over real HTTP, with its own books, and the payer that calls it.
 
-It can fail in every way that such an API fails: before or after doing what it was asked, with an error, an
-invalid answer, a closed connection, or no answer at all.
+It can fail in every way in which such an API fails: before or after a request takes effect, with an error, an invalid
+answer, a closed connection, or no answer at all.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class StandIn:
 
     Attributes:
         repeats_safely: an order is not paid again under an identifier that was paid before.
-        faults: by what is asked ("assignment_status", "prepare", "pay", "look_up"), the next failures.
+        faults: the next failures by method ("assignment_status", "prepare", "pay", "look_up").
         paid: every payment made, as (uid, amount).
         statuses: by worker; default: submitted.
         later: orders are only accepted, and confirmed at the second look-up.

@@ -1,7 +1,7 @@
 """Processes that pay, and can be killed at any step: `python -m payouts.tests.teller ADDRESS yes|no`.
 
-Each input line is a number N: a forked child pays what is due and kills itself (SIGKILL) at step N. Every
-database write counts as a step, as do the start and end of every call to the recruiter; 0 lets it live. The
+Each input line is a number N: a forked child pays what is due and kills itself (SIGKILL) at step N. Every database
+write counts as a step, as do the start and end of every call to the recruiter; 0 means that it is not killed. The
 output line is the child's exit status.
 """
 

@@ -1,4 +1,4 @@
-"""Processes are killed at every step, or pay and approve at the same time: nobody is paid twice or forgotten."""
+"""Processes are killed at every step, or pay and approve at the same time: everyone is paid exactly once."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def finish(teller: Teller) -> None:
     ],
 )
 def test_killed_at_every_step(standin: StandIn, tellers: Callable[[], Teller], boss: User, lost: str, least: int):  # noqa: F811
-    """If an answer is lost before or after it took effect, the next steps look up the result."""
+    """After a lost answer, the next steps look up the result, whether or not the order took effect."""
     teller = tellers()
     everybody: list[LedgerRow] = []
     for step in range(1, MOST_STEPS):

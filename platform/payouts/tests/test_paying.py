@@ -1,4 +1,4 @@
-"""Approved pay is paid exactly once, whatever the recruiter's API does, and nobody is forgotten."""
+"""Approved pay is paid exactly once, even if the recruiter's API fails, and nobody is forgotten."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_an_accepted_order_without_further_answers_is_unclear_after_a_week(stand
     later(24 * 4)
     paying.pay_due()
     assert states(base) == ["unclear"] and standin.times[str(base.uid)] == 1
-    assert "accepted it a week ago" in LedgerRow.objects.get(pk=base.pk).problem
+    assert "accepted the order a week ago" in LedgerRow.objects.get(pk=base.pk).problem
 
 
 def test_an_order_found_accepted_after_a_day_does_not_count_as_unanswered(standin: StandIn, boss: User):
@@ -243,10 +243,10 @@ def test_one_payment_that_fails_delays_no_other(standin: StandIn, boss: User):
     ("status", "says"),
     [
         ("rejected", "rejected"),
-        ("returned", "returned their assignment"),
-        ("timed_out", "ran out"),
+        ("returned", "returned the assignment"),
+        ("timed_out", "timed out"),
         ("unknown", "no such assignment"),
-        ("somebody_else", "somebody else"),
+        ("somebody_else", "someone else"),
     ],
 )
 def test_a_wrong_assignment_is_not_paid_and_the_researcher_reads_why(
@@ -447,19 +447,17 @@ def test_the_last_page_shows_the_status_of_the_pay(standin: StandIn, boss: User)
     ]
     approve(boss, base)
     settle()
-    assert payment_status(person)[0] == "For taking part: It has been paid." and payment_status(person)[1].startswith(
-        "Bonus: Recorded."
-    )
+    assert told(person)[0] == "For taking part: This has been paid." and told(person)[1].startswith("Bonus: Recorded.")
     approve(boss, bonus)
     settle()
-    assert payment_status(person) == ["It has been paid."]
+    assert told(person) == ["This has been paid."]
 
 
 def test_the_last_page_names_the_right_payment_method(boss: User):
     by_code, elsewhere = finished("code", recruiter="codes"), finished("label", recruiter="otree")
-    assert payment_status(by_code[0].enrolment) == ["Recorded. The researchers will pay you themselves."]
-    assert payment_status(elsewhere[0].enrolment) == [
-        "The experiment that brought you here pays you this, along with anything else you earn there."
+    assert told(by_code[0].enrolment) == ["Recorded. The researchers will pay you themselves."]
+    assert told(elsewhere[0].enrolment) == [
+        "This is paid by the experiment that brought you here, together with anything else you earn there."
     ]
     deciding.write_off(study=STUDY, rows=keys(*by_code), who=boss, reason="a test of ours")
     assert "decided not to pay" in payment_status(by_code[0].enrolment)[0]

@@ -69,8 +69,8 @@ def test_single_failure_only_delays_payment(desk, step, kind):
 @pytest.mark.parametrize(
     ("action", "says"),
     [
-        (lambda market, one: market.give_back(one.id), "returned their assignment"),
-        (lambda market, one: setattr(one, "participant", "f" * 24), "belongs to somebody else"),
+        (lambda market, one: market.give_back(one.id), "returned the assignment"),
+        (lambda market, one: setattr(one, "participant", "f" * 24), "belongs to someone else"),
         (lambda market, one: market.submissions.pop(one.id), "has no such assignment"),
         (lambda market, one: setattr(one, "status", "REJECTED"), "was rejected"),
     ],
