@@ -19,7 +19,7 @@ from recruiters.models import Identity
 log = logging.getLogger(__name__)
 
 
-@farewells.register
+@returning.register
 def to_panel(enrolment: Enrolment) -> ReturnInstructions | None:
     """Return the button or code that reports the ending to the panel; None if the researcher specified neither."""
     identity = Identity.objects.filter(enrolment=enrolment, recruiter=KIND).first()
@@ -31,7 +31,7 @@ def to_panel(enrolment: Enrolment) -> ReturnInstructions | None:
     return instructions_for(panel, outcome_of(enrolment.state, paid=paid), values)
 
 
-@farewells.register_full
+@returning.register_full
 def over_quota(enrolment: Enrolment) -> ReturnInstructions | None:
     """Return the button or code that reports to the panel that no place was left when this participant consented."""
     identity = Identity.objects.filter(enrolment=enrolment, recruiter=KIND).first()
@@ -39,7 +39,7 @@ def over_quota(enrolment: Enrolment) -> ReturnInstructions | None:
     return instructions_for(panel, Outcome.OVER_QUOTA, values_of(identity)) if identity and panel else None
 
 
-def farewell_to(panel: Panel, outcome: Outcome, values: Mapping[str, str]) -> ReturnInstructions | None:
+def instructions_for(panel: Panel, outcome: Outcome, values: Mapping[str, str]) -> ReturnInstructions | None:
     """Return how a participant with this outcome returns; None if nothing is set or it leads to another site."""
     leads = panel.leads_to(outcome)
     if not leads:

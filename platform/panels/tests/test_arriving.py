@@ -40,37 +40,37 @@ class TestFields:
     def panel(self, panel_of):
         return panel_of(**NAMES)[0]
 
-    def test_person_task_and_session_are_kept_and_lead_back(self):
+    def test_link_values_are_stored_and_resume_the_enrolment(self):
         first = join(WHOLE)
         assert first.status_code == 302 and join(WHOLE)["Location"] == first["Location"]
         identity = Identity.objects.get()
         assert identity.details == {"person": "A1", "task": "T1", "session": "S1"}
 
-    def test_any_of_several_names_will_do(self):
+    def test_any_of_several_field_names_is_accepted(self):
         assert join({"participant": "A1", "job": "T1", "visit": "S1"}).status_code == 302
         assert Identity.objects.get().details["person"] == "A1"
 
-    def test_a_persons_id_alone_does_not_open_their_game(self):
+    def test_person_id_alone_opens_no_enrolment(self):
         join(WHOLE)
         answer = join({**WHOLE, "visit": "S2"})
         assert answer.status_code == 403 and Identity.objects.count() == 1
 
     @pytest.mark.parametrize("name", ["pid", "job", "visit"])
-    def test_a_missing_one_is_named(self, name):
+    def test_missing_field_is_named(self, name):
         rest = {key: value for key, value in WHOLE.items() if key != name}
         assert refused(join(rest), f"does not contain “{name}”")
         assert refused(join({**WHOLE, name: ""}), f"does not contain “{name}”")
 
     @pytest.mark.parametrize("name", ["pid", "job", "visit"])
-    def test_one_that_is_sent_twice_is_refused(self, name):
+    def test_repeated_field_is_refused(self, name):
         assert refused(join(f"{urlencode(WHOLE)}&{name}=other"), f"“{name}” more than once")
         assert refused(join(f"{urlencode(WHOLE)}&{name}={WHOLE[name]}"), "more than once")
 
-    def test_two_names_that_say_two_things_are_refused(self):
+    def test_contradicting_fields_are_refused(self):
         assert refused(join({**WHOLE, "participant": "B2"}), "two different values")
 
     @pytest.mark.parametrize("value", ["%SURVEY_CODE%", "{{participantId}}", "=cmd()", "a b", "x" * 81, "<b>", "é"])
-    def test_what_is_no_id_is_refused(self, value):
+    def test_invalid_id_is_refused(self, value):
         answer = join({**WHOLE, "pid": value})
         assert refused(answer, "is not a valid ID") and b"<b>" not in answer.content
 
@@ -78,11 +78,11 @@ class TestFields:
 class TestNothingButAnId:
     """Without a session, only the browser that began can continue."""
 
-    def test_a_program_that_looks_at_the_link_begins_nothing(self, panel_of):
+    def test_link_preview_starts_nothing(self, panel_of):
         panel_of()
         assert join({"id": "A1"}).status_code == 200 and not Enrolment.objects.exists()
 
-    def test_another_browser_is_refused(self, panel_of):
+    def test_other_browser_is_refused(self, panel_of):
         _panel, standin = panel_of()
         visitor, other = Visitor(standin, standin.guests[0]), Visitor(standin, standin.guests[0])
         person = visitor.enter()
@@ -93,13 +93,13 @@ class TestNothingButAnId:
 
 
 class TestInvited:
-    def test_only_ids_on_the_list_are_let_in(self, panel_of):
+    def test_only_listed_ids_are_admitted(self, panel_of):
         _panel, standin = panel_of(check_by="invited")
         LabCode.objects.create(study="splitting", code=standin.guests[0].person)
         assert refused(Visitor(standin, standin.guests[1]).arrive(), "exactly as it was sent to you")
         Visitor(standin, standin.guests[0]).enter()
 
-    def test_who_was_erased_is_no_longer_on_the_list(self, panel_of):
+    def test_erased_participant_is_no_longer_on_the_list(self, panel_of):
         from erasing.services import _delete_identity
 
         _panel, standin = panel_of(check_by="invited")
@@ -125,11 +125,11 @@ class TestSigned:
         standin.secret = SECRET
         return standin
 
-    def test_a_signed_link_leads_in_from_any_browser(self, standin):
+    def test_signed_link_works_in_any_browser(self, standin):
         person = Visitor(standin, standin.guests[0]).enter()
         assert Visitor(standin, standin.guests[0]).enter() == person
 
-    def test_the_secret_is_in_no_row_as_it_is(self, standin):
+    def test_secret_is_stored_encrypted(self, standin):
         assert SECRET not in Panel.objects.get().sealed_secret
 
     @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ class TestSigned:
             (lambda q: q.rpartition("=")[0] + "=é", "not signed by the panel"),
         ],
     )
-    def test_a_forged_or_changed_one_is_refused(self, standin, change, says):
+    def test_forged_or_changed_link_is_refused(self, standin, change, says):
         query = standin.link(standin.guests[0]).partition("?")[2]
         assert refused(join(change(query)), says)
 
@@ -153,13 +153,13 @@ class TestSigned:
         query = urlencode({"id": "A1", "expires": int(time.time()) - 1})
         assert refused(join(f"{query}&signature={standin.sign(query)}"), "follow the new link")
 
-    def test_a_panel_without_its_secret_lets_nobody_in(self, standin):
+    def test_panel_without_a_secret_admits_nobody(self, standin):
         link = standin.link(standin.guests[0]).partition("?")[2]
         Panel.objects.update(sealed_secret="")
         assert refused(join(link), "enter the panel's secret again")
 
     @override_settings(JOINS_PER_HOUR=0)
-    def test_a_campus_behind_one_address_is_not_slowed_down_by_signed_links(self, standin):
+    def test_signed_links_do_not_count_towards_the_rate_limit(self, standin):
         cache.clear()
         for guest in standin.guests[:3]:
             Visitor(standin, guest).enter()
@@ -167,7 +167,7 @@ class TestSigned:
         assert forged.status_code == 403 and Enrolment.objects.count() == 3
 
     @override_settings(JOINS_PER_HOUR=1)
-    def test_links_that_nobody_checked_are_counted(self, panel_of):
+    def test_unchecked_links_count_towards_the_rate_limit(self, panel_of):
         cache.clear()
         panel_of(**NAMES)
         Panel.objects.update(check_by="nothing")
@@ -193,7 +193,7 @@ def jwks(key) -> str:
 
 class TestToken:
     @pytest.mark.parametrize("form", [pem, jwks])
-    def test_a_token_says_who_it_is(self, panel_of, key, form):
+    def test_token_identifies_the_participant(self, panel_of, key, form):
         panel_of(check_by="token", signature="token", public_keys=form(key))
         claims = {"id": "A1", "exp": time.time() + 60}
         assert join({"token": jwt.encode(claims, key, "RS256"), "id": "B2"}).status_code == 302
@@ -208,11 +208,11 @@ class TestToken:
             ({"id": "A1", "exp": 2**33, "study": "another"}, "not signed by the panel"),
         ],
     )
-    def test_a_token_that_does_not_say_all_is_refused(self, panel_of, key, claims, says):
+    def test_incomplete_token_is_refused(self, panel_of, key, claims, says):
         panel_of(check_by="token", signature="token", public_keys=pem(key))
         assert refused(join({"token": jwt.encode(claims, key, "RS256")}), says)
 
-    def test_one_that_somebody_else_signed_is_refused(self, panel_of, key):
+    def test_token_signed_with_another_key_is_refused(self, panel_of, key):
         panel_of(check_by="token", signature="token", public_keys=pem(key))
         claims = {"id": "A1", "exp": time.time() + 60}
         weak = jwt.encode(claims, "x" * 40, "HS256")
@@ -222,13 +222,13 @@ class TestToken:
         assert refused(join({"id": "A1"}), "does not contain “token”")
 
 
-def test_without_a_panel_nobody_is_let_in(panel_of):
+def test_study_without_a_panel_admits_nobody(panel_of):
     panel, _standin = panel_of()
     panel.delete()
     assert refused(join({"id": "A1"}), "set up the panel")
 
 
-def test_the_same_person_rests_between_the_studies_of_one_panel(panel_of):
+def test_rest_period_applies_across_studies_of_a_panel(panel_of):
     panel, _standin = panel_of("cloudresearch_connect")
     assert panel.worker("A1") == "cloudresearch_connect:A1"
     panel.lasting = False

@@ -26,7 +26,7 @@ SITES = "https://panel.example.org\nhttps://other.example.org:8443"
         "CODE-17",
     ],
 )
-def test_its_own_sites_and_codes_are_taken(address):
+def test_own_sites_and_codes_are_accepted(address):
     check_leads(address, SITES)
 
 
@@ -53,7 +53,7 @@ def test_its_own_sites_and_codes_are_taken(address):
         "two words",
     ],
 )
-def test_others_are_refused_with_the_reason(address):
+def test_other_addresses_are_refused_with_the_reason(address):
     with pytest.raises(NotAllowed) as refusal:
         check_leads(address, SITES)
     assert str(refusal.value)
@@ -65,13 +65,13 @@ def test_variables_cannot_break_out_of_the_address():
     refuse_elsewhere(filled, SITES)
 
 
-def test_every_ending_is_something_to_a_panel():
+def test_every_ending_has_an_outcome():
     assert {outcome_of(state, paid=False) for state in ENDED} == {"completed", "screened_out", "withdrew"}
     assert {outcome_of(state, paid=True) for state in ENDED} == {"completed", "screened_out", "partial"}
 
 
 @pytest.mark.django_db
-def test_saving_another_sites_address_is_refused(panel_of):
+def test_address_on_another_site_cannot_be_saved(panel_of):
     panel, _standin = panel_of()
     panel.to_completed = "https://evil.example/done"
     with pytest.raises(ValidationError, match=r"https://evil\.example is not one of them"):
@@ -79,7 +79,7 @@ def test_saving_another_sites_address_is_refused(panel_of):
 
 
 @pytest.mark.django_db
-def test_an_address_that_came_into_the_database_otherwise_leads_nowhere(panel_of):
+def test_stored_address_on_another_site_is_not_used(panel_of):
     _panel, standin = panel_of()
     Panel.objects.update(to_completed="https://evil.example/done", to_withdrew="https://evil.example/left")
     visitor = Visitor(standin, standin.guests[0])
@@ -88,7 +88,7 @@ def test_an_address_that_came_into_the_database_otherwise_leads_nowhere(panel_of
 
 
 @pytest.mark.django_db
-def test_a_closed_study_sends_whoever_comes_back_as_over_quota(panel_of):
+def test_closed_study_returns_participants_as_over_quota(panel_of):
     panel, standin = panel_of()
     type(panel.study).objects.update(status="closed")
     visitor = Visitor(standin, standin.guests[0])
@@ -98,7 +98,7 @@ def test_a_closed_study_sends_whoever_comes_back_as_over_quota(panel_of):
 
 
 @pytest.mark.django_db
-def test_full_study_sends_people_who_consent_too_late_back_as_over_quota(panel_of):
+def test_full_study_returns_late_participants_as_over_quota(panel_of):
     _panel, standin = panel_of(study={"quota": 1})
     first, late = (Visitor(standin, guest) for guest in standin.guests[:2])
     people = [first.enter(), late.enter()]  # nobody holds a place before they consent
@@ -113,7 +113,7 @@ def test_full_study_sends_people_who_consent_too_late_back_as_over_quota(panel_o
 
 
 @pytest.mark.django_db
-def test_over_quota_address_can_be_a_form_and_the_page_may_post_it(panel_of):
+def test_over_quota_address_can_be_a_posted_form(panel_of):
     _panel, standin = panel_of(study={"quota": 1})
     Panel.objects.update(to_over_quota=f"POST {standin.address}/full?id={{person}}")
     first, late, last = (Visitor(standin, guest) for guest in standin.guests[:3])
@@ -129,7 +129,7 @@ def test_over_quota_address_can_be_a_form_and_the_page_may_post_it(panel_of):
 
 
 @pytest.mark.django_db
-def test_an_assignment_is_handed_in_by_a_form_as_the_external_question_protocol_wants(panel_of):
+def test_external_question_is_submitted_through_a_form(panel_of):
     panel, standin = panel_of("external_question")
     panel.to_completed = f"POST {standin.address}/mturk/externalSubmit?assignmentId={{session}}&done=yes"
     panel.full_clean()

@@ -62,7 +62,7 @@ def came_back(made, panel, boss, text: str, *, rest_failed: bool = False):
     return found
 
 
-def test_a_list_has_one_line_for_each_person_in_the_panels_columns(made, panel):
+def test_list_has_one_line_per_person_in_the_panels_columns(made, panel):
     panel.columns = "worker = person\nsum = amount\nthereof bonus = bonus\nnote = reference"
     first = Enrolment.objects.get(identity__worker="A1").pseudonym
     written = b"".join(lists.as_csv(made, panel)).decode().splitlines()
@@ -70,7 +70,7 @@ def test_a_list_has_one_line_for_each_person_in_the_panels_columns(made, panel):
     assert len(written) == 3
 
 
-def test_who_is_on_a_list_is_on_no_other_and_cannot_be_paid_otherwise(made, panel, boss):
+def test_listed_payment_cannot_be_paid_in_another_way(made, panel, boss):
     with pytest.raises(NotDone):
         lists.make(panel.study, who=boss)
     rows = list(LedgerRow.objects.values_list("pk", flat=True))
@@ -80,7 +80,7 @@ def test_who_is_on_a_list_is_on_no_other_and_cannot_be_paid_otherwise(made, pane
     assert states("A1") == {"sent"}
 
 
-def test_what_agrees_is_confirmed_and_the_same_file_again_changes_nothing(made, panel, boss):
+def test_matching_payments_are_confirmed_once(made, panel, boss):
     text = HEAD + "A1,3.00\nB2,$3\n"
     assert came_back(made, panel, boss, text).confirmed == 4
     again = came_back(made, panel, boss, text)
@@ -97,7 +97,7 @@ def test_what_agrees_is_confirmed_and_the_same_file_again_changes_nothing(made, 
         ("A1,1.00\nB2,3.00\nA1,2.00\n", "2 times, with a total of 3.00"),
     ],
 )
-def test_an_edited_amount_or_line_is_unclear_and_waits_for_a_person(made, panel, boss, text, says):
+def test_different_amount_or_repeated_line_is_unclear(made, panel, boss, text, says):
     found = came_back(made, panel, boss, HEAD + text)
     assert states("A1") == {"unclear"} and states("B2") == {"confirmed"}
     assert (found.confirmed, found.unclear) == (2, 2) and says in found.remarks[0].reason
@@ -106,7 +106,7 @@ def test_an_edited_amount_or_line_is_unclear_and_waits_for_a_person(made, panel,
     deciding.resolve(study="splitting", row=row.pk, paid=True, who=boss, note="Seen at the panel.")
 
 
-def test_who_was_taken_out_of_the_list_stays_open_or_is_due_again(made, panel, boss):
+def test_missing_person_stays_open_or_fails(made, panel, boss):
     found = came_back(made, panel, boss, HEAD + "A1,3.00\n")
     assert len(found.missing) == 1 and states("B2") == {"sent"}
     came_back(made, panel, boss, HEAD + "A1,3.00\n", rest_failed=True)
@@ -117,12 +117,12 @@ def test_who_was_taken_out_of_the_list_stays_open_or_is_due_again(made, panel, b
     assert came_back(made, panel, boss, HEAD + "B2,3.00\n").confirmed == 0
 
 
-def test_a_line_that_says_nothing_was_paid_fails_with_the_reason(made, panel, boss):
+def test_zero_amount_fails_with_the_reason(made, panel, boss):
     found = came_back(made, panel, boss, HEAD + "A1,0\nB2,3.00\n")
     assert states("A1") == {"failed"} and "nothing was paid" in found.remarks[0].reason
 
 
-def test_who_was_put_into_the_list_is_told_of_and_changes_nothing(made, panel, boss):
+def test_additional_person_is_reported_without_effect(made, panel, boss):
     third = _finish("C3")
     found = came_back(made, panel, boss, HEAD + "A1,3.00\nB2,3.00\nC3,3.00\nZ9,5.00\n")
     assert states("C3") == {"due"}
@@ -145,13 +145,13 @@ def test_who_was_put_into_the_list_is_told_of_and_changes_nothing(made, panel, b
         (b"\xff\xfe\x00", "UTF-8"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_refused_as_a_whole(made, panel, data, says):
+def test_invalid_file_is_refused_as_a_whole(made, panel, data, says):
     with pytest.raises(BadFile, match=says):
         lists.read(data, panel)
     assert states("A1") == {"sent"}
 
 
-def test_somebody_who_took_part_twice_is_one_line(panel, boss):
+def test_person_who_took_part_twice_has_one_line(panel, boss):
     _finish("A1")
     again, _bonus = finished("A1-again", recruiter=KIND, study="splitting")
     Identity.objects.filter(enrolment=again.enrolment).update(details={"person": "A1"})
@@ -161,7 +161,7 @@ def test_somebody_who_took_part_twice_is_one_line(panel, boss):
     assert came_back(made, panel, boss, HEAD + "A1,6\n").confirmed == 4
 
 
-def test_who_was_erased_is_on_no_list_and_the_rest_is(panel, boss):
+def test_erased_participant_is_on_no_list(panel, boss):
     gone, _there = _finish("A1"), _finish("B2")
     _approve(boss)
     Identity.objects.filter(enrolment=gone).delete()
@@ -169,7 +169,7 @@ def test_who_was_erased_is_on_no_list_and_the_rest_is(panel, boss):
     assert set(made.rows.values_list("enrolment__identity__worker", flat=True)) == {"B2"}
 
 
-def test_a_list_that_was_never_handed_over_is_taken_back_with_a_reason(made, panel, boss):
+def test_unused_list_is_withdrawn_with_a_reason(made, panel, boss):
     with pytest.raises(NotDone):
         lists.take_back(made, who=boss, why="  ")
     assert lists.take_back(made, who=boss, why="The file was lost.") == 4
@@ -178,7 +178,7 @@ def test_a_list_that_was_never_handed_over_is_taken_back_with_a_reason(made, pan
         lists.take_back(made, who=boss, why="Again.")
 
 
-def test_what_the_panel_pays_is_never_due(panel):
+def test_amounts_paid_by_the_panel_are_never_due(panel):
     Panel.objects.update(pays="bonuses")
     _finish("A1")
     assert dict(LedgerRow.objects.values_list("reason", "state")) == {"base": "elsewhere", "bonus": "due"}

@@ -37,7 +37,7 @@ def study(db):
 
 
 @pytest.mark.parametrize("key", [one.key for one in presets.every()])
-def test_a_preset_fills_the_form_in_and_is_saved_as_it_is(admin_client, study, key):
+def test_preset_fills_the_form_and_can_be_saved(admin_client, study, key):
     page = admin_client.get(at("of", study.pk), follow=True)
     assert f"Set up: {presets.get(key).title}" in text_of(page)
     address = f"{at('add')}?study={study.pk}&preset={key}"
@@ -49,7 +49,7 @@ def test_a_preset_fills_the_form_in_and_is_saved_as_it_is(admin_client, study, k
     assert (found.study, found.preset, found.person) == (study, key, presets.get(key).person)
 
 
-def test_what_is_wrong_is_said_at_its_field_and_nothing_is_saved(admin_client, study):
+def test_invalid_value_is_reported_at_its_field(admin_client, study):
     address = f"{at('add')}?study={study.pk}&preset=any_site"
     form = admin_client.get(address).context["adminform"].form
     wrong = {
@@ -61,7 +61,7 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_saved(admin_client, s
     assert set(errors) >= {"to_completed", "columns", "person", "new_secret", "sites"} and not Panel.objects.exists()
 
 
-def test_the_secret_goes_in_and_never_comes_out(admin_client, study):
+def test_secret_is_never_shown(admin_client, study):
     address = f"{at('add')}?study={study.pk}&preset=any_site"
     form = admin_client.get(address).context["adminform"].form
     admin_client.post(address, typed(form, check_by="signed", new_secret="a-long-enough-secret"))
@@ -74,7 +74,7 @@ def test_the_secret_goes_in_and_never_comes_out(admin_client, study):
     assert "a-long-enough-secret" not in str(list(Record.objects.values()))
 
 
-def test_from_approved_pay_to_what_was_paid(admin_client, panel, boss):  # noqa: F811
+def test_approved_pay_is_listed_and_reconciled(admin_client, panel, boss):  # noqa: F811
     _finish("A1")
     _finish("B2")
     _approve(boss)
@@ -94,27 +94,27 @@ def test_from_approved_pay_to_what_was_paid(admin_client, panel, boss):  # noqa:
     assert Record.objects.filter(action="pay_listed").count() == 3
 
 
-def test_a_wrong_file_is_refused_line_by_line(admin_client, made, panel):  # noqa: F811
+def test_invalid_file_is_refused_with_its_lines(admin_client, made, panel):  # noqa: F811
     bad = SimpleUploadedFile("paid.csv", b"id,amount\nA1,three\nB2,3.00\n", "text/csv")
     page = admin_client.post(at("paid", panel.study.pk, 1), {"paid": bad})
     assert page.status_code == 422 and "Line 2: This is not a valid amount" in text_of(page)
     assert states("A1") == states("B2") == {"sent"}
 
 
-def test_a_list_is_taken_back_on_a_page_that_asks(admin_client, made, panel):  # noqa: F811
+def test_withdrawing_a_list_requires_confirmation(admin_client, made, panel):  # noqa: F811
     assert "4 payments on this list are open" in text_of(admin_client.get(at("take_back", panel.study.pk, 1)))
     page = admin_client.post(at("take_back", panel.study.pk, 1), {"why": "Never sent."}, follow=True)
     assert "4 payments can be approved again" in text_of(page)
     assert not lists.waiting(panel.study).exists() and states("A1") == {"failed"}
 
 
-def test_who_somebody_is_cannot_be_changed_once_somebody_has_come(admin_client, made, panel):  # noqa: F811
+def test_identifying_fields_are_fixed_after_the_first_arrival(admin_client, made, panel):  # noqa: F811
     form = admin_client.get(at("change", panel.pk)).context["adminform"].form
     assert "person" not in form.fields and "to_completed" in form.fields
 
 
 @pytest.mark.slow  # another process reads the settings
-def test_the_stand_in_starts_by_itself():
+def test_stand_in_starts_from_the_command_line():
     command = [sys.executable, "-m", "panels.standin", "--help"]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": "platform:."})
     assert done.returncode == 0 and "cloudresearch_connect" in done.stdout, done.stderr

@@ -51,7 +51,7 @@ def approved(panel: Panel, boss: User) -> None:
 
 
 @pytest.mark.parametrize("key", [one.key for one in presets.every()])
-def test_twelve_people(panel_of, boss, key, tmp_path):
+def test_twelve_participants_of_each_preset(panel_of, boss, key, tmp_path):
     study = {"quota": ENDINGS.count("completed"), "survey_before": [QUESTION]}
     panel, standin = panel_of(key, study=study)
     owed: dict[str, Decimal] = {}

@@ -447,16 +447,16 @@ def test_the_last_page_shows_the_status_of_the_pay(standin: StandIn, boss: User)
     ]
     approve(boss, base)
     settle()
-    assert told(person)[0] == "For taking part: This has been paid." and told(person)[1].startswith("Bonus: Recorded.")
+    assert payment_status(person)[0] == "For taking part: This has been paid." and payment_status(person)[1].startswith("Bonus: Recorded.")
     approve(boss, bonus)
     settle()
-    assert told(person) == ["This has been paid."]
+    assert payment_status(person) == ["This has been paid."]
 
 
 def test_the_last_page_names_the_right_payment_method(boss: User):
     by_code, elsewhere = finished("code", recruiter="codes"), finished("label", recruiter="otree")
-    assert told(by_code[0].enrolment) == ["Recorded. The researchers will pay you themselves."]
-    assert told(elsewhere[0].enrolment) == [
+    assert payment_status(by_code[0].enrolment) == ["Recorded. The researchers will pay you themselves."]
+    assert payment_status(elsewhere[0].enrolment) == [
         "This is paid by the experiment that brought you here, together with anything else you earn there."
     ]
     deciding.write_off(study=STUDY, rows=keys(*by_code), who=boss, reason="a test of ours")
