@@ -25,7 +25,7 @@ else:
     Base = object
 
 
-def base_promised(study: Study) -> Decimal | None:
+def current_base_pay(study: Study) -> Decimal | None:
     """Return the base pay promised to anyone who arrives now, or None if nothing has been launched.
 
     A task published before the last launch may offer a different reward.
@@ -102,6 +102,6 @@ class Desk(Base):
         return self.page(request, "admin/marketplaces/ask.html", title, context)
 
 
-def typed(form: type[forms.Form], request: HttpRequest, **options: Any) -> forms.Form:
+def bound_form(form: type[forms.Form], request: HttpRequest, **options: Any) -> forms.Form:
     """Return the form bound to posted data, or an unbound form if nothing was posted."""
     return form(request.POST if request.method == "POST" else None, **options)

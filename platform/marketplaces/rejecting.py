@@ -30,7 +30,7 @@ def refuse_while_paid(person: Enrolment) -> None:
         raise NotPossible(_("They are being paid: their payments have been approved in the ledger."))
 
 
-def rejected(person: Enrolment, *, kind: str, reason: str = "", who: Any = None) -> int:
+def write_off_rejected(person: Enrolment, *, kind: str, reason: str = "", who: Any = None) -> int:
     """Write off a person's due and failed payments after a rejection; return the number of rows.
 
     Args:
@@ -38,47 +38,48 @@ def rejected(person: Enrolment, *, kind: str, reason: str = "", who: Any = None)
         reason: the reason given to the participant; kept in the journal.
         who: the user who rejected the work; None if the marketplace reported it.
     """
-    words = Truncator(f"{_mark(kind)} {nameless(reason, person)}".strip()).chars(LONGEST)
+    words = Truncator(f"{_note_prefix(kind)} {without_identifiers(reason, person)}".strip()).chars(LONGEST)
     return sum(
         deciding.write_off(study=row.study, rows=[row.pk], who=who, reason=words)
         for row in LedgerRow.objects.filter(enrolment=person)
     )
 
 
-def nameless(words: str, person: Enrolment | None) -> str:
+def without_identifiers(words: str, person: Enrolment | None) -> str:
     """Return a message to a participant for the records: without their identifiers, and shortened if it is long."""
     return scrubbed(words, Identity.objects.filter(enrolment=person).first() if person is not None else None)
 
 
-def taken_back(person: Enrolment, *, kind: str, who: Any = None) -> int:
+def make_due_again(person: Enrolment, *, kind: str, who: Any = None) -> int:
     """Make payments due again that were written off because of a rejection; return the number of rows.
 
     Payments written off for another reason are not changed.
     """
     words = _("The rejection on {marketplace} was undone.").format(marketplace=kinds.get(kind).title)
     return sum(
-        deciding.put_back(study=row.study, rows=[row.pk], who=who, reason=words) for row in _written_off(person, kind)
+        deciding.put_back(study=row.study, rows=[row.pk], who=who, reason=words)
+        for row in _rows_written_off(person, kind)
     )
 
 
-def heard(person: Enrolment, *, kind: str, was_rejected: bool, is_rejected: bool) -> None:
+def update_ledger(person: Enrolment, *, kind: str, was_rejected: bool, is_rejected: bool) -> None:
     """Update the ledger when the marketplace reports a rejection or its reversal; do nothing if nothing changed."""
     if is_rejected and not was_rejected:
-        rejected(person, kind=kind)
+        write_off_rejected(person, kind=kind)
     elif was_rejected and not is_rejected:
-        taken_back(person, kind=kind)
+        make_due_again(person, kind=kind)
 
 
-def _written_off(person: Enrolment, kind: str) -> list[LedgerRow]:
+def _rows_written_off(person: Enrolment, kind: str) -> list[LedgerRow]:
     """Return the rows whose last posting comes from the rejection."""
-    marks = (_mark(kind), f"Rejected at {kinds.get(kind).title}.")  # the wording until November 2026
+    prefixes = (_note_prefix(kind), f"Rejected at {kinds.get(kind).title}.")  # the wording until November 2026
     found = []
     for row in LedgerRow.objects.filter(enrolment=person, state=LedgerRow.State.WRITTEN_OFF):
         last = row.postings.order_by("-number").first()
-        if last is not None and last.why.startswith(marks):
+        if last is not None and last.why.startswith(prefixes):
             found.append(row)
     return found
 
 
-def _mark(kind: str) -> str:
+def _note_prefix(kind: str) -> str:
     return _("Rejected on {marketplace}.").format(marketplace=kinds.get(kind).title)

@@ -33,16 +33,16 @@ LONGEST = 64
 _ID = re.compile(rf"[A-Za-z0-9]{{1,{LONGEST}}}")
 
 
-class AnotherTask(EntryRefused):
+class WrongTask(EntryRefused):
     title = gettext_lazy("This task does not belong to this study")
 
 
-class TaskOver(EntryRefused):
+class TaskExpired(EntryRefused):
     status = 410
     title = gettext_lazy("This task has expired")
 
 
-class HandedIn(EntryRefused):
+class AlreadySubmitted(EntryRefused):
     title = gettext_lazy("This assignment has been submitted already")
 
 
@@ -50,11 +50,11 @@ class NotPublished(EntryRefused):
     title = gettext_lazy("This task is not published yet")
 
 
-class AllTaken(EntryRefused):
+class NoAssignmentLeft(EntryRefused):
     title = gettext_lazy("All places in this task are taken")
 
 
-class AtWork(EntryRefused):
+class InProgressElsewhere(EntryRefused):
     """Raised for a worker who has just accepted a returned assignment; they have to wait a moment."""
 
     try_again = True
@@ -70,7 +70,7 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
     """Read `?workerId=&assignmentId=&hitId=[&turkSubmitTo=]`, or the preview of a task.
 
     Raises:
-        IncompleteLink, NotPublished, AnotherTask, TaskOver, HandedIn, AllTaken, AtWork
+        IncompleteLink, NotPublished, WrongTask, TaskExpired, AlreadySubmitted, NoAssignmentLeft, InProgressElsewhere
     """
     assignment, worker, hit = (link.get(name, "").strip() for name in ("assignmentId", "workerId", "hitId"))
     if assignment == PREVIEW:
@@ -82,12 +82,12 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
     submit_to = link.get("turkSubmitTo", "").replace("\x00", "")[:200]
     details = {"hitId": hit, "assignmentId": assignment, "turkSubmitTo": submit_to}
     arrival = Arrival(KEY, worker=worker, proof=f"{assignment}/{worker}", details=details)
-    if not _came(study).filter(proof=arrival.proof).exists():
+    if not _identities(study).filter(proof=arrival.proof).exists():
         _refuse(study, assignment=assignment, hit=hit)
     return arrival
 
 
-def _came(study: str) -> Any:
+def _identities(study: str) -> Any:
     return Identity.objects.filter(study=study, recruiter=KEY)
 
 
@@ -101,13 +101,15 @@ def _refuse(study: str, *, assignment: str, hit: str) -> None:
     task = published.filter(hit_id=hit).first()
     unconfirmed = published.filter(state=Hit.State.ORDERED).exists()
     if task is None and published.exclude(hit_id=None).exists() and not unconfirmed:
-        raise AnotherTask(_("Please open the study from the task's own page on Mechanical Turk, after accepting it."))
+        raise WrongTask(_("Please open the study from the task's own page on Mechanical Turk, after accepting it."))
     if task is not None and task.over_at is not None and task.over_at < timezone.now():
-        raise TaskOver(_("The time limit has passed. Please return the task. Returning it does not count against you."))
+        raise TaskExpired(
+            _("The time limit has passed. Please return the task. Returning it does not count against you.")
+        )
     if task is None:
         return
     if Assignment.objects.filter(assignment_id=assignment).exists():
-        raise HandedIn(_("You do not need to do anything else. The requester will review it soon."))
+        raise AlreadySubmitted(_("You do not need to do anything else. The requester will review it soon."))
     came = Enrolment.objects.filter(
         Q(ended_at=None) | Q(state=State.COMPLETED),
         identity__study=study,
@@ -115,12 +117,12 @@ def _refuse(study: str, *, assignment: str, hit: str) -> None:
         identity__details__hitId=hit,
     )
     if came.count() >= task.assignments:
-        raise AllTaken(_("Please return the task. Returning it does not count against you."))
+        raise NoAssignmentLeft(_("Please return the task. Returning it does not count against you."))
     others = Enrolment.objects.filter(
         identity__study=study, identity__recruiter=KEY, identity__proof__startswith=f"{assignment}/", ended_at=None
     )
     if any(other.recently_seen() for other in others):
-        raise AtWork(
+        raise InProgressElsewhere(
             _(
                 "If you have just accepted this task, please wait two minutes and reload this page. If you did this "
                 "task with another account, please return it."

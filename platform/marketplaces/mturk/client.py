@@ -90,7 +90,7 @@ class Requester:
     def balance(self) -> Decimal:
         """Return the available balance in US dollars."""
         answer = self._ask("get_account_balance")
-        with _sensible():
+        with _valid_answer():
             return _money(answer["AvailableBalance"])
 
     # ---- tasks -----------------------------------------------------------------------------------------
@@ -136,13 +136,13 @@ class Requester:
             if refusal.code == "hitalreadyexists" and (known := self.hit_by_annotation(str(token))):
                 return known
             raise
-        with _sensible():
+        with _valid_answer():
             return _text(answer["HIT"]["HITId"])
 
     def hit_by_annotation(self, annotation: str) -> str:
         """Return the ID of the task created with this annotation, or an empty string if there is none."""
         for page in self._pages("list_hits"):
-            with _sensible():
+            with _valid_answer():
                 for hit in page["HITs"]:
                     if hit.get("RequesterAnnotation") == annotation:
                         return _text(hit["HITId"])
@@ -179,7 +179,7 @@ class Requester:
         """Return all submitted assignments of a task."""
         found: list[AssignmentNow] = []
         for page in self._pages("list_assignments_for_hit", HITId=hit_id):
-            with _sensible():
+            with _valid_answer():
                 found += [_assignment(one) for one in page["Assignments"]]
         return found
 
@@ -191,7 +191,7 @@ class Requester:
             if refusal.code == "invalidassignmentstate":
                 return None
             raise
-        with _sensible():
+        with _valid_answer():
             return _assignment(answer["Assignment"])
 
     def approve(self, assignment_id: str, *, feedback: str = "", rejected: bool = False) -> None:
@@ -223,7 +223,7 @@ class Requester:
         """Return the bonuses paid for an assignment."""
         found: list[BonusNow] = []
         for page in self._pages("list_bonus_payments", AssignmentId=assignment_id):
-            with _sensible():
+            with _valid_answer():
                 found += [
                     BonusNow(_text(one["WorkerId"]), _money(one["BonusAmount"]), str(one.get("Reason", "")))
                     for one in page["BonusPayments"]
@@ -242,13 +242,13 @@ class Requester:
             if refusal.code != "qualificationtypealreadyexists":
                 raise
             return self._qualification_named(name)
-        with _sensible():
+        with _valid_answer():
             return _text(answer["QualificationType"]["QualificationTypeId"])
 
     def _qualification_named(self, name: str) -> str:
         own = {"Query": name, "MustBeRequestable": False, "MustBeOwnedByCaller": True}
         for page in self._pages("list_qualification_types", **own):
-            with _sensible():
+            with _valid_answer():
                 for one in page["QualificationTypes"]:
                     if one["Name"] == name:
                         return _text(one["QualificationTypeId"])
@@ -275,7 +275,7 @@ class Requester:
         found: list[Holder] = []
         asked = {"QualificationTypeId": qualification_id, "Status": "Granted"}
         for page in self._pages("list_workers_with_qualification_type", **asked):
-            with _sensible():
+            with _valid_answer():
                 found += [Holder(_text(one["WorkerId"]), int(one["IntegerValue"])) for one in page["Qualifications"]]
         return found
 
@@ -371,7 +371,7 @@ def _no_answer() -> Unclear:
 
 
 @contextlib.contextmanager
-def _sensible() -> Iterator[None]:
+def _valid_answer() -> Iterator[None]:
     """Raise Unclear if an answer contains something unexpected."""
     try:
         yield
@@ -393,7 +393,7 @@ def _money(value: Any) -> Decimal:
 
 
 def _read_hit(answer: Mapping[str, Any]) -> HitNow:
-    with _sensible():
+    with _valid_answer():
         hit = answer["HIT"]
         return HitNow(
             hit_id=_text(hit["HITId"]),

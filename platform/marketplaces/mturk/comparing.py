@@ -21,7 +21,7 @@ from studies.models import Study
 
 NOT_SUBMITTED = "none"
 UNKNOWN_TASK = "unknown"
-_THERE: dict[str, str | Promise] = {
+_MTURK_STATUSES: dict[str, str | Promise] = {
     Assignment.Status.SUBMITTED: gettext_lazy("submitted"),
     Assignment.Status.APPROVED: gettext_lazy("approved"),
     Assignment.Status.REJECTED: gettext_lazy("rejected"),
@@ -36,14 +36,14 @@ class Line:
 
     Attributes:
         enrolment: None if nobody arrived here with the assignment, or the participant has been erased.
-        there, here: the worker's status on mTurk and here, as shown to researchers.
+        mturk_status, parley_status: the worker's status on mTurk and in Parley, as shown to researchers.
         advice: what differs and what to do; empty if both agree.
         assignment: the assignment as mTurk shows it; None if it was not submitted.
     """
 
     enrolment: Enrolment | None
-    there: str
-    here: str
+    mturk_status: str
+    parley_status: str
     advice: str
     assignment: Assignment | None
 
@@ -52,7 +52,7 @@ class Line:
         return self.assignment is not None and self.assignment.status == Assignment.Status.SUBMITTED
 
     @property
-    def may_be_taken_back(self) -> bool:
+    def may_undo_rejection(self) -> bool:
         """Whether the assignment is rejected and its participant would otherwise be owed something."""
         one = self.assignment
         rejected = one is not None and one.status == Assignment.Status.REJECTED and one.taken_back_at is None
@@ -67,71 +67,77 @@ def lines_of(study: Study) -> list[Line]:
     by_identity = {one.identity_id: one for one in submitted if one.identity_id is not None}
     by_assignment = {one.assignment_id: one for one in submitted}
     tasks = {hit.hit_id: hit for hit in Hit.objects.filter(study=study).exclude(hit_id=None)}
-    came = Identity.objects.filter(study=study.slug, recruiter=KEY).select_related("enrolment").order_by("-pk")
+    identities = Identity.objects.filter(study=study.slug, recruiter=KEY).select_related("enrolment").order_by("-pk")
     found = [
-        _came(
+        _line_of_participant(
             identity,
             by_identity.get(identity.pk),
             by_assignment.get(identity.details.get("assignmentId", "")),
             tasks.get(identity.details.get("hitId")),
         )
-        for identity in came.prefetch_related("enrolment__ledger")
+        for identity in identities.prefetch_related("enrolment__ledger")
     ]
-    found += [_submitted_only(one) for one in submitted if one.identity_id is None]
+    found += [_line_of_assignment(one) for one in submitted if one.identity_id is None]
     return sorted(found, key=lambda line: not line.advice)
 
 
-def to_be_seen_to(lines: Iterable[Line]) -> int:
+def number_needing_action(lines: Iterable[Line]) -> int:
     """Return how many lines need action."""
     return sum(bool(line.advice) for line in lines)
 
 
-def _came(identity: Identity, mine: Assignment | None, same: Assignment | None, task: Hit | None) -> Line:
+def _line_of_participant(
+    identity: Identity, own_assignment: Assignment | None, same_assignment: Assignment | None, task: Hit | None
+) -> Line:
     enrolment = identity.enrolment
-    there = mine.status if mine is not None else NOT_SUBMITTED if task is not None else UNKNOWN_TASK
-    here = str(State(enrolment.state).label)
-    advice = _advice(enrolment, there, mine, same)
-    return Line(enrolment, str(_THERE[there]), here, advice, mine)
+    mturk_status = (
+        own_assignment.status if own_assignment is not None else NOT_SUBMITTED if task is not None else UNKNOWN_TASK
+    )
+    parley_status = str(State(enrolment.state).label)
+    advice = _advice(enrolment, mturk_status, own_assignment, same_assignment)
+    return Line(enrolment, str(_MTURK_STATUSES[mturk_status]), parley_status, advice, own_assignment)
 
 
-def _advice(enrolment: Enrolment, there: str, mine: Assignment | None, same: Assignment | None) -> str:
+def _advice(
+    enrolment: Enrolment, mturk_status: str, own_assignment: Assignment | None, same_assignment: Assignment | None
+) -> str:
     owed = {row.reason for row in enrolment.ledger.all() if row.state != LedgerRow.State.WRITTEN_OFF}
-    if same is not None and mine is None:
+    if same_assignment is not None and own_assignment is None:
         return _(
             "Another worker submitted this assignment: either it was returned and accepted again, or this participant "
             "used another worker's link. Participants who arrived here with it are not paid."
         )
-    if mine is None:
-        return _advice_on_missing(enrolment, owed, there)
+    if own_assignment is None:
+        return _advice_on_missing(enrolment, owed, mturk_status)
     if not enrolment.ended:
         return _(
             "Submitted on Mechanical Turk, but still in progress here. They can continue until their time is over; "
             "nothing is lost."
         )
-    if there == Assignment.Status.SUBMITTED and "base" not in owed:
+    if mturk_status == Assignment.Status.SUBMITTED and "base" not in owed:
         return _(
             "Submitted, although this ending pays no reward. Mechanical Turk will approve it automatically ({when}) "
             "unless an owner rejects it first."
-        ).format(when=_moment(mine.auto_approval_at))
-    if there == Assignment.Status.APPROVED and "base" not in owed:
+        ).format(when=_formatted_time(own_assignment.auto_approval_at))
+    if mturk_status == Assignment.Status.APPROVED and "base" not in owed:
         return _(
             "Approved on Mechanical Turk, although this ending pays no reward. The reward was paid but is not in the "
             "ledger."
         )
-    if there == Assignment.Status.REJECTED and owed and mine.taken_back_at is not None:
+    if mturk_status == Assignment.Status.REJECTED and owed and own_assignment.taken_back_at is not None:
         return _(
             "The rejection was undone here. Approve the payments that are due on the page “Pay”, which also approves "
             "the assignment on Mechanical Turk."
         )
-    if there == Assignment.Status.REJECTED and owed:
+    if mturk_status == Assignment.Status.REJECTED and owed:
         return _("Rejected on Mechanical Turk, although a payment is due here. Check their payments in the ledger.")
     return ""
 
 
-def _advice_on_missing(enrolment: Enrolment, owed: set[str], there: str) -> str:
+def _advice_on_missing(enrolment: Enrolment, owed: set[str], mturk_status: str) -> str:
     if not enrolment.ended or not owed:
         return ""
-    if there == UNKNOWN_TASK:
+    if mturk_status == UNKNOWN_TASK:
         return _(
             "They arrived with a task that is not one of the study's tasks. If the task is yours, import it on this "
             "page. Otherwise someone invented the link, and they are not paid."
@@ -143,9 +149,9 @@ def _advice_on_missing(enrolment: Enrolment, owed: set[str], there: str) -> str:
     )
 
 
-def _submitted_only(one: Assignment) -> Line:
+def _line_of_assignment(one: Assignment) -> Line:
     if one.whose == Assignment.Whose.OURS:
-        return Line(None, str(_THERE[one.status]), _("erased"), "", one)
+        return Line(None, str(_MTURK_STATUSES[one.status]), _("erased"), "", one)
     words = {
         Assignment.Whose.OTHER: _("arrived as another worker"),
         Assignment.Whose.NOBODY: _("nobody arrived with it"),
@@ -154,10 +160,12 @@ def _submitted_only(one: Assignment) -> Line:
         "Submitted on Mechanical Turk, but nobody finished this assignment here. Mechanical Turk will approve it "
         "automatically ({when}) unless an owner rejects it first. If the worker claims to have played, look for a "
         "participant who was here at that time."
-    ).format(when=_moment(one.auto_approval_at))
+    ).format(when=_formatted_time(one.auto_approval_at))
     waiting = one.status == Assignment.Status.SUBMITTED
-    return Line(None, str(_THERE[one.status]), words[Assignment.Whose(one.whose)], advice if waiting else "", one)
+    return Line(
+        None, str(_MTURK_STATUSES[one.status]), words[Assignment.Whose(one.whose)], advice if waiting else "", one
+    )
 
 
-def _moment(at: datetime | None) -> str:
+def _formatted_time(at: datetime | None) -> str:
     return date_format(at, "Y-m-d H:i") + " UTC" if at else _("date unknown")

@@ -34,11 +34,11 @@ def refuse_reason(reason: str) -> None:
         )
 
 
-def reject(assignment: Assignment, *, reason: str, who: Any, noted: Callable[[], None] = lambda: None) -> None:
+def reject(assignment: Assignment, *, reason: str, who: Any, record: Callable[[], None] = lambda: None) -> None:
     """Reject a submitted assignment, and write off what the ledger owes for it.
 
     Args:
-        noted: records the action; called once all checks have passed, before the request to mTurk.
+        record: records the action; called once all checks have passed, before the request to mTurk.
 
     Raises:
         NotPossible: the assignment is not waiting for a decision, is being paid, or the reason's length is wrong.
@@ -50,7 +50,7 @@ def reject(assignment: Assignment, *, reason: str, who: Any, noted: Callable[[],
         rejecting.refuse_while_paid(person)
     if _now(assignment).status != "Submitted":
         raise NotPossible(_("This assignment has already been approved or rejected."))
-    noted()
+    record()
     requester = requester_of(assignment.hit.account)
     try:
         requester.reject(assignment.assignment_id, reason=reason.strip())
@@ -61,10 +61,10 @@ def reject(assignment: Assignment, *, reason: str, who: Any, noted: Callable[[],
     with transaction.atomic():
         Assignment.objects.filter(pk=assignment.pk).update(status=Assignment.Status.REJECTED)
         if person is not None:
-            rejecting.rejected(person, kind=KEY, reason=reason, who=who)
+            rejecting.write_off_rejected(person, kind=KEY, reason=reason, who=who)
 
 
-def take_back(assignment: Assignment, *, who: Any, noted: Callable[[], None] = lambda: None) -> None:
+def take_back(assignment: Assignment, *, who: Any, record: Callable[[], None] = lambda: None) -> None:
     """Undo a rejection: payments written off because of it are due again, and approving them pays the worker.
 
     Raises:
@@ -93,7 +93,7 @@ def take_back(assignment: Assignment, *, who: Any, noted: Callable[[], None] = l
             raise NotPossible(
                 _("The rejection has already been undone. Approve the payments that are due on the page “Pay”.")
             )
-        rejecting.taken_back(person, kind=KEY, who=who)
+        rejecting.make_due_again(person, kind=KEY, who=who)
         if not person.ledger.filter(reason="base").exclude(state=LedgerRow.State.WRITTEN_OFF).exists():
             raise NotPossible(
                 _(
@@ -101,7 +101,7 @@ def take_back(assignment: Assignment, *, who: Any, noted: Callable[[], None] = l
                     "another reason, first make it due again on the page “Pay”."
                 )
             )
-        noted()
+        record()
 
 
 def _now(assignment: Assignment) -> AssignmentNow:
@@ -114,5 +114,5 @@ def _now(assignment: Assignment) -> AssignmentNow:
     now = requester_of(assignment.hit.account).assignment(assignment.assignment_id)
     if now is None or now.hit_id != assignment.hit.hit_id:
         raise NotPossible(_("Mechanical Turk does not have this submitted assignment, or no longer has it."))
-    syncing.keep(assignment.hit, now)
+    syncing.record_assignment(assignment.hit, now)
     return now

@@ -21,16 +21,16 @@ class Refused(MarketplaceError):
 
     Attributes:
         code: mTurk's error code without the namespace, in lower case.
-        told: mTurk's message; it may name workers, so use it only to extract IDs.
+        message: mTurk's message; it may name workers, so use it only to extract IDs.
     """
 
-    def __init__(self, code: str, told: str = ""):
+    def __init__(self, code: str, message: str = ""):
         self.code = code.rpartition(".")[2].lower()
-        self.told = told
-        super().__init__(_words_for(self.code))
+        self.message = message
+        super().__init__(_message_for(self.code))
 
 
-NOT_NOW = frozenset(
+RETRYABLE_CODES = frozenset(
     {
         "throttlingexception", "requestexpired", "notsignedin", "unrecognizedclientexception",
         "invalidsignatureexception", "signaturedoesnotmatch", "accessdeniedexception",
@@ -38,7 +38,7 @@ NOT_NOW = frozenset(
 )  # fmt: skip
 """Error codes that say nothing about the request itself: it can be repeated once the account or the time allows it."""
 
-_WORDS: dict[str, str | Promise] = {
+_MESSAGES: dict[str, str | Promise] = {
     "insufficientfunds": gettext_lazy("The balance of the Mechanical Turk account is too low."),
     "assignmentdoesnotexist": gettext_lazy("This account has no such assignment on Mechanical Turk."),
     "invalidassignmentstate": gettext_lazy(
@@ -66,9 +66,9 @@ _WORDS: dict[str, str | Promise] = {
 }
 
 
-def _words_for(code: str) -> str:
-    if code in _WORDS:
-        return str(_WORDS[code])
+def _message_for(code: str) -> str:
+    if code in _MESSAGES:
+        return str(_MESSAGES[code])
     return _("Mechanical Turk refused the request ({code}).").format(
         code=code if code.isalnum() else _("no reason given")
     )

@@ -14,24 +14,24 @@ LARGE_FROM = 10
 """Number of assignments from which the higher fee applies."""
 
 
-def share_of(assignments: int) -> Decimal:
+def reward_share(assignments: int) -> Decimal:
     """Return the fee on each reward as a share of the reward, for a task with this many assignments."""
     return LARGE if assignments >= LARGE_FROM else SMALL
 
 
-def of_reward(reward: Decimal, *, assignments: int) -> Decimal:
+def reward_fee(reward: Decimal, *, assignments: int) -> Decimal:
     """Return the fee on one reward."""
-    return _fee(reward, share_of(assignments))
+    return _fee(reward, reward_share(assignments))
 
 
-def of_bonus(amount: Decimal) -> Decimal:
+def bonus_fee(amount: Decimal) -> Decimal:
     """Return the fee on one bonus."""
     return _fee(amount, SMALL)
 
 
-def of_task(reward: Decimal, *, assignments: int) -> Decimal:
+def task_cost(reward: Decimal, *, assignments: int) -> Decimal:
     """Return what a task costs if all its assignments are approved: rewards and fees, without bonuses."""
-    return assignments * (reward + of_reward(reward, assignments=assignments))
+    return assignments * (reward + reward_fee(reward, assignments=assignments))
 
 
 def _fee(amount: Decimal, share: Decimal) -> Decimal:

@@ -20,14 +20,14 @@ _DOOR, _PAGE = re.compile(r"/join/([^/]+)/?$"), re.compile(r"/p/([^/]+)/")
 
 
 REHEARSAL = Q(account__kind=KEY, account__place=Account.Place.REHEARSAL)
-LOOKS_AGAIN = 1.0
+CACHE_SECONDS = 1.0
 """Seconds for which a web process remembers whether a study is in rehearsal, because the check delays every page."""
 _known: dict[str, tuple[float, bool]] = {}
 
 
 def _any_rehearsal() -> bool:
     since, found = _known.get(KEY, (0.0, False))
-    if not found and time.monotonic() - since > LOOKS_AGAIN:
+    if not found and time.monotonic() - since > CACHE_SECONDS:
         found = Recruitment.objects.filter(REHEARSAL).exists()
         _known[KEY] = time.monotonic(), found
     return found

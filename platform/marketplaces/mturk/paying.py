@@ -17,7 +17,7 @@ from marketplaces.models import Account
 from marketplaces.mturk import fees
 from marketplaces.mturk.arriving import KEY
 from marketplaces.mturk.client import AssignmentNow, Requester, requester_of
-from marketplaces.mturk.errors import NOT_NOW, Refused, Unclear
+from marketplaces.mturk.errors import RETRYABLE_CODES, Refused, Unclear
 from marketplaces.mturk.models import Assignment, Hit
 from payouts import payers
 from payouts.payers import Answer, AssignmentStatus, Order, Outcome, PaymentMethod, Unreachable
@@ -68,9 +68,9 @@ class MturkPayer:
     def fee(self, order: Order) -> Decimal:
         """Return the fee: 20 %, or 40 % of the reward for a task with ten or more assignments."""
         if order.reason != "base":
-            return fees.of_bonus(order.amount)
+            return fees.bonus_fee(order.amount)
         task = self._task(order)
-        return fees.of_reward(order.amount, assignments=task.assignments if task else 1)
+        return fees.reward_fee(order.amount, assignments=task.assignments if task else 1)
 
     def assignment_status(self, order: Order) -> AssignmentStatus:
         """Return the assignment's status, after checking that it is this worker's and belongs to this study."""
@@ -239,6 +239,6 @@ def _reachable() -> Iterator[None]:
     except Unclear as error:
         raise Unreachable(str(error)) from None
     except Refused as refusal:
-        if refusal.code in NOT_NOW:
+        if refusal.code in RETRYABLE_CODES:
             raise Unreachable(str(refusal)) from None
         raise

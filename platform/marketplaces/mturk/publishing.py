@@ -38,7 +38,7 @@ CURRENCY = "USD"
 
 
 @dataclass(frozen=True)
-class Wish:
+class TaskRequest:
     """A task that a researcher requests. Times are in seconds; `demands` has the keys of `models.Hit.demands`."""
 
     title: str
@@ -122,7 +122,7 @@ def open_places(version: Version) -> int:
     return sum(max(0, cell.places - cell.held) for cell in cells)
 
 
-def offered_already(study: Study) -> int:
+def available_assignments(study: Study) -> int:
     """Return the number of assignments of the study's tasks that are still available."""
     found = Hit.objects.filter(study=study).exclude(state__in=[Hit.State.REFUSED, Hit.State.DISPOSED])
     return int(found.aggregate(free=Sum("available"))["free"] or 0)
@@ -144,20 +144,20 @@ def cost_of(version: Version, *, assignments: int, available: Decimal) -> Cost:
         assignments=assignments,
         reward=pay.base,
         rewards=assignments * pay.base,
-        share=fees.share_of(assignments),
-        reward_fees=assignments * fees.of_reward(pay.base, assignments=assignments),
+        share=fees.reward_share(assignments),
+        reward_fees=assignments * fees.reward_fee(pay.base, assignments=assignments),
         bonuses=assignments * average,
-        bonus_fees=assignments * fees.of_bonus(average) if average else Decimal(0),
+        bonus_fees=assignments * fees.bonus_fee(average) if average else Decimal(0),
         available=available,
     )
 
 
-def each(hit: Hit) -> Decimal:
+def cost_per_assignment(hit: Hit) -> Decimal:
     """Return the cost of one approved assignment, including the fee."""
-    return hit.reward + fees.of_reward(hit.reward, assignments=hit.assignments)
+    return hit.reward + fees.reward_fee(hit.reward, assignments=hit.assignments)
 
 
-def order(*, study: Study, account: Account, token: UUID, wish: Wish, by: Any) -> tuple[Hit, bool]:
+def order(*, study: Study, account: Account, token: UUID, task_request: TaskRequest, by: Any) -> tuple[Hit, bool]:
     """Record an order for a task, or find the one with this token; return the task and whether it is new."""
     version = launched_version(study)
     return Hit.objects.get_or_create(
@@ -165,16 +165,16 @@ def order(*, study: Study, account: Account, token: UUID, wish: Wish, by: Any) -
         defaults={
             "study": study,
             "account": account,
-            "title": wish.title,
-            "description": wish.description,
-            "keywords": wish.keywords,
+            "title": task_request.title,
+            "description": task_request.description,
+            "keywords": task_request.keywords,
             "reward": reward_of(version),
-            "assignments": wish.assignments,
-            "lifetime": wish.lifetime,
-            "duration": wish.duration,
-            "auto_approval": wish.auto_approval,
-            "frame_height": wish.frame_height,
-            "demands": wish.demands,
+            "assignments": task_request.assignments,
+            "lifetime": task_request.lifetime,
+            "duration": task_request.duration,
+            "auto_approval": task_request.auto_approval,
+            "frame_height": task_request.frame_height,
+            "demands": task_request.demands,
             "created_by": by,
         },
     )
@@ -213,12 +213,12 @@ def publish(hit: Hit, *, address: str) -> Hit:
             qualifications=requirements(hit, requester),
         )
     except Refused as refusal:
-        _write(hit, state=Hit.State.REFUSED, problem=str(refusal)[:300])
+        _save(hit, state=Hit.State.REFUSED, problem=str(refusal)[:300])
         raise
     except Unclear as error:
-        _write(hit, problem=str(error)[:300])
+        _save(hit, problem=str(error)[:300])
         raise
-    _write(
+    _save(
         hit,
         hit_id=hit_id,
         state=Hit.State.ASSIGNABLE,
@@ -231,35 +231,38 @@ def publish(hit: Hit, *, address: str) -> Hit:
 
 def requirements(hit: Hit, requester: Requester) -> list[dict[str, Any]]:
     """Return mTurk's QualificationRequirements for the task; create our own qualification if it does not exist."""
-    guarded = {"ActionsGuarded": "DiscoverPreviewAndAccept"}
+    guarded_actions = {"ActionsGuarded": "DiscoverPreviewAndAccept"}
     found: list[dict[str, Any]] = []
     demands = hit.demands
     for key, name in ((PERCENT_APPROVED, "approved_percent"), (NUMBER_APPROVED, "approved_number")):
         if demands.get(name):
             at_least = {"Comparator": "GreaterThanOrEqualTo", "IntegerValues": [demands[name]]}
-            found.append({"QualificationTypeId": key, **at_least, **guarded})
+            found.append({"QualificationTypeId": key, **at_least, **guarded_actions})
     if demands.get("countries"):
-        among = {"Comparator": "In", "LocaleValues": [{"Country": country} for country in demands["countries"]]}
-        found.append({"QualificationTypeId": LOCALE, **among, **guarded})
+        allowed_countries = {
+            "Comparator": "In",
+            "LocaleValues": [{"Country": country} for country in demands["countries"]],
+        }
+        found.append({"QualificationTypeId": LOCALE, **allowed_countries, **guarded_actions})
     if demands.get("rest_hours"):
         ours = resting.qualification_of(hit.account, hit.study.game, demands["rest_hours"], requester)
-        found.append({"QualificationTypeId": ours.qualification_id, "Comparator": "DoesNotExist", **guarded})
+        found.append({"QualificationTypeId": ours.qualification_id, "Comparator": "DoesNotExist", **guarded_actions})
     return found
 
 
 def find_ordered(hit: Hit, requester: Requester) -> None:
     """Find out whether a task whose answer was lost exists; if mTurk does not list it after a day, it does not."""
     if hit_id := requester.hit_by_annotation(str(hit.token)):
-        _write(hit, hit_id=hit_id, state=Hit.State.ASSIGNABLE, problem="")
-        bring(hit, requester.hit(hit_id))
+        _save(hit, hit_id=hit_id, state=Hit.State.ASSIGNABLE, problem="")
+        record_status(hit, requester.hit(hit_id))
     elif hit.created_at < timezone.now() - TOKEN_LASTS:
-        _write(hit, state=Hit.State.REFUSED, problem=_("Mechanical Turk never received the order."))
+        _save(hit, state=Hit.State.REFUSED, problem=_("Mechanical Turk never received the order."))
 
 
-def bring(hit: Hit, now: HitNow) -> None:
+def record_status(hit: Hit, now: HitNow) -> None:
     """Record a task's status on mTurk."""
     known = {"state": now.status} if now.status in Hit.State.values else {}
-    _write(
+    _save(
         hit,
         **known,
         assignments=now.assignments,
@@ -296,7 +299,7 @@ def adopt(*, study: Study, account: Account, hit_id: str, by: Any) -> Hit:
             auto_approval=0,
             created_by=by,
         )
-        bring(hit, now)
+        record_status(hit, now)
     return hit
 
 
@@ -312,7 +315,7 @@ def extend(hit: Hit, *, number: int, token: UUID) -> None:
         raise NotPossible(str(Refused("InvalidMaximumAssignmentsIncrease")))
     requester = requester_of(hit.account)
     requester.add_assignments(hit.hit_id, number, token=token)
-    bring(hit, requester.hit(hit.hit_id))
+    record_status(hit, requester.hit(hit.hit_id))
 
 
 def expire(hit: Hit) -> None:
@@ -323,7 +326,7 @@ def expire(hit: Hit) -> None:
     """
     requester = requester_of(hit.account)
     requester.expire(str(hit.hit_id), timezone.now() - timedelta(minutes=1))
-    bring(hit, requester.hit(str(hit.hit_id)))
+    record_status(hit, requester.hit(str(hit.hit_id)))
 
 
 def prolong(hit: Hit, *, hours: int) -> None:
@@ -334,7 +337,7 @@ def prolong(hit: Hit, *, hours: int) -> None:
     """
     requester = requester_of(hit.account)
     requester.expire(str(hit.hit_id), timezone.now() + timedelta(hours=hours))
-    bring(hit, requester.hit(str(hit.hit_id)))
+    record_status(hit, requester.hit(str(hit.hit_id)))
 
 
 def delete(hit: Hit) -> None:
@@ -348,10 +351,10 @@ def delete(hit: Hit) -> None:
     except Refused as refusal:
         if refusal.code != "hitdoesnotexist":
             raise
-    _write(hit, state=Hit.State.DISPOSED, available=0, pending=0)
+    _save(hit, state=Hit.State.DISPOSED, available=0, pending=0)
 
 
-def _write(hit: Hit, **values: Any) -> None:
+def _save(hit: Hit, **values: Any) -> None:
     """Save these values alone, so that other processes' changes to other fields are kept."""
     for name, value in values.items():
         setattr(hit, name, value)

@@ -43,18 +43,18 @@ def qualification_of(account: Account, game: str, hours: int, requester: Request
     return found
 
 
-def keep(account: Account, game: str, requester: Requester) -> None:
+def sync_qualifications(account: Account, game: str, requester: Requester) -> None:
     """Grant the game's qualifications to workers who began to play it; remove them when the rest period is over.
 
     Raises:
         MarketplaceError
     """
     for qualification in Qualification.objects.filter(account=account, game=game):
-        _give(qualification, requester)
-        _take(qualification, requester)
+        _grant_to_starters(qualification, requester)
+        _revoke_expired(qualification, requester)
 
 
-def _give(qualification: Qualification, requester: Requester) -> None:
+def _grant_to_starters(qualification: Qualification, requester: Requester) -> None:
     since = timezone.now() - timedelta(hours=qualification.hours)
     begun = Enrolment.objects.filter(
         arrived_at__gt=since,
@@ -73,7 +73,7 @@ def _give(qualification: Qualification, requester: Requester) -> None:
         Granted.objects.get_or_create(qualification=qualification, enrolment=enrolment)
 
 
-def _take(qualification: Qualification, requester: Requester) -> None:
+def _revoke_expired(qualification: Qualification, requester: Requester) -> None:
     now = minute(timezone.now())
     for holder in requester.holders(qualification.qualification_id):
         if holder.value + qualification.hours * 60 <= now:

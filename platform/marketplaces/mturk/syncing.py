@@ -40,16 +40,16 @@ def sync_study(recruitment: Recruitment) -> None:
     """
     requester = requester_of(recruitment.account)
     hits = Hit.objects.filter(study=recruitment.study, account=recruitment.account)
-    came = _came(recruitment.study.slug)
+    identities = _identities_by_assignment(recruitment.study.slug)
     for hit in hits.exclude(state__in=[Hit.State.REFUSED, Hit.State.DISPOSED]).order_by("pk"):
         if hit.hit_id is None:
             publishing.find_ordered(hit, requester)
         if hit.hit_id is not None:
-            _sync_hit(hit, requester, came)
-    resting.keep(recruitment.account, recruitment.study.game, requester)
+            _sync_hit(hit, requester, identities)
+    resting.sync_qualifications(recruitment.account, recruitment.study.game, requester)
 
 
-def _sync_hit(hit: Hit, requester: Requester, came: Mapping[str, Mapping[str, int]]) -> None:
+def _sync_hit(hit: Hit, requester: Requester, identities: Mapping[str, Mapping[str, int]]) -> None:
     """Sync one task and its submitted assignments. Known ones are loaded in one query, since most have not changed."""
     asked_at = timezone.now()
     try:
@@ -61,21 +61,21 @@ def _sync_hit(hit: Hit, requester: Requester, came: Mapping[str, Mapping[str, in
         hit.state, hit.available, hit.pending, hit.problem = Hit.State.DISPOSED, 0, 0, str(refusal)
         hit.save(update_fields=["state", "available", "pending", "problem"])
         return
-    publishing.bring(hit, now)
-    noted = {one.assignment_id: one for one in hit.submitted.all()}
+    publishing.record_status(hit, now)
+    known = {one.assignment_id: one for one in hit.submitted.all()}
     for one in submitted.values():
-        if not _is_noted(one, noted.get(one.assignment_id), came.get(one.assignment_id, {})):
-            keep(hit, one)
+        if not _is_unchanged(one, known.get(one.assignment_id), identities.get(one.assignment_id, {})):
+            record_assignment(hit, one)
     _end_absent(hit, submitted, asked_at)
 
 
-def keep(hit: Hit, one: AssignmentNow) -> Assignment:
+def record_assignment(hit: Hit, one: AssignmentNow) -> Assignment:
     """Record a submitted assignment and who arrived here with it; write off its payments if it was rejected."""
     with transaction.atomic():
         before = Assignment.objects.select_for_update().filter(assignment_id=one.assignment_id).first()
-        found = _note(hit, one, before)
+        found = _store(hit, one, before)
         if found.identity is not None:
-            rejecting.heard(
+            rejecting.update_ledger(
                 found.identity.enrolment,
                 kind=KEY,
                 was_rejected=before is not None and before.status == Assignment.Status.REJECTED,
@@ -84,7 +84,7 @@ def keep(hit: Hit, one: AssignmentNow) -> Assignment:
     return found
 
 
-def _note(hit: Hit, one: AssignmentNow, before: Assignment | None) -> Assignment:
+def _store(hit: Hit, one: AssignmentNow, before: Assignment | None) -> Assignment:
     whose, identity = _whose(hit, one)
     if before is not None and before.whose == Assignment.Whose.OURS and identity is None:
         whose = Assignment.Whose.OURS  # they arrived here and have been erased since
@@ -94,13 +94,13 @@ def _note(hit: Hit, one: AssignmentNow, before: Assignment | None) -> Assignment
             "hit": hit,
             "whose": whose,
             "identity": identity,
-            **_said(one),
+            **_recorded_fields(one),
         },
     )
     return found
 
 
-def _said(one: AssignmentNow) -> dict[str, Any]:
+def _recorded_fields(one: AssignmentNow) -> dict[str, Any]:
     """Return the fields of an assignment on mTurk that are recorded here."""
     return {
         "status": one.status if one.status in Assignment.Status.values else Assignment.Status.SUBMITTED,
@@ -109,31 +109,31 @@ def _said(one: AssignmentNow) -> dict[str, Any]:
     }
 
 
-def _came(study: str) -> dict[str, dict[str, int]]:
+def _identities_by_assignment(study: str) -> dict[str, dict[str, int]]:
     """Return who arrived at this study: for each assignment, its workers and the keys of their identities."""
     found: dict[str, dict[str, int]] = {}
-    came = Identity.objects.filter(study=study, recruiter=KEY)
-    for proof, worker, key in came.values_list("proof", "worker", "pk"):
+    identities = Identity.objects.filter(study=study, recruiter=KEY)
+    for proof, worker, key in identities.values_list("proof", "worker", "pk"):
         found.setdefault(proof.partition("/")[0], {})[worker] = key
     return found
 
 
-def _is_noted(one: AssignmentNow, row: Assignment | None, came: Mapping[str, int]) -> bool:
-    """Return whether recording this assignment would change nothing; `came` maps its workers to their identities."""
-    if row is None or any(getattr(row, name) != value for name, value in _said(one).items()):
+def _is_unchanged(one: AssignmentNow, row: Assignment | None, identities: Mapping[str, int]) -> bool:
+    """Return whether recording this assignment would change nothing, given the identities of its workers."""
+    if row is None or any(getattr(row, name) != value for name, value in _recorded_fields(one).items()):
         return False
-    mine = came.get(one.worker)
+    mine = identities.get(one.worker)
     if mine is not None or row.whose == Assignment.Whose.OURS:
         return row.identity_id == mine
-    return row.whose == (Assignment.Whose.OTHER if came else Assignment.Whose.NOBODY)
+    return row.whose == (Assignment.Whose.OTHER if identities else Assignment.Whose.NOBODY)
 
 
 def _whose(hit: Hit, one: AssignmentNow) -> tuple[Assignment.Whose, Identity | None]:
-    came = Identity.objects.filter(study=hit.study.slug, recruiter=KEY, proof__startswith=f"{one.assignment_id}/")
-    mine = came.filter(worker=one.worker).first()
+    identities = Identity.objects.filter(study=hit.study.slug, recruiter=KEY, proof__startswith=f"{one.assignment_id}/")
+    mine = identities.filter(worker=one.worker).first()
     if mine is not None:
         return Assignment.Whose.OURS, mine
-    return (Assignment.Whose.OTHER if came.exists() else Assignment.Whose.NOBODY), None
+    return (Assignment.Whose.OTHER if identities.exists() else Assignment.Whose.NOBODY), None
 
 
 def _end_absent(hit: Hit, submitted: Mapping[str, AssignmentNow], asked_at: datetime) -> None:
@@ -146,15 +146,15 @@ def _end_absent(hit: Hit, submitted: Mapping[str, AssignmentNow], asked_at: date
         if theirs is not None and theirs.worker == identity.worker:
             continue
         taken = theirs is not None
-        if not (taken or _left(identity.enrolment, hit, asked_at)):
+        if not (taken or _is_absent(identity.enrolment, hit, asked_at)):
             continue
         with transaction.atomic():
             enrolment = services.locked(identity.enrolment_id)
-            if taken or _left(enrolment, hit, asked_at):
+            if taken or _is_absent(enrolment, hit, asked_at):
                 services.end(enrolment, State.RETURNED)
 
 
-def _left(enrolment: Enrolment, hit: Hit, asked_at: datetime) -> bool:
+def _is_absent(enrolment: Enrolment, hit: Hit, asked_at: datetime) -> bool:
     """Return whether their time was over at `asked_at`, or nobody was working on the task and their page was silent."""
     over = asked_at > enrolment.arrived_at + timedelta(seconds=hit.duration) + GRACE
     silent = enrolment.last_seen_at < asked_at - SILENT

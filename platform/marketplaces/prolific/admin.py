@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from unfold.decorators import display
 
 from audit.actions import Action
-from marketplaces.desks import Desk, base_promised, typed
+from marketplaces.desks import Desk, bound_form, current_base_pay
 from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Account, Recruitment
 from marketplaces.prolific import adopting, authenticity, deciding, hooks, publishing
@@ -25,7 +25,7 @@ from marketplaces.prolific.client import client_of, text_of
 from marketplaces.prolific.differences import counted, differences
 from marketplaces.prolific.forms import OfferForm, PartForm, PlacesForm, RejectForm, ReturnForm, suggestion
 from marketplaces.prolific.models import Hook, Publication
-from marketplaces.rejecting import nameless
+from marketplaces.rejecting import without_identifiers
 from participants.models import Enrolment
 from payouts.models import LedgerRow
 from recruiters.uploads import LARGEST, BadFile
@@ -78,7 +78,7 @@ class PublicationAdmin(Desk, PartAdmin):
             "refresh": self.refresh,
             "forget": self.forget,
             "hooks": self.subscribe,
-            "authenticity": self.take_authenticity,
+            "authenticity": self.import_authenticity,
         }
         pages = {
             "of": ("of/<int:study_id>/", self.of_study),
@@ -112,9 +112,9 @@ class PublicationAdmin(Desk, PartAdmin):
             projects = _projects(account)
         except (NotPossible, MarketplaceError) as reason:
             return self._offer_page(request, study, problem=str(reason))
-        form = typed(OfferForm, request, initial=suggestion(study), projects=projects)
+        form = bound_form(OfferForm, request, initial=suggestion(study), projects=projects)
         if form.is_bound and form.is_valid():
-            return self._make(request, study, form)
+            return self._create_draft(request, study, form)
         return self._offer_page(request, study, form=form, account=account)
 
     def adopt(self, request: HttpRequest, study_id: int) -> HttpResponse:
@@ -131,7 +131,7 @@ class PublicationAdmin(Desk, PartAdmin):
                     _("A study's ID on Prolific has 24 letters and digits, and is at the end of its address there.")
                 )
             publication = adopting.adopt(study, prolific_id=asked, address=address)
-        except adopting.Unfit as unfit:
+        except adopting.UnsuitableSettings as unfit:
             self.message_user(request, _("Not imported. Please change this on Prolific:"), messages.ERROR)
             for change in unfit.changes:
                 self.message_user(request, change, messages.WARNING)
@@ -146,10 +146,10 @@ class PublicationAdmin(Desk, PartAdmin):
         )
         return _page_of(publication)
 
-    def _make(self, request: HttpRequest, study: Study, form: OfferForm) -> HttpResponse:
+    def _create_draft(self, request: HttpRequest, study: Study, form: OfferForm) -> HttpResponse:
         address = request.build_absolute_uri(study.get_absolute_url())
         try:
-            publication = publishing.make_draft(study, form.offer(), address=address)
+            publication = publishing.create_draft(study, form.offer(), address=address)
         except (NotPossible, MarketplaceError) as reason:
             kept = Publication.objects.filter(study=study).first()
             if kept is None:
@@ -192,13 +192,13 @@ class PublicationAdmin(Desk, PartAdmin):
             "study": publication.study,
             "publication": publication,
             "recruitment": recruitment,
-            "base": base_promised(publication.study),
+            "base": current_base_pay(publication.study),
             "colour": COLOURS.get(publication.status, ""),
             "counted": counted(publication),
             "differences": differences(publication) if recruitment else [],
             "rejectable": set(deciding.reviewable(publication)) if owns else set(),
             "payable_in_part": deciding.payable_in_part(publication) if owns else {},
-            "may_be_asked": deciding.may_be_asked(publication) if owns else set(),
+            "without_return_request": deciding.without_return_request(publication) if owns else set(),
             "may": may,
             "hook": Hook.objects.filter(account=publication.account, workspace=publication.workspace).first(),
             "flags": authenticity.counted(publication),
@@ -282,7 +282,7 @@ class PublicationAdmin(Desk, PartAdmin):
             return _page_of(publication)
         study = publication.study
         try:
-            found = publishing.find_again(publication)
+            found = publishing.find_created(publication)
         except (NotPossible, MarketplaceError) as reason:
             self.message_user(request, str(reason), messages.ERROR)
             return _page_of(publication)
@@ -313,12 +313,12 @@ class PublicationAdmin(Desk, PartAdmin):
             _("Prolific now notifies Parley of changes. Parley still checks every minute."),
         )
 
-    def take_authenticity(self, request: HttpRequest, object_id: int) -> HttpResponse:
+    def import_authenticity(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Import the results of Prolific's authenticity check from a file."""
         publication = self.seen(request, str(object_id), role=Role.EDITOR)
         sent = request.FILES.get("flags")
         try:
-            found = authenticity.take_in(publication, sent.read(LARGEST + 1) if sent else b"")
+            found = authenticity.import_flags(publication, sent.read(LARGEST + 1) if sent else b"")
         except BadFile as bad:
             for one in bad.problems[:10]:
                 where = _("Line {line}: ").format(line=one.line) if one.line else ""
@@ -351,10 +351,10 @@ class PublicationAdmin(Desk, PartAdmin):
         publication, person = self._reviewed(request, object_id, enrolment)
         if person is None:
             return _page_of(publication)
-        form = typed(RejectForm, request)
+        form = bound_form(RejectForm, request)
         if form.is_bound and form.is_valid():
             given = {"category": form.cleaned_data["category"], "message": form.cleaned_data["message"]}
-            details = {"person": person.pseudonym, **given, "message": nameless(given["message"], person)}
+            details = {"person": person.pseudonym, **given, "message": without_identifiers(given["message"], person)}
             self._try(
                 request,
                 lambda: deciding.reject(
@@ -362,7 +362,7 @@ class PublicationAdmin(Desk, PartAdmin):
                     person,
                     **given,
                     who=request.user,
-                    noted=lambda: self.record_action(
+                    record=lambda: self.record_action(
                         request, publication, Action.REJECTED, "Asked Prolific to reject a submission.", details
                     ),
                 ),
@@ -392,17 +392,20 @@ class PublicationAdmin(Desk, PartAdmin):
         publication, person = self._reviewed(request, object_id, enrolment)
         if person is None:
             return _page_of(publication)
-        form = typed(ReturnForm, request)
+        form = bound_form(ReturnForm, request)
         if form.is_bound and form.is_valid():
             reasons = form.chosen()
-            details = {"person": person.pseudonym, "reasons": [nameless(reason, person) for reason in reasons]}
+            details = {
+                "person": person.pseudonym,
+                "reasons": [without_identifiers(reason, person) for reason in reasons],
+            }
             self._try(
                 request,
                 lambda: deciding.ask_return(
                     publication,
                     person,
                     reasons=reasons,
-                    noted=lambda: self.record_action(
+                    record=lambda: self.record_action(
                         request, publication, Action.RETURN_ASKED, "Asked Prolific to request a return.", details
                     ),
                 ),
@@ -435,17 +438,17 @@ class PublicationAdmin(Desk, PartAdmin):
             )
             return _page_of(publication)
         self.refuse_without_account(request, publication.account)
-        form = typed(PartForm, request)
+        form = bound_form(PartForm, request)
         if form.is_bound and form.is_valid():
             given = form.cleaned_data
-            details = {**given, "person": person.pseudonym, "message": nameless(given["message"], person)}
+            details = {**given, "person": person.pseudonym, "message": without_identifiers(given["message"], person)}
             self._try(
                 request,
                 lambda: deciding.pay_part(
                     publication,
                     person,
                     **given,
-                    noted=lambda: self.record_action(
+                    record=lambda: self.record_action(
                         request, publication, Action.CHANGED, "Asked Prolific to pay part of the reward.", details
                     ),
                 ),

@@ -14,15 +14,15 @@ from django.utils.translation import gettext as _
 
 from marketplaces.kinds import NotPossible
 from marketplaces.prolific import codes
-from marketplaces.prolific.client import client_of, hundredths, nonsense
+from marketplaces.prolific.client import client_of, hundredths, raise_invalid_response
 from marketplaces.prolific.links import NAMES
 from marketplaces.prolific.models import Publication
-from marketplaces.prolific.publishing import PARAMETERS, note, purse_of, refuse_unready
+from marketplaces.prolific.publishing import PARAMETERS, refuse_unready, store_study, workspace_of
 from payouts.rules import PayRule
 from studies.models import Study
 
 
-class Unfit(NotPossible):
+class UnsuitableSettings(NotPossible):
     """The study on Prolific has unsuitable settings; `changes` says what to change there."""
 
     def __init__(self, changes: list[str]) -> None:
@@ -38,7 +38,7 @@ def adopt(study: Study, *, prolific_id: str, address: str) -> Publication:
 
     Raises:
         NotPossible: this study is already on Prolific, or that one belongs to another study.
-        Unfit
+        UnsuitableSettings
         MarketplaceError
     """
     version, account = refuse_unready(study)
@@ -46,20 +46,20 @@ def adopt(study: Study, *, prolific_id: str, address: str) -> Publication:
     client = client_of(account)
     found = client.study(prolific_id)
     project = found["project"] if isinstance(found.get("project"), str) else ""
-    workspace, currency = purse_of(client, project)
-    known, wrong_codes = codes.of_prolific(found.get("completion_codes"), rule)
-    if wrong := [*_wrong(found, rule, address=address, currency=currency), *wrong_codes]:
-        raise Unfit([*wrong, *_advice(found)])
+    workspace, currency = workspace_of(client, project)
+    known, code_problems = codes.of_prolific(found.get("completion_codes"), rule)
+    if wrong := [*_problems(found, rule, address=address, currency=currency), *code_problems]:
+        raise UnsuitableSettings([*wrong, *_advice(found)])
     publication = Publication(
         study=study,
         account=account,
-        internal_name=_own_name(found),
+        internal_name=_unique_internal_name(found),
         name=str(found.get("name") or study.title)[:120],
         description=str(found.get("description") or "")[:5000],
         project=project[:40],
         workspace=workspace,
-        places=_whole(found, "total_available_places"),
-        minutes=_whole(found, "estimated_completion_time"),
+        places=_positive_integer(found, "total_available_places"),
+        minutes=_positive_integer(found, "estimated_completion_time"),
         devices=[one for one in found.get("device_compatibility") or [] if isinstance(one, str)],
         reward=rule.base,
         currency=rule.currency,
@@ -74,13 +74,13 @@ def adopt(study: Study, *, prolific_id: str, address: str) -> Publication:
         if Publication.objects.filter(prolific_id=found["id"]).exists():
             raise NotPossible(_("This study on Prolific is already linked to another study here."))
         publication.save()
-        note(publication, found)
+        store_study(publication, found)
     return publication
 
 
-def _wrong(found: Mapping[str, Any], rule: PayRule, *, address: str, currency: str) -> Iterator[str]:
+def _problems(found: Mapping[str, Any], rule: PayRule, *, address: str, currency: str) -> Iterator[str]:
     """Yield what to change on Prolific, apart from the codes."""
-    if not _leads_here(found.get("external_study_url"), address):
+    if not _opens_study(found.get("external_study_url"), address):
         yield _("Its study URL does not lead here, or lacks a parameter. Set it to {link}").format(
             link=f"{address}{PARAMETERS}"
         )
@@ -101,7 +101,7 @@ def _advice(found: Mapping[str, Any]) -> Iterator[str]:
         yield _("Prolific doesn't allow these changes to a published study. Copy the study there and change the copy.")
 
 
-def _leads_here(told: Any, address: str) -> bool:
+def _opens_study(told: Any, address: str) -> bool:
     """Return whether a link opens the study's entry page and names participant, study and submission."""
     if not isinstance(told, str):
         return False
@@ -112,15 +112,15 @@ def _leads_here(told: Any, address: str) -> bool:
     return same and names and theirs.path.rstrip("/") == ours.path.rstrip("/")
 
 
-def _own_name(found: Mapping[str, Any]) -> str:
+def _unique_internal_name(found: Mapping[str, Any]) -> str:
     """Return its internal name on Prolific, made unique if another study here already has this name."""
     name = str(found.get("internal_name") or "")[:120]
     free = name and not Publication.objects.filter(internal_name=name).exists()
     return name if free else f"{name[:80]} {found['id']}".strip()
 
 
-def _whole(found: Mapping[str, Any], name: str) -> int:
+def _positive_integer(found: Mapping[str, Any], name: str) -> int:
     value = found.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 1:
-        nonsense()
+        raise_invalid_response()
     return int(value)

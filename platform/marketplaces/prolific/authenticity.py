@@ -1,8 +1,8 @@
 """Results of Prolific's authenticity check of free texts, imported from a file.
 
 Prolific runs the check in other survey tools and shows the result on its own pages; according to its documentation
-(read on 2026-11-22), its API does not report it. If a submission does report a result, it is stored (`told_of`). Flags
-have no automatic effect: they change neither pay nor the dataset.
+(read on 2026-11-22), its API does not report it. If a submission does report a result, it is stored
+(`reported_flag`). Flags have no automatic effect: they change neither pay nor the dataset.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _WORDS = {
 }  # fmt: skip
 
 
-def told_of(told: Mapping[str, Any]) -> str | None:
+def reported_flag(told: Mapping[str, Any]) -> str | None:
     """Return the result that a submission itself reports; None if it reports none that is known."""
     found = next((told[name] for name in FLAG if isinstance(told.get(name), str)), None)
     return _WORDS.get(found.strip().casefold()) if found else None
 
 
-def take_in(publication: Publication, data: bytes) -> dict[str, int]:
+def import_flags(publication: Publication, data: bytes) -> dict[str, int]:
     """Store the flags of a CSV file, by submission or by participant; return how many were `taken` and how many are
     `unknown`.
 
@@ -62,10 +62,10 @@ def take_in(publication: Publication, data: bytes) -> dict[str, int]:
             problems.append(Problem(line, _("The same ID appears above with another flag.")))
     if problems:
         raise BadFile(problems)
-    return _keep(publication, flags, by_submission=by_submission)
+    return _store(publication, flags, by_submission=by_submission)
 
 
-def _keep(publication: Publication, flags: Mapping[str, str], *, by_submission: bool) -> dict[str, int]:
+def _store(publication: Publication, flags: Mapping[str, str], *, by_submission: bool) -> dict[str, int]:
     taken, known = 0, set()
     for one in Identity.objects.filter(study=publication.study.slug, recruiter=KIND):
         key = one.details.get("SESSION_ID", "") if by_submission else one.worker

@@ -21,11 +21,11 @@ from django.views.decorators.debug import sensitive_variables
 from marketplaces.kinds import MarketplaceError
 from marketplaces.models import Account, credentials_of
 
-PATIENCE = httpx2.Timeout(15.0, connect=5.0)
+TIMEOUTS = httpx2.Timeout(15.0, connect=5.0)
 """Time-outs for each part of a response."""
-WHOLE = 60.0
+MAX_SECONDS = 60.0
 """Maximum seconds for a whole response."""
-LARGEST = 10 * 2**20
+MAX_BYTES = 10 * 2**20
 """Maximum bytes of a response."""
 PAGE = 100
 """Number of rows requested at a time."""
@@ -36,7 +36,7 @@ BULK = 100
 Prolific's own pages state no maximum (read on 2026-11-22). A published description of its API says "up to 200
 participants per request" for bonuses and nothing for approvals, so this stays well below.
 """
-_LONGEST_WORDS = 200
+_MAX_ERROR_LENGTH = 200
 _IDS = re.compile(r"\b[0-9a-fA-F]{24}\b")
 
 
@@ -110,7 +110,7 @@ class Client:
         """
         return self._study("POST", f"/studies/{study}/transition/", {"action": action})
 
-    def study_called(self, internal_name: str) -> dict[str, Any] | None:
+    def study_named(self, internal_name: str) -> dict[str, Any] | None:
         """Return the study with this internal name, which only Parley uses."""
         for row in self._rows("/studies/"):
             if row.get("internal_name") == internal_name:
@@ -136,15 +136,15 @@ class Client:
     def approve(self, submission: str) -> dict[str, Any]:
         return self._object("POST", f"/submissions/{submission}/transition/", {"action": "APPROVE"})
 
-    def complete_partly(self, submission: str, *, code: str, percent: int, message: str) -> dict[str, Any]:
+    def complete_with_part(self, submission: str, *, code: str, percent: int, message: str) -> dict[str, Any]:
         """Complete a submission for its participant and pay a percentage of the reward (dynamic payment).
 
         Args:
             code: one of the study's codes with the action DYNAMIC_PAYMENT.
             message: what the participant reads.
         """
-        how = {"percentage_of_reward": percent, "message_to_participant": message}
-        order = {"action": "COMPLETE", "completion_code": code, "completion_code_data": how}
+        options = {"percentage_of_reward": percent, "message_to_participant": message}
+        order = {"action": "COMPLETE", "completion_code": code, "completion_code_data": options}
         return self._object("POST", f"/submissions/{submission}/transition/", order)
 
     def approve_all(self, submissions: Sequence[str]) -> None:
@@ -180,7 +180,7 @@ class Client:
         try:
             key = text_of(answer.json(), "id")
         except (ValueError, RecursionError, AttributeError):
-            nonsense()
+            raise_invalid_response()
         self._object("POST", f"/hooks/subscriptions/{key}/", {"secret": answer.headers.get("x-hook-secret", "")})
 
     # ---- bonuses -------------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ class Client:
         """Pay what was prepared under this reference. Prolific pays on every call: never call this twice."""
         answer = self._send("POST", f"/bulk-bonus-payments/{reference}/pay/")
         if answer.content.strip() and "json" not in answer.headers.get("content-type", ""):
-            nonsense()
+            raise_invalid_response()
 
     # ---- one call ------------------------------------------------------------------------------------
 
@@ -213,7 +213,7 @@ class Client:
             found = self._object("GET", path, query=asked)
             rows = found.get("results")
             if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-                nonsense()
+                raise_invalid_response()
             yield from rows
             links = found.get("_links")
             following = links.get("next") if isinstance(links, dict) else None
@@ -230,7 +230,7 @@ class Client:
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
-            nonsense()
+            raise_invalid_response()
         return found
 
     def _send(
@@ -242,7 +242,7 @@ class Client:
     ) -> httpx2.Response:
         url = f"{self._address}/api/v1{path}"
         try:
-            answer = ask(method, url, json=fields, params=query, headers=self._headers, timeout=PATIENCE)
+            answer = ask(method, url, json=fields, params=query, headers=self._headers, timeout=TIMEOUTS)
         except (httpx2.ConnectError, httpx2.ConnectTimeout):
             raise NotSent(_("Prolific cannot be reached at the moment.")) from None
         except httpx2.TimeoutException:
@@ -254,19 +254,19 @@ class Client:
         return answer
 
 
-def ask(method: str, url: str, **how: Any) -> httpx2.Response:
+def ask(method: str, url: str, **options: Any) -> httpx2.Response:
     """Make one call and return its whole response; redirects are not followed.
 
     Raises:
         httpx2.HTTPError, httpx2.InvalidURL
         httpx2.ReadTimeout: the response is too slow or too large to wait for.
     """
-    until = time.monotonic() + WHOLE
-    with httpx2.stream(method, url, follow_redirects=False, verify=_trusted(), **how) as answer:
+    until = time.monotonic() + MAX_SECONDS
+    with httpx2.stream(method, url, follow_redirects=False, verify=_trusted(), **options) as answer:
         body = bytearray()
         for piece in answer.iter_bytes():
             body += piece
-            if len(body) > LARGEST or time.monotonic() > until:
+            if len(body) > MAX_BYTES or time.monotonic() > until:
                 raise httpx2.ReadTimeout("The response is too slow or too large.", request=answer.request)
         kept = {name: answer.headers.get(name, "") for name in ("content-type", "x-hook-secret")}
         return httpx2.Response(answer.status_code, headers=kept, content=bytes(body))
@@ -282,7 +282,7 @@ def _trusted() -> ssl.SSLContext:
 
 
 def _refuse(answer: httpx2.Response) -> NoReturn:
-    status, words = answer.status_code, _words_of(answer)
+    status, words = answer.status_code, _error_text(answer)
     if status == 429:
         raise NotSent(_("Prolific received too many requests and accepts no more for a while."))
     if status in (401, 403):
@@ -301,24 +301,24 @@ def _refuse(answer: httpx2.Response) -> NoReturn:
     raise Unclear(_("Prolific reports an internal error ({status}).").format(status=status))
 
 
-def _words_of(answer: httpx2.Response) -> str:
+def _error_text(answer: httpx2.Response) -> str:
     """Return an error's message without any participant's identifiers."""
     try:
         error = answer.json()["error"]
         told = [error.get("title"), error.get("detail")]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return ""
-    words = ": ".join(_flat(one) for one in told if one)
-    return _IDS.sub("…", " ".join(words.split()))[:_LONGEST_WORDS]
+    words = ": ".join(_flattened(one) for one in told if one)
+    return _IDS.sub("…", " ".join(words.split()))[:_MAX_ERROR_LENGTH]
 
 
-def _flat(told: Any) -> str:
+def _flattened(told: Any) -> str:
     if isinstance(told, dict):
-        return "; ".join(f"{name}: {_flat(one)}" for name, one in told.items())
-    return ", ".join(_flat(one) for one in told) if isinstance(told, list) else str(told)
+        return "; ".join(f"{name}: {_flattened(one)}" for name, one in told.items())
+    return ", ".join(_flattened(one) for one in told) if isinstance(told, list) else str(told)
 
 
-def nonsense() -> NoReturn:
+def raise_invalid_response() -> NoReturn:
     """Raise Unclear: the response is invalid."""
     raise Unclear(_("Prolific's response can't be read."))
 
@@ -327,14 +327,14 @@ def text_of(found: Mapping[str, Any], name: str) -> str:
     """Return a required text from a response; raise Unclear if it is missing."""
     value = found.get(name)
     if not isinstance(value, str) or not value:
-        nonsense()
+        raise_invalid_response()
     return value
 
 
 def units(value: Any) -> Decimal:
     """Return an amount from a response in units of its currency; raise Unclear if it is not one."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 10**12:
-        nonsense()
+        raise_invalid_response()
     return (Decimal(str(value)) / 100).quantize(Decimal("0.01"))
 
 

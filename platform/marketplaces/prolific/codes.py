@@ -86,7 +86,7 @@ def _screened_out(codes: dict[str, str], rule: PayRule, reward: Decimal | None, 
     return {"code": codes[SCREENED_OUT], "code_type": "SCREENED_OUT", "actions": [paid]}
 
 
-_PAYS_BY_ITSELF = {"AUTOMATICALLY_APPROVE", "DYNAMIC_PAYMENT", "FIXED_SCREEN_OUT_PAYMENT"}
+_AUTOMATIC_PAYMENTS = {"AUTOMATICALLY_APPROVE", "DYNAMIC_PAYMENT", "FIXED_SCREEN_OUT_PAYMENT"}
 """Actions with which Prolific pays automatically."""
 
 
@@ -100,7 +100,7 @@ def of_prolific(told: Any, rule: PayRule) -> tuple[dict[str, str], list[str]]:
     wrong = [
         _("The code {code} makes Prolific pay automatically. Set it to manual review.").format(code=row["code"])
         for row in rows
-        if _actions(row) & _PAYS_BY_ITSELF
+        if _actions(row) & _AUTOMATIC_PAYMENTS
     ]
     done = next((row["code"] for row in rows if row.get("code_type") == "COMPLETED"), "")
     back = next((row["code"] for row in rows if "REQUEST_RETURN" in _actions(row)), "")

@@ -17,7 +17,7 @@ from marketplaces.prolific.client import Client, Unclear, client_of
 from marketplaces.prolific.codes import PART
 from marketplaces.prolific.links import KIND
 from marketplaces.prolific.models import Publication
-from marketplaces.prolific.paying import PARTLY, spelled
+from marketplaces.prolific.paying import PARTLY, normalised_status
 from participants.models import Enrolment
 from payouts.models import LedgerRow
 from payouts.rules import cents
@@ -35,7 +35,7 @@ def reviewable(publication: Publication) -> dict[int, Enrolment]:
     return {one.enrolment.pk: one.enrolment for one in found if one.enrolment is not None and one.enrolment.ended}
 
 
-def may_be_asked(publication: Publication) -> set[int]:
+def without_return_request(publication: Publication) -> set[int]:
     """Return the keys of `reviewable` participants who have not been asked to return their submission, as last
     reported."""
     asked = publication.submissions.filter(return_asked=True).values_list("enrolment", flat=True)
@@ -54,7 +54,12 @@ def payable_in_part(publication: Publication) -> dict[int, Enrolment]:
 
 
 def pay_part(
-    publication: Publication, person: Enrolment, *, percent: int, message: str, noted: Callable[[], None] = lambda: None
+    publication: Publication,
+    person: Enrolment,
+    *,
+    percent: int,
+    message: str,
+    record: Callable[[], None] = lambda: None,
 ) -> None:
     """Complete a participant's submission on Prolific for part of the reward, which the ledger records as paid there.
 
@@ -72,31 +77,31 @@ def pay_part(
         raise NotPossible(
             _("Prolific can pay part of the reward only to a participant who ended without pay and has not submitted.")
         )
-    client, session, _now = _at(
+    client, session, _now = _with_status(
         publication,
         person,
         TAKING_PART,
         _("This participant is no longer active on Prolific. Refresh the page and check their status."),
     )
-    noted()
+    record()
     mine = publication.submissions.filter(enrolment=person)
     mine.update(part=percent)
     try:
-        told = client.complete_partly(session, code=publication.codes[PART], percent=percent, message=message)
+        told = client.complete_with_part(session, code=publication.codes[PART], percent=percent, message=message)
     except Unclear:
         told = client.submission(session)
-        if spelled(told["status"]) != PARTLY:
+        if normalised_status(told["status"]) != PARTLY:
             raise
     except MarketplaceError:
         mine.update(part=None)
         raise
     with transaction.atomic():
-        mine.update(status=spelled(told["status"])[:30])
-        if spelled(told["status"]) == PARTLY:
-            keep_part(publication, person)
+        mine.update(status=normalised_status(told["status"])[:30])
+        if normalised_status(told["status"]) == PARTLY:
+            record_part(publication, person)
 
 
-def keep_part(publication: Publication, person: Enrolment) -> None:
+def record_part(publication: Publication, person: Enrolment) -> None:
     """Record the part of the reward that Prolific paid at our request, once. Call this in a transaction."""
     percent = publication.submissions.filter(enrolment=person).values_list("part", flat=True).first()
     if percent is not None:
@@ -117,31 +122,31 @@ def reject(
     category: str,
     message: str,
     who: Any = None,
-    noted: Callable[[], None] = lambda: None,
+    record: Callable[[], None] = lambda: None,
 ) -> None:
     """Reject a participant's submission on Prolific, and write off what the ledger says they are owed.
 
     Args:
-        noted: records the action; called when nothing prevents it, before the request to Prolific.
+        record: records the action; called when nothing prevents it, before the request to Prolific.
 
     Raises:
         NotPossible: the participant is being paid, or another owner acted first.
         MarketplaceError: nothing was done, or the outcome is unknown until the next sync.
     """
-    client, session, _now = _awaiting(publication, person)
-    noted()
+    client, session, _now = _awaiting_review(publication, person)
+    record()
     try:
         client.reject(session, message=message, category=category)
     except Unclear:
-        if spelled(client.submission(session)["status"]) != REJECTED:
+        if normalised_status(client.submission(session)["status"]) != REJECTED:
             raise
     with transaction.atomic():
         publication.submissions.filter(enrolment=person).update(status=REJECTED)
-        rejecting.rejected(person, kind=KIND, reason=message, who=who)
+        rejecting.write_off_rejected(person, kind=KIND, reason=message, who=who)
 
 
 def ask_return(
-    publication: Publication, person: Enrolment, *, reasons: Sequence[str], noted: Callable[[], None] = lambda: None
+    publication: Publication, person: Enrolment, *, reasons: Sequence[str], record: Callable[[], None] = lambda: None
 ) -> None:
     """Have Prolific ask a participant to return their submission, once. This does not count against them.
 
@@ -152,11 +157,11 @@ def ask_return(
         NotPossible: the participant is being paid or has been asked before, or another owner acted first.
         MarketplaceError: nothing was done, or the outcome is unknown until the next sync.
     """
-    client, session, now = _awaiting(publication, person)
+    client, session, now = _awaiting_review(publication, person)
     if now.get("return_requested"):
         publication.submissions.filter(enrolment=person).update(return_asked=True)
         raise NotPossible(_("Prolific has already asked this participant to return their submission."))
-    noted()
+    record()
     try:
         client.ask_return(session, reasons=reasons)
     except Unclear:
@@ -165,10 +170,10 @@ def ask_return(
     publication.submissions.filter(enrolment=person).update(return_asked=True)
 
 
-def _awaiting(publication: Publication, person: Enrolment) -> tuple[Client, str, dict[str, Any]]:
+def _awaiting_review(publication: Publication, person: Enrolment) -> tuple[Client, str, dict[str, Any]]:
     """Return the client, the submission's Prolific ID, and what Prolific says about it, if it awaits review."""
     rejecting.refuse_while_paid(person)
-    return _at(
+    return _with_status(
         publication,
         person,
         REVIEWED,
@@ -176,13 +181,15 @@ def _awaiting(publication: Publication, person: Enrolment) -> tuple[Client, str,
     )
 
 
-def _at(publication: Publication, person: Enrolment, status: str, says: str) -> tuple[Client, str, dict[str, Any]]:
+def _with_status(
+    publication: Publication, person: Enrolment, status: str, says: str
+) -> tuple[Client, str, dict[str, Any]]:
     """Return the same for a submission that has this status now. Raise NotPossible with `says` for any other."""
     identity = Identity.objects.filter(enrolment=person, recruiter=KIND).first()
     if identity is None:
         raise NotPossible(_("This participant's Prolific identity has been erased."))
     client, session = client_of(publication.account), identity.details.get("SESSION_ID", "")
     now = client.submission(session)
-    if now.get("participant") != identity.worker or spelled(now["status"]) != status:
+    if now.get("participant") != identity.worker or normalised_status(now["status"]) != status:
         raise NotPossible(says)
     return client, session, now

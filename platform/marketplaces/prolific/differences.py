@@ -64,25 +64,29 @@ def differences(publication: Publication) -> list[Difference]:
     if version is None:
         return []
     rule = version.pay()
-    in_part = payable_in_part(publication)
+    payable = payable_in_part(publication)
     found: list[Difference] = []
     for one in submissions:
         if one.enrolment is not None:
-            said = _of_known(one, one.enrolment, paid=codes.pays(one.enrolment.state, rule))
-            if said is None and one.enrolment_id in in_part:
-                said = _unpaid()
-            if said is not None:
-                what, advice = said
+            difference = _difference_of(one, one.enrolment, paid=codes.pays(one.enrolment.state, rule))
+            if difference is None and one.enrolment_id in payable:
+                difference = _unpaid_ending()
+            if difference is not None:
+                what, advice = difference
                 asked = one.return_asked and one.status == "AWAITING REVIEW"
-                found.append(Difference(one.enrolment, one.enrolment.pseudonym, what, _asked() if asked else advice))
-    found += [Difference(person, person.pseudonym, *_invented()) for person in _without_submission(publication)]
+                found.append(
+                    Difference(one.enrolment, one.enrolment.pseudonym, what, _return_requested() if asked else advice)
+                )
+    found += [
+        Difference(person, person.pseudonym, *_unknown_submission()) for person in _without_submission(publication)
+    ]
     for one in submissions:
         if one.enrolment is None and not one.came and one.status in SUBMITTED:
-            found.append(Difference(None, _began(one), *_never_came()))
+            found.append(Difference(None, _start_of(one), *_never_arrived()))
     return found
 
 
-def _of_known(one: Submission, person: Enrolment, *, paid: bool) -> tuple[str, str] | None:
+def _difference_of(one: Submission, person: Enrolment, *, paid: bool) -> tuple[str, str] | None:
     submitted = one.status in SUBMITTED
     if submitted and not person.ended:
         return (
@@ -139,35 +143,35 @@ def _without_submission(publication: Publication) -> list[Enrolment]:
     )
 
 
-def _unpaid() -> tuple[str, str]:
+def _unpaid_ending() -> tuple[str, str]:
     return (
         _("Ended here without pay, and has not submitted on Prolific."),
         _("Pay part of the reward, or wait until they return their submission."),
     )
 
 
-def _invented() -> tuple[str, str]:
+def _unknown_submission() -> tuple[str, str]:
     return (
         _("Arrived here with a submission that Prolific does not have, or that belongs to another participant."),
         _("They are not paid. If this happens often, accept only signed links."),
     )
 
 
-def _never_came() -> tuple[str, str]:
+def _never_arrived() -> tuple[str, str]:
     return (
         _("Submitted on Prolific, but never arrived here."),
         _("No payment is due. Find the submission on Prolific by its start time, and ask them to return it."),
     )
 
 
-def _asked() -> str:
+def _return_requested() -> str:
     return _(
         "They have been asked to return their submission but have not done so yet. Prolific automatically approves "
         "submissions that nobody has reviewed within 21 days."
     )
 
 
-def _began(one: Submission) -> str:
+def _start_of(one: Submission) -> str:
     if one.started_at is None:
         return _("unknown participant on Prolific")
     at = timezone.localtime(one.started_at)

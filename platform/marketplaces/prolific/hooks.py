@@ -30,7 +30,7 @@ from marketplaces.prolific.client import client_of
 from marketplaces.prolific.models import Hook, HookEvent, Publication
 
 EVENTS = ("submission.status.change", "study.status.change")
-LARGEST = 64 * 1024
+MAX_BYTES = 64 * 1024
 FRESH = timedelta(days=1)
 """Maximum age of a signed event: Prolific repeats events that were not accepted."""
 KEPT = timedelta(days=30)
@@ -69,17 +69,17 @@ def hear(request: HttpRequest, uid: str) -> HttpResponse:
     if hook is None:
         return HttpResponse(status=404)
     try:
-        body = request.read(LARGEST + 1)
+        body = request.read(MAX_BYTES + 1)
     except RequestDataTooBig:
-        body = b"x" * (LARGEST + 1)
-    if len(body) > LARGEST:
+        body = b"x" * (MAX_BYTES + 1)
+    if len(body) > MAX_BYTES:
         return HttpResponse(status=413)
     at = request.headers.get("X-Prolific-Request-Timestamp", "")
     signature = request.headers.get("X-Prolific-Request-Signature", "")
     if not _is_fresh(at) or not _is_signed(hook, at, body, signature):
         return HttpResponse(status=403)
     if _is_new(request.headers.get("X-Event-ID", ""), signature):
-        _ask_soon(hook, body)
+        _sync_soon(hook, body)
     return HttpResponse(status=204)
 
 
@@ -94,8 +94,8 @@ def _is_signed(hook: Hook, at: str, body: bytes, signature: str) -> bool:
     secret = hook.secret()
     if not secret:
         return False
-    true = base64.b64encode(hmac.new(secret.encode(), at.encode() + body, hashlib.sha256).digest())
-    return constant_time_compare(true, signature.encode())
+    expected = base64.b64encode(hmac.new(secret.encode(), at.encode() + body, hashlib.sha256).digest())
+    return constant_time_compare(expected, signature.encode())
 
 
 def _is_new(event: str, signature: str) -> bool:
@@ -111,7 +111,7 @@ def _is_new(event: str, signature: str) -> bool:
     return True
 
 
-def _ask_soon(hook: Hook, body: bytes) -> None:
+def _sync_soon(hook: Hook, body: bytes) -> None:
     """Bring the next sync forward, for the study in the event or for all of the account's studies."""
     try:
         told = json.loads(body)

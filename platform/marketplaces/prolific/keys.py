@@ -17,10 +17,10 @@ from marketplaces.prolific.models import KeySet
 from recruiters.keys import read_key
 
 PATH = "/.well-known/study/jwks.json"
-PATIENCE = httpx2.Timeout(4.0, connect=3.0)
+TIMEOUT = httpx2.Timeout(4.0, connect=3.0)
 """Short time-outs, because a participant is waiting for a page."""
 FRESH = timedelta(hours=12)
-ASKED_AGAIN = timedelta(seconds=20)
+MIN_FETCH_INTERVAL = timedelta(seconds=20)
 """Minimum time between two fetches, so that links with invented keys do not flood Prolific with calls."""
 
 
@@ -28,7 +28,7 @@ class NoKeys(Exception):
     """Raised if no key is stored and Prolific does not provide any at the moment."""
 
 
-def key_called(kid: str, *, interface: str) -> Any | None:
+def key_named(kid: str, *, interface: str) -> Any | None:
     """Return the public key with this ID; None if Prolific has no such key.
 
     Keys are fetched when they are old or this one is not among them; if Prolific does not respond, the previous keys
@@ -46,32 +46,32 @@ def key_called(kid: str, *, interface: str) -> Any | None:
     stale = known.heard_at is None or known.heard_at < timezone.now() - FRESH
     if key is not None and not stale:
         return key
-    if _may_ask(known):
-        _ask(known)
+    if _may_fetch(known):
+        _fetch(known)
         key = _of(known, kid)
     if key is None and not known.keys:
         raise NoKeys
     return key
 
 
-def _may_ask(known: KeySet) -> bool:
+def _may_fetch(known: KeySet) -> bool:
     """Return whether this process may fetch now; only one process may, and then none for a while."""
     now = timezone.now()
     mine = KeySet.objects.filter(pk=known.pk, asked_at=known.asked_at)
-    if known.asked_at is not None and known.asked_at > now - ASKED_AGAIN:
+    if known.asked_at is not None and known.asked_at > now - MIN_FETCH_INTERVAL:
         return False
     return bool(mine.update(asked_at=now))
 
 
-def _ask(known: KeySet) -> None:
+def _fetch(known: KeySet) -> None:
     try:
-        answer = ask("GET", known.address, timeout=PATIENCE)
+        answer = ask("GET", known.address, timeout=TIMEOUT)
         told = answer.json()["keys"] if answer.status_code == 200 else None
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, KeyError, TypeError, RecursionError):
         return
-    good = [one for one in told if read_key(one) is not None] if isinstance(told, list) else []
-    if good:
-        known.keys, known.heard_at = good, timezone.now()
+    valid_keys = [one for one in told if read_key(one) is not None] if isinstance(told, list) else []
+    if valid_keys:
+        known.keys, known.heard_at = valid_keys, timezone.now()
         KeySet.objects.filter(pk=known.pk).update(keys=known.keys, heard_at=known.heard_at)
 
 

@@ -22,7 +22,7 @@ from marketplaces.kinds import MarketplaceError
 from marketplaces.prolific import keys
 from marketplaces.prolific.client import client_of
 from marketplaces.prolific.models import Publication
-from marketplaces.prolific.publishing import TREATMENT, note
+from marketplaces.prolific.publishing import TREATMENT, store_study
 from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused, ExpiredLink, ForgedLink, IncompleteLink
 
@@ -31,7 +31,7 @@ ISSUER = "https://www.prolific.com"
 TOKEN = "prolific_token"
 NAMES = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 LEEWAY = timedelta(seconds=30)
-ASKED_AGAIN = timedelta(seconds=2)
+MIN_CHECK_INTERVAL = timedelta(seconds=2)
 _ID = re.compile(r"[0-9a-f]{24}")
 _LONGEST_TOKEN = 6000
 
@@ -92,11 +92,11 @@ def _ids(link: Mapping[str, str], claims: Mapping[str, Any]) -> tuple[str, ...]:
     signed = claims.get("prolific", {})
     found = []
     for name in NAMES:
-        plain = link.get(name, "").strip().lower()
-        sealed = signed.get(name, plain)
-        if not isinstance(sealed, str) or (plain and sealed.lower() != plain):
+        link_ids = link.get(name, "").strip().lower()
+        signed_ids = signed.get(name, link_ids)
+        if not isinstance(signed_ids, str) or (link_ids and signed_ids.lower() != link_ids):
             raise Forged(_("The link differs from what Prolific signed. Please open the study from Prolific."))
-        value = plain or sealed.lower()
+        value = link_ids or signed_ids.lower()
         if not _ID.fullmatch(value):
             raise Incomplete(_("Please open the study from its own page on Prolific."))
         found.append(value)
@@ -109,14 +109,14 @@ def _claims(token: str, publication: Publication) -> dict[str, Any]:
     """Return the claims that Prolific signed."""
     forged = _("Prolific did not sign this link, or it was changed. Please open the study from Prolific.")
     try:
-        head = jwt.get_unverified_header(token) if len(token) <= _LONGEST_TOKEN else {}
+        header = jwt.get_unverified_header(token) if len(token) <= _LONGEST_TOKEN else {}
     except jwt.InvalidTokenError:
-        head = {}
-    kid = head.get("kid")
-    if head.get("alg") != "RS256" or not isinstance(kid, str):
+        header = {}
+    kid = header.get("kid")
+    if header.get("alg") != "RS256" or not isinstance(kid, str):
         raise Forged(forged)
     try:
-        key = keys.key_called(kid, interface=publication.account.base_address)
+        key = keys.key_named(kid, interface=publication.account.base_address)
     except keys.NoKeys:
         raise CannotBeChecked(
             _("Prolific's keys are not available. Please wait a minute and reload this page.")
@@ -173,10 +173,10 @@ def _is_draft(publication: Publication) -> bool:
     if publication.status != Publication.Status.UNPUBLISHED:
         return False
     now = timezone.now()
-    if publication.said_at is None or publication.said_at < now - ASKED_AGAIN:
+    if publication.said_at is None or publication.said_at < now - MIN_CHECK_INTERVAL:
         Publication.objects.filter(pk=publication.pk).update(said_at=now)
         try:
-            note(publication, client_of(publication.account).study(publication.prolific_id))
+            store_study(publication, client_of(publication.account).study(publication.prolific_id))
         except MarketplaceError:
             return True
     return publication.status == Publication.Status.UNPUBLISHED

@@ -39,7 +39,7 @@ STATUSES = {
 """Assignment statuses by Prolific's status. Screened-out participants were paid by Prolific and cannot be approved."""
 
 
-def spelled(status: Any) -> str:
+def normalised_status(status: Any) -> str:
     """Return a status from Prolific in one spelling, whether its words are separated by spaces, dashes or
     underscores."""
     return str(status).upper().replace("_", " ").replace("-", " ")
@@ -60,21 +60,21 @@ class ProlificPayer:
         self._read: dict[str, dict[str, Any]] = {}
 
     def balance(self) -> tuple[Decimal, str] | None:
-        with _reaching():
+        with _prolific_errors():
             return self._client().balance(self._publication.workspace)
 
     def fee(self, order: Order) -> Decimal:
         return (order.amount * self._publication.fee_rate).quantize(Decimal("0.01"), rounding=ROUND_UP)
 
     def assignment_status(self, order: Order) -> AssignmentStatus:
-        with _reaching():
+        with _prolific_errors():
             try:
                 found = self._submission(order)
             except NotThere:
                 return AssignmentStatus.UNKNOWN
         if found.get("participant") != order.worker or found.get("study_id") != self._publication.prolific_id:
             return AssignmentStatus.SOMEBODY_ELSE
-        status = STATUSES.get(spelled(found["status"]))
+        status = STATUSES.get(normalised_status(found["status"]))
         if status is None:
             raise Unreachable(_("Prolific reports an unknown status: {status}").format(status=_short(found["status"])))
         return status
@@ -91,7 +91,7 @@ class ProlificPayer:
         if kept is not None and kept.told_at is None and kept.shared_by == 1:
             return kept.reference
         session = _session(order)
-        with _reaching():
+        with _prolific_errors():
             client = self._client()
             had = _bonuses(client.submission(session)).count(hundredths(order.amount))
             if kept is not None and had > kept.had_before:
@@ -113,13 +113,13 @@ class ProlificPayer:
         return self._approve(order) if order.reason == "base" else self._pay_bonus(order)
 
     def look_up(self, order: Order) -> Answer:
-        with _reaching():
+        with _prolific_errors():
             try:
                 found = self._submission(order)
             except NotThere:
                 return Answer(Outcome.NOT_FOUND, _("Prolific has no such submission."))
         if order.reason == "base":
-            if spelled(found["status"]) == PARTLY:
+            if normalised_status(found["status"]) == PARTLY:
                 return Answer(
                     Outcome.UNCLEAR,
                     _(
@@ -127,7 +127,7 @@ class ProlificPayer:
                         "here."
                     ),
                 )
-            if STATUSES.get(spelled(found["status"])) == AssignmentStatus.APPROVED:
+            if STATUSES.get(normalised_status(found["status"])) == AssignmentStatus.APPROVED:
                 return Answer(Outcome.CONFIRMED)
             return Answer(Outcome.NOT_FOUND, _("Prolific has not approved the submission."))
         return self._look_up_bonus(order, found)
@@ -139,7 +139,7 @@ class ProlificPayer:
         if self._publication.submissions.count() > PAGE * len(orders):
             return
         study = self._publication.prolific_id
-        with _reaching():
+        with _prolific_errors():
             rows = list(self._client().submissions(study))
         self._read = {
             str(row.get("id")): {**row, "participant": participant_of(row), "study_id": study}
@@ -162,7 +162,7 @@ class ProlificPayer:
         if len(group) < 2:
             return {}
         try:
-            with _reaching(refused=False):
+            with _prolific_errors(refused=False):
                 had = {s: _bonuses(self._submission(one)).count(hundredths(one.amount)) for s, one in group.items()}
                 amounts = {session: one.amount for session, one in group.items()}
                 reference = self._client().set_up_bonuses(study=self._publication.prolific_id, bonuses=amounts)
@@ -184,7 +184,7 @@ class ProlificPayer:
     def _approve_all(self, orders: Sequence[Order]) -> Mapping[UUID, Answer]:
         """Approve submissions. Approving twice pays once, so an unclear outcome is looked up and requested again."""
         try:
-            with _reaching(refused=False):
+            with _prolific_errors(refused=False):
                 self._client().approve_all([_session(order) for order in orders])
         except NotSent as error:
             raise Unreachable(str(error)) from None
@@ -195,10 +195,10 @@ class ProlificPayer:
     def _pay_bonuses(self, orders: Sequence[Order]) -> Mapping[UUID, Answer]:
         uids = [order.uid for order in orders]
         reference = BonusOrder.objects.filter(uid=uids[0]).values_list("reference", flat=True).first()
-        if not reference or not _told_together(reference, uids):
+        if not reference or not _mark_requested(reference, uids):
             return {}
         try:
-            with _reaching(refused=False):
+            with _prolific_errors(refused=False):
                 self._client().pay_bonus(reference)
         except (NotSent, Refused) as error:
             BonusOrder.objects.filter(reference=reference).update(told_at=None)
@@ -213,7 +213,7 @@ class ProlificPayer:
     def _approve(self, order: Order) -> Answer:
         """Approve a submission. Approving twice pays once: if Prolific refuses, the submission's status counts."""
         try:
-            with _reaching(refused=False):
+            with _prolific_errors(refused=False):
                 self._client().approve(_session(order))
         except NotSent as error:
             raise Unreachable(str(error)) from None
@@ -237,7 +237,7 @@ class ProlificPayer:
         if not mine:
             return self.look_up(order)
         try:
-            with _reaching(refused=False):
+            with _prolific_errors(refused=False):
                 self._client().pay_bonus(kept.reference)
         except (NotSent, Refused) as error:
             BonusOrder.objects.filter(pk=kept.pk).update(told_at=None)
@@ -283,7 +283,7 @@ class ProlificPayer:
         return client_of(self._publication.account)
 
 
-def _told_together(reference: str, uids: Sequence[UUID]) -> bool:
+def _mark_requested(reference: str, uids: Sequence[UUID]) -> bool:
     """Record that Prolific is asked to pay this reference, if it pays exactly these; return whether it was recorded.
 
     An order that was set up alone in the meantime has another reference, so the count would be too low.
@@ -296,7 +296,7 @@ def _told_together(reference: str, uids: Sequence[UUID]) -> bool:
     return False
 
 
-class _reaching:
+class _prolific_errors:
     """A context in which Prolific's errors become `Unreachable`; so do refusals, unless `refused` is False."""
 
     def __init__(self, *, refused: bool = True) -> None:

@@ -27,7 +27,7 @@ from marketplaces.prolific.client import (
     Unclear,
     client_of,
     hundredths,
-    nonsense,
+    raise_invalid_response,
     text_of,
     units,
 )
@@ -40,9 +40,9 @@ PARAMETERS = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_I
 TREATMENT = "t"
 """The URL parameter that selects a treatment; its values cannot be guessed, since no signature covers them."""
 DEVICES = ("desktop", "tablet", "mobile")
-MAKING_TAKES = timedelta(minutes=1)
+CREATION_TIME = timedelta(minutes=1)
 """Time after which a draft is surely no longer being created: longer than the wait for Prolific's responses."""
-MORE_TIME = 2
+TIME_LIMIT_FACTOR = 2
 """Prolific's time limit for a submission as a multiple of the estimated minutes, if the study's own is not longer."""
 LONGEST_ID, MOST_PLACES, HIGHEST_FEE_RATE = 40, 10**6, 99
 """Upper limits for values in Prolific's responses; anything beyond them is invalid."""
@@ -114,7 +114,7 @@ def refuse_unready(study: Study) -> tuple[Version, Account]:
     return version, recruitment.account
 
 
-def make_draft(study: Study, offer: Offer, *, address: str) -> Publication:
+def create_draft(study: Study, offer: Offer, *, address: str) -> Publication:
     """Create the study on Prolific, as a draft that nobody sees yet.
 
     Args:
@@ -122,13 +122,13 @@ def make_draft(study: Study, offer: Offer, *, address: str) -> Publication:
 
     Raises:
         NotPossible
-        MarketplaceError: the publication is kept as uncertain if it may have been created; `find_again` looks for it.
+        MarketplaceError: the publication is kept as uncertain if it may have been created; `find_created` looks for it.
     """
     version, account = refuse_unready(study)
     rule = version.pay()
     _refuse_screen_out(offer, rule)
     client = client_of(account)
-    workspace, currency = purse_of(client, offer.project)
+    workspace, currency = workspace_of(client, offer.project)
     if currency != rule.currency:
         raise NotPossible(
             _(
@@ -166,7 +166,7 @@ def make_draft(study: Study, offer: Offer, *, address: str) -> Publication:
             raise NotPossible(_("The study is on Prolific already."))
         publication.save()
     try:
-        note(publication, client.create_study(fields_of(publication, version)))
+        store_study(publication, client.create_study(fields_of(publication, version)))
     except Unclear:
         Publication.objects.filter(pk=publication.pk).update(status=Publication.Status.UNCERTAIN)
         raise
@@ -186,7 +186,7 @@ def make_draft(study: Study, offer: Offer, *, address: str) -> Publication:
     return publication
 
 
-def purse_of(client: Client, project: str) -> tuple[str, str]:
+def workspace_of(client: Client, project: str) -> tuple[str, str]:
     """Return the workspace that pays and its currency.
 
     Raises:
@@ -214,7 +214,7 @@ def fields_of(publication: Publication, version: Version) -> dict[str, Any]:
         ),
         "total_available_places": publication.places,
         "estimated_completion_time": publication.minutes,
-        "maximum_allowed_time": max(minutes, MORE_TIME * publication.minutes),
+        "maximum_allowed_time": max(minutes, TIME_LIMIT_FACTOR * publication.minutes),
         "reward": hundredths(publication.reward),
         "device_compatibility": publication.devices,
         "submissions_config": {"max_submissions_per_participant": 1},
@@ -247,7 +247,7 @@ def _refuse_screen_out(offer: Offer, rule: PayRule) -> None:
         raise NotPossible(_("The screen-out payment must be less than the reward."))
 
 
-def find_again(publication: Publication) -> bool:
+def find_created(publication: Publication) -> bool:
     """Look for the study whose creation was never confirmed; if there is none, delete the record so that it can be
     created.
 
@@ -258,21 +258,21 @@ def find_again(publication: Publication) -> bool:
         MarketplaceError: the outcome is still unknown.
     """
     making = publication.status == Publication.Status.MAKING
-    if making and publication.made_at > timezone.now() - MAKING_TAKES:
+    if making and publication.made_at > timezone.now() - CREATION_TIME:
         raise NotPossible(_("The draft is being created. Please check again in a minute."))
-    found = client_of(publication.account).study_called(publication.internal_name)
+    found = client_of(publication.account).study_named(publication.internal_name)
     if found is None:
         Publication.objects.filter(pk=publication.pk, prolific_id="").delete()
         return False
-    note(publication, found)
+    store_study(publication, found)
     return True
 
 
-def note(publication: Publication, found: Mapping[str, Any]) -> None:
+def store_study(publication: Publication, found: Mapping[str, Any]) -> None:
     """Store what Prolific reports about the study."""
     status, key = str(found["status"]).upper().replace("_", " "), text_of(found, "id")
     if len(key) > LONGEST_ID or publication.prolific_id not in ("", key):
-        nonsense()
+        raise_invalid_response()
     publication.prolific_id = key
     publication.status = status if status in Publication.Status.values else publication.status
     publication.said_at = timezone.now()
@@ -291,7 +291,7 @@ def _fee_rate(publication: Publication, found: Mapping[str, Any]) -> Decimal:
         return publication.fee_rate
     rate = max(Decimal(0), units(found["total_cost"]) / rewards - 1)
     if rate > HIGHEST_FEE_RATE:
-        nonsense()
+        raise_invalid_response()
     return rate.quantize(Decimal("0.0001"))
 
 
@@ -324,22 +324,22 @@ def publish(publication: Publication) -> None:
         raise NotPossible(
             _("The study now recruits through a different account from the one that created it on Prolific.")
         )
-    _turn(publication, "PUBLISH")
+    _change_status(publication, "PUBLISH")
 
 
 def pause(publication: Publication) -> None:
     """Admit no new participants. Raise MarketplaceError."""
-    _turn(publication, "PAUSE")
+    _change_status(publication, "PAUSE")
 
 
 def resume(publication: Publication) -> None:
     """Admit new participants again. Raise MarketplaceError."""
-    _turn(publication, "START")
+    _change_status(publication, "START")
 
 
 def stop(publication: Publication) -> None:
     """End recruitment for good. Raise MarketplaceError."""
-    _turn(publication, "STOP")
+    _change_status(publication, "STOP")
 
 
 _DONE = {
@@ -350,20 +350,20 @@ _DONE = {
 }
 
 
-def _turn(publication: Publication, action: str) -> None:
+def _change_status(publication: Publication, action: str) -> None:
     """Request the action; if Prolific refuses or the response is lost, rely on the status that Prolific reports."""
     client = client_of(publication.account)
     try:
-        note(publication, client.transition_study(publication.prolific_id, action))
+        store_study(publication, client.transition_study(publication.prolific_id, action))
     except (Unclear, Refused):
-        note(publication, client.study(publication.prolific_id))
+        store_study(publication, client.study(publication.prolific_id))
         if publication.status not in _DONE[action]:
             raise
 
 
 def refresh(publication: Publication) -> None:
     """Fetch the study's current status. Raise MarketplaceError."""
-    note(publication, client_of(publication.account).study(publication.prolific_id))
+    store_study(publication, client_of(publication.account).study(publication.prolific_id))
 
 
 def set_places(publication: Publication, places: int) -> None:
@@ -379,7 +379,7 @@ def set_places(publication: Publication, places: int) -> None:
             _("The study has {places} places. On Prolific, you can only add places.").format(places=publication.places)
         )
     client = client_of(publication.account)
-    note(publication, client.change_study(publication.prolific_id, {"total_available_places": places}))
+    store_study(publication, client.change_study(publication.prolific_id, {"total_available_places": places}))
 
 
 def forget(publication: Publication) -> None:

@@ -18,11 +18,11 @@ from marketplaces import rejecting
 from marketplaces.models import Recruitment
 from marketplaces.prolific import authenticity, codes
 from marketplaces.prolific.client import client_of, text_of
-from marketplaces.prolific.deciding import keep_part
+from marketplaces.prolific.deciding import record_part
 from marketplaces.prolific.links import KIND
 from marketplaces.prolific.models import Publication, Submission
-from marketplaces.prolific.paying import PARTLY, participant_of, spelled
-from marketplaces.prolific.publishing import note
+from marketplaces.prolific.paying import PARTLY, normalised_status, participant_of
+from marketplaces.prolific.publishing import store_study
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
@@ -46,14 +46,14 @@ def sync(recruitment: Recruitment) -> None:
     if publication is None:
         return
     client = client_of(publication.account)
-    note(publication, client.study(publication.prolific_id))
+    store_study(publication, client.study(publication.prolific_id))
     if not publication.was_published:
         return
-    everything = list(client.submissions(publication.prolific_id))
-    noted = _Noted(publication)
-    for told in everything:
-        if not noted.has(told):
-            _bring(publication, told)
+    submissions = list(client.submissions(publication.prolific_id))
+    stored = _Stored(publication)
+    for told in submissions:
+        if not stored.has(told):
+            _store(publication, told)
 
 
 def fingerprint(session: str) -> str:
@@ -61,7 +61,7 @@ def fingerprint(session: str) -> str:
     return salted_hmac(_SALT, session, algorithm="sha256").hexdigest()
 
 
-class _Noted:
+class _Stored:
     """What is already stored about a publication's submissions, read in one query because most reports contain no
     news."""
 
@@ -76,33 +76,33 @@ class _Noted:
 
     def has(self, told: Mapping[str, Any]) -> bool:
         """Return whether this report about one submission would change nothing."""
-        session, status = text_of(told, "id"), spelled(text_of(told, "status"))
+        session, status = text_of(told, "id"), normalised_status(text_of(told, "status"))
         row = self._rows.get(fingerprint(session))
         if row is None:
             return False
         enrolment, ended = self._came.get(f"{session}/{participant_of(told)}", (None, True))
-        same = all(getattr(row, name) == value for name, value in _said(self._publication, told).items())
+        same = all(getattr(row, name) == value for name, value in _reported_fields(self._publication, told).items())
         return same and row.enrolment_id == enrolment and (ended or status not in (RETURNED, TIMED_OUT))
 
 
-def _said(publication: Publication, told: Mapping[str, Any]) -> dict[str, Any]:
+def _reported_fields(publication: Publication, told: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of Prolific's report about a submission that are stored."""
-    flag = authenticity.told_of(told)
+    flag = authenticity.reported_flag(told)
     return {
         **({"authenticity": flag} if flag else {}),
-        "status": spelled(told["status"])[:30],
+        "status": normalised_status(told["status"])[:30],
         "code": codes.entered(publication.codes, told.get("study_code") or told.get("entered_code")),
         "return_asked": bool(told.get("return_requested")),
-        "started_at": _moment(told.get("started_at")),
+        "started_at": _parsed_time(told.get("started_at")),
     }
 
 
-def _bring(publication: Publication, told: Mapping[str, Any]) -> None:
+def _store(publication: Publication, told: Mapping[str, Any]) -> None:
     """Store a report about one submission; end the enrolment if the participant returned it or ran out of time.
 
     A rejection writes off the payments due.
     """
-    session, status = text_of(told, "id"), spelled(text_of(told, "status"))
+    session, status = text_of(told, "id"), normalised_status(text_of(told, "status"))
     participant = participant_of(told)
     came = list(
         Identity.objects.select_related("enrolment").filter(
@@ -119,22 +119,22 @@ def _bring(publication: Publication, told: Mapping[str, Any]) -> None:
             defaults={
                 "enrolment": enrolment,
                 "came": own is not None or (before is not None and before.came),
-                **_said(publication, told),
+                **_reported_fields(publication, told),
                 "heard_at": timezone.now(),
             },
         )
         if enrolment is not None:
             was_rejected = before is not None and before.status == REJECTED
             if status == SCREENED_OUT:
-                _keep_screen_out_pay(publication, enrolment)
+                _record_screen_out_pay(publication, enrolment)
             if status == PARTLY:
-                keep_part(publication, enrolment)
-            rejecting.heard(enrolment, kind=KIND, was_rejected=was_rejected, is_rejected=status == REJECTED)
+                record_part(publication, enrolment)
+            rejecting.update_ledger(enrolment, kind=KIND, was_rejected=was_rejected, is_rejected=status == REJECTED)
     if enrolment is not None and not enrolment.ended:
         _end(enrolment, status)
 
 
-def _keep_screen_out_pay(publication: Publication, enrolment: Enrolment) -> None:
+def _record_screen_out_pay(publication: Publication, enrolment: Enrolment) -> None:
     """Record a screen-out payment by Prolific in the ledger as paid elsewhere, once."""
     if publication.screen_out_reward is None:
         return
@@ -166,7 +166,7 @@ def _end(enrolment: Enrolment, status: str) -> None:
         people.end(people.locked(enrolment.pk), ending)
 
 
-def _moment(told: Any) -> datetime | None:
+def _parsed_time(told: Any) -> datetime | None:
     try:
         found = parse_datetime(told) if isinstance(told, str) else None
     except ValueError:

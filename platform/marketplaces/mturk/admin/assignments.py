@@ -11,13 +11,13 @@ from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 
 from audit.actions import Action
-from marketplaces.desks import Desk, typed
+from marketplaces.desks import Desk, bound_form
 from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.mturk import deciding
 from marketplaces.mturk.admin.forms import RejectForm
 from marketplaces.mturk.errors import Unclear
 from marketplaces.mturk.models import Assignment
-from marketplaces.rejecting import nameless
+from marketplaces.rejecting import without_identifiers
 from participants.admin import ReadOnlyAdmin
 from rights.roles import Role
 
@@ -56,17 +56,20 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
     def reject(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Reject an assignment after confirmation; the worker reads the reason."""
         assignment, desk = self._decided(request, object_id)
-        form, problem = typed(RejectForm, request), ""
+        form, problem = bound_form(RejectForm, request), ""
         if form.is_bound and form.is_valid():
             reason = form.cleaned_data["reason"]
             person = assignment.identity.enrolment if assignment.identity is not None else None
-            says, details = "Asked Mechanical Turk to reject an assignment.", {"reason": nameless(reason, person)}
+            says, details = (
+                "Asked Mechanical Turk to reject an assignment.",
+                {"reason": without_identifiers(reason, person)},
+            )
             try:
                 deciding.reject(
                     assignment,
                     reason=reason,
                     who=request.user,
-                    noted=lambda: self.record_action(request, assignment, Action.REJECTED, says, details),
+                    record=lambda: self.record_action(request, assignment, Action.REJECTED, says, details),
                 )
                 self.message_user(request, _("Rejected. The worker sees your reason."), messages.SUCCESS)
                 return HttpResponseRedirect(desk)
@@ -76,7 +79,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
                 ).format(reason=error)
             except (MarketplaceError, NotPossible) as refusal:
                 problem = str(refusal)
-        harm = _(
+        warning = _(
             "Rejected workers are not paid, and the rejection lowers their approval rate on Mechanical Turk, which "
             "limits the work they can get. Reject only work that was clearly not done. A failed attention check alone "
             "is not a sufficient reason."
@@ -87,7 +90,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
             title=_("Reject an assignment"),
             back=desk,
             about=str(assignment),
-            says=[harm, *_times(assignment)],
+            says=[warning, *_time_sentences(assignment)],
             form=form,
             problem=problem,
             button=_("Reject"),
@@ -103,7 +106,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
                 deciding.take_back(
                     assignment,
                     who=request.user,
-                    noted=lambda: self.record_action(
+                    record=lambda: self.record_action(
                         request, assignment, Action.REJECTION_TAKEN_BACK, "Undid a rejection."
                     ),
                 )
@@ -115,7 +118,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
                 return HttpResponseRedirect(desk)
             except (MarketplaceError, NotPossible) as refusal:
                 problem = str(refusal)
-        follows = _(
+        consequence = _(
             "The payments that were written off become due again. When you approve them on the page “Pay”, Parley asks "
             "Mechanical Turk to approve the rejected assignment, which also corrects the worker's approval rate."
         )
@@ -125,7 +128,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
             title=_("Undo a rejection"),
             back=desk,
             about=str(assignment),
-            says=[follows, *_times(assignment)],
+            says=[consequence, *_time_sentences(assignment)],
             problem=problem,
             button=_("Undo rejection"),
         )
@@ -137,7 +140,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
         return assignment, reverse("admin:mturk_hit_of_study", args=[assignment.hit.study_id])
 
 
-def _times(assignment: Assignment) -> list[str]:
+def _time_sentences(assignment: Assignment) -> list[str]:
     """Return sentences that say when it was submitted and when mTurk will approve it automatically."""
     at = _("Submitted at {at} (UTC).").format(at=date_format(assignment.submitted_at, "Y-m-d H:i"))
     if assignment.status != Assignment.Status.SUBMITTED or assignment.auto_approval_at is None:

@@ -19,7 +19,7 @@ from unfold.widgets import (
 
 from marketplaces.kinds import NotPossible
 from marketplaces.mturk import deciding, publishing
-from marketplaces.mturk.publishing import Wish
+from marketplaces.mturk.publishing import TaskRequest
 from studies.models import Study, Version
 
 MOST_ASSIGNMENTS = 10_000
@@ -144,7 +144,7 @@ class TaskForm(forms.Form):
     def prefilled(cls, study: Study, version: Version) -> TaskForm:
         """Return the form with its initial values."""
         minutes = version.content["timers"]["minutes"]
-        free = publishing.open_places(version) - publishing.offered_already(study)
+        free = publishing.open_places(version) - publishing.available_assignments(study)
         initial = {
             "token": uuid.uuid4(),
             "title": study.title[:128],
@@ -182,25 +182,25 @@ class TaskForm(forms.Form):
             )
         return minutes
 
-    def wish(self) -> Wish:
+    def task_request(self) -> TaskRequest:
         """Return the requested task."""
-        typed = self.cleaned_data
+        entered = self.cleaned_data
         demands: dict[str, Any] = {
-            name: typed[name] for name in ("approved_percent", "approved_number") if typed.get(name)
+            name: entered[name] for name in ("approved_percent", "approved_number") if entered.get(name)
         }
-        if typed["countries"]:
-            demands["countries"] = typed["countries"].split(", ")
-        if typed.get("hides_from_unrested"):
+        if entered["countries"]:
+            demands["countries"] = entered["countries"].split(", ")
+        if entered.get("hides_from_unrested"):
             demands["rest_hours"] = self._rest_hours
-        return Wish(
-            title=typed["title"],
-            description=typed["description"],
-            keywords=typed["keywords"],
-            assignments=typed["assignments"],
-            lifetime=typed["days"] * DAY,
-            duration=typed["minutes"] * MINUTE,
-            auto_approval=typed["approval_days"] * DAY,
-            frame_height=typed["frame_height"],
+        return TaskRequest(
+            title=entered["title"],
+            description=entered["description"],
+            keywords=entered["keywords"],
+            assignments=entered["assignments"],
+            lifetime=entered["days"] * DAY,
+            duration=entered["minutes"] * MINUTE,
+            auto_approval=entered["approval_days"] * DAY,
+            frame_height=entered["frame_height"],
             demands=demands,
         )
 

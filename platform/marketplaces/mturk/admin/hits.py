@@ -20,7 +20,7 @@ from unfold.decorators import display
 
 from audit import services as audit
 from audit.actions import Action
-from marketplaces.desks import Desk, base_promised, typed
+from marketplaces.desks import Desk, bound_form, current_base_pay
 from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Account, Recruitment
 from marketplaces.mturk import comparing, publishing
@@ -98,9 +98,9 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         context = {
             "recruitment": recruitment if recruitment and recruitment.account.kind == KEY else None,
             "hits": Hit.objects.filter(study=study).select_related("account"),
-            "base": base_promised(study),
+            "base": current_base_pay(study),
             "lines": lines,
-            "to_do": comparing.to_be_seen_to(lines),
+            "to_do": comparing.number_needing_action(lines),
             "may_change": parts.may(request.user, study, role=Role.EDITOR),
             "may_decide": parts.may(request.user, study, role=Role.OWNER),
             "colours": COLOURS,
@@ -126,21 +126,25 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         form = TaskForm(request.POST, study=study, version=version)
         if not form.is_valid() or "edit" in request.POST:
             return self._page(request, "publish.html", title, study, {**about, "form": form})
-        wish = form.wish()
+        task_request = form.task_request()
         try:
-            cost = publishing.cost_of(version, assignments=wish.assignments, available=requester_of(account).balance())
+            cost = publishing.cost_of(
+                version, assignments=task_request.assignments, available=requester_of(account).balance()
+            )
         except MarketplaceError as error:
             return self._page(request, "publish.html", title, study, {**about, "form": form, "error": str(error)})
         if cost.missing or "confirmed" not in request.POST:
-            context = {**about, "form": form, "wish": wish, "cost": cost}
+            context = {**about, "form": form, "task_request": task_request, "cost": cost}
             return self._page(request, "confirm.html", title, study, context)
-        return self._order(request, study, account, form.cleaned_data["token"], wish, address)
+        return self._order(request, study, account, form.cleaned_data["token"], task_request, address)
 
     def _order(
-        self, request: HttpRequest, study: Study, account: Account, token: uuid.UUID, wish: Any, address: str
+        self, request: HttpRequest, study: Study, account: Account, token: uuid.UUID, task_request: Any, address: str
     ) -> HttpResponse:
         with transaction.atomic():
-            hit, new = publishing.order(study=study, account=account, token=token, wish=wish, by=request.user)
+            hit, new = publishing.order(
+                study=study, account=account, token=token, task_request=task_request, by=request.user
+            )
             if hit.study_id != study.pk:
                 raise PermissionDenied
             if new:
@@ -205,12 +209,12 @@ class HitAdmin(Desk, ReadOnlyAdmin):
     def extend(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Add assignments to a task."""
         hit = self._hit(request, object_id)
-        form = typed(ExtendForm, request, initial={"token": uuid.uuid4()})
+        form = bound_form(ExtendForm, request, initial={"token": uuid.uuid4()})
         words = {
             "says": _(
                 "Each assignment costs ${each} (reward and fee) when it is approved. A task that was created with "
                 "fewer than 10 assignments can never have 10 or more."
-            ).format(each=publishing.each(hit)),
+            ).format(each=publishing.cost_per_assignment(hit)),
             "button": _("Add assignments"),
         }
         return self._action(
@@ -227,7 +231,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
     def prolong(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Change when a task's offer expires."""
         hit = self._hit(request, object_id)
-        form = typed(ProlongForm, request, initial={"hours": 72})
+        form = bound_form(ProlongForm, request, initial={"hours": 72})
         return self._action(
             request,
             hit,
@@ -294,7 +298,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         back = reverse("admin:mturk_hit_of_study", args=[hit.study_id])
         asks = {"title": title, "back": back, "about": hit.title, "form": form, "button": words["button"]}
         if request.method != "POST" or (form is not None and not form.is_valid()):
-            return self.ask(request, hit.study, says=[_in_short(hit), words["says"]], **asks)
+            return self.ask(request, hit.study, says=[_summary(hit), words["says"]], **asks)
         if hit.hit_id is None:
             self.message_user(request, _("Not done: it is not known yet whether the task exists."), messages.ERROR)
             return _desk_of(hit.study)
@@ -304,7 +308,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         except Unclear as error:
             says = _("{reason} It is unknown whether this took effect. It is safe to try again: nothing is done twice.")
             says = says.format(reason=error)
-            return self.ask(request, hit.study, problem=says, says=[_in_short(hit), words["says"]], **asks)
+            return self.ask(request, hit.study, problem=says, says=[_summary(hit), words["says"]], **asks)
         except (MarketplaceError, NotPossible) as reason:
             self.message_user(request, _("Not done: {reason}").format(reason=reason), messages.ERROR)
         else:
@@ -347,13 +351,13 @@ def _desk_of(study: Study) -> HttpResponseRedirect:
     return HttpResponseRedirect(reverse("admin:mturk_hit_of_study", args=[study.pk]))
 
 
-def _in_short(hit: Hit) -> str:
+def _summary(hit: Hit) -> str:
     """Return a one-line summary of a task."""
-    told = [
+    pieces = [
         _("${reward} each").format(reward=hit.reward),
         ngettext("{number} assignment", "{number} assignments", hit.assignments).format(number=hit.assignments),
         hit.get_state_display(),
     ]
     if hit.expires_at is not None:
-        told.append(_("available until {at} (UTC)").format(at=date_format(hit.expires_at, "Y-m-d H:i")))
-    return " · ".join(told)
+        pieces.append(_("available until {at} (UTC)").format(at=date_format(hit.expires_at, "Y-m-d H:i")))
+    return " · ".join(pieces)

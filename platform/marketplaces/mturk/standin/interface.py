@@ -56,7 +56,7 @@ class Call:
         return self.headers.get("x-amz-target", "").removeprefix(TARGET)
 
 
-def refuse_stranger(call: Call, *, key_id: str, secret: str) -> None:
+def refuse_unsigned(call: Call, *, key_id: str, secret: str) -> None:
     """Raise Fault unless the request is signed with this key (AWS signature version 4)."""
     found = re.fullmatch(
         r"AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([^/]+)/([^/]+)/aws4_request, ?"
@@ -71,8 +71,8 @@ def refuse_stranger(call: Call, *, key_id: str, secret: str) -> None:
     request = AWSRequest("POST", call.url, headers=signed, data=call.body)
     request.context["timestamp"] = call.headers["x-amz-date"]
     signer = SigV4Auth(Credentials(key_id, secret), SERVICE, REGION)
-    right = signer.signature(signer.string_to_sign(request, signer.canonical_request(request)), request)
-    if not compare_digest(right, found[6]):
+    expected = signer.signature(signer.string_to_sign(request, signer.canonical_request(request)), request)
+    if not compare_digest(expected, found[6]):
         raise Fault(400, "InvalidSignatureException", "The request signature we calculated does not match.")
 
 
@@ -126,7 +126,7 @@ def _money(text: str) -> Decimal:
     return amount
 
 
-def _told(market: Market, hit: Hit) -> dict[str, Any]:
+def _hit_data(market: Market, hit: Hit) -> dict[str, Any]:
     pending, available, completed = market.counts(hit)
     return {
         "HITId": hit.id,
@@ -152,7 +152,7 @@ def _told(market: Market, hit: Hit) -> dict[str, Any]:
     }
 
 
-def _told_assignment(one: Assignment) -> dict[str, Any]:
+def _assignment_data(one: Assignment) -> dict[str, Any]:
     decided = {"Approved": {"ApprovalTime": one.decided}, "Rejected": {"RejectionTime": one.decided}}
     feedback = {"RequesterFeedback": one.feedback} if one.feedback else {}
     return {
@@ -212,15 +212,15 @@ def _create_hit(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
         expires=now + asked["LifetimeInSeconds"],
         requirements=asked.get("QualificationRequirements", []),
     )
-    return {"HIT": _told(market, market.create_hit(hit, asked.get("UniqueRequestToken", "")))}
+    return {"HIT": _hit_data(market, market.create_hit(hit, asked.get("UniqueRequestToken", "")))}
 
 
 def _get_hit(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
-    return {"HIT": _told(market, market.hit(asked["HITId"]))}
+    return {"HIT": _hit_data(market, market.hit(asked["HITId"]))}
 
 
 def _list_hits(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
-    return _page("HITs", [_told(market, hit) for hit in reversed(market.hits.values()) if not hit.disposed], asked)
+    return _page("HITs", [_hit_data(market, hit) for hit in reversed(market.hits.values()) if not hit.disposed], asked)
 
 
 def _extend(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -241,13 +241,13 @@ def _delete(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def _list_assignments(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
     wanted = asked.get("AssignmentStatuses") or ["Submitted", "Approved", "Rejected"]
-    rows = [_told_assignment(one) for one in market.of(market.hit(asked["HITId"])) if one.status in wanted]
+    rows = [_assignment_data(one) for one in market.of(market.hit(asked["HITId"])) if one.status in wanted]
     return _page("Assignments", rows, asked)
 
 
 def _get_assignment(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
     one = market.assignment(asked["AssignmentId"])
-    return {"Assignment": _told_assignment(one), "HIT": _told(market, one.hit)}
+    return {"Assignment": _assignment_data(one), "HIT": _hit_data(market, one.hit)}
 
 
 def _approve(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -288,7 +288,7 @@ def _list_bonuses(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
     return _page("BonusPayments", rows, asked)
 
 
-def _told_qualification(one: Qualification) -> dict[str, Any]:
+def _qualification_data(one: Qualification) -> dict[str, Any]:
     return {
         "QualificationTypeId": one.id,
         "CreationTime": one.created,
@@ -301,13 +301,13 @@ def _told_qualification(one: Qualification) -> dict[str, Any]:
 
 
 def _create_qualification(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
-    return {"QualificationType": _told_qualification(market.create_qualification(asked["Name"], asked["Description"]))}
+    return {"QualificationType": _qualification_data(market.create_qualification(asked["Name"], asked["Description"]))}
 
 
 def _list_qualifications(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
     words = asked.get("Query", "").casefold()
     named = [one for one in market.qualifications.values() if words in one.name.casefold()]
-    return _page("QualificationTypes", [_told_qualification(one) for one in named], asked)
+    return _page("QualificationTypes", [_qualification_data(one) for one in named], asked)
 
 
 def _grant(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class Hit:
     @property
     def each(self) -> Decimal:
         """Cost of one approved assignment."""
-        return self.reward + fees.of_reward(self.reward, assignments=self.assignments)
+        return self.reward + fees.reward_fee(self.reward, assignments=self.assignments)
 
     @property
     def address(self) -> str:
@@ -163,7 +163,7 @@ class Market:
     def spent(self) -> Decimal:
         """Return the rewards and bonuses paid so far, including fees."""
         rewards = sum((one.hit.each for one in self.assignments.values() if one.status == "Approved"), Decimal(0))
-        return rewards + sum((bonus.amount + fees.of_bonus(bonus.amount) for bonus in self.bonuses), Decimal(0))
+        return rewards + sum((bonus.amount + fees.bonus_fee(bonus.amount) for bonus in self.bonuses), Decimal(0))
 
     @property
     def held(self) -> Decimal:
@@ -351,7 +351,7 @@ class Market:
             assignment = self.assignment(bonus.assignment)
             if assignment.worker != bonus.worker:
                 raise RequestError("WorkerDoesNotExist", f"Worker {bonus.worker} did not do this assignment.")
-            if bonus.amount + fees.of_bonus(bonus.amount) > self.available:
+            if bonus.amount + fees.bonus_fee(bonus.amount) > self.available:
                 raise RequestError("InsufficientFunds", "This Requester has insufficient funds in their account.")
             self.bonuses.append(bonus)
             return new_id()

@@ -26,10 +26,10 @@ class Misbehaviour(StrEnum):
     """The call has no effect and is refused as one too many."""
 
     @property
-    def acts(self) -> bool:
+    def takes_effect(self) -> bool:
         """Return whether the call takes effect despite the failure."""
-        return self in (Misbehaviour.LOST, Misbehaviour.FAILS_LATE, Misbehaviour.SLOW) or self.talks_nonsense
+        return self in (Misbehaviour.LOST, Misbehaviour.FAILS_LATE, Misbehaviour.SLOW) or self.is_malformed
 
     @property
-    def talks_nonsense(self) -> bool:
+    def is_malformed(self) -> bool:
         return self in (Misbehaviour.NONSENSE, Misbehaviour.GARBLED)

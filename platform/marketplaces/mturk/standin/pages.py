@@ -24,7 +24,7 @@ li { border: 1px solid #8886; border-radius: .4rem; padding: 1rem; margin: 0 0 1
 """
 
 
-class Gone(Exception):
+class PageNotFound(Exception):
     """Raised for a page that does not exist."""
 
 
@@ -40,9 +40,12 @@ def begin() -> str:
 
 def tasks(market: Market, worker: Worker) -> str:
     """Return the page with the tasks offered to this worker and those they are working on."""
-    open_ones = [one for one in market.assignments.values() if one.worker == worker.id and one.status == "Accepted"]
-    yours = "".join(
-        f'<li>{_title(one.hit)}<a href="/worker/{worker.id}/assignment/{one.id}">Continue</a></li>' for one in open_ones
+    open_assignments = [
+        one for one in market.assignments.values() if one.worker == worker.id and one.status == "Accepted"
+    ]
+    own_tasks = "".join(
+        f'<li>{_title(one.hit)}<a href="/worker/{worker.id}/assignment/{one.id}">Continue</a></li>'
+        for one in open_assignments
     )
     offered = "".join(
         f'<li>{_title(hit)}<a href="/worker/{worker.id}/hit/{hit.id}">Preview</a></li>'
@@ -50,7 +53,7 @@ def tasks(market: Market, worker: Worker) -> str:
     )
     return _page(
         "Tasks",
-        (f"<h2>Yours</h2><ul>{yours}</ul>" if yours else "")
+        (f"<h2>Yours</h2><ul>{own_tasks}</ul>" if own_tasks else "")
         + (f"<h2>For you</h2><ul>{offered}</ul>" if offered else "<p class=note>There are no tasks for you now.</p>"),
         worker,
     )

@@ -76,7 +76,7 @@ class StandIn:
         self._due.clear()
         self.every = None
 
-    def befalls(self, operation: str) -> Misbehaviour | None:
+    def next_failure(self, operation: str) -> Misbehaviour | None:
         """Return the failure of the call that has just arrived, if any."""
         self.calls.append(operation)
         for name in (operation, ""):
@@ -86,20 +86,20 @@ class StandIn:
             return self.every[0]
         return None
 
-    def wait_slowly(self) -> None:
+    def delay_answer(self) -> None:
         """Wait as long as a slow answer takes, or until the stand-in stops."""
         self._over.wait(self.slowness)
 
 
 def _handler(standin: StandIn) -> type[BaseHTTPRequestHandler]:
-    class Handler(_Conversation):
+    class Handler(_ConnectionHandler):
         pass
 
     Handler.standin = standin
     return Handler
 
 
-class _Conversation(BaseHTTPRequestHandler):
+class _ConnectionHandler(BaseHTTPRequestHandler):
     """One connection."""
 
     standin: StandIn
@@ -114,7 +114,7 @@ class _Conversation(BaseHTTPRequestHandler):
             with self.standin.market.lock:
                 self.standin.market.settle()
                 self._get(where.path, dict(parse_qsl(where.query)))
-        except (pages.Gone, RequestError):
+        except (pages.PageNotFound, RequestError):
             self._send(404, "Not found", HTML)
 
     def do_POST(self) -> None:
@@ -129,7 +129,7 @@ class _Conversation(BaseHTTPRequestHandler):
                 self._post(path, dict(parse_qsl(body.decode(errors="replace"), keep_blank_values=True)))
         except RequestError as error:
             self._send(400, pages.refused(error), HTML)
-        except pages.Gone:
+        except pages.PageNotFound:
             self._send(404, "Not found", HTML)
 
     # ---- the workers' pages ----------------------------------------------------------------------------
@@ -149,7 +149,7 @@ class _Conversation(BaseHTTPRequestHandler):
             worker = self._worker(found[1])
             self._send(200, pages.work(worker, self._assignment(found[2], worker), self.standin.url), HTML)
         else:
-            raise pages.Gone
+            raise pages.PageNotFound
 
     def _post(self, path: str, fields: dict[str, str]) -> None:
         market = self.standin.market
@@ -167,11 +167,11 @@ class _Conversation(BaseHTTPRequestHandler):
             market.submit(assignment, fields)
             self._send(200, pages.submitted(assignment), HTML)
         else:
-            raise pages.Gone
+            raise pages.PageNotFound
 
     def _worker(self, key: str) -> Worker:
         if not re.fullmatch(r"A[A-Z0-9]{1,40}", key):
-            raise pages.Gone
+            raise pages.PageNotFound
         return self.standin.market.worker(key)
 
     def _hit(self, key: str) -> Hit:
@@ -180,7 +180,7 @@ class _Conversation(BaseHTTPRequestHandler):
     def _assignment(self, key: str, worker: Worker) -> Assignment:
         found = self.standin.market.assignments.get(key)
         if found is None or found.worker != worker.id:
-            raise pages.Gone
+            raise pages.PageNotFound
         return found
 
     # ---- the API ---------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ class _Conversation(BaseHTTPRequestHandler):
     def _interface(self, body: bytes) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
         call = Call(f"http://{headers.get('host', '')}/", headers, body)
-        wrong = self.standin.befalls(call.operation)
+        wrong = self.standin.next_failure(call.operation)
         if wrong is Misbehaviour.THROTTLED:
             self._fail(400, "ThrottlingException", {"message": "Rate exceeded"})
         elif wrong is Misbehaviour.FAILS:
@@ -200,14 +200,14 @@ class _Conversation(BaseHTTPRequestHandler):
 
     def _answer(self, call: Call, wrong: Misbehaviour | None) -> None:
         try:
-            interface.refuse_stranger(call, key_id=KEY_ID, secret=SECRET)
+            interface.refuse_unsigned(call, key_id=KEY_ID, secret=SECRET)
             answered = interface.answer(self.standin.market, call)
         except Fault as fault:
             return self._fail(fault.status, fault.name, {"message": str(fault)})
         except RequestError as error:
             at = f"{int(time.time() * 1000)}"
-            told = {"Message": f"{error} ({at} {error.code})", "TurkErrorCode": error.code}
-            return self._fail(400, "RequestError", told)
+            message = {"Message": f"{error} ({at} {error.code})", "TurkErrorCode": error.code}
+            return self._fail(400, "RequestError", message)
         if wrong is Misbehaviour.FAILS_LATE:
             self._fail(500, "ServiceFault", {"Message": "Try again.", "TurkErrorCode": "AWS.ServiceUnavailable"})
         elif wrong is Misbehaviour.LOST:
@@ -218,11 +218,11 @@ class _Conversation(BaseHTTPRequestHandler):
             self._send(200, '{"HIT": [], "AvailableBalance": "plenty", "Assignments": {"a": 1}}', JSON)
         else:
             if wrong is Misbehaviour.SLOW:
-                self.standin.wait_slowly()
+                self.standin.delay_answer()
             self._send(200, json.dumps(answered), JSON)
 
-    def _fail(self, status: int, name: str, told: dict[str, str]) -> None:
-        self._send(status, json.dumps({"__type": name, **told}), JSON)
+    def _fail(self, status: int, name: str, message: dict[str, str]) -> None:
+        self._send(status, json.dumps({"__type": name, **message}), JSON)
 
     def _hang_up(self) -> None:
         self.close_connection = True

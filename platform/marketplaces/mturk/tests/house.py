@@ -18,7 +18,7 @@ from marketplaces.mturk.client import KEY_ID as KEY_NAME
 from marketplaces.mturk.client import SECRET as SECRET_NAME
 from marketplaces.mturk.client import Requester, requester_of
 from marketplaces.mturk.models import Hit
-from marketplaces.mturk.publishing import Wish
+from marketplaces.mturk.publishing import TaskRequest
 from marketplaces.mturk.standin import StandIn, market
 from marketplaces.mturk.standin.server import KEY_ID, SECRET
 from participants.models import Enrolment
@@ -35,7 +35,7 @@ def account_at(standin: StandIn, **fields: Any) -> Account:
     return made
 
 
-def wish(**fields: Any) -> Wish:
+def task_request(**fields: Any) -> TaskRequest:
     """Return a task that every worker may do."""
     given = {
         "title": "Split some money",
@@ -48,7 +48,7 @@ def wish(**fields: Any) -> Wish:
         "frame_height": 0,
         "demands": {},
     }
-    return Wish(**{**given, **fields})
+    return TaskRequest(**{**given, **fields})
 
 
 @dataclass
@@ -71,7 +71,7 @@ class House:
     def ordered(self, **fields: Any) -> Hit:
         """Order a task without publishing it."""
         made, _new = publishing.order(
-            study=self.study, account=self.account, token=uuid.uuid4(), wish=wish(**fields), by=None
+            study=self.study, account=self.account, token=uuid.uuid4(), task_request=task_request(**fields), by=None
         )
         return made
 

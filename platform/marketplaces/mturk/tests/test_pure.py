@@ -18,17 +18,17 @@ from marketplaces.mturk.question import SCHEMA, external_question
     [("1.00", 9, "0.20"), ("1.00", 10, "0.40"), ("0.01", 1, "0.01"), ("0.12", 3, "0.02"), ("2.50", 100, "1.00")],
 )
 def test_fee_on_a_reward(reward, assignments, fee):
-    assert fees.of_reward(Decimal(reward), assignments=assignments) == Decimal(fee)
+    assert fees.reward_fee(Decimal(reward), assignments=assignments) == Decimal(fee)
 
 
 def test_task_costs_rewards_and_fees():
-    assert fees.of_task(Decimal("1.00"), assignments=9) == Decimal("10.80")
-    assert fees.of_task(Decimal("1.00"), assignments=10) == Decimal("14.00")
+    assert fees.task_cost(Decimal("1.00"), assignments=9) == Decimal("10.80")
+    assert fees.task_cost(Decimal("1.00"), assignments=10) == Decimal("14.00")
 
 
 def test_bonus_fee_is_a_fifth_and_at_least_a_cent():
-    assert fees.of_bonus(Decimal("2.37")) == Decimal("0.47")
-    assert fees.of_bonus(Decimal("0.02")) == Decimal("0.01")
+    assert fees.bonus_fee(Decimal("2.37")) == Decimal("0.47")
+    assert fees.bonus_fee(Decimal("0.02")) == Decimal("0.01")
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"]), max_size=40))

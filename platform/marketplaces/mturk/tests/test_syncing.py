@@ -96,7 +96,7 @@ class TestAssignments:
         assert (noted.status, noted.whose, noted.identity) == ("Submitted", "ours", person.identity)
         assert noted.auto_approval_at - noted.submitted_at == timedelta(days=3)
         (line,) = comparing.lines_of(house.study)
-        assert (line.there, line.here, line.advice) == ("submitted", "completed", "")
+        assert (line.mturk_status, line.parley_status, line.advice) == ("submitted", "completed", "")
 
     def test_rejection_on_mturk_itself_updates_the_ledger(self, house):
         person, assignment = house.through(house.published(), "AWORKERONE")
@@ -126,7 +126,7 @@ class TestAssignments:
         person = house.finish(house.come(assignment))
         sync(house)
         (line,) = comparing.lines_of(house.study)
-        assert (line.enrolment, line.there) == (person, "not submitted")
+        assert (line.enrolment, line.mturk_status) == (person, "not submitted")
         assert "They can still do so" in line.advice
 
     def test_submitted_but_unfinished_needs_attention(self, house):
@@ -152,7 +152,7 @@ class TestAssignments:
         house.market.pass_time(4 * 86400)
         sync(house)
         (line,) = comparing.lines_of(house.study)
-        assert (line.there, line.may_reject) == ("approved", False)
+        assert (line.mturk_status, line.may_reject) == ("approved", False)
         assert "not in the ledger" in line.advice
 
     def test_erased_participant_is_still_recognised(self, house):
@@ -161,7 +161,7 @@ class TestAssignments:
         person.identity.delete()
         sync(house)
         (line,) = comparing.lines_of(house.study)
-        assert (line.here, line.advice) == ("erased", "")
+        assert (line.parley_status, line.advice) == ("erased", "")
 
     def test_unchanged_assignments_need_no_more_queries(self, house):
         hit, queries = house.published(), []

@@ -38,7 +38,7 @@ class Misbehaviour:
     times: int = 1
     seconds: float = 2.0
 
-    def befalls(self, call: str) -> bool:
+    def applies_to(self, call: str) -> bool:
         return self.times > 0 and re.search(self.on, call) is not None
 
 
@@ -104,7 +104,7 @@ class StandIn:
 
     def next_misbehaviour(self, call: str) -> Misbehaviour | None:
         with self.market.lock:
-            found = next((one for one in self.misbehaviours if one.befalls(call)), None)
+            found = next((one for one in self.misbehaviours if one.applies_to(call)), None)
             if found is not None:
                 found.times -= 1
             return found
@@ -117,7 +117,7 @@ def _send_all(events: list[Event]) -> None:
             pass
 
 
-class _Drop(Exception):
+class _DroppedConnection(Exception):
     """Hang up without a response."""
 
 
@@ -145,7 +145,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._interface()
             else:
                 self._page()
-        except _Drop:
+        except _DroppedConnection:
             self.connection.close()
         except BrokenPipeError:
             pass
@@ -159,7 +159,7 @@ class _Handler(BaseHTTPRequestHandler):
         if wrong and kind == "slow":
             time.sleep(wrong.seconds)
         if kind == "drop":
-            raise _Drop
+            raise _DroppedConnection
         if kind == "error":
             return self._send(500, b"<html>Internal Server Error</html>", "text/html")
         if kind == "nonsense":
@@ -171,7 +171,7 @@ class _Handler(BaseHTTPRequestHandler):
         except Refusal as refusal:
             return self._refuse(refusal)
         if kind == "drop_after":
-            raise _Drop
+            raise _DroppedConnection
         if kind == "error_after":
             return self._send(500, b"<html>Internal Server Error</html>", "text/html")
         extra = {"x_hook_secret": answer["secret"]} if isinstance(answer, dict) and "secret" in answer else {}
@@ -194,7 +194,7 @@ class _Handler(BaseHTTPRequestHandler):
                     return does(self, market, body, *found.groups())
         raise Refusal(404, "Not found", "There is no such address.")
 
-    def _listed(self, rows: list[Any]) -> tuple[int, Any]:
+    def _page_of_rows(self, rows: list[Any]) -> tuple[int, Any]:
         page, size = int(self.query.get("page", 1)), int(self.query.get("page_size", 20))
         more = len(rows) > page * size
         following = (
@@ -239,14 +239,14 @@ class _Handler(BaseHTTPRequestHandler):
                     return self._html(pages.studies(market, worker), **keeps)
                 if posted and self.where == "/another-worker":
                     keeps = {"set_cookie": f"{_COOKIE}={new_id()}; Path=/; HttpOnly; SameSite=Lax"}
-                    return self._go("/", **keeps)
+                    return self._redirect("/", **keeps)
                 if posted and (found := re.fullmatch(r"/studies/(\w+)/start", self.where)):
-                    return self._go(market.start(found[1], worker), **keeps)
+                    return self._redirect(market.start(found[1], worker), **keeps)
                 if posted and (found := re.fullmatch(r"/submissions/(\w+)/return", self.where)):
                     self._own(found[1], worker)
                     market.give_back(found[1])
                     self.standin.deliver()
-                    return self._go("/", **keeps)
+                    return self._redirect("/", **keeps)
                 if self.where == "/submissions/complete" and not posted:
                     going = self._going(worker)
                     done = market.complete(going.id, self.query.get("cc", "NOCODE")) if going else None
@@ -265,7 +265,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.standin.market.submission(submission).participant != worker:
             raise Refusal(404, "Not found")
 
-    def _go(self, address: str, **headers: str) -> None:
+    def _redirect(self, address: str, **headers: str) -> None:
         self._send(HTTPStatus.SEE_OTHER, b"", "text/html", location=address, **headers)
 
     def _html(self, page: str, *, status: int = 200, **headers: str) -> None:
@@ -301,7 +301,7 @@ def _balance(market: Market) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _space(market: Market) -> dict[str, Any]:
+def _workspace_data(market: Market) -> dict[str, Any]:
     return {"id": market.workspace, "title": "Stand-in workspace", "description": "", "currency_code": market.currency}
 
 
@@ -326,7 +326,7 @@ def _of_workspace(does: Callable[[_Handler, Market], Any]) -> Callable[..., tupl
 def _submissions(handler: _Handler, market: Market, _body: Any) -> tuple[int, Any]:
     study = handler.query.get("study", "")
     market.study(study)
-    return handler._listed([_row(one) for one in market.submissions.values() if one.study == study])
+    return handler._page_of_rows([_row(one) for one in market.submissions.values() if one.study == study])
 
 
 def _cost(_handler: _Handler, _market: Market, body: Any) -> tuple[int, Any]:
@@ -346,12 +346,12 @@ def _approve_all(_handler: _Handler, market: Market, body: Any) -> tuple[int, An
 _ID = r"/(\w+)/"
 _ROUTES: list[tuple[str, str, Callable[..., tuple[int, Any]]]] = [
     ("GET", "/users/me/", lambda h, m, b: (200, {"id": m.researcher, "currency_code": m.currency})),
-    ("GET", "/workspaces/", lambda h, m, b: h._listed([_space(m)])),
+    ("GET", "/workspaces/", lambda h, m, b: h._page_of_rows([_workspace_data(m)])),
     ("GET", f"/workspaces{_ID}balance/", _of_workspace(lambda h, m: (200, _balance(m)))),
-    ("GET", f"/workspaces{_ID}projects/", _of_workspace(lambda h, m: h._listed([_project(m)]))),
+    ("GET", f"/workspaces{_ID}projects/", _of_workspace(lambda h, m: h._page_of_rows([_project(m)]))),
     ("GET", f"/projects{_ID}", lambda h, m, b, project: (200, {**_project(m), "id": project})),
     ("POST", "/study-cost-calculator/", _cost),
-    ("GET", "/studies/", lambda h, m, b: h._listed([m.shown(one) for one in m.studies.values()])),
+    ("GET", "/studies/", lambda h, m, b: h._page_of_rows([m.shown(one) for one in m.studies.values()])),
     ("POST", "/studies/", lambda h, m, b: (201, m.create(b))),
     ("GET", f"/studies{_ID}", lambda h, m, b, study: (200, m.shown(m.study(study)))),
     ("PATCH", f"/studies{_ID}", lambda h, m, b, study: (200, m.change(study, b))),
@@ -361,9 +361,9 @@ _ROUTES: list[tuple[str, str, Callable[..., tuple[int, Any]]]] = [
     ("GET", f"/submissions{_ID}", lambda h, m, b, one: (200, _single(m.submission(one)))),
     ("POST", f"/submissions{_ID}transition/", lambda h, m, b, one: (200, _single(m.judge(one, b)))),
     ("POST", f"/submissions{_ID}request-return/", lambda h, m, b, one: (200, _single(m.ask_return(one, b)))),
-    ("GET", "/hooks/event-types/", lambda h, m, b: h._listed([{"event_type": one} for one in EVENT_TYPES])),
+    ("GET", "/hooks/event-types/", lambda h, m, b: h._page_of_rows([{"event_type": one} for one in EVENT_TYPES])),
     ("POST", "/hooks/secrets/", lambda h, m, b: (201, m.new_secret(b))),
-    ("GET", "/hooks/subscriptions/", lambda h, m, b: h._listed([_hook(one) for one in m.hooks.values()])),
+    ("GET", "/hooks/subscriptions/", lambda h, m, b: h._page_of_rows([_hook(one) for one in m.hooks.values()])),
     ("POST", "/hooks/subscriptions/", lambda h, m, b: (201, m.subscribe(b))),
     ("POST", f"/hooks/subscriptions{_ID}", lambda h, m, b, hook: (200, _hook(m.confirm(hook, b)))),
     ("POST", "/submissions/bonus-payments/", lambda h, m, b: (201, m.set_up_bonuses(b))),

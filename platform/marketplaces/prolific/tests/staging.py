@@ -48,13 +48,13 @@ class Worker:
         assert response.status_code == 302, response.content.decode()
         return self.person
 
-    def finish(self, *, rightly: bool = True) -> Enrolment:
+    def finish(self, *, correctly: bool = True) -> Enrolment:
         """Go from the link to the last page here."""
         person = self.arrive()
         building.consent(person)
         building.read_instructions(person)
         building.play(person)
-        building.answer_quiz(person, correctly=rightly)
+        building.answer_quiz(person, correctly=correctly)
         return self.person
 
     def submit(self, which: str = "completed") -> None:
@@ -95,7 +95,7 @@ class Desk:
             "requires_signature": True,
             **offer,
         }
-        return publishing.make_draft(self.study, Offer(**given), address=DOOR)
+        return publishing.create_draft(self.study, Offer(**given), address=DOOR)
 
     def publish(self, **offer: Any) -> Publication:
         self.draft(**offer)

@@ -87,7 +87,7 @@ def test_participants_of_an_imported_study_are_paid(desk):
     ],
 )  # fmt: skip
 def test_unsuitable_settings_are_reported_and_not_imported(desk, fields, says):
-    with pytest.raises(adopting.Unfit) as unfit:
+    with pytest.raises(adopting.UnsuitableSettings) as unfit:
         adopt(desk, made(desk, **fields))
     (change,) = unfit.value.changes
     assert says in change
@@ -97,13 +97,13 @@ def test_unsuitable_settings_are_reported_and_not_imported(desk, fields, says):
 def test_published_study_must_be_copied_on_prolific(desk):
     prolific_id = made(desk, reward=150)
     desk.standin.market.transition(prolific_id, "PUBLISH")
-    with pytest.raises(adopting.Unfit, match="Copy the study there"):
+    with pytest.raises(adopting.UnsuitableSettings, match="Copy the study there"):
         adopt(desk, prolific_id)
 
 
 def test_different_currency_is_reported(desk):
     desk.standin.market.currency = "GBP"
-    with pytest.raises(adopting.Unfit, match="pays in GBP"):
+    with pytest.raises(adopting.UnsuitableSettings, match="pays in GBP"):
         adopt(desk, made(desk))
 
 

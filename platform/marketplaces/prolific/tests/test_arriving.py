@@ -25,15 +25,15 @@ pytestmark = pytest.mark.django_db
 DOOR = "/join/splitting/"
 
 
-def opening(worker, **changed: str | None) -> HttpResponse:
+def open_changed(worker, **changed: str | None) -> HttpResponse:
     """Return the page behind the participant's link with some parameters changed or (None) removed."""
     found = {**dict(parse_qsl(urlsplit(worker.link).query)), **changed}
     return Client().get(f"{DOOR}?{urlencode({name: value for name, value in found.items() if value is not None})}")
 
 
-def signed_otherwise(worker, **claims) -> HttpResponse:
+def open_resigned(worker, **claims) -> HttpResponse:
     """Return the page behind a link whose signed claims, or the key that signs them, differ from the real ones."""
-    return opening(worker, prolific_token=worker.desk.standin.market.signed(worker.submission, **claims))
+    return open_changed(worker, prolific_token=worker.desk.standin.market.signed(worker.submission, **claims))
 
 
 def refused(response: HttpResponse, status: int, says: str) -> None:
@@ -56,7 +56,7 @@ def test_signed_link_starts_and_resumes_the_study(desk):
 def test_signed_token_alone_identifies_the_participant(desk):
     desk.publish()
     worker = desk.worker()
-    response = opening(worker, PROLIFIC_PID=None, STUDY_ID=None, SESSION_ID=None)
+    response = open_changed(worker, PROLIFIC_PID=None, STUDY_ID=None, SESSION_ID=None)
     assert response["location"] == worker.person.get_absolute_url()
 
 
@@ -68,7 +68,7 @@ def test_every_common_audience_format_is_accepted(desk, audience):
     desk.publish()
     worker = desk.worker()
     told = f"http://testserver{audience}?PROLIFIC_PID=x" if audience == DOOR else audience
-    assert signed_otherwise(worker, aud=told).status_code == 302
+    assert open_resigned(worker, aud=told).status_code == 302
 
 
 @pytest.mark.parametrize(
@@ -86,14 +86,14 @@ def test_every_common_audience_format_is_accepted(desk, audience):
 )
 def test_token_for_another_audience_is_refused(desk, claims):
     desk.publish()
-    refused(signed_otherwise(desk.worker(), **claims), 403, "open the study from Prolific")
+    refused(open_resigned(desk.worker(), **claims), 403, "open the study from Prolific")
 
 
 def test_token_signed_with_another_key_is_refused(desk):
     desk.publish()
     worker = desk.worker()
     forger = Key(kid=desk.standin.market.key.kid)
-    refused(signed_otherwise(worker, key=forger), 403, "Prolific did not sign this link")
+    refused(open_resigned(worker, key=forger), 403, "Prolific did not sign this link")
 
 
 @pytest.mark.parametrize("algorithm", ["none", "HS256"])
@@ -104,49 +104,49 @@ def test_other_signature_algorithms_are_refused(desk, algorithm):
     head = {"kid": desk.standin.market.key.kid}
     secret = None if algorithm == "none" else "a secret that is long enough for the algorithm"
     token = jwt.encode(good, secret, algorithm=algorithm, headers=head)
-    refused(opening(worker, prolific_token=token), 403, "Prolific did not sign this link")
+    refused(open_changed(worker, prolific_token=token), 403, "Prolific did not sign this link")
 
 
 @pytest.mark.parametrize("token", ["x", "a.b.c", "." * 50, "ü" * 30, "A" * 7000])
 def test_malformed_token_is_refused(desk, token):
     desk.publish()
-    refused(opening(desk.worker(), prolific_token=token), 403, "Prolific did not sign this link")
+    refused(open_changed(desk.worker(), prolific_token=token), 403, "Prolific did not sign this link")
 
 
 def test_expired_link_says_how_to_get_a_new_one(desk):
     desk.publish()
-    response = signed_otherwise(desk.worker(), exp=int(timezone.now().timestamp()) - 3600)
+    response = open_resigned(desk.worker(), exp=int(timezone.now().timestamp()) - 3600)
     refused(response, 410, "open the study there again")
 
 
 def test_unsigned_link_is_refused_if_a_signature_is_required(desk):
     desk.publish()
-    refused(opening(desk.worker(), prolific_token=None), 403, "no signature from Prolific")
+    refused(open_changed(desk.worker(), prolific_token=None), 403, "no signature from Prolific")
 
 
 def test_changed_parameters_are_refused(desk):
     desk.publish()
     worker = desk.worker()
     for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"):
-        refused(opening(worker, **{name: new_id()}), 403, "differ")
+        refused(open_changed(worker, **{name: new_id()}), 403, "differ")
 
 
 def test_link_of_another_study_is_refused(desk):
     desk.publish(requires_signature=False)
-    refused(opening(desk.worker(), STUDY_ID=new_id()), 403, "belongs to another study")
+    refused(open_changed(desk.worker(), STUDY_ID=new_id()), 403, "belongs to another study")
 
 
 @pytest.mark.parametrize("worker_id", ["", "5", "A1WORKEROFMTURK", "z" * 24, "1" * 25, "1" * 500, "\x00" * 24])
 def test_invalid_prolific_id_is_refused(desk, worker_id):
     desk.publish(requires_signature=False)
-    refused(opening(desk.worker(), PROLIFIC_PID=worker_id), 400, "own page on Prolific")
+    refused(open_changed(desk.worker(), PROLIFIC_PID=worker_id), 400, "own page on Prolific")
 
 
 def test_participant_id_alone_opens_no_enrolment(desk):
     desk.publish(requires_signature=False)
     worker = desk.worker()
     person = worker.arrive()
-    response = opening(worker, SESSION_ID=new_id())
+    response = open_changed(worker, SESSION_ID=new_id())
     assert response.status_code == 403 and person.token not in response.content.decode()
     assert "already started" in text_of(response)
 
@@ -189,7 +189,7 @@ def test_invented_keys_cause_no_calls_to_prolific(desk):
     worker.arrive()
     asked = KeySet.objects.get().asked_at
     for _i in range(5):
-        assert signed_otherwise(worker, key=Key()).status_code == 403
+        assert open_resigned(worker, key=Key()).status_code == 403
     assert KeySet.objects.get().asked_at == asked
 
 
@@ -232,7 +232,7 @@ def test_refusal_within_the_rest_period_says_when_it_ends(desk):
     desk.publish(requires_signature=False)
     worker = desk.worker()
     worker.finish()
-    response = opening(worker, SESSION_ID=new_id())
+    response = open_changed(worker, SESSION_ID=new_id())
     assert response.status_code == 403
     assert "come back in 12 hours" in text_of(response)
 
@@ -242,7 +242,7 @@ def test_logs_contain_no_identifiers(desk, caplog):
     desk.publish()
     worker = desk.worker()
     worker.arrive()
-    signed_otherwise(worker, exp=1)
+    open_resigned(worker, exp=1)
     desk.standin.misbehave("drop", "submissions")
     said = "\n".join(
         f"{record.name} {record.getMessage()}" for record in caplog.records if record.name.startswith("marketplaces")

@@ -63,8 +63,8 @@ def odd() -> Iterator[Client]:
 
 @pytest.mark.parametrize("how", ["redirect", "huge", "slow", "deep", "list"])
 def test_malformed_answer_raises_marketplace_error(odd, monkeypatch, how):
-    monkeypatch.setattr(client, "LARGEST", 20_000 if how == "huge" else client.LARGEST)
-    monkeypatch.setattr(client, "WHOLE", 0.3 if how == "slow" else client.WHOLE)
+    monkeypatch.setattr(client, "MAX_BYTES", 20_000 if how == "huge" else client.MAX_BYTES)
+    monkeypatch.setattr(client, "MAX_SECONDS", 0.3 if how == "slow" else client.MAX_SECONDS)
     with pytest.raises(Unclear):
         odd._object("GET", f"/{how}")
 

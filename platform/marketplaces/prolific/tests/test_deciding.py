@@ -118,13 +118,13 @@ def test_other_write_offs_are_not_changed(desk, done):
 
 
 def test_return_is_requested_once_with_reasons(desk, done):
-    assert deciding.may_be_asked(desk.publication) == {done.person.pk}
+    assert deciding.without_return_request(desk.publication) == {done.person.pk}
     deciding.ask_return(desk.publication, done.person, reasons=["You did not finish.", "<b>Sorry</b>"])
     (told,) = [call for call in desk.standin.calls if call.path.endswith("/request-return/")]
     assert told.body == {"request_return_reasons": ["You did not finish.", "<b>Sorry</b>"]}
     assert there(desk, done).return_requested and there(desk, done).status == "AWAITING REVIEW"
     ask(desk)
-    assert not deciding.may_be_asked(desk.publication)
+    assert not deciding.without_return_request(desk.publication)
     with pytest.raises(NotPossible, match="already"):
         deciding.ask_return(desk.publication, done.person, reasons=["Again."])
     (found,) = differences(desk.publication)

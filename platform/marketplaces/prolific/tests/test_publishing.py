@@ -59,7 +59,7 @@ def test_draft_with_lost_answer_is_found_and_not_duplicated(desk, kind):
     assert desk.publication.status == "UNCERTAIN" and not desk.publication.is_there
     with pytest.raises(NotPossible, match="already"):
         desk.draft()
-    assert publishing.find_again(desk.publication)
+    assert publishing.find_created(desk.publication)
     assert desk.publication.status == "UNPUBLISHED"
     assert [one["id"] for one in desk.standin.market.studies.values()] == [desk.publication.prolific_id]
 
@@ -69,7 +69,7 @@ def test_missing_draft_can_be_created_again(desk, kind):
     desk.standin.misbehave(kind, MAKE)
     with pytest.raises(Unclear):
         desk.draft()
-    assert not publishing.find_again(desk.publication)
+    assert not publishing.find_created(desk.publication)
     assert desk.draft().is_there
     assert len(desk.standin.market.studies) == 1
 
@@ -78,9 +78,9 @@ def test_draft_being_created_is_not_forgotten(desk):
     desk.draft()
     Publication.objects.update(status="MAKING", prolific_id="")
     with pytest.raises(NotPossible, match="being created"):
-        publishing.find_again(desk.publication)
+        publishing.find_created(desk.publication)
     Publication.objects.update(made_at=timezone.now() - timedelta(minutes=5))
-    assert publishing.find_again(desk.publication)
+    assert publishing.find_created(desk.publication)
 
 
 def test_refusal_is_explained_and_leaves_nothing_behind(desk):
@@ -209,12 +209,12 @@ def test_connection_test_shows_the_balance_and_no_token(account, standin):
 @pytest.mark.parametrize(
     "nonsense", [{"total_cost": 10**11}, {"total_cost": "free"}, {"id": "f" * 24}, {"id": "f" * 100}, {"status": 7}]
 )
-def test_malformed_study_data_changes_nothing(desk, nonsense):
+def test_malformed_study_data_changes_nothing(desk, raise_invalid_response):
     publication = desk.publish()
     kept = Publication.objects.values().get()
     there = desk.standin.market.study(publication.prolific_id)
-    desk.standin.market.shown = lambda study: {**there, "total_cost": 2800, **nonsense}
-    if nonsense.get("total_cost") != "free":
+    desk.standin.market.shown = lambda study: {**there, "total_cost": 2800, **raise_invalid_response}
+    if raise_invalid_response.get("total_cost") != "free":
         with pytest.raises(Unclear):
             publishing.refresh(desk.publication)
     else:

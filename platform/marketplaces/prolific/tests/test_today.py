@@ -295,9 +295,9 @@ class TestAuthenticity:
     def test_flags_are_imported_by_submission_or_participant(self, desk, workers):
         one, two = workers
         by_session = f"Submission id,Status,Authenticity\n{one.submission.id},x,High\n{'0' * 24},x,low\n"
-        assert authenticity.take_in(desk.publication, by_session.encode()) == {"taken": 1, "unknown": 1}
+        assert authenticity.import_flags(desk.publication, by_session.encode()) == {"taken": 1, "unknown": 1}
         by_worker = f"Participant id;Authenticity\n{two.participant};Low\n"
-        assert authenticity.take_in(desk.publication, by_worker.encode()) == {"taken": 1, "unknown": 0}
+        assert authenticity.import_flags(desk.publication, by_worker.encode()) == {"taken": 1, "unknown": 0}
         assert self.flags(desk) == {one.participant: "high", two.participant: "low"}
         ask(desk)
         assert self.flags(desk) == {one.participant: "high", two.participant: "low"}
@@ -313,7 +313,7 @@ class TestAuthenticity:
     )
     def test_invalid_file_is_refused_as_a_whole(self, desk, workers, text, says):
         with pytest.raises(BadFile, match=says):
-            authenticity.take_in(desk.publication, text.encode())
+            authenticity.import_flags(desk.publication, text.encode())
         assert set(self.flags(desk).values()) == {""}
 
     def test_flags_reported_by_the_api_are_read(self, desk, workers):
@@ -324,7 +324,7 @@ class TestAuthenticity:
     def test_flags_are_in_the_dataset_and_its_codebook(self, desk, workers, tmp_path):
         one, two = workers
         flags = f"Participant id,Authenticity\n{one.participant},low\n"
-        authenticity.take_in(desk.publication, flags.encode())
+        authenticity.import_flags(desk.publication, flags.encode())
         export(desk.study, tmp_path / "d")
         rows = {row["participant"]: row for row in csv.DictReader((tmp_path / "d" / "participants.csv").open())}
         assert rows[one.person.pseudonym]["authenticity"] == "low" and not rows[two.person.pseudonym]["authenticity"]
@@ -336,8 +336,8 @@ class TestAuthenticity:
         assert verify(tmp_path / "d") == []
 
     def test_reported_flag_is_kept(self):
-        assert authenticity.told_of({"authenticity_check": "LOW"}) == "low"
-        assert authenticity.told_of({"authenticity_check": None}) is None
+        assert authenticity.reported_flag({"authenticity_check": "LOW"}) == "low"
+        assert authenticity.reported_flag({"authenticity_check": None}) is None
 
     def test_flags_are_imported_on_the_page(self, desk, workers, admin_client):
         from django.core.files.uploadedfile import SimpleUploadedFile
