@@ -5,7 +5,7 @@ from django.urls import include, path, re_path
 
 from api.site import api, no_such_operation
 from config.views import health, home, not_found
-from marketplaces.prolific.hooks import hear
+from marketplaces.prolific.hooks import receive_event
 from monitoring.readiness import metrics, ready
 
 urlpatterns = [
@@ -25,7 +25,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
     re_path(r"^api/", no_such_operation),
-    path("hooks/prolific/<uuid:uid>/", hear, name="prolific_hook"),
+    path("hooks/prolific/<uuid:uid>/", receive_event, name="prolific_hook"),
     path("join/", include("studies.urls")),
     path("p/", include("participants.urls")),
     path("p/", include("matches.urls")),

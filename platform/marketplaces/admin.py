@@ -123,7 +123,8 @@ class AccountAdmin(MembersPage):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Account | None = None) -> list[str]:
         """Make the marketplace read-only once credentials are stored for it, and the environment once studies recruit
-        there."""
+        there.
+        """
         if obj is None:
             return []
         return ["kind", "place", "address"] if obj.recruitments.exists() else ["kind"]

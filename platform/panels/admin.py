@@ -19,7 +19,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from audit.actions import Action
 from panels import lists, presets
 from panels.endings import Outcome
-from panels.forms import NotHandedOverForm, PaidForm, PanelForm
+from panels.forms import PanelForm, PaymentReportForm, WithdrawListForm
 from panels.models import KIND, Panel, PaymentList
 from payouts.deciding import NotDone
 from recruiters.uploads import LARGEST, BadFile
@@ -93,7 +93,7 @@ class PanelAdmin(PartAdmin):
         pages = {
             "of": ("of/<int:study_id>/", require_GET(self.of_study)),
             "lists": ("of/<int:study_id>/lists/", require_GET(self.lists)),
-            "make": ("of/<int:study_id>/lists/make/", require_POST(self.make)),
+            "make": ("of/<int:study_id>/lists/make/", require_POST(self.create)),
             "download": ("of/<int:study_id>/lists/<int:number>.csv", require_POST(self.download)),
             "paid": ("of/<int:study_id>/lists/<int:number>/paid/", both(self.paid)),
             "take_back": ("of/<int:study_id>/lists/<int:number>/take-back/", both(self.take_back)),
@@ -199,11 +199,11 @@ class PanelAdmin(PartAdmin):
         }
         return self._page(request, study, "lists", _("Payment lists"), context)
 
-    def make(self, request: HttpRequest, study_id: int) -> HttpResponse:
+    def create(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Create a list of all approved payments."""
         study, _panel = self._panel_of(request, study_id, role=Role.OWNER)
         try:
-            made = lists.make(study, who=request.user)
+            made = lists.create(study, who=request.user)
         except NotDone as reason:
             self.message_user(request, str(reason), messages.ERROR)
             return _lists_of(study)
@@ -227,7 +227,7 @@ class PanelAdmin(PartAdmin):
         """Compare a list with the panel's record of payments."""
         study, panel = self._panel_of(request, study_id, role=Role.OWNER)
         made = _list(study, number)
-        form = PaidForm(request.POST or None, request.FILES or None)
+        form = PaymentReportForm(request.POST or None, request.FILES or None)
         found, problems = None, []
         if request.method == "POST" and form.is_valid():
             try:
@@ -252,7 +252,7 @@ class PanelAdmin(PartAdmin):
         """Record that the open payments of a list were never made."""
         study, _panel = self._panel_of(request, study_id, role=Role.OWNER)
         made = _list(study, number)
-        form = NotHandedOverForm(request.POST or None)
+        form = WithdrawListForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
             try:
                 taken = lists.take_back(made, who=request.user, why=form.cleaned_data["why"])

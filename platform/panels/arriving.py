@@ -31,7 +31,7 @@ PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@:+-]{0,79}")
 """Valid IDs. They begin with a letter or digit, so that spreadsheets do not run them as formulas."""
 _LONGEST_TOKEN = 6000
-_BACK = gettext_lazy("Please open the study from the page that invited you.")
+_ASK_FOR_LINK = gettext_lazy("Please open the study from the page that invited you.")
 
 
 class NoPanel(EntryRefused):
@@ -60,7 +60,7 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
     sent = link if isinstance(link, Link) else Link(link)
     if any(sent.get(name) == PREVIEW for name in names_in(panel.session)):
         return Arrival(KIND, worker="", proof="", preview=True)
-    fields = _checked(panel, sent)
+    fields = _trusted_fields(panel, sent)
     found = {name: _value(getattr(panel, name), sent, fields) for name in ("person", "task", "session")}
     if panel.check_by == Panel.Check.INVITED:
         _refuse_uninvited(panel, found["person"])
@@ -88,33 +88,33 @@ def _value(names: str, link: Link, fields: Mapping[str, str]) -> str:
     asked = names_in(names)
     if not asked:
         return ""
-    _refuse_twice(asked, link)
+    _refuse_repeated(asked, link)
     said = {value for name in asked if (value := fields.get(name, "").strip())}
     if not said:
-        raise IncompleteLink(_("The link does not contain “{name}”. {back}").format(name=asked[0], back=_BACK))
+        raise IncompleteLink(_("The link does not contain “{name}”. {back}").format(name=asked[0], back=_ASK_FOR_LINK))
     if len(said) > 1:
         raise RepeatedParameter(
-            _("The link has two different values for “{name}”. {back}").format(name=asked[0], back=_BACK)
+            _("The link has two different values for “{name}”. {back}").format(name=asked[0], back=_ASK_FOR_LINK)
         )
     (value,) = said
     if not _ID.fullmatch(value):
         says = _("The value of “{name}” in the link is not a valid ID. The panel may not have filled it in. {back}")
-        raise IncompleteLink(says.format(name=asked[0], back=_BACK))
+        raise IncompleteLink(says.format(name=asked[0], back=_ASK_FOR_LINK))
     return value
 
 
-def _refuse_twice(names: Iterable[str], link: Link) -> None:
+def _refuse_repeated(names: Iterable[str], link: Link) -> None:
     """Raise RepeatedParameter for the first of these fields that appears more than once in the link."""
-    if twice := [name for name in names if name in link.twice]:
+    if repeated := [name for name in names if name in link.repeated]:
         raise RepeatedParameter(
-            _("The link contains “{name}” more than once. {back}").format(name=twice[0], back=_BACK)
+            _("The link contains “{name}” more than once. {back}").format(name=repeated[0], back=_ASK_FOR_LINK)
         )
 
 
 # ---- checks ----------------------------------------------------------------------------------------
 
 
-def _checked(panel: Panel, link: Link) -> Mapping[str, str]:
+def _trusted_fields(panel: Panel, link: Link) -> Mapping[str, str]:
     """Return the fields to use: the link's own, or those in its token."""
     if panel.check_by == Panel.Check.SIGNED:
         _refuse_unsigned(panel, link)
@@ -129,15 +129,17 @@ def _refuse_unsigned(panel: Panel, link: Link) -> None:
     secret = secret_of(panel)
     if secret is None:
         raise NoPanel(_("The researchers have to enter the panel's secret again. Please try again later."))
-    _refuse_twice([panel.signature], link)
-    before, mark, signature = link.query.rpartition(f"&{panel.signature}=")
-    if not mark or "&" in signature:
+    _refuse_repeated([panel.signature], link)
+    before, separator, signature = link.query.rpartition(f"&{panel.signature}=")
+    if not separator or "&" in signature:
         raise ForgedLink(
-            _("The link has no signature, or text was added after the signature. {back}").format(back=_BACK)
+            _("The link has no signature, or text was added after the signature. {back}").format(back=_ASK_FOR_LINK)
         )
-    true = hmac.new(secret.encode(), before.encode(), hashlib.sha256).hexdigest()
-    if not constant_time_compare(true, signature.lower()):
-        raise ForgedLink(_("The link was not signed by the panel, or it was changed. {back}").format(back=_BACK))
+    expected = hmac.new(secret.encode(), before.encode(), hashlib.sha256).hexdigest()
+    if not constant_time_compare(expected, signature.lower()):
+        raise ForgedLink(
+            _("The link was not signed by the panel, or it was changed. {back}").format(back=_ASK_FOR_LINK)
+        )
     until = parse_qs(before).get(EXPIRES, [""])[0]
     if until and (not until.isascii() or not until.isdigit() or int(until[:12]) < time.time()):
         raise Expired
@@ -145,10 +147,12 @@ def _refuse_unsigned(panel: Panel, link: Link) -> None:
 
 def _claims(panel: Panel, link: Link) -> dict[str, str]:
     """Return the claims of a token that is signed with one of the panel's keys (RS256) and has an `exp` claim."""
-    _refuse_twice([panel.signature], link)
+    _refuse_repeated([panel.signature], link)
     token = link.get(panel.signature, "")
     if not token:
-        raise IncompleteLink(_("The link does not contain “{name}”. {back}").format(name=panel.signature, back=_BACK))
+        raise IncompleteLink(
+            _("The link does not contain “{name}”. {back}").format(name=panel.signature, back=_ASK_FOR_LINK)
+        )
     options: Any = {"require": ["exp"], "verify_aud": False}
     for key in read_keys(panel.public_keys) if len(token) <= _LONGEST_TOKEN else ():
         try:
@@ -160,13 +164,15 @@ def _claims(panel: Panel, link: Link) -> dict[str, str]:
         if claims.get("study", panel.study.slug) != panel.study.slug:
             break
         return {name: value for name, value in claims.items() if isinstance(value, str)}
-    raise ForgedLink(_("The link's token was not signed by the panel, or it was changed. {back}").format(back=_BACK))
+    raise ForgedLink(
+        _("The link's token was not signed by the panel, or it was changed. {back}").format(back=_ASK_FOR_LINK)
+    )
 
 
 def _refuse_uninvited(panel: Panel, person: str) -> None:
     """Raise NotInvited for a person who is not on the list and has not started."""
     if LabCode.objects.filter(study=panel.study.slug, code=person).exists():
         return
-    begun = Identity.objects.filter(study=panel.study.slug, recruiter=KIND, worker=panel.worker(person))
-    if not begun.exists():
+    started = Identity.objects.filter(study=panel.study.slug, recruiter=KIND, worker=panel.worker(person))
+    if not started.exists():
         raise NotInvited(_("Please use the link exactly as it was sent to you, or ask the people who invited you."))

@@ -16,7 +16,7 @@ LONGEST_ADDRESS = 500
 VARIABLES = ("person", "task", "session", "code")
 """Variables that an address may contain in braces; `code` is the participant's completion code from Parley."""
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
-_NO_ADDRESS = re.compile(r"[\s\\\x00-\x1f\x7f]")
+_INVALID_ADDRESS = re.compile(r"[\s\\\x00-\x1f\x7f]")
 
 
 class Outcome(models.TextChoices):
@@ -70,10 +70,10 @@ def check_leads(leads: str, sites: str) -> None:
             raise NotAllowed(_("“{{{name}}}” is not a variable. Use one of: {known}.").format(name=name, known=known))
     if "{" in leads.split("?")[0].partition("://")[2].partition("/")[0]:
         raise NotAllowed(_("The site's name cannot contain a variable."))
-    refuse_elsewhere(filled_in(leads, dict.fromkeys(VARIABLES, "x")), sites)
+    refuse_foreign_site(filled_address(leads, dict.fromkeys(VARIABLES, "x")), sites)
 
 
-def filled_in(leads: str, values: Mapping[str, str]) -> str:
+def filled_address(leads: str, values: Mapping[str, str]) -> str:
     """Return the address with its variables replaced and percent-encoded; unknown variables stay as they are."""
 
     def value(found: re.Match[str]) -> str:
@@ -82,7 +82,7 @@ def filled_in(leads: str, values: Mapping[str, str]) -> str:
     return _VARIABLE.sub(value, leads)
 
 
-def refuse_elsewhere(address: str, sites: str) -> None:
+def refuse_foreign_site(address: str, sites: str) -> None:
     """Refuse an address that is on none of the panel's own sites.
 
     Args:
@@ -92,7 +92,7 @@ def refuse_elsewhere(address: str, sites: str) -> None:
         NotAllowed
     """
     own = [_origin(site) for site in sites.split()]
-    if len(address) > LONGEST_ADDRESS or _NO_ADDRESS.search(address):
+    if len(address) > LONGEST_ADDRESS or _INVALID_ADDRESS.search(address):
         raise NotAllowed(_("Participants cannot be sent to this address."))
     origin = _origin(address)
     if origin is None:
@@ -112,5 +112,5 @@ def _origin(address: str) -> tuple[str, str] | None:
         return None
     if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc:
         return None
-    usual = {"http": 80, "https": 443}[parts.scheme]
-    return parts.scheme, host if port in (None, usual) else f"{host}:{port}"
+    default_port = {"http": 80, "https": 443}[parts.scheme]
+    return parts.scheme, host if port in (None, default_port) else f"{host}:{port}"

@@ -78,7 +78,7 @@ class PanelForm(forms.ModelForm):
         return cleaned
 
 
-class PaidForm(forms.Form):
+class PaymentReportForm(forms.Form):
     """Form for uploading a record of which payments of a list were made."""
 
     paid = forms.FileField(
@@ -95,7 +95,7 @@ class PaidForm(forms.Form):
     )
 
 
-class NotHandedOverForm(forms.Form):
+class WithdrawListForm(forms.Form):
     why = forms.CharField(
         label=gettext_lazy("How do you know that these payments were not made?"),
         max_length=200,

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 
 from django.utils.translation import gettext as _
 
-from panels.endings import POST, NotAllowed, Outcome, filled_in, is_address, outcome_of, refuse_elsewhere
+from panels.endings import POST, NotAllowed, Outcome, filled_address, is_address, outcome_of, refuse_foreign_site
 from panels.models import KIND, Panel, values_of
 from participants import returning
 from participants.models import Enrolment
@@ -46,9 +46,9 @@ def instructions_for(panel: Panel, outcome: Outcome, values: Mapping[str, str]) 
         return None
     if not is_address(leads):
         return ReturnInstructions(_("Copy this code and enter it on {panel}.").format(panel=panel.title), code=leads)
-    address = filled_in(leads.removeprefix(POST), {"code": "", **values})
+    address = filled_address(leads.removeprefix(POST), {"code": "", **values})
     try:
-        refuse_elsewhere(address, panel.sites)
+        refuse_foreign_site(address, panel.sites)
     except NotAllowed:
         log.error("panel of study %s: %s does not lead to one of its sites", panel.study_id, outcome)
         return None

@@ -1,4 +1,4 @@
-"""Payment lists: created from approved payments, written in the panel's format, and compared with the panel's payments.
+"""Payment lists: created from approved payments, written in the panel's format, compared with the panel's payments.
 
 Every payment on a list is *sent* in the ledger: nobody can approve it again, mark it as paid or put it on another list
 until the returned list shows whether it was paid. A payment that differs in the returned list is *unclear* and waits
@@ -36,13 +36,14 @@ _ZERO = Decimal("0.00")
 
 def waiting(study: Study) -> QuerySet[LedgerRow]:
     """Return approved payments that are on no list yet, without those of erased participants, who cannot be
-    identified."""
+    identified.
+    """
     return LedgerRow.objects.filter(
         study=study.slug, recruiter=KIND, state=State.APPROVED, enrolment__identity__isnull=False
     )
 
 
-def make(study: Study, *, who: Any) -> PaymentList:
+def create(study: Study, *, who: Any) -> PaymentList:
     """Create a list of all approved payments in one currency, and mark them as sent.
 
     Raises:
@@ -55,14 +56,14 @@ def make(study: Study, *, who: Any) -> PaymentList:
             raise NotDone(_("No approved payments are waiting for a list. First approve payments on the page “Pay”."))
         rows = [row for row in rows if row.currency == rows[0].currency]
         last = PaymentList.objects.filter(study=study).aggregate(last=Max("number"))["last"] or 0
-        made = PaymentList.objects.create(study=study, number=last + 1, made_by=who)
+        payment_list = PaymentList.objects.create(study=study, number=last + 1, made_by=who)
         for row in rows:
-            post(row, to=State.SENT, who=who, why=_("on payment list {number}").format(number=made.number))
-        made.rows.set(rows)
-    return made
+            post(row, to=State.SENT, who=who, why=_("on payment list {number}").format(number=payment_list.number))
+        payment_list.rows.set(rows)
+    return payment_list
 
 
-def take_back(made: PaymentList, *, who: Any, why: str) -> int:
+def take_back(payment_list: PaymentList, *, who: Any, why: str) -> int:
     """Record that the open payments of a list were never made, so that they can be approved again; return how many.
 
     Raises:
@@ -77,33 +78,33 @@ def take_back(made: PaymentList, *, who: Any, why: str) -> int:
             )
         )
     with transaction.atomic():
-        rows = _open(made)
+        rows = _locked_open_rows(payment_list)
         if not rows:
             raise NotDone(_("This list has no open payments."))
         for row in rows:
-            says = _("Not paid through list {number}: {why}").format(number=made.number, why=why)
+            says = _("Not paid through list {number}: {why}").format(number=payment_list.number, why=why)
             post(row, to=State.FAILED, who=who, why=why, problem=says)
     return len(rows)
 
 
-def _open(made: PaymentList) -> list[LedgerRow]:
+def _locked_open_rows(payment_list: PaymentList) -> list[LedgerRow]:
     """Return the unsettled payments of a list, locked."""
-    rows = LedgerRow.objects.select_for_update(of=("self",)).filter(lists=made, state=State.SENT)
+    rows = LedgerRow.objects.select_for_update(of=("self",)).filter(lists=payment_list, state=State.SENT)
     # A payment that failed and was approved again is on a later list.
-    return [row for row in rows.order_by("pk") if row.lists.order_by("-number").first() == made]
+    return [row for row in rows.order_by("pk") if row.lists.order_by("-number").first() == payment_list]
 
 
 # ---- writing ---------------------------------------------------------------------------------------
 
 
-def as_csv(made: PaymentList, panel: Panel) -> Iterator[bytes]:
+def as_csv(payment_list: PaymentList, panel: Panel) -> Iterator[bytes]:
     """Return the list's open payments in the panel's own columns, one line per person.
 
     IDs and column names begin with a letter or digit, so that spreadsheets do not run them as formulas.
     """
     columns = panel.list_columns()
     yield _line(columns)
-    for person in _people(made):
+    for person in _people_with_open_rows(payment_list):
         yield _line(person[variable] for variable in columns.values())
 
 
@@ -113,11 +114,11 @@ def _line(cells: Iterable[Any]) -> bytes:
     return buffer.getvalue().encode()
 
 
-def _people(made: PaymentList) -> Iterator[dict[str, Any]]:
+def _people_with_open_rows(payment_list: PaymentList) -> Iterator[dict[str, Any]]:
     """Yield each person with open payments once, even if they took part several times."""
     grouped: dict[str, list[LedgerRow]] = defaultdict(list)
     with transaction.atomic():
-        for row in _open(made):
+        for row in _locked_open_rows(payment_list):
             identity = Identity.objects.filter(enrolment=row.enrolment_id).first()
             if identity is not None:
                 grouped[values_of(identity)["person"]].append(row)
@@ -131,7 +132,7 @@ def _people(made: PaymentList) -> Iterator[dict[str, Any]]:
             "currency": rows[0].currency,
             "participant": person.pseudonym,
             "ending": person.state,
-            "reference": f"{made}-{person.pseudonym}",
+            "reference": f"{payment_list}-{person.pseudonym}",
         }
 
 
@@ -210,7 +211,9 @@ def _amount(typed: str) -> Decimal | None:
     return amount if amount.is_finite() and 0 <= amount < 10**8 else None
 
 
-def reconcile(made: PaymentList, panel: Panel, lines: Sequence[Line], *, who: Any, rest_failed: bool) -> Findings:
+def reconcile(
+    payment_list: PaymentList, panel: Panel, lines: Sequence[Line], *, who: Any, rest_failed: bool
+) -> Findings:
     """Settle payments that match what is owed, mark differing ones as unclear, and leave or fail missing ones.
 
     Args:
@@ -221,8 +224,8 @@ def reconcile(made: PaymentList, panel: Panel, lines: Sequence[Line], *, who: An
         named[line.person].append(line)
     found = Findings()
     with transaction.atomic():
-        people, still = _people_of(made), defaultdict(list)
-        for row in _open(made):
+        people, still = _people_of(payment_list), defaultdict(list)
+        for row in _locked_open_rows(payment_list):
             still[row.enrolment_id].append(row)
         for person, own_enrolments in people.items():
             own = named.pop(person, [])
@@ -231,14 +234,14 @@ def reconcile(made: PaymentList, panel: Panel, lines: Sequence[Line], *, who: An
             if not rows:
                 found.known += len(own)
                 continue
-            _settle(made, rows, own, pseudonym, found, who=who, rest_failed=rest_failed)
-        _strangers(panel, named, found)
+            _settle(payment_list, rows, own, pseudonym, found, who=who, rest_failed=rest_failed)
+        _report_strangers(panel, named, found)
     return found
 
 
-def _people_of(made: PaymentList) -> dict[str, list[Enrolment]]:
+def _people_of(payment_list: PaymentList) -> dict[str, list[Enrolment]]:
     """Return a list's people by the panel's ID, each with the enrolments that the list pays for."""
-    found = Identity.objects.filter(enrolment__ledger__lists=made).select_related("enrolment").distinct()
+    found = Identity.objects.filter(enrolment__ledger__lists=payment_list).select_related("enrolment").distinct()
     people: dict[str, list[Enrolment]] = defaultdict(list)
     for one in found.order_by("pk"):
         people[values_of(one)["person"]].append(one.enrolment)
@@ -246,7 +249,7 @@ def _people_of(made: PaymentList) -> dict[str, list[Enrolment]]:
 
 
 def _settle(
-    made: PaymentList,
+    payment_list: PaymentList,
     rows: Sequence[LedgerRow],
     lines: Sequence[Line],
     pseudonym: str,
@@ -258,7 +261,7 @@ def _settle(
     owed = _sum(rows)
     said = sum((line.amount for line in lines), _ZERO)
     at = lines[0].number if lines else 0
-    number = made.number
+    number = payment_list.number
     if not lines:
         found.missing.append(pseudonym)
         if rest_failed:
@@ -290,7 +293,7 @@ def _post(rows: Sequence[LedgerRow], to: str, who: Any, why: str) -> None:
         post(row, to=to, who=who, why=why, problem="" if to == State.CONFIRMED else why)
 
 
-def _strangers(panel: Panel, named: Mapping[str, Sequence[Line]], found: Findings) -> None:
+def _report_strangers(panel: Panel, named: Mapping[str, Sequence[Line]], found: Findings) -> None:
     """Report people in the upload who are not on the list to the researcher; change nothing for them."""
     known = {
         values_of(one)["person"]: one
@@ -307,9 +310,9 @@ def _strangers(panel: Panel, named: Mapping[str, Sequence[Line]], found: Finding
         found.remarks.append(Problem(lines[0].number, says))
 
 
-def status_of(made: PaymentList) -> dict[str, int]:
+def status_of(payment_list: PaymentList) -> dict[str, int]:
     """Return how many payments of a list are open, settled, unclear, or moved to another list."""
-    states = list(made.rows.values_list("state", flat=True))
+    states = list(payment_list.rows.values_list("state", flat=True))
     settled = states.count(State.CONFIRMED)
     still, unclear = states.count(State.SENT), states.count(State.UNCLEAR)
     return {

@@ -16,7 +16,7 @@ State = LedgerRow.State
 
 
 @dataclass(frozen=True)
-class Act:
+class Operation:
     """One operation on rows.
 
     Attributes:
@@ -41,10 +41,10 @@ def _approve(study: str, rows: Collection[int], who: Any, note: str) -> int:
     return sum(sums.rows for sums in deciding.approve(study=study, rows=rows, who=who).values())
 
 
-ACTS = {
+OPERATIONS = {
     act.key: act
     for act in (
-        Act(
+        Operation(
             key="approve",
             title=_("Approve"),
             icon="check_circle",
@@ -57,7 +57,7 @@ ACTS = {
             action=Action.PAY_APPROVED,
             run=_approve,
         ),
-        Act(
+        Operation(
             key="withdraw",
             title=_("Withdraw the approval"),
             icon="undo",
@@ -69,7 +69,7 @@ ACTS = {
             action=Action.PAY_WITHDRAWN,
             run=lambda study, rows, who, note: deciding.withdraw(study=study, rows=rows, who=who),
         ),
-        Act(
+        Operation(
             key="mark_paid",
             title=_("Mark as paid"),
             icon="payments",
@@ -80,7 +80,7 @@ ACTS = {
             run=lambda study, rows, who, note: deciding.mark_paid(study=study, rows=rows, who=who, note=note),
             note=_("How were they paid?"),
         ),
-        Act(
+        Operation(
             key="write_off",
             title=_("Write off"),
             icon="money_off",
@@ -91,7 +91,7 @@ ACTS = {
             run=lambda study, rows, who, note: deciding.write_off(study=study, rows=rows, who=who, reason=note),
             note=_("Why are these not paid?"),
         ),
-        Act(
+        Operation(
             key="put_back",
             title=_("Make due again"),
             icon="undo",

@@ -84,7 +84,7 @@ class Balance:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownRow:
     """One row of the list on the pay page."""
 
     row: LedgerRow
@@ -99,7 +99,7 @@ def rows_of(study: Study) -> QuerySet[LedgerRow]:
     return LedgerRow.objects.filter(study=study.slug)
 
 
-def purses_of(study: Study) -> list[CurrencyTotals]:
+def totals_of(study: Study) -> list[CurrencyTotals]:
     """Return the study's sums by currency; the study's own currency if nothing is owed yet."""
     sums = rows_of(study).order_by().values_list("currency", "state", "reason").annotate(Count("pk"), Sum("amount"))
     found: dict[str, dict[str, StateTotals]] = {}
@@ -129,7 +129,7 @@ def in_order(study: Study) -> list[str]:
     return [one.says for one in books.check(study.slug, journals=False)]
 
 
-def shown(rows: Iterable[LedgerRow]) -> list[Shown]:
+def shown(rows: Iterable[LedgerRow]) -> list[ShownRow]:
     """Return the rows as the list shows them."""
     found = list(rows)
     in_progress = (State.APPROVED, State.SENT, State.UNCLEAR)
@@ -137,7 +137,7 @@ def shown(rows: Iterable[LedgerRow]) -> list[Shown]:
     base = LedgerRow.objects.filter(enrolment__in=people, reason="base", state__in=in_progress)
     waiting_for = set(base.values_list("enrolment_id", flat=True))
     return [
-        Shown(
+        ShownRow(
             row=row,
             reason=words.reason_in_words(row.reason),
             workings=words.workings_in_words(row),
@@ -157,7 +157,8 @@ def recruiter_title(kind: str) -> str:
 
 def methods_of(study: Study) -> list[tuple[str, str]]:
     """Return each kind of recruiter in the study with "recruiter", "list", "hand" or "elsewhere", which says who
-    pays."""
+    pays.
+    """
     found = []
     for kind in rows_of(study).order_by().values_list("recruiter", flat=True).distinct():
         method = method_of(kind)

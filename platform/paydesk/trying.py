@@ -28,7 +28,7 @@ class Tried:
         verdict: "pays", "waits", "fails", "by_hand" or "not_asked".
     """
 
-    shown: status.Shown
+    shown: status.ShownRow
     verdict: str
     says: str
     fee: Decimal | None = None
@@ -41,7 +41,7 @@ def try_out(rows: Iterable[LedgerRow]) -> list[Tried]:
     return [_try(one, payers, until) for one in status.shown(rows)]
 
 
-def _try(one: status.Shown, payers: dict[tuple[str, str], Payer | None], until: float) -> Tried:
+def _try(one: status.ShownRow, payers: dict[tuple[str, str], Payer | None], until: float) -> Tried:
     row = one.row
     if deciding.is_by_hand(row):
         return Tried(one, "by_hand", _("You pay it yourself."))
@@ -63,7 +63,7 @@ def _try(one: status.Shown, payers: dict[tuple[str, str], Payer | None], until: 
     except Unreachable as error:
         return Tried(one, "waits", paying.scrubbed(str(error), identity))
     if found == AssignmentStatus.WORKING:
-        return Tried(one, "waits", paying.waits_for(found), fee)
-    if found not in paying.IN_ORDER:
-        return Tried(one, "fails", paying.wrong_with(found))
+        return Tried(one, "waits", paying.waiting_reason(found), fee)
+    if found not in paying.PAYABLE_STATUSES:
+        return Tried(one, "fails", paying.status_problem(found))
     return Tried(one, "pays", _("Would be paid."), fee)

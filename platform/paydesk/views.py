@@ -24,7 +24,7 @@ from django.views.decorators.http import require_GET, require_POST
 from audit.actions import Action
 from paydesk import finance as files
 from paydesk import status, trying
-from paydesk.acts import ACTS, Act
+from paydesk.acts import OPERATIONS, Operation
 from payouts import deciding, tasks
 from payouts.deciding import NotDone, Sums
 from payouts.models import LedgerRow
@@ -75,7 +75,7 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
     part = Paginator(rows, status.ROWS_SHOWN).get_page(request.GET.get("page"))
     listed = status.shown(part.object_list)
     context = {
-        "purses": status.purses_of(study),
+        "purses": status.totals_of(study),
         "balances": status.last_balances(study),
         "methods": dict(status.methods_of(study)),
         "how": {how for _kind, how in status.methods_of(study)},
@@ -86,7 +86,9 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
         "state": state,
         "part": part,
         "listed": listed,
-        "acts": [act for act in ACTS.values() if state in act.states and any(act.applies(one.row) for one in listed)],
+        "acts": [
+            act for act in OPERATIONS.values() if state in act.states and any(act.applies(one.row) for one in listed)
+        ],
         "may_try": state in (State.DUE, State.APPROVED, State.FAILED),
         "may_list": _may(request, study, Role.EDITOR),
     }
@@ -217,7 +219,7 @@ def try_out(request: HttpRequest, study: Study) -> HttpResponse:
 def limit(request: HttpRequest, study: Study) -> HttpResponse:
     """Set the limit in one currency, fees included; an empty amount removes it."""
     currency, typed = request.POST.get("currency", ""), request.POST.get("most", "").strip()
-    if currency not in {purse.currency for purse in status.purses_of(study)}:
+    if currency not in {purse.currency for purse in status.totals_of(study)}:
         raise Http404
     try:
         most = _amount(typed) if typed else None
@@ -267,9 +269,9 @@ def resolve(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
 # ---- the form -------------------------------------------------------------------------------
 
 
-def _act(request: HttpRequest) -> Act:
+def _act(request: HttpRequest) -> Operation:
     try:
-        return ACTS[request.POST.get("act", "")]
+        return OPERATIONS[request.POST.get("act", "")]
     except KeyError:
         raise Http404 from None
 

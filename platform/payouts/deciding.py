@@ -168,7 +168,7 @@ def withdraw(*, study: str, rows: Collection[int], who: Any) -> int:
         post(row, to=State.DUE, who=who, why=_("approval withdrawn"))
         Transfer.objects.filter(row=row).update(**_fresh())
 
-    return _each(study, rows, lambda row: row.state == State.APPROVED, undo)
+    return _apply_to_each(study, rows, lambda row: row.state == State.APPROVED, undo)
 
 
 # ---- by hand ---------------------------------------------------------------------------------------
@@ -183,8 +183,8 @@ def mark_paid(*, study: str, rows: Collection[int], who: Any, note: str) -> int:
     Raises:
         NotDone: the note is missing.
     """
-    note = _needed(note)
-    return _each(study, rows, may_be_marked_paid, lambda row: post(row, to=State.CONFIRMED, who=who, why=note))
+    note = _required_note(note)
+    return _apply_to_each(study, rows, may_be_marked_paid, lambda row: post(row, to=State.CONFIRMED, who=who, why=note))
 
 
 def may_be_marked_paid(row: LedgerRow) -> bool:
@@ -197,8 +197,8 @@ def write_off(*, study: str, rows: Collection[int], who: Any, reason: str) -> in
     Raises:
         NotDone: the reason is missing.
     """
-    reason = _needed(reason)
-    return _each(
+    reason = _required_note(reason)
+    return _apply_to_each(
         study,
         rows,
         lambda row: row.state in APPROVABLE,
@@ -216,8 +216,8 @@ def put_back(*, study: str, rows: Collection[int], who: Any, reason: str) -> int
     Raises:
         NotDone: the reason is missing.
     """
-    reason = _needed(reason)
-    return _each(study, rows, may_be_put_back, lambda row: post(row, to=State.DUE, who=who, why=reason))
+    reason = _required_note(reason)
+    return _apply_to_each(study, rows, may_be_put_back, lambda row: post(row, to=State.DUE, who=who, why=reason))
 
 
 def may_be_put_back(row: LedgerRow) -> bool:
@@ -232,9 +232,9 @@ def resolve(*, study: str, row: int, paid: bool, who: Any, note: str) -> None:
     Raises:
         NotDone: the note is missing, or the row is no longer unclear.
     """
-    note = _needed(note)
+    note = _required_note(note)
     not_paid = _("Checked by hand: not paid.")
-    done = _each(
+    done = _apply_to_each(
         study,
         [row],
         lambda one: one.state == State.UNCLEAR,
@@ -250,7 +250,7 @@ def resolve(*, study: str, row: int, paid: bool, who: Any, note: str) -> None:
         raise NotDone(_("This payment is no longer unclear: someone has resolved it."))
 
 
-def _needed(words: str) -> str:
+def _required_note(words: str) -> str:
     words = " ".join(words.split())
     if not words:
         raise NotDone(_("Give a short reason; it is kept in the journal."))
@@ -263,7 +263,7 @@ def _needed(words: str) -> str:
 
 
 @transaction.atomic
-def _each(
+def _apply_to_each(
     study: str, keys: Collection[int], applies: Callable[[LedgerRow], bool], act: Callable[[LedgerRow], Any]
 ) -> int:
     rows = [row for row in _locked(study, keys) if applies(row)]

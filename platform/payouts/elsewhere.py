@@ -1,5 +1,6 @@
 """The payment method of outside experiments, which pay their participants themselves: Parley only records the
-amounts."""
+amounts.
+"""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class Account(models.TextChoices):
     ELSEWHERE = "elsewhere", _("paid elsewhere")
 
 
-class Kept(models.QuerySet["Posting"]):
+class AppendOnly(models.QuerySet["Posting"]):
     """Postings can only be read and added; the database enforces this too (`payouts.guard`)."""
 
     def update(self, **changes: Any) -> NoReturn:
@@ -129,7 +129,7 @@ class Posting(models.Model):
     by_id = models.BigIntegerField(null=True)
     why = models.CharField(_("why"), max_length=300, blank=True)
 
-    objects = models.Manager.from_queryset(Kept)()
+    objects = models.Manager.from_queryset(AppendOnly)()
 
     class Meta:
         verbose_name = _("posting")

@@ -35,29 +35,30 @@ State = LedgerRow.State
 
 LEASE = timedelta(seconds=settings.PAY_LEASE_SECONDS)
 """How long a process's lease on a row lasts. Every call to a payer takes less than half as long."""
-TO_BEGIN = LEASE / 2
+START_WITHIN = LEASE / 2
 """After this long, a process no longer starts a payment, because its lease might expire during the call."""
 SETTLING = timedelta(seconds=settings.PAY_SETTLING_SECONDS)
 """How long to wait before looking up an order without an answer, which may still arrive at the recruiter."""
 FIRST_WAIT = timedelta(seconds=settings.PAY_WAIT_SECONDS)
 LONGEST_WAIT = timedelta(minutes=30)
-NO_ANSWER_FOR = timedelta(days=1)
+ANSWER_TIMEOUT = timedelta(days=1)
 """After this long without an answer, a person has to look the order up."""
-NOT_CONFIRMED_FOR = timedelta(days=7)
+CONFIRMATION_TIMEOUT = timedelta(days=7)
 """The same for an order that was accepted but never confirmed."""
-AT_ONCE = 25
+GROUPS_PER_SWEEP = 25
 LARGEST_SWEEP = 500
 """Rows that one sweep reads."""
 BULK_FROM = 5
 """Smaller groups are paid row by row, because recruiters answer single orders at once but grouped ones only at
-look-up."""
+look-up.
+"""
 BUDGET = timedelta(seconds=60)
 """One sweep ends after AT_ONCE groups of rows or after this long; the next continues."""
 
-IN_ORDER = {AssignmentStatus.SUBMITTED, AssignmentStatus.APPROVED}
+PAYABLE_STATUSES = {AssignmentStatus.SUBMITTED, AssignmentStatus.APPROVED}
 
 
-class _Lost(Exception):
+class _LostLease(Exception):
     """Raised if another process holds the lease or the row changed state; nothing more is written."""
 
 
@@ -72,13 +73,13 @@ class _Work:
 
     @property
     def late(self) -> bool:
-        return timezone.now() - self.began > TO_BEGIN
+        return timezone.now() - self.began > START_WITHIN
 
 
 # ---- what the sweep and its task call --------------------------------------------------------------
 
 
-def pay_due(*, most: int = AT_ONCE) -> int:
+def pay_due(*, most: int = GROUPS_PER_SWEEP) -> int:
     """Process the rows that are due, oldest first; return how many. Safe to run concurrently.
 
     Args:
@@ -112,7 +113,7 @@ def _kept_at(work: _Work, identity: Identity | None) -> Iterator[None]:
     """Save errors in the row instead of raising them."""
     try:
         yield
-    except _Lost:
+    except _LostLease:
         log.info("ledger row %s: another process continues", work.row.uid)
     except Unreachable as error:
         _later(work, scrubbed(str(error), identity))
@@ -210,13 +211,13 @@ def _pay_group(keys: Sequence[int]) -> int:
     for one in members:
         if one.order.uid not in begun:
             with _kept_at(one.work, one.identity):
-                _go_on(one.work, payer, one.order, one.identity)
+                _continue(one.work, payer, one.order, one.identity)
     return len(works)
 
 
 def _pay_together(payer: BulkPayer, members: Sequence[_Member]) -> set[uuid.UUID]:
     """Prepare and pay orders together; return the uids of those that were started. Raise only before any is sent."""
-    ready = [one for one in members if payer.assignment_status(one.order) in IN_ORDER]
+    ready = [one for one in members if payer.assignment_status(one.order) in PAYABLE_STATUSES]
     references = payer.prepare_all([one.order for one in ready])
     ready = [one for one in ready if one.order.uid in references and not one.work.late]
     for one in ready:
@@ -234,7 +235,7 @@ def _pay_together(payer: BulkPayer, members: Sequence[_Member]) -> set[uuid.UUID
     for one in sent:
         with _kept_at(one.work, one.identity):
             if (answer := answers.get(one.order.uid)) is not None:
-                _keep(one.work, answer, one.identity)
+                _save_answer(one.work, answer, one.identity)
             else:  # certainly not paid together with the others
                 _ask(one.work, payer, one.order, one.identity)
     return {one.order.uid for one in ready}
@@ -257,30 +258,30 @@ def _advance(work: _Work, identity: Identity | None) -> None:
             ),
         )
         return
-    _go_on(work, payer, order_of(work.row, identity, reference=work.transfer.reference), identity)
+    _continue(work, payer, order_of(work.row, identity, reference=work.transfer.reference), identity)
 
 
-def _go_on(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
+def _continue(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
     if work.row.state == State.APPROVED:
         begun = _begin(work, payer, order, identity)
         if begun is not None:
             _ask(work, payer, begun, identity)
     else:
-        _find_out(work, payer, order, identity)
+        _look_up_result(work, payer, order, identity)
 
 
 def _begin(work: _Work, payer: Payer, order: Order, identity: Identity) -> Order | None:
     """Check and prepare the payment; mark the row as sent and return the order, or None if it cannot continue now."""
     status = payer.assignment_status(order)
     if status == AssignmentStatus.WORKING:
-        _later(work, waits_for(status))
+        _later(work, waiting_reason(status))
         return None
-    if status not in IN_ORDER:
-        _end(work, State.FAILED, wrong_with(status))
+    if status not in PAYABLE_STATUSES:
+        _end(work, State.FAILED, status_problem(status))
         return None
     if not order.reference:
         reference = payer.prepare(order)
-        with _still_mine(work):
+        with _locked_if_leased(work):
             Transfer.objects.filter(pk=work.transfer.pk).update(reference=reference)
         order = order_of(work.row, identity, reference=reference)
     if work.late:
@@ -292,7 +293,7 @@ def _begin(work: _Work, payer: Payer, order: Order, identity: Identity) -> Order
 
 def _mark_sent(work: _Work, **kept: Any) -> None:
     """Save that the recruiter is about to be asked to pay; `kept` is saved in the transfer."""
-    with _still_mine(work) as row:
+    with _locked_if_leased(work) as row:
         post(row, to=State.SENT, why=_("asked the recruiter to pay"))
         told = {"asked_at": timezone.now(), "accepted": False, "failures": 0}
         Transfer.objects.filter(pk=work.transfer.pk).update(**told, **kept)
@@ -309,7 +310,7 @@ def _ask(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
     except Exception as error:  # noqa: BLE001  (after any error, it is unknown whether it was paid)
         _unanswered(work, identity, error)
         return
-    _keep(work, answer, identity)
+    _save_answer(work, answer, identity)
 
 
 def _unanswered(work: _Work, identity: Identity, error: Exception) -> None:
@@ -323,7 +324,7 @@ def _unanswered(work: _Work, identity: Identity, error: Exception) -> None:
     _later(work, says, at_least=SETTLING)
 
 
-def _find_out(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
+def _look_up_result(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
     """Look up an order that was sent; pay again only if that cannot pay twice."""
     transfer = work.transfer
     rested = timezone.now() - (transfer.asked_at or work.row.sent_at or work.row.created_at)
@@ -333,14 +334,14 @@ def _find_out(work: _Work, payer: Payer, order: Order, identity: Identity) -> No
     answer = payer.look_up(order)
     may_ask_again = answer.outcome == Outcome.NOT_FOUND or (answer.outcome == Outcome.UNCLEAR and payer.may_repeat)
     if may_ask_again and not transfer.accepted:
-        with _still_mine(work):
+        with _locked_if_leased(work):
             Transfer.objects.filter(pk=transfer.pk).update(asked_at=timezone.now())
         _ask(work, payer, order, identity)
     else:
-        _keep(work, answer, identity)
+        _save_answer(work, answer, identity)
 
 
-def _keep(work: _Work, answer: Answer, identity: Identity) -> None:
+def _save_answer(work: _Work, answer: Answer, identity: Identity) -> None:
     """Save the recruiter's answer about an order that was sent."""
     reason = scrubbed(answer.reason, identity)
     if answer.outcome == Outcome.CONFIRMED:
@@ -348,7 +349,7 @@ def _keep(work: _Work, answer: Answer, identity: Identity) -> None:
     elif answer.outcome == Outcome.REFUSED:
         _end(work, State.FAILED, reason or _("The recruiter refused the payment without giving a reason."))
     elif answer.outcome == Outcome.SENT:
-        if _too_old(work.transfer, NOT_CONFIRMED_FOR):
+        if _too_old(work.transfer, CONFIRMATION_TIMEOUT):
             _end(work, State.UNCLEAR, _unconfirmed())
         else:
             Transfer.objects.filter(pk=work.transfer.pk, holder=work.holder).update(accepted=True)
@@ -370,18 +371,18 @@ def _settle_without_identity(work: _Work) -> None:
 
 
 @contextmanager
-def _still_mine(work: _Work) -> Iterator[LedgerRow]:
+def _locked_if_leased(work: _Work) -> Iterator[LedgerRow]:
     """Open a transaction with the row locked, if this process still holds the lease and the state is unchanged."""
     with transaction.atomic():
         row = locked(work.row.pk)
         mine = Transfer.objects.filter(pk=work.transfer.pk, holder=work.holder).exists()
         if not mine or row.state != work.row.state:
-            raise _Lost
+            raise _LostLease
         yield row
 
 
 def _end(work: _Work, to: str, problem: str, *, why: str = "") -> None:
-    with _still_mine(work) as row:
+    with _locked_if_leased(work) as row:
         post(row, to=to, why=why or problem, problem=problem)
         Transfer.objects.filter(pk=work.transfer.pk).update(holder="", until=timezone.now(), failures=0)
 
@@ -391,7 +392,7 @@ def _later(work: _Work, problem: str, *, wait: timedelta | None = None, at_least
     waited = work.transfer.failures
     wait = wait if wait is not None else max(min(FIRST_WAIT * 2 ** min(waited, 10), LONGEST_WAIT), at_least)
     try:
-        with _still_mine(work) as row:
+        with _locked_if_leased(work) as row:
             if row.state == State.SENT and (silent := _silent_too_long(work.transfer)):
                 post(row, to=State.UNCLEAR, why=problem, problem=f"{silent} {problem}")
             else:
@@ -400,15 +401,15 @@ def _later(work: _Work, problem: str, *, wait: timedelta | None = None, at_least
             Transfer.objects.filter(pk=work.transfer.pk).update(
                 holder="", until=now, next_at=now + wait, failures=F("failures") + 1
             )
-    except _Lost:
+    except _LostLease:
         log.info("ledger row %s: another process continues", work.row.uid)
 
 
 def _silent_too_long(transfer: Transfer) -> str:
     """Return why a person has to look up an unanswered order; empty if it is too early for that."""
     if transfer.accepted:
-        return _unconfirmed() if _too_old(transfer, NOT_CONFIRMED_FOR) else ""
-    return _("The recruiter has not answered for a day.") if _too_old(transfer, NO_ANSWER_FOR) else ""
+        return _unconfirmed() if _too_old(transfer, CONFIRMATION_TIMEOUT) else ""
+    return _("The recruiter has not answered for a day.") if _too_old(transfer, ANSWER_TIMEOUT) else ""
 
 
 def _unconfirmed() -> str:
@@ -449,12 +450,12 @@ def fee_of(row: LedgerRow, payer: Payer, identity: Identity) -> Decimal:
     return payer.fee(order_of(row, identity)).quantize(Decimal("0.01"))
 
 
-def waits_for(status: AssignmentStatus) -> str:
+def waiting_reason(status: AssignmentStatus) -> str:
     """Return why an approved payment has to wait."""
     return _("The participant has not submitted to the recruiter yet. The payment is made once they do.")
 
 
-def wrong_with(status: AssignmentStatus) -> str:
+def status_problem(status: AssignmentStatus) -> str:
     """Return why this assignment status rules out paying."""
     return {
         AssignmentStatus.REJECTED: _("The participant's assignment was rejected."),

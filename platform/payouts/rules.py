@@ -42,7 +42,8 @@ CAN_PAY: Mapping[str, tuple[EndingPay, ...]] = {
     "withdrew": ("nothing", "base"),
 }
 """What a study may choose to pay for each ending. Completing always pays base pay and bonus. A game that fails through
-no fault of the player is always paid; a returned assignment never is."""
+no fault of the player is always paid; a returned assignment never is.
+"""
 
 
 class PayRule(BaseModel):
@@ -114,10 +115,10 @@ def bonus_line(rule: Mapping[str, Any], points: tuple[tuple[float, float], ...])
     (x0, g0), (x1, g1) = points
     if pay.rule == "fixed" or x0 == x1:
         return None
-    twice = 2 * float(pay.announced_average)
-    slope = float(pay.rate) if pay.rule == "linear" else twice * (g1 - g0) / (x1 - x0)
-    at_zero = 0.0 if pay.rule == "linear" else twice * g0 - slope * x0
-    most = float(pay.cap) if pay.rule == "linear" else min(float(pay.cap), twice)
+    double_average = 2 * float(pay.announced_average)
+    slope = float(pay.rate) if pay.rule == "linear" else double_average * (g1 - g0) / (x1 - x0)
+    at_zero = 0.0 if pay.rule == "linear" else double_average * g0 - slope * x0
+    most = float(pay.cap) if pay.rule == "linear" else min(float(pay.cap), double_average)
     return {"at_zero": at_zero, "slope": slope, "most": most, "written": in_currency(Decimal(0), pay.currency)}
 
 

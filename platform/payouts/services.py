@@ -38,8 +38,8 @@ def record_due(
         games: for a session, each match's number, payoff, share and whether it counts; stored in the workings.
     """
     owed = rules.due(rule, ending=enrolment.state, payoff=payoff, share=share, waited=waited)
-    more = {**({"waited": waited} if waited else {}), **({"games": list(games)} if games else {})}
-    workings = rules.workings(rule, ending=enrolment.state, payoff=payoff, share=share, **more)
+    further = {**({"waited": waited} if waited else {}), **({"games": list(games)} if games else {})}
+    workings = rules.workings(rule, ending=enrolment.state, payoff=payoff, share=share, **further)
     recruiter = Identity.objects.filter(enrolment=enrolment).values_list("recruiter", flat=True).first() or ""
     method = method_of(recruiter)
     for reason, amount in owed.items():

@@ -16,14 +16,14 @@ State = LedgerRow.State
 def pay_status(enrolment: Enrolment) -> list[str]:
     """Return one sentence if all amounts have the same status, otherwise one per amount."""
     rows = list(enrolment.ledger.order_by("reason"))
-    said = [_of(row) for row in rows]
-    if len(set(said)) <= 1:
-        return said[:1]
+    sentences = [_sentence_of(row) for row in rows]
+    if len(set(sentences)) <= 1:
+        return sentences[:1]
     names = {"base": _("For taking part"), "bonus": _("Bonus")}
-    return [f"{names.get(row.reason, row.reason)}: {says}" for row, says in zip(rows, said, strict=True)]
+    return [f"{names.get(row.reason, row.reason)}: {says}" for row, says in zip(rows, sentences, strict=True)]
 
 
-def _of(row: LedgerRow) -> str:
+def _sentence_of(row: LedgerRow) -> str:
     if row.state == State.CONFIRMED:
         return _("This has been paid.")
     method = method_of(row.recruiter)

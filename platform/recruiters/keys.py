@@ -13,14 +13,14 @@ from jwt.algorithms import RSAAlgorithm
 LEAST_BITS = 2048
 
 
-def read_key(told: Any) -> Any | None:
+def read_key(jwk: Any) -> Any | None:
     """Return one key of a JSON Web Key Set; None if it is not an RS256 key."""
-    if not isinstance(told, dict) or not isinstance(told.get("kid"), str) or told.get("kty") != "RSA" or "d" in told:
+    if not isinstance(jwk, dict) or not isinstance(jwk.get("kid"), str) or jwk.get("kty") != "RSA" or "d" in jwk:
         return None
-    if told.get("alg", "RS256") != "RS256" or told.get("use", "sig") != "sig":
+    if jwk.get("alg", "RS256") != "RS256" or jwk.get("use", "sig") != "sig":
         return None
     try:
-        key = RSAAlgorithm.from_jwk(told)
+        key = RSAAlgorithm.from_jwk(jwk)
     except (jwt.InvalidKeyError, ValueError, TypeError, KeyError):
         return None
     return key if key.key_size >= LEAST_BITS else None
@@ -30,10 +30,10 @@ def read_keys(text: str) -> list[Any]:
     """Return the RS256 keys in a PEM text or a JSON Web Key Set; other keys are ignored."""
     if text.lstrip().startswith("{"):
         try:
-            told = json.loads(text).get("keys")
+            jwk = json.loads(text).get("keys")
         except (ValueError, RecursionError):
             return []
-        return [key for one in told if (key := read_key(one)) is not None] if isinstance(told, list) else []
+        return [key for one in jwk if (key := read_key(one)) is not None] if isinstance(jwk, list) else []
     found = []
     for part in text.split("-----END PUBLIC KEY-----")[:-1]:
         try:

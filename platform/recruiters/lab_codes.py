@@ -37,7 +37,7 @@ class UploadedCode:
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedCode:
     """A code with the state of the last enrolment it started; "" if unused."""
 
     code: LabCode
@@ -166,7 +166,7 @@ def codes_of(study: str) -> QuerySet[LabCode]:
     return LabCode.objects.filter(study=study).annotate(used=Exists(identities)).order_by("-pk")
 
 
-def with_states(codes: Iterable[LabCode]) -> Iterator[Listed]:
+def with_states(codes: Iterable[LabCode]) -> Iterator[ListedCode]:
     """Yield each code with the state of the last enrolment it started."""
     rest = iter(codes)
     while chunk := list(islice(rest, _CHUNK)):
@@ -174,7 +174,7 @@ def with_states(codes: Iterable[LabCode]) -> Iterator[Listed]:
             study=chunk[0].study, recruiter=RECRUITER, proof__in=[code.code for code in chunk]
         ).order_by("occasion")
         states = dict(identities.values_list("proof", "enrolment__state"))
-        yield from (Listed(code, states.get(code.code, "")) for code in chunk)
+        yield from (ListedCode(code, states.get(code.code, "")) for code in chunk)
 
 
 HEADER = ("code", "link", "used", "state", "kind", "expires")

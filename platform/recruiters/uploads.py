@@ -43,10 +43,11 @@ def text_of(data: bytes) -> str:
 
 def rows_of(text: str) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, cells); the delimiter is the most frequent one in the header line. Raise BadFile for an
-    invalid file."""
+    invalid file.
+    """
     lines = [line for line in text.splitlines()[:2] if not line.casefold().startswith("sep=")]
-    parting = max(",;\t", key=(lines[0] if lines else "").count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=parting, strict=True)
+    delimiter = max(",;\t", key=(lines[0] if lines else "").count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     while True:
         try:
             cells = next(reader, None)

@@ -483,7 +483,8 @@ class PublicationAdmin(Desk, PartAdmin):
 
     def _reviewed(self, request: HttpRequest, object_id: int, enrolment: int) -> tuple[Publication, Enrolment | None]:
         """Return a publication whose submissions the user may decide on, and the participant if theirs awaits
-        review."""
+        review.
+        """
         publication: Publication = self.seen(request, str(object_id), role=Role.OWNER)
         person = deciding.reviewable(publication).get(enrolment)
         if person is None:

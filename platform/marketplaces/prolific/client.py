@@ -158,7 +158,8 @@ class Client:
 
     def ask_return(self, submission: str, *, reasons: Sequence[str]) -> None:
         """Have Prolific ask a participant to return their submission, giving the reasons. Each call sends a new
-        message."""
+        message.
+        """
         self._object("POST", f"/submissions/{submission}/request-return/", {"request_return_reasons": list(reasons)})
 
     # ---- webhooks ------------------------------------------------------------------------------------

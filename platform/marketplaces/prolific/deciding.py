@@ -37,14 +37,16 @@ def reviewable(publication: Publication) -> dict[int, Enrolment]:
 
 def without_return_request(publication: Publication) -> set[int]:
     """Return the keys of `reviewable` participants who have not been asked to return their submission, as last
-    reported."""
+    reported.
+    """
     asked = publication.submissions.filter(return_asked=True).values_list("enrolment", flat=True)
     return set(reviewable(publication)) - set(asked)
 
 
 def payable_in_part(publication: Publication) -> dict[int, Enrolment]:
     """Return participants who ended early without base pay and have not submitted, by key; none without dynamic
-    payment."""
+    payment.
+    """
     if not publication.pays_parts:
         return {}
     active = publication.submissions.select_related("enrolment").filter(status=TAKING_PART, enrolment__isnull=False)

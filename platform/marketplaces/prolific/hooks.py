@@ -63,7 +63,7 @@ def subscribe(publication: Publication, *, address: str) -> Hook:
 
 @csrf_exempt
 @require_POST
-def hear(request: HttpRequest, uid: str) -> HttpResponse:
+def receive_event(request: HttpRequest, uid: str) -> HttpResponse:
     """Receive one event: 204 if it is signed, whether or not it is new; 403 if it is not from Prolific."""
     hook = Hook.objects.select_related("account").filter(uid=uid).first()
     if hook is None:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 def check(account: Account) -> str:
     """Return a message that the token is valid, with the balances that can be spent; it names no one. Raise
-    MarketplaceError."""
+    MarketplaceError.
+    """
     from marketplaces.prolific.client import client_of, text_of
 
     client = client_of(account)

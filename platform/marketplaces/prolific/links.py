@@ -154,7 +154,8 @@ class Expired(ExpiredLink):
 
 def _is_for_us(audience: Any, address: str) -> bool:
     """Return whether a token was issued for this address, given as its host, its origin, or its URL with any
-    parameters."""
+    parameters.
+    """
     ours = urlsplit(address)
     for one in audience if isinstance(audience, list) else [audience]:
         if not isinstance(one, str):

@@ -41,7 +41,8 @@ STATUSES = {
 
 def normalised_status(status: Any) -> str:
     """Return a status from Prolific in one spelling, whether its words are separated by spaces, dashes or
-    underscores."""
+    underscores.
+    """
     return str(status).upper().replace("_", " ").replace("-", " ")
 
 

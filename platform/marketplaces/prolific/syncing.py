@@ -63,7 +63,8 @@ def fingerprint(session: str) -> str:
 
 class _Stored:
     """What is already stored about a publication's submissions, read in one query because most reports contain no
-    news."""
+    news.
+    """
 
     def __init__(self, publication: Publication) -> None:
         self._publication = publication

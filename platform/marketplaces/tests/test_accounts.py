@@ -16,7 +16,7 @@ from studies.models import Study
 
 pytestmark = pytest.mark.django_db
 
-NOWHERE = "http://127.0.0.1:9"
+UNUSED_ADDRESS = "http://127.0.0.1:9"
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def desk(client):
 
 def an_account(**fields):
     return Account.objects.create(
-        **{"title": "Ours", "kind": "mturk", "place": "rehearsal", "address": NOWHERE, **fields}
+        **{"title": "Ours", "kind": "mturk", "place": "rehearsal", "address": UNUSED_ADDRESS, **fields}
     )
 
 
@@ -36,17 +36,17 @@ def posted(account, **fields):
     return {"title": account.title, "place": account.place, "address": account.address, **names, **fields}
 
 
-def keys_typed(word="SECRET"):
+def entered_keys(word="SECRET"):
     return {f"credential_{one.name}": f"{word}-{one.name}" for one in kinds.get("mturk").credentials}
 
 
 def test_keys_are_stored_encrypted_and_never_shown(desk):
     account = an_account()
     address = f"/admin/marketplaces/account/{account.pk}/change/"
-    assert desk.post(address, posted(account, **keys_typed())).status_code == 302
+    assert desk.post(address, posted(account, **entered_keys())).status_code == 302
     account.refresh_from_db()
     assert "SECRET" not in account.sealed_credentials
-    assert set(credentials_of(account).values()) == set(keys_typed().values())
+    assert set(credentials_of(account).values()) == set(entered_keys().values())
     for page in (address, f"/admin/marketplaces/account/{account.pk}/history/", "/admin/audit/record/"):
         assert "SECRET" not in desk.get(page).content.decode()
 
@@ -69,14 +69,14 @@ def test_keys_are_not_sent_to_another_environment(desk):
     )
     assert "belongs to the previous environment" in answer.content.decode()
     account.refresh_from_db()
-    assert account.address == NOWHERE
+    assert account.address == UNUSED_ADDRESS
 
 
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
         ({"place": "rehearsal", "address": ""}, "stand-in"),
-        ({"place": "production", "address": NOWHERE}, "Only rehearsals"),
+        ({"place": "production", "address": UNUSED_ADDRESS}, "Only rehearsals"),
     ],
 )
 def test_only_a_rehearsal_has_its_own_address(desk, fields, reason):

@@ -16,7 +16,7 @@ METADATA = [
     "http://169.254.169.254", "http://[fd00:ec2::254]", "http://100.100.100.200", "http://[::ffff:169.254.169.254]",
     "http://0xa9fea9fe", "http://2852039166", "http://metadata.google.internal", "http://0.0.0.0",
 ]  # fmt: skip
-WRITTEN_WRONG = [
+MALFORMED = [
     "http://shop.example/?next=x", "http://shop.example/#x", "http://shop.example/?", "http://me:word@shop.example",
     "ftp://shop.example", "http://[", "http:///x", "http://shop.example\\@evil.example", "shop.example",
 ]  # fmt: skip
@@ -39,7 +39,7 @@ def _endpoint(address: str) -> None:
 
 
 @pytest.mark.parametrize("keep", [_stand_in, _otree, _endpoint])
-@pytest.mark.parametrize("address", [*METADATA, *WRITTEN_WRONG])
+@pytest.mark.parametrize("address", [*METADATA, *MALFORMED])
 def test_internal_and_malformed_addresses_are_refused(keep: Callable[[str], None], address: str) -> None:
     with pytest.raises(ValidationError):
         keep(address)

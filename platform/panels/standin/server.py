@@ -73,7 +73,7 @@ class StandIn:
     def sign(self, query: str) -> str:
         return hmac.new(self.secret.encode(), query.encode(), hashlib.sha256).hexdigest()
 
-    def hear(self, address: str, browser: str) -> Guest | None:
+    def record_return(self, address: str, browser: str) -> Guest | None:
         """Record a participant's return; identify them by the address or by the cookie with which they left."""
         self.heard.append(address)
         told = {value for _name, value in parse_qsl(urlsplit(address).query)}
@@ -83,7 +83,7 @@ class StandIn:
             found.came_back.append(address)
         return found
 
-    def send_off(self, guest: Guest) -> tuple[str, str]:
+    def send_participant(self, guest: Guest) -> tuple[str, str]:
         """Return the link that a participant follows, and the cookie by which the panel recognises them."""
         browser = secrets.token_hex(8)
         self._by_browser[browser] = guest.person
@@ -115,13 +115,13 @@ class _Handler(BaseHTTPRequestHandler):
             if guest is None:
                 self._html("<p>Not a participant of this panel.</p>", status=404)
                 return
-            link, browser = self.standin.send_off(guest)
+            link, browser = self.standin.send_participant(guest)
             self._html("", status=303, Location=link, **{"Set-Cookie": f"panel={browser}; Path=/; HttpOnly"})
         elif parts.path == "/favicon.ico":
             self._html("", status=404)
         else:
             browser = self.headers.get("Cookie", "").partition("panel=")[2].partition(";")[0]
-            found = self.standin.hear(self.path, browser)
+            found = self.standin.record_return(self.path, browser)
             who = html.escape(found.person) if found else "somebody unknown"
             self._html(f"<h1>Welcome back</h1><p>Noted for {who}: <code>{html.escape(self.path)}</code></p>")
 

@@ -27,8 +27,8 @@ def panel_of(db: None) -> Iterator[Callable[..., Any]]:
             found = Study.objects.filter(slug="splitting").first()
             where = found or building.new_study(entry="panel", **(study or {}))
             standin = stack.enter_context(StandIn(preset, study="http://testserver/join/splitting"))
-            filled_in = ("person", "task", "session", "pays", "columns", "lasting")
-            usual = {name: getattr(preset, name) for name in filled_in} | leads_at(key, standin)
+            filled_address = ("person", "task", "session", "pays", "columns", "lasting")
+            usual = {name: getattr(preset, name) for name in filled_address} | leads_at(key, standin)
             panel = Panel(
                 study=where, preset=key, title=str(preset.title), sites=standin.address, **{**usual, **fields}
             )

@@ -48,7 +48,7 @@ class Visitor:
 
     @property
     def link(self) -> str:
-        link, self.cookie = self.standin.send_off(self.guest)
+        link, self.cookie = self.standin.send_participant(self.guest)
         return link.removeprefix("http://testserver")
 
     def arrive(self) -> Any:

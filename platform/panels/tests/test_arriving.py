@@ -21,7 +21,7 @@ from tests.visitors import heading_of, text_of
 
 pytestmark = pytest.mark.django_db
 SECRET = "a secret of the panel's"
-WHOLE = {"pid": "A1", "job": "T1", "visit": "S1"}
+COMPLETE = {"pid": "A1", "job": "T1", "visit": "S1"}
 NAMES = {"person": "pid, participant", "task": "job", "session": "visit"}
 
 
@@ -41,8 +41,8 @@ class TestFields:
         return panel_of(**NAMES)[0]
 
     def test_link_values_are_stored_and_resume_the_enrolment(self):
-        first = join(WHOLE)
-        assert first.status_code == 302 and join(WHOLE)["Location"] == first["Location"]
+        first = join(COMPLETE)
+        assert first.status_code == 302 and join(COMPLETE)["Location"] == first["Location"]
         identity = Identity.objects.get()
         assert identity.details == {"person": "A1", "task": "T1", "session": "S1"}
 
@@ -51,31 +51,31 @@ class TestFields:
         assert Identity.objects.get().details["person"] == "A1"
 
     def test_person_id_alone_opens_no_enrolment(self):
-        join(WHOLE)
-        answer = join({**WHOLE, "visit": "S2"})
+        join(COMPLETE)
+        answer = join({**COMPLETE, "visit": "S2"})
         assert answer.status_code == 403 and Identity.objects.count() == 1
 
     @pytest.mark.parametrize("name", ["pid", "job", "visit"])
     def test_missing_field_is_named(self, name):
-        rest = {key: value for key, value in WHOLE.items() if key != name}
+        rest = {key: value for key, value in COMPLETE.items() if key != name}
         assert refused(join(rest), f"does not contain “{name}”")
-        assert refused(join({**WHOLE, name: ""}), f"does not contain “{name}”")
+        assert refused(join({**COMPLETE, name: ""}), f"does not contain “{name}”")
 
     @pytest.mark.parametrize("name", ["pid", "job", "visit"])
     def test_repeated_field_is_refused(self, name):
-        assert refused(join(f"{urlencode(WHOLE)}&{name}=other"), f"“{name}” more than once")
-        assert refused(join(f"{urlencode(WHOLE)}&{name}={WHOLE[name]}"), "more than once")
+        assert refused(join(f"{urlencode(COMPLETE)}&{name}=other"), f"“{name}” more than once")
+        assert refused(join(f"{urlencode(COMPLETE)}&{name}={COMPLETE[name]}"), "more than once")
 
     def test_contradicting_fields_are_refused(self):
-        assert refused(join({**WHOLE, "participant": "B2"}), "two different values")
+        assert refused(join({**COMPLETE, "participant": "B2"}), "two different values")
 
     @pytest.mark.parametrize("value", ["%SURVEY_CODE%", "{{participantId}}", "=cmd()", "a b", "x" * 81, "<b>", "é"])
     def test_invalid_id_is_refused(self, value):
-        answer = join({**WHOLE, "pid": value})
+        answer = join({**COMPLETE, "pid": value})
         assert refused(answer, "is not a valid ID") and b"<b>" not in answer.content
 
 
-class TestNothingButAnId:
+class TestUncheckedIds:
     """Without a session, only the browser that began can continue."""
 
     def test_link_preview_starts_nothing(self, panel_of):
@@ -92,7 +92,7 @@ class TestNothingButAnId:
         assert Enrolment.objects.count() == 1
 
 
-class TestInvited:
+class TestInvitedIds:
     def test_only_listed_ids_are_admitted(self, panel_of):
         _panel, standin = panel_of(check_by="invited")
         LabCode.objects.create(study="splitting", code=standin.guests[0].person)
@@ -116,7 +116,7 @@ class TestInvited:
         assert answer.status_code == 302 and LabCode.objects.count() == 2
 
 
-class TestSigned:
+class TestSignedLinks:
     @pytest.fixture
     def standin(self, panel_of):
         panel, standin = panel_of(check_by="signed")
@@ -171,9 +171,9 @@ class TestSigned:
         cache.clear()
         panel_of(**NAMES)
         Panel.objects.update(check_by="nothing")
-        assert join(WHOLE).status_code == 302
+        assert join(COMPLETE).status_code == 302
         assert join({"pid": "B2", "job": "T1", "visit": "S2"}).status_code == 429
-        assert join(WHOLE).status_code == 302 and Enrolment.objects.count() == 1
+        assert join(COMPLETE).status_code == 302 and Enrolment.objects.count() == 1
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.test import Client
 
-from panels.endings import NotAllowed, check_leads, filled_in, outcome_of, refuse_elsewhere
+from panels.endings import NotAllowed, check_leads, filled_address, outcome_of, refuse_foreign_site
 from panels.leaving import instructions_for
 from panels.models import Panel
 from panels.tests.staging import Visitor
@@ -60,9 +60,9 @@ def test_other_addresses_are_refused_with_the_reason(address):
 
 
 def test_variables_cannot_break_out_of_the_address():
-    filled = filled_in("https://panel.example.org/{task}?id={person}", {"person": "a&b=c#d/e", "task": "../@evil"})
+    filled = filled_address("https://panel.example.org/{task}?id={person}", {"person": "a&b=c#d/e", "task": "../@evil"})
     assert filled == "https://panel.example.org/..%2F%40evil?id=a%26b%3Dc%23d%2Fe"
-    refuse_elsewhere(filled, SITES)
+    refuse_foreign_site(filled, SITES)
 
 
 def test_every_ending_has_an_outcome():

@@ -37,7 +37,7 @@ def made(panel, boss) -> PaymentList:
     for worker in ("A1", "B2"):
         _finish(worker)
     _approve(boss)
-    return lists.make(panel.study, who=boss)
+    return lists.create(panel.study, who=boss)
 
 
 def _finish(worker: str) -> Enrolment:
@@ -56,7 +56,7 @@ def states(worker: str) -> set[str]:
     return set(LedgerRow.objects.filter(enrolment__identity__worker=worker).values_list("state", flat=True))
 
 
-def came_back(made, panel, boss, text: str, *, rest_failed: bool = False):
+def reconcile_report(made, panel, boss, text: str, *, rest_failed: bool = False):
     found = lists.reconcile(made, panel, lists.read(text.encode(), panel), who=boss, rest_failed=rest_failed)
     assert not books.check("splitting")
     return found
@@ -72,7 +72,7 @@ def test_list_has_one_line_per_person_in_the_panels_columns(made, panel):
 
 def test_listed_payment_cannot_be_paid_in_another_way(made, panel, boss):
     with pytest.raises(NotDone):
-        lists.make(panel.study, who=boss)
+        lists.create(panel.study, who=boss)
     rows = list(LedgerRow.objects.values_list("pk", flat=True))
     assert deciding.withdraw(study="splitting", rows=rows, who=boss) == 0
     assert deciding.mark_paid(study="splitting", rows=rows, who=boss, note="cash") == 0
@@ -82,8 +82,8 @@ def test_listed_payment_cannot_be_paid_in_another_way(made, panel, boss):
 
 def test_matching_payments_are_confirmed_once(made, panel, boss):
     text = HEAD + "A1,3.00\nB2,$3\n"
-    assert came_back(made, panel, boss, text).confirmed == 4
-    again = came_back(made, panel, boss, text)
+    assert reconcile_report(made, panel, boss, text).confirmed == 4
+    again = reconcile_report(made, panel, boss, text)
     assert (again.confirmed, again.known) == (0, 2) and states("A1") == states("B2") == {"confirmed"}
     assert b"".join(lists.as_csv(made, panel)).decode().splitlines() == ["id,amount,currency,reference"]
 
@@ -98,7 +98,7 @@ def test_matching_payments_are_confirmed_once(made, panel, boss):
     ],
 )
 def test_different_amount_or_repeated_line_is_unclear(made, panel, boss, text, says):
-    found = came_back(made, panel, boss, HEAD + text)
+    found = reconcile_report(made, panel, boss, HEAD + text)
     assert states("A1") == {"unclear"} and states("B2") == {"confirmed"}
     assert (found.confirmed, found.unclear) == (2, 2) and says in found.remarks[0].reason
     assert says in LedgerRow.objects.filter(state="unclear")[0].problem
@@ -107,24 +107,24 @@ def test_different_amount_or_repeated_line_is_unclear(made, panel, boss, text, s
 
 
 def test_missing_person_stays_open_or_fails(made, panel, boss):
-    found = came_back(made, panel, boss, HEAD + "A1,3.00\n")
+    found = reconcile_report(made, panel, boss, HEAD + "A1,3.00\n")
     assert len(found.missing) == 1 and states("B2") == {"sent"}
-    came_back(made, panel, boss, HEAD + "A1,3.00\n", rest_failed=True)
+    reconcile_report(made, panel, boss, HEAD + "A1,3.00\n", rest_failed=True)
     assert states("B2") == {"failed"} and states("A1") == {"confirmed"}
     _approve(boss)
-    second = lists.make(panel.study, who=boss)
-    assert second.number == 2 and came_back(second, panel, boss, HEAD + "B2,3.00\n").confirmed == 2
-    assert came_back(made, panel, boss, HEAD + "B2,3.00\n").confirmed == 0
+    second = lists.create(panel.study, who=boss)
+    assert second.number == 2 and reconcile_report(second, panel, boss, HEAD + "B2,3.00\n").confirmed == 2
+    assert reconcile_report(made, panel, boss, HEAD + "B2,3.00\n").confirmed == 0
 
 
 def test_zero_amount_fails_with_the_reason(made, panel, boss):
-    found = came_back(made, panel, boss, HEAD + "A1,0\nB2,3.00\n")
+    found = reconcile_report(made, panel, boss, HEAD + "A1,0\nB2,3.00\n")
     assert states("A1") == {"failed"} and "nothing was paid" in found.remarks[0].reason
 
 
 def test_additional_person_is_reported_without_effect(made, panel, boss):
     third = _finish("C3")
-    found = came_back(made, panel, boss, HEAD + "A1,3.00\nB2,3.00\nC3,3.00\nZ9,5.00\n")
+    found = reconcile_report(made, panel, boss, HEAD + "A1,3.00\nB2,3.00\nC3,3.00\nZ9,5.00\n")
     assert states("C3") == {"due"}
     says = [one.reason for one in found.remarks]
     assert third.pseudonym in says[0] and "Nobody with this ID" in says[1] and "Z9" not in " ".join(says)
@@ -136,7 +136,7 @@ def test_additional_person_is_reported_without_effect(made, panel, boss):
     [
         (b"", "name each of the columns"),
         (b"person,amount\nA1,3.00\n", "“id”, “amount”"),
-        (b"id,amount,id\nA1,3.00,B2\n", "each once"),
+        (b"id,amount,id\nA1,3.00,B2\n", "name each of the columns"),
         (b"id,amount\n", "no payment"),
         (b"id,amount\nA1,three\n", "not a valid amount"),
         (b"id,amount\nA1,-3\n", "not a valid amount"),
@@ -156,16 +156,16 @@ def test_person_who_took_part_twice_has_one_line(panel, boss):
     again, _bonus = finished("A1-again", recruiter=KIND, study="splitting")
     Identity.objects.filter(enrolment=again.enrolment).update(details={"person": "A1"})
     _approve(boss)
-    made = lists.make(panel.study, who=boss)
+    made = lists.create(panel.study, who=boss)
     assert b"A1,6.00" in b"".join(lists.as_csv(made, panel))
-    assert came_back(made, panel, boss, HEAD + "A1,6\n").confirmed == 4
+    assert reconcile_report(made, panel, boss, HEAD + "A1,6\n").confirmed == 4
 
 
 def test_erased_participant_is_on_no_list(panel, boss):
     gone, _there = _finish("A1"), _finish("B2")
     _approve(boss)
     Identity.objects.filter(enrolment=gone).delete()
-    made = lists.make(panel.study, who=boss)
+    made = lists.create(panel.study, who=boss)
     assert set(made.rows.values_list("enrolment__identity__worker", flat=True)) == {"B2"}
 
 

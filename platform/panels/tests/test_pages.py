@@ -25,7 +25,7 @@ def at(name: str, *key: object) -> str:
     return reverse(f"admin:panels_panel_{name}", args=key)
 
 
-def typed(form, **instead: str) -> dict[str, str]:
+def form_values(form, **instead: str) -> dict[str, str]:
     """Return what a browser would post for a form with its current values."""
     fields = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()}
     return {name: str(value) for name, value in fields.items() if value not in (None, False)} | instead
@@ -43,7 +43,7 @@ def test_preset_fills_the_form_and_can_be_saved(admin_client, study, key):
     address = f"{at('add')}?study={study.pk}&preset={key}"
     form = admin_client.get(address)
     assert f"/join/splitting/{presets.get(key).link}" in html.unescape(form.content.decode())
-    saved = admin_client.post(address, typed(form.context["adminform"].form), follow=True)
+    saved = admin_client.post(address, form_values(form.context["adminform"].form), follow=True)
     assert "Give the panel the address" in text_of(saved), saved.context["errors"]
     found = Panel.objects.get()
     assert (found.study, found.preset, found.person) == (study, key, presets.get(key).person)
@@ -56,7 +56,7 @@ def test_invalid_value_is_reported_at_its_field(admin_client, study):
         "to_completed": "https://evil.example/x", "columns": "ID = worker", "person": "a b=",
         "check_by": "signed", "new_secret": "short", "sites": "https://panel.example.org/path",
     }  # fmt: skip
-    page = admin_client.post(address, typed(form, **wrong))
+    page = admin_client.post(address, form_values(form, **wrong))
     errors = page.context["adminform"].form.errors
     assert set(errors) >= {"to_completed", "columns", "person", "new_secret", "sites"} and not Panel.objects.exists()
 
@@ -64,12 +64,12 @@ def test_invalid_value_is_reported_at_its_field(admin_client, study):
 def test_secret_is_never_shown(admin_client, study):
     address = f"{at('add')}?study={study.pk}&preset=any_site"
     form = admin_client.get(address).context["adminform"].form
-    admin_client.post(address, typed(form, check_by="signed", new_secret="a-long-enough-secret"))
+    admin_client.post(address, form_values(form, check_by="signed", new_secret="a-long-enough-secret"))
     kept = Panel.objects.get()
     assert secret_of(kept) == "a-long-enough-secret"
     page = admin_client.get(at("change", kept.pk))
     assert "a-long-enough-secret" not in page.content.decode()
-    admin_client.post(at("change", kept.pk), typed(page.context["adminform"].form, title="Renamed"))
+    admin_client.post(at("change", kept.pk), form_values(page.context["adminform"].form, title="Renamed"))
     assert secret_of(Panel.objects.get(title="Renamed")) == "a-long-enough-secret"
     assert "a-long-enough-secret" not in str(list(Record.objects.values()))
 
@@ -89,7 +89,7 @@ def test_approved_pay_is_listed_and_reconciled(admin_client, panel, boss):  # no
     paid = SimpleUploadedFile("paid.csv", text.replace(b"B2,3.00", b"B2,4.00"), "text/csv")
     page = admin_client.post(at("paid", panel.study.pk, 1), {"paid": paid})
     said = text_of(page)
-    assert "2 payments are confirmed" in said and "says 4.00; 3.00 are owed" in said and "B2" not in said
+    assert "2 payments are confirmed" in said and "says 4.00, but 3.00 is due" in said and "B2" not in said
     assert states("A1") == {"confirmed"} and states("B2") == {"unclear"}
     assert Record.objects.filter(action="pay_listed").count() == 3
 

@@ -85,7 +85,7 @@ def test_twelve_participants_of_each_preset(panel_of, boss, key, tmp_path):
         assert not lists.waiting(panel.study).exists()
     else:
         assert elsewhere == ({"base": 3} if panel.pays == "bonuses" else {})
-        made = lists.make(panel.study, who=boss)
+        made = lists.create(panel.study, who=boss)
         written = b"".join(lists.as_csv(made, panel)).decode()
         who, what = panel.column_of("person"), panel.column_of("amount")
         rows = {row[who]: Decimal(row[what]) for row in csv.DictReader(io.StringIO(written))}

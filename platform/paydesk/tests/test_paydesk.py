@@ -37,7 +37,7 @@ def study() -> Study:
     return building.new_study(slug=SLUG)
 
 
-def somebody(client: Client, study: Study, role: Role) -> User:
+def client_of(client: Client, study: Study, role: Role) -> User:
     user = User.objects.create_user(f"the-{role}", is_staff=True)
     give(study, user=user, role=role, by=None)
     client.force_login(user)
@@ -46,14 +46,14 @@ def somebody(client: Client, study: Study, role: Role) -> User:
 
 @pytest.fixture
 def owner(client: Client, study: Study) -> User:
-    return somebody(client, study, Role.OWNER)
+    return client_of(client, study, Role.OWNER)
 
 
 def path(study: Study, name: str = "page", *more: object) -> str:
     return reverse(f"paydesk:{name}", args=[study.pk, *more])
 
 
-def said(response) -> str:
+def message_of(response) -> str:
     """Return the page's message after an action."""
     return " ".join(str(message) for message in response.context["messages"])
 
@@ -95,7 +95,7 @@ def test_viewing_asks_no_recruiter_and_changes_nothing(client, study, owner, sta
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.EDITOR])
 def test_only_owners_act(client, study, standin: StandIn, role: Role):
-    somebody(client, study, role)
+    client_of(client, study, role)
     base, _bonus = finished("A1", study=SLUG)
     page = client.get(path(study)).content.decode()
     assert "Approve…" not in page and "Set limit" not in page
@@ -110,11 +110,11 @@ def test_only_editors_of_an_account_spend_its_money(client, study, owner, standi
     monkeypatch.setitem(payers._methods, KIND, replace(payers._methods[KIND], account=lambda slug: account))
     base, _bonus = finished("A1", study=SLUG)
     for name in ("ask", "do", "try"):
-        told = said(client.post(path(study, name), {"act": "approve", "rows": base.pk}, follow=True))
-        assert "These people are paid from The lab's money" in told
+        told = message_of(client.post(path(study, name), {"act": "approve", "rows": base.pk}, follow=True))
+        assert "These participants are paid from The lab's money" in told
     assert states(base) == ["due"] and not standin.asked
     give(account, user=owner, role=Role.EDITOR, by=None)
-    assert "Approve: one payment." in said(act(client, study, "approve", base))
+    assert "Approve: one payment." in message_of(act(client, study, "approve", base))
     assert states(base) == ["approved"]
 
 
@@ -137,7 +137,7 @@ def test_confirmed_rows_are_approved_paid_and_recorded(client, study, owner, sta
     asked = client.post(path(study, "ask"), {"act": "approve", "state": "due", "rows": [base.pk, bonus.pk]})
     assert [row.pk for row in asked.context["rows"]] == [base.pk, bonus.pk]
     response = act(client, study, "approve", base, bonus)
-    assert "2 payments" in said(response)
+    assert "2 payments" in message_of(response)
     assert states(base, bonus, other) == ["approved", "approved", "due"]
     settle()
     assert states(base, bonus, other) == ["confirmed", "confirmed", "due"]
@@ -148,7 +148,7 @@ def test_confirmed_rows_are_approved_paid_and_recorded(client, study, owner, sta
 def test_a_second_click_changes_nothing(client, study, owner, standin: StandIn):
     base, _bonus = finished("A1", study=SLUG)
     act(client, study, "approve", base)
-    assert "None of these payments is waiting" in said(act(client, study, "approve", base))
+    assert "None of these payments is waiting" in message_of(act(client, study, "approve", base))
     assert base.postings.count() == 2 and Record.objects.filter(action="pay_approved").count() == 1
 
 
@@ -157,18 +157,23 @@ def test_exceeding_the_limit_is_refused_with_the_numbers(client, study, owner, s
     client.post(path(study, "limit"), {"currency": "USD", "most": "3.59"})
     asked = client.post(path(study, "ask"), {"act": "approve", "state": "due"}).content.decode()
     assert "with these: 3.60 USD" in asked and "limit is 3.59 USD" in asked and "will be refused" in asked
-    assert "limit is 3.59 USD" in said(act(client, study, "approve", base, bonus))
+    assert "limit is 3.59 USD" in message_of(act(client, study, "approve", base, bonus))
     assert states(base, bonus) == ["due", "due"]
-    assert "limit set" in said(client.post(path(study, "limit"), {"currency": "USD", "most": "4"}, follow=True)).lower()
+    assert (
+        "limit set"
+        in message_of(client.post(path(study, "limit"), {"currency": "USD", "most": "4"}, follow=True)).lower()
+    )
     act(client, study, "approve", base, bonus)
-    assert "cannot be lower" in said(client.post(path(study, "limit"), {"currency": "USD", "most": "1"}, follow=True))
+    assert "cannot be lower" in message_of(
+        client.post(path(study, "limit"), {"currency": "USD", "most": "1"}, follow=True)
+    )
     client.post(path(study, "limit"), {"currency": "USD", "most": ""})
     assert Limit.objects.get().most is None
 
 
 @pytest.mark.parametrize("typed", ["much", "-1", "1.234", "NaN", "Infinity", "1e30"])
 def test_an_invalid_limit_is_refused(client, study, owner, typed: str):
-    assert "not a valid amount" in said(
+    assert "not a valid amount" in message_of(
         client.post(path(study, "limit"), {"currency": "USD", "most": typed}, follow=True)
     )
     assert not Limit.objects.exclude(most=None).exists()
@@ -237,7 +242,7 @@ def test_lab_participants_are_approved_marked_as_paid_and_made_due_again(client,
     base, bonus = finished("code", recruiter="codes", study=SLUG)
     act(client, study, "approve", base, bonus)
     assert "Pay it yourself" in client.get(path(study), {"state": "approved"}).content.decode()
-    assert "Give a short reason" in said(act(client, study, "mark_paid", base, bonus))
+    assert "Give a short reason" in message_of(act(client, study, "mark_paid", base, bonus))
     act(client, study, "mark_paid", base, bonus, note="cash, list 3")
     assert states(base, bonus) == ["confirmed", "confirmed"]
     assert "paid by hand" in client.get(path(study), {"state": "confirmed"}).content.decode()
@@ -275,12 +280,16 @@ def test_unclear_payments_come_first_and_are_resolved_in_two_steps(client, study
 
     resolve = path(study, "resolve", base.uid)
     for posted in ({"paid": "yes", "note": "x"}, {"sure": "on", "note": "x"}, {"paid": "maybe", "sure": "on"}):
-        assert "Nothing was changed" in said(client.post(resolve, posted, follow=True))
-    assert "Give a short reason" in said(client.post(resolve, {"paid": "yes", "sure": "on", "note": ""}, follow=True))
+        assert "Nothing was changed" in message_of(client.post(resolve, posted, follow=True))
+    assert "Give a short reason" in message_of(
+        client.post(resolve, {"paid": "yes", "sure": "on", "note": ""}, follow=True)
+    )
     assert states(base) == ["unclear"]
     client.post(resolve, {"paid": "yes", "sure": "on", "note": "in their list of payments"})
     assert states(base) == ["confirmed"]
-    assert "no longer unclear" in said(client.post(resolve, {"paid": "no", "sure": "on", "note": "x"}, follow=True))
+    assert "no longer unclear" in message_of(
+        client.post(resolve, {"paid": "no", "sure": "on", "note": "x"}, follow=True)
+    )
     assert Record.objects.get(action="pay_resolved").details["paid"] is True
 
 
@@ -288,7 +297,7 @@ def test_pay_from_an_outside_experiment_is_marked_and_cannot_be_approved(client,
     base, _bonus = finished("label", recruiter="otree", study=SLUG)
     page = client.get(path(study)).content.decode()
     assert "The experiment that sends participants here pays them" in page and "Approve…" not in page
-    assert "None of these" in said(act(client, study, "approve", base))
+    assert "None of these" in message_of(act(client, study, "approve", base))
 
 
 # ---- the accounting export ------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from payouts.tests.test_paying import later
 pytestmark = pytest.mark.django_db
 
 PEOPLE = 2
-MOODS = ("well", "refuses", "takes", "silent", "silent after paying", "down")
+RECRUITER_BEHAVIOURS = ("well", "refuses", "takes", "silent", "silent after paying", "down")
 """How the recruiter treats the next orders."""
 
 
@@ -94,7 +94,7 @@ class Recruiter:
 ROW = st.integers(0, 2 * PEOPLE - 1)
 STEP = st.one_of(
     st.tuples(st.sampled_from(["approve", "withdraw", "write_off", "put_back", "resolve"]), ROW),
-    st.tuples(st.just("mood"), st.sampled_from(MOODS)),
+    st.tuples(st.just("mood"), st.sampled_from(RECRUITER_BEHAVIOURS)),
     st.tuples(st.just("assignment_status"), st.sampled_from(list(AssignmentStatus))),
     st.tuples(st.just("hours"), st.sampled_from([1, 30, 200])),
     st.tuples(st.just("pay"), st.integers(0, 25)),

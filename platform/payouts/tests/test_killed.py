@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.services]
 MOST_STEPS = 200
 
 
-class Teller:
+class PayingProcess:
     """A process whose children pay from the test's database."""
 
     def __init__(self, standin: StandIn) -> None:
@@ -58,11 +58,11 @@ class Teller:
 
 
 @pytest.fixture
-def tellers(standin: StandIn) -> Iterator[Callable[[], Teller]]:
-    made: list[Teller] = []
+def paying_processes(standin: StandIn) -> Iterator[Callable[[], PayingProcess]]:
+    made: list[PayingProcess] = []
 
-    def another() -> Teller:
-        made.append(Teller(standin))
+    def another() -> PayingProcess:
+        made.append(PayingProcess(standin))
         return made[-1]
 
     yield another
@@ -70,11 +70,11 @@ def tellers(standin: StandIn) -> Iterator[Callable[[], Teller]]:
         one.stop()
 
 
-def finish(teller: Teller) -> None:
+def finish(paying_process: PayingProcess) -> None:
     """Run the sweep repeatedly, as after a restart."""
     for _round in range(8):
         later()
-        assert teller.pay() == 0
+        assert paying_process.pay() == 0
         if not LedgerRow.objects.filter(state__in=OPEN).exists():
             return
 
@@ -87,9 +87,15 @@ def finish(teller: Teller) -> None:
         pytest.param("drop_after", 6),
     ],
 )
-def test_killed_at_every_step(standin: StandIn, tellers: Callable[[], Teller], boss: User, lost: str, least: int):  # noqa: F811
+def test_killed_at_every_step(
+    standin: StandIn,
+    paying_processes: Callable[[], PayingProcess],
+    boss: User,  # noqa: F811
+    lost: str,
+    least: int,
+):
     """After a lost answer, the next steps look up the result, whether or not the order took effect."""
-    teller = tellers()
+    paying_process = paying_processes()
     everybody: list[LedgerRow] = []
     for step in range(1, MOST_STEPS):
         base, _bonus = finished(f"A{step}")
@@ -97,12 +103,12 @@ def test_killed_at_every_step(standin: StandIn, tellers: Callable[[], Teller], b
         approve(boss, base)
         if lost:
             standin.fail("pay", lost)
-            assert teller.pay() == 0
+            assert paying_process.pay() == 0
             later()
-        status = teller.pay(die_at=step)
+        status = paying_process.pay(die_at=step)
         assert books.check() == [], f"killed at step {step}"
         assert status in (0, -signal.SIGKILL)
-        finish(teller)
+        finish(paying_process)
         assert states(base) == ["confirmed"], f"killed at step {step}"
         assert standin.times[str(base.uid)] == 1, f"killed at step {step}"
         if status == 0:
@@ -112,12 +118,12 @@ def test_killed_at_every_step(standin: StandIn, tellers: Callable[[], Teller], b
     assert sum(Decimal(amount) for _uid, amount in standin.paid) == books.balances(STUDY)[STUDY, "USD"]["paid"]
 
 
-def test_several_processes_pay_at_once(standin: StandIn, tellers: Callable[[], Teller], boss: User):  # noqa: F811
+def test_several_processes_pay_at_once(standin: StandIn, paying_processes: Callable[[], PayingProcess], boss: User):  # noqa: F811
     rows = [row for number in range(6) for row in finished(f"A{number}")]
     approve(boss, *rows)
-    several = [tellers() for _one in range(3)]
+    several = [paying_processes() for _one in range(3)]
     for _round in range(3):
-        together = [threading.Thread(target=teller.pay) for teller in several]
+        together = [threading.Thread(target=paying_process.pay) for paying_process in several]
         for one in together:
             one.start()
         for one in together:

@@ -15,7 +15,7 @@ from opponents.spending import cap_of_study, cap_of_today
 from participants.markdown import to_html
 from participants.models import ProblemReport
 from participants.states import ENDED, State
-from recruiters.lab_codes import Listed, codes_of, with_states
+from recruiters.lab_codes import ListedCode, codes_of, with_states
 from studies.cells import cell_titles
 from studies.design import plan_cells
 from studies.freezing import content_of, sha256_of
@@ -64,7 +64,7 @@ class StudyStatus:
     other_endings: list[tuple[str, int]]
     cells: list[CellFill]
     more_cells: int
-    codes: list[Listed]
+    codes: list[ListedCode]
     codes_created: int
     codes_used: int
     reports: int

@@ -19,7 +19,7 @@ def standin(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
 
 
 @pytest.fixture
-def house(db: None, standin: StandIn) -> Any:
-    from marketplaces.mturk.tests.house import house_at
+def staged(db: None, standin: StandIn) -> Any:
+    from marketplaces.mturk.tests.staged import staged_at
 
-    return house_at(standin)
+    return staged_at(standin)

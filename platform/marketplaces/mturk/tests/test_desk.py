@@ -31,9 +31,9 @@ pytestmark = pytest.mark.django_db
 REASON = "The task was submitted without a single move in the game."
 
 
-def signed_in(house: Any, *, study: Role | None, account: Role | None, name: str = "somebody") -> Client:
+def signed_in(staged: Any, *, study: Role | None, account: Role | None, name: str = "somebody") -> Client:
     user = User.objects.create_user(name, is_staff=True)
-    for thing, role in ((house.study, study), (house.account, account)):
+    for thing, role in ((staged.study, study), (staged.account, account)):
         if role is not None:
             give(thing, user=user, role=role, by=None)
     client = Client()
@@ -42,24 +42,24 @@ def signed_in(house: Any, *, study: Role | None, account: Role | None, name: str
 
 
 @pytest.fixture
-def owner(house) -> Client:
-    return signed_in(house, study=Role.OWNER, account=Role.OWNER)
+def owner(staged) -> Client:
+    return signed_in(staged, study=Role.OWNER, account=Role.OWNER)
 
 
-def pay_all(house: Any) -> list[LedgerRow]:
+def pay_all(staged: Any) -> list[LedgerRow]:
     """Approve and send all payments that are due; return all rows as they are afterwards."""
     due = list(LedgerRow.objects.filter(state=LedgerRow.State.DUE).values_list("pk", flat=True))
-    deciding.approve(study=house.study.slug, rows=due, who=None)
+    deciding.approve(study=staged.study.slug, rows=due, who=None)
     for _time in range(2):  # the bonus waits for the base
         paying.pay_due()
     return list(LedgerRow.objects.all())
 
 
-def desk(house: Any, end: str = "") -> str:
-    return f"/admin/mturk/hit/of/{house.study.pk}/{end}"
+def desk(staged: Any, end: str = "") -> str:
+    return f"/admin/mturk/hit/of/{staged.study.pk}/{end}"
 
 
-def typed(**fields: Any) -> dict[str, Any]:
+def entered(**fields: Any) -> dict[str, Any]:
     """Return the values that a researcher enters in the task form."""
     given = {
         "token": str(uuid.uuid4()),
@@ -79,54 +79,54 @@ def typed(**fields: Any) -> dict[str, Any]:
 
 
 class TestPublishing:
-    def test_form_is_prefilled_from_the_study(self, house, owner):
-        Study.objects.filter(pk=house.study.pk).update(title="Splitting money")
-        page = owner.get(desk(house, "publish/"))
+    def test_form_is_prefilled_from_the_study(self, staged, owner):
+        Study.objects.filter(pk=staged.study.pk).update(title="Splitting money")
+        page = owner.get(desk(staged, "publish/"))
         form = page.context["form"]
         assert form["title"].value() == "Splitting money"
         assert form["minutes"].value() == 120
         assert form["assignments"].value() == 100_000
         assert "The reward is $1.00" in text_of(page)
-        assert not house.standin.calls, "looking asks nobody anything"
+        assert not staged.standin.calls, "looking asks nobody anything"
 
-    def test_prefilled_number_excludes_places_already_offered(self, house, owner):
-        house.published(assignments=9)
-        assert owner.get(desk(house, "publish/")).context["form"]["assignments"].value() == 100_000 - 9
+    def test_prefilled_number_excludes_places_already_offered(self, staged, owner):
+        staged.published(assignments=9)
+        assert owner.get(desk(staged, "publish/")).context["form"]["assignments"].value() == 100_000 - 9
 
-    def test_cost_is_shown_and_must_be_confirmed(self, house, owner):
-        form = typed()
-        priced = owner.post(desk(house, "publish/"), form)
+    def test_cost_is_shown_and_must_be_confirmed(self, staged, owner):
+        form = entered()
+        priced = owner.post(desk(staged, "publish/"), form)
         assert "Mechanical Turk's fee on rewards (20%)" in text_of(priced)
         assert priced.context["cost"].total == Decimal("5.00") + Decimal("1.00") + Decimal("5.00") + Decimal("1.00")
-        assert not house.market.hits and not Hit.objects.exists()
-        published = owner.post(desk(house, "publish/"), {**form, "confirmed": "yes"}, follow=True)
+        assert not staged.market.hits and not Hit.objects.exists()
+        published = owner.post(desk(staged, "publish/"), {**form, "confirmed": "yes"}, follow=True)
         assert "workers can find the task now" in text_of(published)
-        (there,) = house.market.hits.values()
-        assert there.address == f"http://testserver/join/{house.study.slug}/"
+        (there,) = staged.market.hits.values()
+        assert there.address == f"http://testserver/join/{staged.study.slug}/"
         assert (there.assignments, there.duration, there.auto_approval) == (5, 7200, 3 * 86400)
         assert Hit.objects.get().demands == {"approved_percent": 95, "countries": ["US", "GB"]}
         assert Record.objects.get(action="published").details["assignments"] == 5
 
-    def test_confirming_twice_publishes_once(self, house, owner):
-        form = typed(confirmed="yes")
+    def test_confirming_twice_publishes_once(self, staged, owner):
+        form = entered(confirmed="yes")
         for _time in range(3):
-            owner.post(desk(house, "publish/"), form)
-        assert len(house.market.hits) == Hit.objects.count() == 1
+            owner.post(desk(staged, "publish/"), form)
+        assert len(staged.market.hits) == Hit.objects.count() == 1
         assert Record.objects.filter(action="published").count() == 1
 
-    def test_higher_fee_of_large_tasks_is_shown(self, house, owner):
-        priced = owner.post(desk(house, "publish/"), typed(assignments=10))
+    def test_higher_fee_of_large_tasks_is_shown(self, staged, owner):
+        priced = owner.post(desk(staged, "publish/"), entered(assignments=10))
         assert "40%" in text_of(priced) and "20% for tasks with up to 9" in text_of(priced)
         assert priced.context["cost"].reward_fees == Decimal("4.00")
 
-    def test_insufficient_balance_prevents_publishing(self, house, owner):
-        house.market.total = Decimal("11.99")
-        page = owner.post(desk(house, "publish/"), typed(confirmed="yes"))
+    def test_insufficient_balance_prevents_publishing(self, staged, owner):
+        staged.market.total = Decimal("11.99")
+        page = owner.post(desk(staged, "publish/"), entered(confirmed="yes"))
         assert "$0.01 too little" in text_of(page)
-        assert not house.market.hits and not Hit.objects.exists()
-        house.market.total = Decimal("12.00")
-        owner.post(desk(house, "publish/"), typed(confirmed="yes"))
-        assert len(house.market.hits) == 1
+        assert not staged.market.hits and not Hit.objects.exists()
+        staged.market.total = Decimal("12.00")
+        owner.post(desk(staged, "publish/"), entered(confirmed="yes"))
+        assert len(staged.market.hits) == 1
 
     @pytest.mark.parametrize(
         ("field", "value", "says"),
@@ -141,11 +141,11 @@ class TestPublishing:
             ("token", "x", ""),
         ],
     )
-    def test_invalid_value_is_reported_at_its_field(self, house, owner, field, value, says):
-        page = owner.post(desk(house, "publish/"), typed(confirmed="yes", **{field: value}))
+    def test_invalid_value_is_reported_at_its_field(self, staged, owner, field, value, says):
+        page = owner.post(desk(staged, "publish/"), entered(confirmed="yes", **{field: value}))
         assert page.status_code == 200
         assert says in " ".join(map(str, page.context["form"].errors[field]))
-        assert not house.market.hits and not Hit.objects.exists()
+        assert not staged.market.hits and not Hit.objects.exists()
 
     @pytest.mark.parametrize(
         ("change", "says"),
@@ -156,109 +156,109 @@ class TestPublishing:
         ],
     )
     def test_pay_that_mturk_cannot_pay_is_explained(self, standin, db, change, says):
-        from marketplaces.mturk.tests.house import house_at
+        from marketplaces.mturk.tests.staged import staged_at
 
-        house = house_at(standin, **change)
-        page = signed_in(house, study=Role.OWNER, account=Role.OWNER).get(desk(house, "publish/"))
+        staged = staged_at(standin, **change)
+        page = signed_in(staged, study=Role.OWNER, account=Role.OWNER).get(desk(staged, "publish/"))
         assert says in text_of(page)
 
-    def test_production_requires_https(self, house, owner):
+    def test_production_requires_https(self, staged, owner):
         Account.objects.update(place="sandbox")
-        assert "begins with https://" in text_of(owner.get(desk(house, "publish/")))
+        assert "begins with https://" in text_of(owner.get(desk(staged, "publish/")))
 
-    def test_missing_launch_or_account_is_reported(self, house, owner):
+    def test_missing_launch_or_account_is_reported(self, staged, owner):
         Study.objects.update(status="closed")
-        assert "First launch the study" in text_of(owner.get(desk(house, "publish/")))
+        assert "First launch the study" in text_of(owner.get(desk(staged, "publish/")))
         Recruitment.objects.all().delete()
-        assert "choose a Mechanical Turk account" in text_of(owner.get(desk(house, "publish/")))
-        assert "This study has no Mechanical Turk account yet" in text_of(owner.get(desk(house)))
+        assert "choose a Mechanical Turk account" in text_of(owner.get(desk(staged, "publish/")))
+        assert "This study has no Mechanical Turk account yet" in text_of(owner.get(desk(staged)))
 
-    def test_recruiting_requires_a_role_in_the_account(self, house):
-        client = signed_in(house, study=Role.EDITOR, account=Role.VIEWER)
-        page = client.post(desk(house, "publish/"), typed(confirmed="yes"))
+    def test_recruiting_requires_a_role_in_the_account(self, staged):
+        client = signed_in(staged, study=Role.EDITOR, account=Role.VIEWER)
+        page = client.post(desk(staged, "publish/"), entered(confirmed="yes"))
         assert "Only editors and owners of the study's account" in text_of(page)
-        hit = house.published()
+        hit = staged.published()
         assert client.post(f"/admin/mturk/hit/{hit.pk}/expire/").status_code == 403
-        assert house.requester.hit(hit.hit_id).status == "Assignable"
+        assert staged.requester.hit(hit.hit_id).status == "Assignable"
 
     @pytest.mark.parametrize("wrong", [Misbehaviour.LOST, Misbehaviour.FAILS, Misbehaviour.NONSENSE])
-    def test_repeating_a_lost_order_creates_one_task(self, house, owner, wrong):
-        house.standin.misbehave("CreateHIT", wrong)
-        page = owner.post(desk(house, "publish/"), typed(confirmed="yes"), follow=True)
+    def test_repeating_a_lost_order_creates_one_task(self, staged, owner, wrong):
+        staged.standin.misbehave("CreateHIT", wrong)
+        page = owner.post(desk(staged, "publish/"), entered(confirmed="yes"), follow=True)
         assert "not known yet" in text_of(page) and "not confirmed yet" in text_of(page)
         page = owner.post(f"/admin/mturk/hit/{Hit.objects.get().pk}/again/", follow=True)
         assert "workers can find the task now" in text_of(page)
-        assert len(house.market.hits) == 1
+        assert len(staged.market.hits) == 1
 
-    def test_unavailable_balance_keeps_the_entered_values(self, house, owner):
-        house.standin.misbehave("GetAccountBalance", Misbehaviour.DOWN)
-        page = owner.post(desk(house, "publish/"), typed(title="Typed with care"))
+    def test_unavailable_balance_keeps_the_entered_values(self, staged, owner):
+        staged.standin.misbehave("GetAccountBalance", Misbehaviour.DOWN)
+        page = owner.post(desk(staged, "publish/"), entered(title="Typed with care"))
         assert "Nothing was published" in text_of(page)
         assert "Typed with care" in page.content.decode()
 
     def test_rest_period_becomes_our_own_qualification(self, standin, db):
-        from marketplaces.mturk.tests.house import house_at
+        from marketplaces.mturk.tests.staged import staged_at
 
-        house = house_at(standin, rest_hours=12)
-        client = signed_in(house, study=Role.EDITOR, account=Role.EDITOR)
-        assert "12 hours" in text_of(client.get(desk(house, "publish/")))
-        client.post(desk(house, "publish/"), typed(confirmed="yes", hides_from_unrested="on"))
+        staged = staged_at(standin, rest_hours=12)
+        client = signed_in(staged, study=Role.EDITOR, account=Role.EDITOR)
+        assert "12 hours" in text_of(client.get(desk(staged, "publish/")))
+        client.post(desk(staged, "publish/"), entered(confirmed="yes", hides_from_unrested="on"))
         made = Qualification.objects.get()
         assert (made.game, made.hours) == ("bargaining", 12)
-        (there,) = house.market.hits.values()
+        (there,) = staged.market.hits.values()
         assert {"QualificationTypeId": made.qualification_id, "Comparator": "DoesNotExist"}.items() <= dict(
             there.requirements[-1]
         ).items()
 
-    def test_entered_text_is_escaped(self, house, owner):
+    def test_entered_text_is_escaped(self, staged, owner):
         attack = "<script>alert(1)</script>"
-        owner.post(desk(house, "publish/"), typed(confirmed="yes", title=attack))
-        assert attack not in owner.get(desk(house)).content.decode()
-        assert next(iter(house.market.hits.values())).title == attack
+        owner.post(desk(staged, "publish/"), entered(confirmed="yes", title=attack))
+        assert attack not in owner.get(desk(staged)).content.decode()
+        assert next(iter(staged.market.hits.values())).title == attack
 
 
 class TestOneTask:
     @pytest.fixture
-    def hit(self, house) -> Hit:
-        return house.published(assignments=3)
+    def hit(self, staged) -> Hit:
+        return staged.published(assignments=3)
 
     @pytest.mark.parametrize("action", ["extend", "prolong", "expire", "dispose"])
-    def test_viewing_changes_nothing(self, house, owner, hit, action):
-        before = list(house.standin.calls)
+    def test_viewing_changes_nothing(self, staged, owner, hit, action):
+        before = list(staged.standin.calls)
         page = owner.get(f"/admin/mturk/hit/{hit.pk}/{action}/")
-        assert breadcrumb_urls(page)[1:] == [f"/admin/studies/study/{house.study.pk}/change/", desk(house)]
-        assert house.standin.calls == before
+        assert breadcrumb_urls(page)[1:] == [f"/admin/studies/study/{staged.study.pk}/change/", desk(staged)]
+        assert staged.standin.calls == before
         assert not Record.objects.filter(kind="mturk.hit").exists()
 
-    def test_reward_that_differs_from_base_pay_is_reported(self, house, owner, hit):
-        assert "launched again" not in text_of(owner.get(desk(house)))
-        building.launch_with(house.study, base=Decimal("2.00"))
-        assert "The study was launched again with a base pay of $2.00" in text_of(owner.get(desk(house)))
+    def test_reward_that_differs_from_base_pay_is_reported(self, staged, owner, hit):
+        assert "launched again" not in text_of(owner.get(desk(staged)))
+        building.launch_with(staged.study, base=Decimal("2.00"))
+        assert "The study was launched again with a base pay of $2.00" in text_of(owner.get(desk(staged)))
         owner.post(f"/admin/mturk/hit/{hit.pk}/expire/")
-        assert "launched again" not in text_of(owner.get(desk(house))), "nobody comes from it any more"
+        assert "launched again" not in text_of(owner.get(desk(staged))), "nobody comes from it any more"
 
-    def test_assignments_are_added(self, house, owner, hit):
+    def test_assignments_are_added(self, staged, owner, hit):
         page = f"/admin/mturk/hit/{hit.pk}/extend/"
         assert "$1.20" in text_of(owner.get(page))
         form = {"token": str(uuid.uuid4()), "number": 4}
         for _time in range(2):
             owner.post(page, form)
         hit.refresh_from_db()
-        assert hit.assignments == house.market.hits[hit.hit_id].assignments == 7
+        assert hit.assignments == staged.market.hits[hit.hit_id].assignments == 7
         refused = owner.post(page, {"token": str(uuid.uuid4()), "number": 3}, follow=True)
         assert "can never have 10 or more" in text_of(refused)
-        assert house.market.hits[hit.hit_id].assignments == 7
+        assert staged.market.hits[hit.hit_id].assignments == 7
 
-    def test_repeated_form_adds_assignments_once(self, house, owner, hit):
-        house.standin.misbehave("CreateAdditionalAssignmentsForHIT", Misbehaviour.LOST)
+    def test_repeated_form_adds_assignments_once(self, staged, owner, hit):
+        staged.standin.misbehave("CreateAdditionalAssignmentsForHIT", Misbehaviour.LOST)
         page, form = f"/admin/mturk/hit/{hit.pk}/extend/", {"token": str(uuid.uuid4()), "number": 2}
         again = owner.post(page, form)
         assert "unknown whether this took effect" in text_of(again)
         assert f'value="{form["token"]}"' in again.content.decode()
         owner.post(page, form)
-        assert house.market.hits[hit.hit_id].assignments == 5
+        assert staged.market.hits[hit.hit_id].assignments == 5
 
-    def test_task_is_ended_extended_and_deleted(self, house, owner, hit):
+    def test_task_is_ended_extended_and_deleted(self, staged, owner, hit):
         owner.post(f"/admin/mturk/hit/{hit.pk}/expire/")
         hit.refresh_from_db()
         assert hit.state == Hit.State.REVIEWABLE
@@ -270,28 +270,28 @@ class TestOneTask:
         owner.post(f"/admin/mturk/hit/{hit.pk}/expire/")
         owner.post(f"/admin/mturk/hit/{hit.pk}/dispose/")
         hit.refresh_from_db()
-        assert hit.state == Hit.State.DISPOSED and house.market.hits[hit.hit_id].disposed
+        assert hit.state == Hit.State.DISPOSED and staged.market.hits[hit.hit_id].disposed
         assert set(Record.objects.filter(kind="mturk.hit").values_list("action", flat=True)) == {
             "expired",
             "extended",
             "deleted",
         }
 
-    def test_task_created_elsewhere_is_imported(self, house, owner, hit):
+    def test_task_created_elsewhere_is_imported(self, staged, owner, hit):
         Hit.objects.all().delete()
-        page = owner.post(desk(house, "adopt/"), {"hit_id": hit.hit_id}, follow=True)
+        page = owner.post(desk(staged, "adopt/"), {"hit_id": hit.hit_id}, follow=True)
         assert "you can now pay its workers here" in text_of(page)
         added = Hit.objects.get()
         assert (added.hit_id, added.reward, added.assignments) == (hit.hit_id, Decimal("1.00"), 3)
         for wrong in ("3UNKNOWN", "", "<b>"):
-            page = owner.post(desk(house, "adopt/"), {"hit_id": wrong}, follow=True)
+            page = owner.post(desk(staged, "adopt/"), {"hit_id": wrong}, follow=True)
             assert "Not imported" in text_of(page)
         assert Hit.objects.count() == 1
 
-    def test_task_of_another_study_is_not_imported(self, house, owner, hit, standin):
-        from marketplaces.mturk.tests.house import house_at
+    def test_task_of_another_study_is_not_imported(self, staged, owner, hit, standin):
+        from marketplaces.mturk.tests.staged import staged_at
 
-        other = house_at(standin, slug="other")
+        other = staged_at(standin, slug="other")
         client = signed_in(other, study=Role.OWNER, account=Role.OWNER, name="other")
         assert "belongs to another study" in text_of(
             client.post(desk(other, "adopt/"), {"hit_id": hit.hit_id}, follow=True)
@@ -300,15 +300,15 @@ class TestOneTask:
 
 class TestDeciding:
     @pytest.fixture
-    def submitted(self, house) -> Assignment:
-        house.through(house.published(), "AWORKERONE")
-        sync_study(house.recruitment)
+    def submitted(self, staged) -> Assignment:
+        staged.work_through(staged.published(), "AWORKERONE")
+        sync_study(staged.recruitment)
         return Assignment.objects.get()
 
-    def test_rejection_is_confirmed_first_and_gives_the_reason(self, house, owner, submitted):
+    def test_rejection_is_confirmed_first_and_gives_the_reason(self, staged, owner, submitted):
         page = f"/admin/mturk/assignment/{submitted.pk}/reject/"
-        assert breadcrumb_urls(owner.get(page))[-1] == desk(house)
-        (there,) = house.market.assignments.values()
+        assert breadcrumb_urls(owner.get(page))[-1] == desk(staged)
+        (there,) = staged.market.assignments.values()
         assert there.status == "Submitted"
         owner.post(page, {"reason": REASON})
         assert (there.status, there.feedback) == ("Rejected", REASON)
@@ -317,45 +317,45 @@ class TestDeciding:
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
         assert Record.objects.filter(action="rejected").exists()
 
-    def test_journal_records_who_rejected_and_why(self, house, owner, submitted):
+    def test_journal_records_who_rejected_and_why(self, staged, owner, submitted):
         owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
         for row in LedgerRow.objects.all():
             last = row.postings.order_by("-number").first()
             assert (last.by, last.why) == ("somebody", f"Rejected on Mechanical Turk. {REASON}")
-        assert not books.check(house.study.slug)
+        assert not books.check(staged.study.slug)
 
-    def test_rejection_with_lost_answer_is_found_on_mturk(self, house, owner, submitted):
-        house.standin.misbehave("RejectAssignment", Misbehaviour.LOST)
+    def test_rejection_with_lost_answer_is_found_on_mturk(self, staged, owner, submitted):
+        staged.standin.misbehave("RejectAssignment", Misbehaviour.LOST)
         page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON}, follow=True)
         assert "The worker sees your reason" in text_of(page)
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
 
-    def test_identifier_in_the_reason_is_not_recorded(self, house, owner, submitted):
+    def test_identifier_in_the_reason_is_not_recorded(self, staged, owner, submitted):
         words = "AWORKERONE submitted without a single move."
         owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": words})
-        assert next(iter(house.market.assignments.values())).feedback == words
+        assert next(iter(staged.market.assignments.values())).feedback == words
         kept = [*Posting.objects.values_list("why", flat=True), str(Record.objects.get(action="rejected").details)]
         assert "submitted without a single move" in " ".join(kept) and "AWORKERONE" not in " ".join(kept)
 
-    def test_undone_rejection_is_paid_from_the_ledger(self, house, owner, submitted):
+    def test_undone_rejection_is_paid_from_the_ledger(self, staged, owner, submitted):
         owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
-        assert "Undo rejection" in text_of(owner.get(desk(house)))
+        assert "Undo rejection" in text_of(owner.get(desk(staged)))
         page = f"/admin/mturk/assignment/{submitted.pk}/take_back/"
         assert "approve the rejected assignment" in text_of(owner.get(page))
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
         assert "written off are due again" in text_of(owner.post(page, follow=True))
-        assert "The rejection was undone here" in text_of(owner.get(desk(house)))
-        (there,) = house.market.assignments.values()
+        assert "The rejection was undone here" in text_of(owner.get(desk(staged)))
+        (there,) = staged.market.assignments.values()
         assert there.status == "Rejected", "approving is what pays"
-        rows = pay_all(house)
+        rows = pay_all(staged)
         assert {row.state for row in rows} == {LedgerRow.State.CONFIRMED}
-        assert (there.status, len(house.market.bonuses)) == ("Approved", 1)
-        sync_study(house.recruitment)
+        assert (there.status, len(staged.market.bonuses)) == ("Approved", 1)
+        sync_study(staged.recruitment)
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.CONFIRMED}
-        assert not books.check(house.study.slug)
+        assert not books.check(staged.study.slug)
         assert Record.objects.filter(action="rejection_taken_back").count() == 1
 
-    def test_rejection_that_cannot_be_undone_is_explained(self, house, owner, submitted):
+    def test_rejection_that_cannot_be_undone_is_explained(self, staged, owner, submitted):
         page = f"/admin/mturk/assignment/{submitted.pk}/take_back/"
         assert "not, or no longer, rejected" in text_of(owner.post(page))
         owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
@@ -364,25 +364,25 @@ class TestDeciding:
         Assignment.objects.update(submitted_at=timezone.now())
         rows = list(LedgerRow.objects.values_list("pk", flat=True))
         for back, why in ((deciding.put_back, "An error."), (deciding.write_off, "They asked for it.")):
-            back(study=house.study.slug, rows=rows, who=None, reason=why)
+            back(study=staged.study.slug, rows=rows, who=None, reason=why)
         assert "make it due again on the page" in text_of(owner.post(page))
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
         assert Assignment.objects.get().taken_back_at is None
         assert not Record.objects.filter(action="rejection_taken_back").exists()
 
     @pytest.mark.parametrize("reason", ["", "bad", " " * 50, "x" * 1001])
-    def test_reason_of_wrong_length_is_refused(self, house, owner, submitted, reason):
+    def test_reason_of_wrong_length_is_refused(self, staged, owner, submitted, reason):
         page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": reason})
         assert "20 to 1000 characters" in text_of(page)
-        assert next(iter(house.market.assignments.values())).status == "Submitted"
+        assert next(iter(staged.market.assignments.values())).status == "Submitted"
         assert not Record.objects.filter(action="rejected").exists()
 
     @pytest.mark.parametrize("unclear", [False, True], ids=["approved", "nobody knows whether it was paid"])
-    def test_worker_with_approved_pay_is_not_rejected(self, house, owner, submitted, unclear):
+    def test_worker_with_approved_pay_is_not_rejected(self, staged, owner, submitted, unclear):
         from payouts.deciding import approve
 
         rows = list(LedgerRow.objects.values_list("pk", flat=True))
-        approve(study=house.study.slug, rows=rows, who=User.objects.get())
+        approve(study=staged.study.slug, rows=rows, who=User.objects.get())
         if unclear:
             with transaction.atomic():
                 for pk in rows:
@@ -390,33 +390,33 @@ class TestDeciding:
                     post(locked(pk), to=LedgerRow.State.UNCLEAR)
         page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
         assert "They are being paid" in text_of(page)
-        assert next(iter(house.market.assignments.values())).status == "Submitted"
+        assert next(iter(staged.market.assignments.values())).status == "Submitted"
 
-    def test_assignment_decided_meanwhile_is_not_rejected(self, house, owner, submitted):
-        house.market.pass_time(4 * 86400)
+    def test_assignment_decided_meanwhile_is_not_rejected(self, staged, owner, submitted):
+        staged.market.pass_time(4 * 86400)
         page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
         assert "already been approved or rejected" in text_of(page)
         submitted.refresh_from_db()
         assert submitted.status == "Approved"
 
-    def test_editors_cannot_reject(self, house, submitted):
-        editor = signed_in(house, study=Role.EDITOR, account=Role.OWNER, name="editor")
+    def test_editors_cannot_reject(self, staged, submitted):
+        editor = signed_in(staged, study=Role.EDITOR, account=Role.OWNER, name="editor")
         assert editor.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON}).status_code == 403
-        assert "Reject" not in text_of(editor.get(desk(house)))
+        assert "Reject" not in text_of(editor.get(desk(staged)))
 
-    def test_viewing_approves_nothing_and_sends_no_request(self, house, owner, submitted):
-        before = list(house.standin.calls)
-        for page in (desk(house), "/admin/mturk/hit/", "/admin/mturk/assignment/"):
+    def test_viewing_approves_nothing_and_sends_no_request(self, staged, owner, submitted):
+        before = list(staged.standin.calls)
+        for page in (desk(staged), "/admin/mturk/hit/", "/admin/mturk/assignment/"):
             assert owner.get(page).status_code == 200
-        assert house.standin.calls == before
+        assert staged.standin.calls == before
 
-    def test_worker_id_is_only_on_the_audited_page(self, house, owner, submitted):
-        for page in (desk(house), f"/admin/mturk/assignment/{submitted.pk}/change/", "/admin/mturk/assignment/"):
+    def test_worker_id_is_only_on_the_audited_page(self, staged, owner, submitted):
+        for page in (desk(staged), f"/admin/mturk/assignment/{submitted.pk}/change/", "/admin/mturk/assignment/"):
             assert "AWORKERONE" not in owner.get(page).content.decode()
         person = submitted.identity.enrolment
-        shown = owner.post(desk(house, "worker/"), {"enrolment": person.pk})
+        shown = owner.post(desk(staged, "worker/"), {"enrolment": person.pk})
         assert "AWORKERONE" in text_of(shown) and "no-store" in shown["Cache-Control"]
         told = Record.objects.get(action="identity_shown")
         assert "AWORKERONE" not in f"{told.title}{told.details}"
-        editor = signed_in(house, study=Role.EDITOR, account=Role.OWNER, name="editor")
-        assert editor.post(desk(house, "worker/"), {"enrolment": person.pk}).status_code == 403
+        editor = signed_in(staged, study=Role.EDITOR, account=Role.OWNER, name="editor")
+        assert editor.post(desk(staged, "worker/"), {"enrolment": person.pk}).status_code == 403

@@ -1,5 +1,6 @@
 """Payments that the ledger orders (`payouts.payers`): approvals pay base pay, bonuses pay the rest, each exactly
-once."""
+once.
+"""
 
 from __future__ import annotations
 
@@ -36,18 +37,18 @@ def order_for(person: Any, reason: str = "bonus", amount: str = "0.75", **fields
 
 
 @pytest.fixture
-def payer(house):
+def payer(staged):
     method = payers.method_of("mturk")
     assert method is not None and method.payer is not None
-    return method.payer(house.study.slug)
+    return method.payer(staged.study.slug)
 
 
 @pytest.fixture
-def played(house):
-    return house.through(house.published(), "AWORKERONE")
+def played(staged):
+    return staged.work_through(staged.published(), "AWORKERONE")
 
 
-def test_base_pay_is_paid_by_approving(house, payer, played):
+def test_base_pay_is_paid_by_approving(staged, payer, played):
     person, assignment = played
     base = order_for(person, "base", "1.00")
     assert payer.assignment_status(base) is AssignmentStatus.SUBMITTED
@@ -61,16 +62,16 @@ def test_base_pay_is_paid_by_approving(house, payer, played):
     assert payer.pay(base).outcome is Outcome.CONFIRMED
 
 
-def test_automatic_approval_is_recognised(house, payer, played):
+def test_automatic_approval_is_recognised(staged, payer, played):
     person, assignment = played
-    house.market.pass_time(4 * 86400)
+    staged.market.pass_time(4 * 86400)
     base = order_for(person, "base", "1.00")
     assert assignment.status == "Approved"
     assert payer.assignment_status(base) is AssignmentStatus.APPROVED
     assert payer.look_up(base).outcome is Outcome.CONFIRMED
 
 
-def test_repeated_bonus_is_paid_once(house, payer, played):
+def test_repeated_bonus_is_paid_once(staged, payer, played):
     person, _assignment = played
     bonus = order_for(person)
     assert payer.look_up(bonus).outcome is Outcome.NOT_FOUND
@@ -79,7 +80,7 @@ def test_repeated_bonus_is_paid_once(house, payer, played):
     for _time in range(3):
         assert payer.pay(bonus).outcome is Outcome.CONFIRMED
     assert payer.look_up(bonus).outcome is Outcome.CONFIRMED
-    (paid,) = house.market.bonuses
+    (paid,) = staged.market.bonuses
     assert (paid.amount, paid.worker) == (Decimal("0.75"), "AWORKERONE")
     assert before - payer.balance()[0] == Decimal("0.90")
     assert payer.look_up(order_for(person)).outcome is Outcome.NOT_FOUND, "another row was not paid by it"
@@ -97,22 +98,22 @@ def test_repeated_bonus_is_paid_once(house, payer, played):
         (Misbehaviour.NONSENSE, True),
     ],
 )
-def test_lookup_after_a_lost_answer_finds_the_outcome(house, payer, played, operation, wrong, acts):
+def test_lookup_after_a_lost_answer_finds_the_outcome(staged, payer, played, operation, wrong, acts):
     person, _assignment = played
     order = order_for(person) if operation == "SendBonus" else order_for(person, "base", "1.00")
-    house.standin.misbehave(operation, wrong)
+    staged.standin.misbehave(operation, wrong)
     with pytest.raises(Unreachable):
         payer.pay(order)
     assert payer.look_up(order).outcome is (Outcome.CONFIRMED if acts else Outcome.NOT_FOUND)
     assert payer.pay(order).outcome is Outcome.CONFIRMED
-    paid = house.market.bonuses if operation == "SendBonus" else [one for one in house.market.assignments.values()]
+    paid = staged.market.bonuses if operation == "SendBonus" else [one for one in staged.market.assignments.values()]
     assert len(paid) == 1
 
 
-def test_participant_with_anothers_assignment_is_not_paid(house, payer, played):
+def test_participant_with_anothers_assignment_is_not_paid(staged, payer, played):
     _person, assignment = played
     other = building.arrive(
-        house.study,
+        staged.study,
         worker="AFORGER",
         proof=f"{assignment.id}/AFORGER",
         details={"assignmentId": assignment.id, "hitId": assignment.hit.id},
@@ -120,45 +121,45 @@ def test_participant_with_anothers_assignment_is_not_paid(house, payer, played):
     for order in (order_for(other, "base", "1.00"), order_for(other)):
         assert payer.assignment_status(order) is AssignmentStatus.SOMEBODY_ELSE
         assert payer.pay(order).outcome is Outcome.REFUSED
-    assert not house.market.bonuses
+    assert not staged.market.bonuses
     assert assignment.status == "Submitted"
 
 
-def test_assignment_of_another_study_is_not_paid(house, payer, standin):
-    from marketplaces.mturk.tests.house import house_at
+def test_assignment_of_another_study_is_not_paid(staged, payer, standin):
+    from marketplaces.mturk.tests.staged import staged_at
 
-    other = house_at(standin, slug="other")
-    person, assignment = other.through(other.published(), "AWORKERTWO")
+    other = staged_at(standin, slug="other")
+    person, assignment = other.work_through(other.published(), "AWORKERTWO")
     order = order_for(person, "base", "1.00")
     assert payer.assignment_status(order) is AssignmentStatus.SOMEBODY_ELSE
     assert payer.pay(order).outcome is Outcome.REFUSED
     assert assignment.status == "Submitted"
 
 
-def test_assignment_unknown_to_mturk_is_not_paid(house, payer):
-    person = building.arrive(house.study, worker="AMADEUP", details={"assignmentId": "3MADEUP", "hitId": "3MADEUP"})
+def test_assignment_unknown_to_mturk_is_not_paid(staged, payer):
+    person = building.arrive(staged.study, worker="AMADEUP", details={"assignmentId": "3MADEUP", "hitId": "3MADEUP"})
     for order in (order_for(person, "base", "1.00"), order_for(person)):
         assert payer.assignment_status(order) is AssignmentStatus.UNKNOWN
         assert payer.pay(order).outcome is Outcome.REFUSED
         assert payer.look_up(order).outcome in (Outcome.NOT_FOUND,)
 
 
-def test_nothing_is_paid_before_submission(house, payer):
-    hit = house.published()
-    assignment = house.accept(hit, "AWORKERONE")
-    person = house.come(assignment)
+def test_nothing_is_paid_before_submission(staged, payer):
+    hit = staged.published()
+    assignment = staged.accept(hit, "AWORKERONE")
+    person = staged.arrive(assignment)
     assert payer.assignment_status(order_for(person)) is AssignmentStatus.WORKING
     for reason, amount in (("base", "1.00"), ("bonus", "0.50")):
         answer = payer.pay(order_for(person, reason, amount))
         assert answer.outcome is Outcome.REFUSED
         assert "not submitted" in answer.reason and "AWORKERONE" not in answer.reason
-    house.market.leave(assignment)
+    staged.market.leave(assignment)
     assert payer.assignment_status(order_for(person)) is AssignmentStatus.RETURNED
 
 
-def test_rejected_assignment_is_not_approved(house, payer, played):
+def test_rejected_assignment_is_not_approved(staged, payer, played):
     person, assignment = played
-    house.market.reject(assignment, "Nothing was done at all.")
+    staged.market.reject(assignment, "Nothing was done at all.")
     base = order_for(person, "base", "1.00")
     assert payer.assignment_status(base) is AssignmentStatus.REJECTED
     assert payer.pay(base).outcome is Outcome.REFUSED
@@ -166,7 +167,7 @@ def test_rejected_assignment_is_not_approved(house, payer, played):
     assert assignment.status == "Rejected"
 
 
-def test_reward_that_differs_from_the_ledger_is_not_paid(house, payer, played):
+def test_reward_that_differs_from_the_ledger_is_not_paid(staged, payer, played):
     person, assignment = played
     answer = payer.pay(order_for(person, "base", "2.00"))
     assert answer.outcome is Outcome.REFUSED
@@ -174,58 +175,58 @@ def test_reward_that_differs_from_the_ledger_is_not_paid(house, payer, played):
     assert assignment.status == "Submitted"
 
 
-def test_automatic_approval_confirms_only_the_same_amount(house, payer, played):
+def test_automatic_approval_confirms_only_the_same_amount(staged, payer, played):
     person, _assignment = played
-    house.market.pass_time(4 * 86400)
+    staged.market.pass_time(4 * 86400)
     owed = order_for(person, "base", "2.00")
     for answer in (payer.pay(owed), payer.look_up(owed)):
         assert answer.outcome is Outcome.REFUSED
         assert "1.00" in answer.reason and "2.00" in answer.reason
 
 
-def test_reward_comes_from_the_task_that_mturk_names(house, payer, played):
+def test_reward_comes_from_the_task_that_mturk_names(staged, payer, played):
     person, assignment = played
-    dear = house.published()
-    Hit.objects.filter(pk=dear.pk).update(reward="5.00")
-    details = {**person.identity.details, "hitId": dear.hit_id}
+    expensive = staged.published()
+    Hit.objects.filter(pk=expensive.pk).update(reward="5.00")
+    details = {**person.identity.details, "hitId": expensive.hit_id}
     assert payer.pay(order_for(person, "base", "5.00", details=details)).outcome is Outcome.REFUSED
     assert assignment.status == "Submitted"
     assert payer.pay(order_for(person, "base", "1.00", details=details)).outcome is Outcome.CONFIRMED
 
 
-def test_worker_approved_meanwhile_is_paid(house, payer, played, monkeypatch):
+def test_worker_approved_meanwhile_is_paid(staged, payer, played, monkeypatch):
     person, assignment = played
-    approve = house.market.approve
+    approve = staged.market.approve
 
-    def too_late(*arguments, **named):
+    def after_another_decision(*arguments, **named):
         monkeypatch.undo()
         approve(assignment, "", override=False)
         approve(*arguments, **named)
 
-    monkeypatch.setattr(house.market, "approve", too_late)
+    monkeypatch.setattr(staged.market, "approve", after_another_decision)
     assert payer.pay(order_for(person, "base", "1.00")).outcome is Outcome.CONFIRMED
 
 
-def test_worker_rejected_meanwhile_is_not_paid(house, payer, played, monkeypatch):
+def test_worker_rejected_meanwhile_is_not_paid(staged, payer, played, monkeypatch):
     person, assignment = played
-    approve = house.market.approve
+    approve = staged.market.approve
 
-    def too_late(*arguments, **named):
-        house.market.reject(assignment, "Nothing was done at all.")
+    def after_another_decision(*arguments, **named):
+        staged.market.reject(assignment, "Nothing was done at all.")
         approve(*arguments, **named)
 
-    monkeypatch.setattr(house.market, "approve", too_late)
+    monkeypatch.setattr(staged.market, "approve", after_another_decision)
     answer = payer.pay(order_for(person, "base", "1.00"))
     assert answer.outcome is Outcome.REFUSED and "rejected" in answer.reason
 
 
-def test_insufficient_balance_is_reported_and_pays_nothing(house, payer, played):
+def test_insufficient_balance_is_reported_and_pays_nothing(staged, payer, played):
     person, _assignment = played
-    house.market.total = house.market.spent + house.market.held
+    staged.market.total = staged.market.spent + staged.market.held
     answer = payer.pay(order_for(person))
     assert answer.outcome is Outcome.REFUSED
     assert "balance of the Mechanical Turk account is too low" in answer.reason
-    assert not house.market.bonuses
+    assert not staged.market.bonuses
 
 
 def test_other_currencies_are_refused(payer, played):
@@ -236,24 +237,24 @@ def test_other_currencies_are_refused(payer, played):
 @pytest.mark.parametrize(
     "wrong", [Misbehaviour.DOWN, Misbehaviour.NONSENSE, Misbehaviour.GARBLED, Misbehaviour.THROTTLED]
 )
-def test_status_is_unreachable_when_mturk_fails(house, payer, played, wrong):
+def test_status_is_unreachable_when_mturk_fails(staged, payer, played, wrong):
     person, _assignment = played
-    house.standin.misbehave("", wrong)
+    staged.standin.misbehave("", wrong)
     with pytest.raises(Unreachable) as error:
         payer.assignment_status(order_for(person))
     assert "AWORKERONE" not in str(error.value)
     assert payer.assignment_status(order_for(person)) is AssignmentStatus.SUBMITTED
 
 
-def test_study_without_an_account_pays_nobody(house):
+def test_study_without_an_account_pays_nobody(staged):
     Recruitment.objects.all().delete()
     with pytest.raises(Unreachable, match="choose a Mechanical Turk account"):
-        payer_of(house.study.slug)
+        payer_of(staged.study.slug)
 
 
-def test_bonus_with_a_long_message_can_be_found(house, payer, played):
+def test_bonus_with_a_long_message_can_be_found(staged, payer, played):
     person, _assignment = played
     bonus = order_for(person, message="x" * 5000)
     payer.pay(bonus)
     assert payer.look_up(bonus).outcome is Outcome.CONFIRMED
-    assert len(house.market.bonuses[0].reason) <= 1000
+    assert len(staged.market.bonuses[0].reason) <= 1000

@@ -39,13 +39,13 @@ def test_unsigned_requests_are_refused(standin):
     assert answer["__type"] == "UnrecognizedClientException"
 
 
-def test_malformed_request_is_refused(house):
+def test_malformed_request_is_refused(staged):
     from marketplaces.mturk.standin import interface
     from marketplaces.mturk.standin.interface import Call, Fault
 
     def ask(operation: str, body: bytes) -> Any:
         headers = {"x-amz-target": f"{interface.TARGET}{operation}"}
-        return interface.answer(house.market, Call("http://standin/", headers, body))
+        return interface.answer(staged.market, Call("http://standin/", headers, body))
 
     with pytest.raises(RequestError, match="HITId"):
         ask("GetHIT", b"{}")
@@ -57,10 +57,10 @@ def test_malformed_request_is_refused(house):
         ask("GetHIT", b"{")
 
 
-def test_task_is_offered_only_to_qualified_workers(house):
-    house.published(demands={"approved_percent": 95, "approved_number": 100, "countries": ["US", "GB"]})
+def test_task_is_offered_only_to_qualified_workers(staged):
+    staged.published(demands={"approved_percent": 95, "approved_number": 100, "countries": ["US", "GB"]})
     offered = {
-        name: bool(house.market.offered(worker))
+        name: bool(staged.market.offered(worker))
         for name, worker in {
             "fits": Worker("A1", "GB", 100, 95),
             "elsewhere": Worker("A2", "FR", 100, 95),
@@ -71,34 +71,34 @@ def test_task_is_offered_only_to_qualified_workers(house):
     assert offered == {"fits": True, "elsewhere": False, "newcomer": False, "careless": False}
 
 
-def test_assignment_states_and_balances_change_together(house):
-    hit = house.published(assignments=3, duration=600, auto_approval=1000)
-    market = house.market
+def test_assignment_states_and_balances_change_together(staged):
+    hit = staged.published(assignments=3, duration=600, auto_approval=1000)
+    market = staged.market
     assert (market.available, market.held) == (Decimal("9996.40"), Decimal("3.60"))
-    submitted, abandoned = house.accept(hit, "AONE"), house.accept(hit, "ATWO")
+    submitted, abandoned = staged.accept(hit, "AONE"), staged.accept(hit, "ATWO")
     with pytest.raises(RequestError):
-        house.accept(hit, "AONE")
-    house.submit(submitted)
+        staged.accept(hit, "AONE")
+    staged.submit(submitted)
     with pytest.raises(RequestError):
-        house.submit(submitted)
+        staged.submit(submitted)
     market.pass_time(601)
     assert abandoned.status == "Abandoned"
     with pytest.raises(RequestError):
-        house.submit(abandoned)
+        staged.submit(abandoned)
     market.pass_time(600)
     assert (submitted.status, market.spent) == ("Approved", Decimal("1.20"))
     market.pass_time(86400)
     assert (market.held, market.available) == (Decimal("0"), Decimal("9998.80"))
 
 
-def test_workers_can_accept_return_and_submit_on_the_pages(house):
-    standin, hit = house.standin, house.published(title="Split <some> money")
+def test_workers_can_accept_return_and_submit_on_the_pages(staged):
+    standin, hit = staged.standin, staged.published(title="Split <some> money")
     status, listed = page(f"{standin.url}/worker?worker=AWORKERONE")
     assert status == 200 and "Split &lt;some&gt; money" in listed
     status, preview = page(f"{standin.url}/worker/AWORKERONE/hit/{hit.hit_id}")
     assert "assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE" in preview and "workerId" not in preview
     status, work = page(f"{standin.url}/worker/AWORKERONE/hit/{hit.hit_id}/accept", "")
-    (assignment,) = house.market.assignments.values()
+    (assignment,) = staged.market.assignments.values()
     assert f"assignmentId={assignment.id}" in work and "workerId=AWORKERONE" in work and "turkSubmitTo=http" in work
     assert page(f"{standin.url}/worker/AOTHER/assignment/{assignment.id}")[0] == 404
     assert page(f"{standin.url}/mturk/externalSubmit", f"assignmentId={assignment.id}")[0] == 400

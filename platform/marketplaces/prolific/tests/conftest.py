@@ -53,11 +53,11 @@ def sign_in(desk: Any, account: Any) -> Any:
 
     from rights.members import give
 
-    def made(*, study: Any, account_part: Any) -> Any:
-        user = User.objects.create_user(f"{study}-{account_part}", is_staff=True)
+    def made(*, study: Any, account_role: Any) -> Any:
+        user = User.objects.create_user(f"{study}-{account_role}", is_staff=True)
         give(desk.study, user=user, role=study, by=None)
-        if account_part:
-            give(account, user=user, role=account_part, by=None)
+        if account_role:
+            give(account, user=user, role=account_role, by=None)
         client = Client()
         client.force_login(user)
         return client

@@ -11,7 +11,7 @@ from django.utils import timezone
 from marketplaces.prolific.client import BULK, Client
 from marketplaces.prolific.models import BonusOrder
 from marketplaces.prolific.paying import ProlificPayer, payer_of
-from marketplaces.prolific.tests.test_ledger import KINDS, NOBODY_KNOWS, pay_all
+from marketplaces.prolific.tests.test_ledger import KINDS, UNCLEAR_FAILURES, pay_all
 from payouts import books, deciding, paying
 from payouts.models import LedgerRow, Transfer
 
@@ -79,8 +79,10 @@ def test_groups_do_not_exceed_the_request_limit():
         for n in range(2 * BULK + 20)
     ]
     others = [LedgerRow(pk=1000 + n, study="s", recruiter="mturk", reason="base", state="approved") for n in range(9)]
-    few = [LedgerRow(pk=2000 + n, study="t", recruiter="prolific", reason="base", state="sent") for n in range(4)]
-    sizes = [len(group) for group in paying._groups([*rows, *others, *few])]
+    smaller_limit = [
+        LedgerRow(pk=2000 + n, study="t", recruiter="prolific", reason="base", state="sent") for n in range(4)
+    ]
+    sizes = [len(group) for group in paying._groups([*rows, *others, *smaller_limit])]
     assert BULK <= 200 and sizes == [BULK, BULK, 10, 10] + [1] * 13
 
 
@@ -91,7 +93,7 @@ def test_lost_answer_pays_nobody_twice(desk, workers, step, kind):
     pay_all(desk)
     market = desk.standin.market
     assert max(payments(desk).values()) == 1 and books.check() == []
-    if (step, kind) in NOBODY_KNOWS:
+    if (step, kind) in UNCLEAR_FAILURES:
         assert states(desk) == {"confirmed": 3, "unclear": 3} and {what for _w, what, _c in market.paid} == {"reward"}
     else:
         assert payments(desk) == once_each(workers) and set(states(desk)) == {"confirmed"}
@@ -106,13 +108,13 @@ class Killed(BaseException):
 def test_killed_process_pays_nobody_twice(desk, workers, monkeypatch, method, when):
     real = getattr(Client, method)
 
-    def dying(self, *args, **named):
+    def killed_pay(self, *args, **named):
         monkeypatch.setattr(Client, method, real)
         if when == "after":
             real(self, *args, **named)
         raise Killed
 
-    monkeypatch.setattr(Client, method, dying)
+    monkeypatch.setattr(Client, method, killed_pay)
     approve_due(desk)
     for _round in range(14):
         try:

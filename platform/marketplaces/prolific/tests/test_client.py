@@ -52,7 +52,7 @@ def _pieces(how: str) -> Iterator[bytes]:
 
 
 @pytest.fixture
-def odd() -> Iterator[Client]:
+def odd_server() -> Iterator[Client]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Odd)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
@@ -62,17 +62,17 @@ def odd() -> Iterator[Client]:
 
 
 @pytest.mark.parametrize("how", ["redirect", "huge", "slow", "deep", "list"])
-def test_malformed_answer_raises_marketplace_error(odd, monkeypatch, how):
+def test_malformed_answer_raises_marketplace_error(odd_server, monkeypatch, how):
     monkeypatch.setattr(client, "MAX_BYTES", 20_000 if how == "huge" else client.MAX_BYTES)
     monkeypatch.setattr(client, "MAX_SECONDS", 0.3 if how == "slow" else client.MAX_SECONDS)
     with pytest.raises(Unclear):
-        odd._object("GET", f"/{how}")
+        odd_server._object("GET", f"/{how}")
 
 
-def test_throttled_request_has_no_effect(odd):
+def test_throttled_request_has_no_effect(odd_server):
     with pytest.raises(NotSent):
-        odd._object("GET", "/throttled")
+        odd_server._object("GET", "/throttled")
 
 
-def test_whole_response_is_read(odd):
-    assert odd._object("GET", "/fine") == {}
+def test_whole_response_is_read(odd_server):
+    assert odd_server._object("GET", "/fine") == {}

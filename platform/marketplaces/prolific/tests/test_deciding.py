@@ -25,7 +25,7 @@ DECIDING = r"POST /api/v1/submissions/\w+/transition/"
 ASKING = "request-return"
 
 
-def ask(desk) -> None:
+def sync_now(desk) -> None:
     """Sync the study, as the sweep does."""
     Recruitment.objects.update(next_at=timezone.now())
     syncing.sync(Recruitment.objects.select_related("account", "study").get())
@@ -38,7 +38,7 @@ def done(desk):
     worker = desk.worker()
     worker.finish()
     worker.submit("NOCODE")
-    ask(desk)
+    sync_now(desk)
     return worker
 
 
@@ -46,14 +46,14 @@ def states(worker) -> set[str]:
     return set(worker.person.ledger.values_list("state", flat=True))
 
 
-def there(desk, worker):
+def status_there(desk, worker):
     return desk.standin.market.submissions[worker.submission.id]
 
 
 def test_rejection_writes_off_pay_and_records_the_reason(desk, done):
     assert set(deciding.reviewable(desk.publication)) == {done.person.pk}
     deciding.reject(desk.publication, done.person, **REASON)
-    assert there(desk, done).status == "REJECTED" and states(done) == {"written_off"}
+    assert status_there(desk, done).status == "REJECTED" and states(done) == {"written_off"}
     for row in done.person.ledger.all():
         assert row.postings.order_by("-number").first().why.startswith("Rejected on Prolific. Every answer was typed")
     page = Client().get(done.person.get_absolute_url())
@@ -78,7 +78,7 @@ def test_participant_with_approved_pay_is_not_rejected(desk, done, state):
 def test_rejection_with_lost_answer_is_found_on_prolific(desk, done, kind):
     desk.standin.misbehave(kind, DECIDING)
     deciding.reject(desk.publication, done.person, **REASON)
-    assert there(desk, done).status == "REJECTED" and states(done) == {"written_off"}
+    assert status_there(desk, done).status == "REJECTED" and states(done) == {"written_off"}
 
 
 @pytest.mark.parametrize("kind", ["drop", "error", "throttle", "nonsense"])
@@ -86,23 +86,23 @@ def test_refused_rejection_writes_nothing_off(desk, done, kind):
     desk.standin.misbehave(kind, DECIDING)
     with pytest.raises(MarketplaceError):
         deciding.reject(desk.publication, done.person, **REASON)
-    assert there(desk, done).status == "AWAITING REVIEW" and states(done) == {"due"}
+    assert status_there(desk, done).status == "AWAITING REVIEW" and states(done) == {"due"}
 
 
 def test_rejection_on_prolific_itself_updates_the_ledger(desk, done):
-    there(desk, done).status = "REJECTED"
-    ask(desk)
+    status_there(desk, done).status = "REJECTED"
+    sync_now(desk)
     assert states(done) == {"written_off"}
     row = done.person.ledger.get(reason="bonus")
     ledger.put_back(study=desk.study.slug, rows=[row.pk], who=None, reason="Paid otherwise.")
-    ask(desk)
+    sync_now(desk)
     assert states(done) == {"due", "written_off"}, "only news count"
 
 
 def test_rejection_undone_on_prolific_is_paid_once(desk, done):
     deciding.reject(desk.publication, done.person, **REASON)
-    desk.standin.market._approve(there(desk, done))
-    ask(desk)
+    desk.standin.market._approve(status_there(desk, done))
+    sync_now(desk)
     assert states(done) == {"due"}
     assert {row.state for row in pay_all(desk).values()} == {"confirmed"}
     assert paid(desk) == {"reward": 1, "bonus": 1} and not books.check(desk.study.slug)
@@ -112,8 +112,8 @@ def test_other_write_offs_are_not_changed(desk, done):
     rows = list(done.person.ledger.values_list("pk", flat=True))
     ledger.write_off(study=desk.study.slug, rows=rows, who=None, reason="They asked for it.")
     deciding.reject(desk.publication, done.person, **REASON)
-    desk.standin.market._approve(there(desk, done))
-    ask(desk)
+    desk.standin.market._approve(status_there(desk, done))
+    sync_now(desk)
     assert states(done) == {"written_off"}
 
 
@@ -122,15 +122,15 @@ def test_return_is_requested_once_with_reasons(desk, done):
     deciding.ask_return(desk.publication, done.person, reasons=["You did not finish.", "<b>Sorry</b>"])
     (told,) = [call for call in desk.standin.calls if call.path.endswith("/request-return/")]
     assert told.body == {"request_return_reasons": ["You did not finish.", "<b>Sorry</b>"]}
-    assert there(desk, done).return_requested and there(desk, done).status == "AWAITING REVIEW"
-    ask(desk)
+    assert status_there(desk, done).return_requested and status_there(desk, done).status == "AWAITING REVIEW"
+    sync_now(desk)
     assert not deciding.without_return_request(desk.publication)
     with pytest.raises(NotPossible, match="already"):
         deciding.ask_return(desk.publication, done.person, reasons=["Again."])
     (found,) = differences(desk.publication)
     assert "asked to return their submission" in found.advice
     desk.standin.market.give_back(done.submission.id)
-    ask(desk)
+    sync_now(desk)
     assert not deciding.reviewable(desk.publication)
 
 
@@ -143,5 +143,5 @@ def test_return_request_with_lost_answer_is_not_repeated(desk, done, kind):
     else:
         with pytest.raises(MarketplaceError):
             deciding.ask_return(desk.publication, done.person, reasons=["You did not finish."])
-    assert bool(there(desk, done).return_requested) is arrived
+    assert bool(status_there(desk, done).return_requested) is arrived
     assert desk.publication.submissions.get().return_asked is arrived

@@ -20,7 +20,7 @@ STEPS = {
     "paying": "POST /api/v1/bulk-bonus-payments/",
 }
 KINDS = ("drop", "drop_after", "error", "error_after", "nonsense", "throttle")
-NOBODY_KNOWS = {("paying", "drop"), ("paying", "error"), ("paying", "nonsense")}
+UNCLEAR_FAILURES = {("paying", "drop"), ("paying", "error"), ("paying", "nonsense")}
 """Cases in which the order was not accepted and the response does not say so: a person must check."""
 STILL_OPEN = ("approved", "sent")
 
@@ -52,7 +52,7 @@ def test_single_failure_only_delays_payment(desk, step, kind):
     worker.submit()
     desk.standin.misbehave(kind, STEPS[step])
     rows = pay_all(desk)
-    if (step, kind) in NOBODY_KNOWS:
+    if (step, kind) in UNCLEAR_FAILURES:
         assert (rows["base"].state, rows["bonus"].state) == ("confirmed", "unclear")
         assert paid(desk) == {"reward": 1}
         deciding.resolve(study=desk.study.slug, row=rows["bonus"].pk, paid=False, who=None, note="Looked at Prolific.")

@@ -36,26 +36,28 @@ def owner(sign_in) -> Client:
     return sign_in(study=Role.OWNER, account_part=Role.EDITOR)
 
 
-def said(response) -> str:
+def page_text(response) -> str:
     """Return the text of the page after a redirect."""
     return text_of(response)
 
 
 def test_study_is_offered_published_and_stopped(desk, owner):
     form = owner.get(at("of", desk.study.pk))
-    assert "Create draft" in said(form) and "1.00 USD" in said(form) and not desk.standin.market.studies
+    assert "Create draft" in page_text(form) and "1.00 USD" in page_text(form) and not desk.standin.market.studies
     made = owner.post(at("of", desk.study.pk), {**OFFER, "project": desk.standin.market.project}, follow=True)
-    assert "The draft is on Prolific" in said(made)
+    assert "The draft is on Prolific" in page_text(made)
     key = desk.publication.pk
     price = owner.get(at("publish", key))
-    assert "28.00 USD" in said(price) and "10000.00 USD" in said(price) and "nobody is paid" in said(price)
+    assert (
+        "28.00 USD" in page_text(price) and "10000.00 USD" in page_text(price) and "nobody is paid" in page_text(price)
+    )
     assert desk.publication.status == "UNPUBLISHED"
-    assert "can now see the study" in said(owner.post(at("publish", key), follow=True))
-    assert "More places" in said(owner.post(at("pause", key), follow=True))
-    assert "new participants can start again" in said(owner.post(at("resume", key), follow=True))
-    assert "The study now has 25 places" in said(owner.post(at("places", key), {"places": "25"}, follow=True))
-    assert "can only add places" in said(owner.post(at("places", key), {"places": "3"}, follow=True))
-    assert "Stopped: no new participants" in said(owner.post(at("stop", key), follow=True))
+    assert "can now see the study" in page_text(owner.post(at("publish", key), follow=True))
+    assert "More places" in page_text(owner.post(at("pause", key), follow=True))
+    assert "new participants can start again" in page_text(owner.post(at("resume", key), follow=True))
+    assert "The study now has 25 places" in page_text(owner.post(at("places", key), {"places": "25"}, follow=True))
+    assert "can only add places" in page_text(owner.post(at("places", key), {"places": "3"}, follow=True))
+    assert "Stopped: no new participants" in page_text(owner.post(at("stop", key), follow=True))
     actions = Record.objects.filter(of_kind="studies.study").order_by("pk").values_list("action", flat=True)
     expected = ["made", "launched", "paused", "resumed", "changed", "stopped"]
     assert [action for action in actions if action in expected] == expected
@@ -63,14 +65,14 @@ def test_study_is_offered_published_and_stopped(desk, owner):
 
 def test_reward_that_differs_from_base_pay_is_reported(desk, owner):
     page = at("change", desk.publish().pk)
-    assert "launched again" not in said(owner.get(page))
+    assert "launched again" not in page_text(owner.get(page))
     building.launch_with(desk.study, base="2.00")
-    assert "base pay of 2.00 USD, but Prolific pays" in said(owner.get(page))
+    assert "base pay of 2.00 USD, but Prolific pays" in page_text(owner.get(page))
 
 
 def test_invalid_form_is_reported_and_creates_nothing(desk, owner):
     page = owner.post(at("of", desk.study.pk), {**OFFER, "places": "0", "devices": []})
-    assert "greater than or equal to 1" in said(page) and "This field is required" in said(page)
+    assert "greater than or equal to 1" in page_text(page) and "This field is required" in page_text(page)
     assert not desk.standin.market.studies and not Publication.objects.exists()
 
 
@@ -85,7 +87,7 @@ def test_spending_requires_a_role_in_the_account(desk, sign_in):
         for action in ("publish", "resume", "places"):
             assert client.post(at(action, key), {"places": 30}).status_code == 403
     assert desk.publication.status == "UNPUBLISHED"
-    assert "Publish …" not in said(without.get(at("change", key)))
+    assert "Publish …" not in page_text(without.get(at("change", key)))
 
 
 def test_editors_can_neither_stop_nor_reject(desk, sign_in):
@@ -113,7 +115,7 @@ def test_error_of_an_action_is_shown_and_can_be_retried(desk, owner, kind):
     for name, typed in steps:
         desk.standin.misbehave(kind, ".", times=3)
         page = owner.post(at(name, key), typed, follow=True)
-        assert page.status_code == 200 and "Prolific" in said(page), name
+        assert page.status_code == 200 and "Prolific" in page_text(page), name
         desk.standin.behave()
         owner.post(at(name, key), typed)
     assert desk.publication.status == "ACTIVE" and desk.publication.places == 30
@@ -124,23 +126,23 @@ def test_error_of_an_action_is_shown_and_can_be_retried(desk, owner, kind):
 def test_lost_answer_leads_to_a_page_that_finds_the_draft(desk, owner):
     desk.standin.misbehave("drop_after", "POST /api/v1/studies/$")
     page = owner.post(at("of", desk.study.pk), {**OFFER, "project": desk.standin.market.project}, follow=True)
-    assert "closed the connection" in said(page) and "Find on Prolific" in said(page)
-    assert "Found: the draft is on Prolific" in said(owner.post(at("find", desk.publication.pk), follow=True))
+    assert "closed the connection" in page_text(page) and "Find on Prolific" in page_text(page)
+    assert "Found: the draft is on Prolific" in page_text(owner.post(at("find", desk.publication.pk), follow=True))
     assert len(desk.standin.market.studies) == 1
 
 
 def test_draft_deleted_on_prolific_can_be_created_again(desk, owner):
     key = desk.draft().pk
-    assert "still on Prolific" in said(owner.post(at("forget", key), follow=True))
+    assert "still on Prolific" in page_text(owner.post(at("forget", key), follow=True))
     desk.standin.market.studies.clear()
-    assert "You can create a new one" in said(owner.post(at("forget", key), follow=True))
+    assert "You can create a new one" in page_text(owner.post(at("forget", key), follow=True))
     assert not Publication.objects.exists()
 
 
 def test_missing_requirements_are_reported(desk, owner):
     Recruitment.objects.all().delete()
     page = owner.get(at("of", desk.study.pk))
-    assert "choose the Prolific account" in said(page) and "Create draft" not in said(page)
+    assert "choose the Prolific account" in page_text(page) and "Create draft" not in page_text(page)
 
 
 def test_rejection_requires_a_reason_and_confirmation(desk, owner):
@@ -153,16 +155,16 @@ def test_rejection_requires_a_reason_and_confirmation(desk, owner):
     syncing.sync(Recruitment.objects.get())
     key = desk.publication.pk
     page = owner.get(at("change", key))
-    assert "Submitted without the study" in said(page) and "Reject …" in said(page)
+    assert "Submitted without the study" in page_text(page) and "Reject …" in page_text(page)
     short = {"category": "NO_CODE", "message": "Too short.", "sure": "on"}
-    assert "at least 100" in said(owner.post(at("reject", key, person.pk), short))
+    assert "at least 100" in page_text(owner.post(at("reject", key, person.pk), short))
     long = {**short, "message": "The code word hidden in the instructions was not the one that was typed. " * 2}
     owner.post(at("reject", key, person.pk), {**long, "sure": ""})
     market = desk.standin.market
     assert market.submissions[worker.submission.id].status == "AWAITING REVIEW"
-    assert "Rejected: " in said(owner.post(at("reject", key, person.pk), long, follow=True))
+    assert "Rejected: " in page_text(owner.post(at("reject", key, person.pk), long, follow=True))
     assert market.submissions[worker.submission.id].status == "REJECTED"
-    assert "no submission that awaits review" in said(owner.post(at("reject", key, person.pk), long, follow=True))
+    assert "no submission that awaits review" in page_text(owner.post(at("reject", key, person.pk), long, follow=True))
     assert Record.objects.get(action="rejected").details["category"] == "NO_CODE"
 
 
@@ -173,18 +175,18 @@ def test_return_request_requires_a_reason(desk, owner):
     worker.submit("NOCODE")
     syncing.sync(Recruitment.objects.get())
     key = desk.publication.pk
-    assert "Ask to return …" in said(owner.get(at("change", key)))
+    assert "Ask to return …" in page_text(owner.get(at("change", key)))
     page = at("ask_return", key, person.pk)
-    assert "does not count against them" in said(owner.get(page))
+    assert "does not count against them" in page_text(owner.get(page))
     assert breadcrumb_urls(owner.get(page))[-1] == at("change", key)
-    assert "Choose a reason" in said(owner.post(page, {}))
+    assert "Choose a reason" in page_text(owner.post(page, {}))
     there = desk.standin.market.submissions[worker.submission.id]
     assert not there.return_requested and not Record.objects.filter(action="return_asked").exists()
     given = {"reasons": ["You did not finish the study."], "other": "<i>Thank you all the same.</i>"}
-    assert "to return their submission" in said(owner.post(page, given, follow=True))
+    assert "to return their submission" in page_text(owner.post(page, given, follow=True))
     assert there.return_reasons == ["You did not finish the study.", "<i>Thank you all the same.</i>"]
     assert Record.objects.get(action="return_asked").details["person"] == person.pseudonym
-    shown = said(owner.get(at("change", key)))
+    shown = page_text(owner.get(at("change", key)))
     assert "Ask to return …" not in shown and "asked to return their submission" in shown
 
 

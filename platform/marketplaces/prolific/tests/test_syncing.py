@@ -33,7 +33,7 @@ def ask(desk) -> Recruitment:
     return recruitment
 
 
-def said(desk) -> dict[str, str]:
+def descriptions(desk) -> dict[str, str]:
     """Return the discrepancies by the participant they concern."""
     return {one.who: one.what for one in differences(desk.publication)}
 
@@ -63,7 +63,7 @@ def test_timed_out_participants_end_unless_they_are_playing(desk):
     Enrolment.objects.filter(pk=gone.person.pk).update(last_seen_at=timezone.now() - timedelta(minutes=5))
     ask(desk)
     assert gone.person.state == State.TIMED_OUT and not playing.person.ended
-    assert said(desk) == {playing.person.pseudonym: "Timed out on Prolific, but is still playing here."}
+    assert descriptions(desk) == {playing.person.pseudonym: "Timed out on Prolific, but is still playing here."}
 
 
 def test_repeated_sync_changes_nothing(desk):
@@ -138,7 +138,7 @@ def test_differences_are_listed_without_identifiers(desk):
         building.Arrival("prolific", worker=foreign.participant, proof=f"{new_id()}/{foreign.participant}"),
     )
     ask(desk)
-    found = said(desk)
+    found = descriptions(desk)
     assert found.pop(early.person.pseudonym) == "Submitted on Prolific, but has not finished here."
     assert found.pop(failed.pseudonym) == "Submitted with the completion code, but did not finish here."
     assert found.pop(slow.person.pseudonym) == "Finished here, but has not submitted on Prolific."

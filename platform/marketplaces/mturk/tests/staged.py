@@ -52,7 +52,7 @@ def task_request(**fields: Any) -> TaskRequest:
 
 
 @dataclass
-class House:
+class StagedStudy:
     """A launched study, its account, and the stand-in."""
 
     standin: StandIn
@@ -98,7 +98,7 @@ class House:
         """Return our response to a visitor who follows this link."""
         return Client().get(f"/join/{self.study.slug}?{urlencode(link)}")
 
-    def come(self, assignment: market.Assignment) -> Enrolment:
+    def arrive(self, assignment: market.Assignment) -> Enrolment:
         """Let an assignment's worker arrive here, and return their enrolment."""
         answer = self.follow(self.link(assignment))
         assert answer.status_code == 302, answer.content.decode()
@@ -117,16 +117,16 @@ class House:
         """Submit the form on the last page to the stand-in, as the worker's browser does."""
         self.market.submit(assignment, {"assignmentId": assignment.id, "completionCode": "X"})
 
-    def through(self, hit: Hit, worker: str) -> tuple[Enrolment, market.Assignment]:
+    def work_through(self, hit: Hit, worker: str) -> tuple[Enrolment, market.Assignment]:
         """Take a worker through every step, including the submission."""
         assignment = self.accept(hit, worker)
-        person = self.finish(self.come(assignment))
+        person = self.finish(self.arrive(assignment))
         self.submit(assignment)
         return person, assignment
 
 
-def house_at(standin: StandIn, **fields: Any) -> House:
+def staged_at(standin: StandIn, **fields: Any) -> StagedStudy:
     """Return a study that pays one dollar plus an average bonus of one dollar, with its account and stand-in."""
     study = building.new_study(**{"entry": "mturk", "base": Decimal("1.00"), **fields})
     account = account_at(standin, title=f"rehearsal of {study.slug}")
-    return House(standin, study, account, Recruitment.objects.create(study=study, account=account))
+    return StagedStudy(standin, study, account, Recruitment.objects.create(study=study, account=account))
