@@ -31,7 +31,7 @@ def to_panel(enrolment: Enrolment) -> ReturnInstructions | None:
     return instructions_for(panel, outcome_of(enrolment.state, paid=paid), values)
 
 
-@returning.register_full
+@returning.register_over_quota
 def over_quota(enrolment: Enrolment) -> ReturnInstructions | None:
     """Return the button or code that reports to the panel that no place was left when this participant consented."""
     identity = Identity.objects.filter(enrolment=enrolment, recruiter=KIND).first()

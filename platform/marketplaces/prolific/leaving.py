@@ -29,7 +29,9 @@ def to_prolific(enrolment: Enrolment) -> ReturnInstructions | None:
     if publication is None or cell is None:
         return None
     if enrolment.state == State.RETURNED:
-        return ReturnInstructions(_("You have returned your submission on Prolific. You do not need to do anything else."))
+        return ReturnInstructions(
+            _("You have returned your submission on Prolific. You do not need to do anything else.")
+        )
     which = codes.code_of(enrolment.state, cell.pay())
     code = publication.codes[which]
     address = f"{publication.pages}/submissions/complete?cc={quote(code)}"

@@ -447,7 +447,8 @@ def test_the_last_page_shows_the_status_of_the_pay(standin: StandIn, boss: User)
     ]
     approve(boss, base)
     settle()
-    assert payment_status(person)[0] == "For taking part: This has been paid." and payment_status(person)[1].startswith("Bonus: Recorded.")
+    of_base, of_bonus = payment_status(person)
+    assert of_base == "For taking part: This has been paid." and of_bonus.startswith("Bonus: Recorded.")
     approve(boss, bonus)
     settle()
     assert payment_status(person) == ["This has been paid."]
