@@ -99,7 +99,7 @@ def _play(person: Enrolment, until: State) -> None:
             building.answer(person)
             people.show_step(enrolment_id=person.pk)
         else:
-            building.answer_quiz(person, rightly=until == State.COMPLETED)
+            building.answer_quiz(person, correctly=until == State.COMPLETED)
 
 
 def _let_enrolment_expire(person: Enrolment) -> None:

@@ -207,14 +207,14 @@ def test_connection_test_shows_the_balance_and_no_token(account, standin):
 
 
 @pytest.mark.parametrize(
-    "nonsense", [{"total_cost": 10**11}, {"total_cost": "free"}, {"id": "f" * 24}, {"id": "f" * 100}, {"status": 7}]
+    "malformed", [{"total_cost": 10**11}, {"total_cost": "free"}, {"id": "f" * 24}, {"id": "f" * 100}, {"status": 7}]
 )
-def test_malformed_study_data_changes_nothing(desk, raise_invalid_response):
+def test_malformed_study_data_changes_nothing(desk, malformed):
     publication = desk.publish()
     kept = Publication.objects.values().get()
     there = desk.standin.market.study(publication.prolific_id)
-    desk.standin.market.shown = lambda study: {**there, "total_cost": 2800, **raise_invalid_response}
-    if raise_invalid_response.get("total_cost") != "free":
+    desk.standin.market.shown = lambda study: {**there, "total_cost": 2800, **malformed}
+    if malformed.get("total_cost") != "free":
         with pytest.raises(Unclear):
             publishing.refresh(desk.publication)
     else:
