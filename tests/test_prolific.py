@@ -101,7 +101,7 @@ def play_in_browser(browser: Browser, standin: StandIn, *, phone: bool) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
     assert page.evaluate("document.scrollingElement.scrollWidth <= window.innerWidth")
     page.get_by_role("link", name="Back to Prolific").click()
-    expect(page.get_by_role("heading", name="Your submission was noted.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Your submission has been received.")).to_be_visible()
     context.close()
 
 

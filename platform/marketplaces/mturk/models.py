@@ -104,7 +104,7 @@ class Assignment(models.Model):
 
 
 class Qualification(models.Model):
-    """Our own qualification: held by workers who began a game of one kind within a number of hours."""
+    """A qualification of our own, held by workers who began to play a game within the last `hours` hours."""
 
     account = models.ForeignKey(Account, models.CASCADE, related_name="qualifications")
     game = models.CharField(max_length=40)

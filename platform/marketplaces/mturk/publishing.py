@@ -1,4 +1,4 @@
-"""Tasks made from a study: calculate their cost, publish each once, extend their offer, or take them off the list.
+"""Tasks created from a study: calculate their cost, publish each once, extend their offer, or take them off the list.
 
 Each action is recorded here before the request to mTurk. If the answer is lost, `find_ordered` later finds out whether
 the task exists, and repeating the same order returns the same task.

@@ -1,7 +1,7 @@
 """Our own qualification: mTurk uses it to hide a task from workers who recently began to play the same game.
 
-Its value is the time at which the game began, in minutes since 1970. A worker receives it on beginning a game and loses
-it when the rest period is over. In between, the entry check (`studies.participations`) refuses them anyway.
+Its value is the time at which the game began, in minutes since 1970. Workers receive it when they begin to play and
+lose it when the rest period is over. In between, the entry check (`studies.participations`) refuses them anyway.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from recruiters.models import Identity
 
 
 def qualification_of(account: Account, game: str, hours: int, requester: Requester) -> Qualification:
-    """Return the qualification for this game and number of hours; create it at mTurk if it does not exist.
+    """Return the qualification for this game and number of hours; create it on mTurk if it does not exist.
 
     Raises:
         MarketplaceError

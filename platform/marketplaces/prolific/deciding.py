@@ -173,7 +173,7 @@ def ask_return(
 
 
 def _awaiting_review(publication: Publication, person: Enrolment) -> tuple[Client, str, dict[str, Any]]:
-    """Return the client, the submission's Prolific ID, and what Prolific says about it, if it awaits review."""
+    """Return the client, the submission's Prolific ID and Prolific's data on it, if it awaits review."""
     rejecting.refuse_while_paid(person)
     return _with_status(
         publication,

@@ -87,7 +87,7 @@ class TestPublishing:
         assert form["minutes"].value() == 120
         assert form["assignments"].value() == 100_000
         assert "The reward is $1.00" in text_of(page)
-        assert not staged.standin.calls, "looking asks nobody anything"
+        assert not staged.standin.calls, "viewing sends no request"
 
     def test_prefilled_number_excludes_places_already_offered(self, staged, owner):
         staged.published(assignments=9)
@@ -235,7 +235,7 @@ class TestOneTask:
         building.launch_with(staged.study, base=Decimal("2.00"))
         assert "The study was launched again with a base pay of $2.00" in text_of(owner.get(desk(staged)))
         owner.post(f"/admin/mturk/hit/{hit.pk}/expire/")
-        assert "launched again" not in text_of(owner.get(desk(staged))), "nobody comes from it any more"
+        assert "launched again" not in text_of(owner.get(desk(staged))), "no more workers arrive through it"
 
     def test_assignments_are_added(self, staged, owner, hit):
         page = f"/admin/mturk/hit/{hit.pk}/extend/"
@@ -377,7 +377,7 @@ class TestDeciding:
         assert next(iter(staged.market.assignments.values())).status == "Submitted"
         assert not Record.objects.filter(action="rejected").exists()
 
-    @pytest.mark.parametrize("unclear", [False, True], ids=["approved", "nobody knows whether it was paid"])
+    @pytest.mark.parametrize("unclear", [False, True], ids=["approved", "unclear"])
     def test_worker_with_approved_pay_is_not_rejected(self, staged, owner, submitted, unclear):
         from payouts.deciding import approve
 

@@ -107,7 +107,9 @@ class TestAssignments:
         rows = list(person.ledger.values_list("pk", flat=True))
         deciding.put_back(study=staged.study.slug, rows=rows[:1], who=None, reason="Paid otherwise.")
         sync(staged)
-        assert set(person.ledger.values_list("state", flat=True)) == {"due", "written_off"}, "only news count"
+        assert set(person.ledger.values_list("state", flat=True)) == {"due", "written_off"}, (
+            "unchanged assignments are not recorded again"
+        )
         staged.market.approve(assignment, "Sorry.", override=True)
         sync(staged)
         assert set(person.ledger.values_list("state", flat=True)) == {"due"}
@@ -198,7 +200,7 @@ class TestAbsentWorkers:
         assert state_of(person) == State.ARRIVED
         staged.market.leave(assignment)
         sync(staged)
-        assert state_of(person) == State.ARRIVED, "their page was heard from a moment ago"
+        assert state_of(person) == State.ARRIVED, "their page sent a signal a moment ago"
         silent(person, minutes=3)
         sync(staged)
         assert state_of(person) == State.RETURNED

@@ -12,17 +12,19 @@ contradicts itself, the stand-in behaves as follows:
 - A bonus can be paid on a submission that awaits review or was approved. It is paid when the order is
   accepted or, with `pays_late`, when `pay_what_is_owed` is called; each call of pay pays again.
 - A request that approves many is accepted at once; with `pays_late`, they are approved when `pay_what_is_owed` is
-  called. Submissions that no longer await review are ignored silently. One request may contain at most 200
+  called. Submissions that no longer await review are silently ignored. One request may contain at most 200
   submissions, and as many bonuses; the rows of lists have `bonus_payments`.
 - A code with the action REQUEST_RETURN leaves the submission awaiting review, with `return_requested` set.
-- A return can be requested for submissions that await review; the participant may then return the place, or not.
-- Webhook events are sent once, after a participant's page, and may get lost; their IDs are in `X-Event-ID`.
+- A return can be requested for submissions that await review. The participant can then return the submission or keep
+  it.
+- Webhook events are sent once, after the response to the participant's page, and may be lost; their IDs are in
+  `X-Event-ID`.
 - A workspace without the fixed screen-out payment (`pays_screen_outs=False`) refuses it as a validation error of
   `completion_codes`. Participants paid this way are SCREENED OUT, and their places are free again.
 - Dynamic payment (`pays_parts`): the researcher completes an active submission with a code that has the action
-  DYNAMIC_PAYMENT and 8 to 99 percent of the reward. It then is PARTIALLY APPROVED and keeps its place.
+  DYNAMIC_PAYMENT and 8 to 99 percent of the reward. It is then PARTIALLY APPROVED and keeps its place.
 - A Taskflow study gives each newcomer the address with the most places left.
-- Fees are a third of every reward and bonus, with a fifth of that as tax.
+- Fees are a third of every reward and bonus, and tax is a fifth of the fees.
 """
 
 from marketplaces.prolific.standin.market import Market

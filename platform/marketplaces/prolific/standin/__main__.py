@@ -63,7 +63,7 @@ def main() -> None:
         print(
             f"A stand-in for Prolific answers at {standin.address}.\n"
             f"In the admin, add an account (Marketplaces): Prolific, a rehearsal, this address; its token is {TOKEN}\n"
-            f"Workers find published studies at {standin.address}/\nPress Ctrl+C to stop.",
+            f"Participants find published studies at {standin.address}/\nPress Ctrl+C to stop.",
             flush=True,
         )
         over.wait()

@@ -209,7 +209,7 @@ class Market:
                 if one["action"] == "DYNAMIC_PAYMENT" and not self.pays_parts:
                     wrong["completion_codes"] = ["Dynamic payment is not available."]
                 if one["action"] == "FIXED_SCREEN_OUT_PAYMENT" and not self._pays_fixed(one, fields):
-                    wrong["completion_codes"] = ["A fixed screen-out payment is not available, or not in order."]
+                    wrong["completion_codes"] = ["A fixed screen-out payment is not available or not valid."]
         shares = fields.get("access_details") or []
         if shares and sum(one["total_allocation"] for one in shares) != fields.get("total_available_places"):
             wrong["access_details"] = ["The allocations must add up to the places."]
@@ -284,14 +284,14 @@ class Market:
     # ---- participants --------------------------------------------------------------------------------
 
     def start(self, study: str, participant: str) -> str:
-        """Take a place for a participant, unless they have one already; return the address they are sent to."""
+        """Take a place for a participant unless they already have one; return the address to which they are sent."""
         with self.lock:
             found = self.study(study)
             mine = [one for one in self.submissions.values() if (one.study, one.participant) == (study, participant)]
             going = next((one for one in mine if one.status in ("RESERVED", "ACTIVE")), None)
             if going is None:
                 if mine:
-                    raise Refusal(400, "Taken part already")
+                    raise Refusal(400, "Already taken part")
                 if found["status"] != "ACTIVE" or self._taken(study) >= found["total_available_places"]:
                     raise Refusal(400, "No place is free")
                 going = Submission(new_id(), study, participant)
@@ -378,7 +378,7 @@ class Market:
                 self.tell(found)
 
     def time_out(self, submission: str) -> None:
-        """End a submission that took too long, as Prolific does."""
+        """End a submission that has timed out, as Prolific does."""
         with self.lock:
             found = self.submission(submission)
             if found.status in ("RESERVED", "ACTIVE"):
@@ -410,7 +410,7 @@ class Market:
     def confirm(self, hook: str, order: Mapping[str, Any]) -> dict[str, Any]:
         found = self.hooks.get(hook)
         if found is None or order.get("secret") != found["secret"]:
-            raise Refusal(400, "Validation error", {"secret": ["Not the one of this subscription."]})
+            raise Refusal(400, "Validation error", {"secret": ["Not the secret of this subscription."]})
         found["is_enabled"] = True
         return found
 
@@ -500,7 +500,9 @@ class Market:
                 cents = int(Decimal(amount) * 100)
                 assert comma and cents > 0
             except (ArithmeticError, ValueError, AssertionError):
-                raise Refusal(400, "Validation error", {"csv_bonuses": ["Not a line of who and how much."]}) from None
+                raise Refusal(
+                    400, "Validation error", {"csv_bonuses": ["Each line needs a participant and an amount."]}
+                ) from None
             found = self.submissions.get(who) or self.of(study["id"], who)
             if found.study != study["id"] or found.status not in ("AWAITING REVIEW", "APPROVED"):
                 raise Refusal(400, "Not allowed", f"No bonus can be paid on a submission that is {found.status}.")

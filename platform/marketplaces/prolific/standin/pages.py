@@ -29,7 +29,7 @@ def studies(market: Market, worker: str) -> str:
         mine = [one for one in market.submissions.values() if (one.study, one.participant) == (study["id"], worker)]
         shown.append(_study(study, mine[-1] if mine else None))
     body = "".join(shown) or "<p>No study is published.</p>"
-    another = '<form method="post" action="/another-worker"><button>Become another worker</button></form>'
+    another = '<form method="post" action="/another-worker"><button>Become another participant</button></form>'
     return _frame(f"<h1>Studies</h1>{body}{another}")
 
 
@@ -40,12 +40,14 @@ def _study(study: dict, mine: Submission | None) -> str:
     if mine is None:
         offered = start.format("Start") if study["status"] == "ACTIVE" else "<p>No place is free.</p>"
         return f"<article>{head}{offered}</article>"
-    give_back = f'<form method="post" action="/submissions/{mine.id}/return"><button>Return my place</button></form>'
+    give_back = (
+        f'<form method="post" action="/submissions/{mine.id}/return"><button>Return my submission</button></form>'
+    )
     going = mine.status in ("RESERVED", "ACTIVE")
     may = (start.format("Open again") + " " + give_back) if going else ""
     if mine.status == "AWAITING REVIEW":
         why = escape(" ".join(mine.return_reasons))
-        asked = f"<p>You are asked to return your place. {why}</p>" if mine.return_requested else ""
+        asked = f"<p>You are asked to return your submission. {why}</p>" if mine.return_requested else ""
         may = asked + give_back
     return f"<article>{head}<p>Your submission: {escape(mine.status)}</p>{may}</article>"
 
@@ -54,7 +56,7 @@ def done(submission: Submission | None) -> str:
     """Return the page for a participant who came back with a code."""
     if submission is None:
         return refused("You have no place in a study.")
-    says = "Please return your place." if submission.return_requested else "Your submission was noted."
+    says = "Please return your submission." if submission.return_requested else "Your submission has been received."
     return _frame(f"<h1>{says}</h1><p>It is {escape(submission.status)} now.</p><p><a href='/'>Studies</a></p>")
 
 

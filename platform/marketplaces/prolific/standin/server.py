@@ -184,7 +184,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             body = json.loads(self.body) if self.body else {}
         except ValueError:
-            raise Refusal(400, "Parse error", "The body is no JSON.") from None
+            raise Refusal(400, "Parse error", "The body is not JSON.") from None
         self.standin.calls.append(Call(self.command, self.where, body))
         if self.headers.get("authorization") != f"Token {market.token}":
             raise Refusal(401, "Unauthorized", "Invalid token.")

@@ -96,7 +96,7 @@ def test_rejection_on_prolific_itself_updates_the_ledger(desk, done):
     row = done.person.ledger.get(reason="bonus")
     ledger.put_back(study=desk.study.slug, rows=[row.pk], who=None, reason="Paid otherwise.")
     sync_now(desk)
-    assert states(done) == {"due", "written_off"}, "only news count"
+    assert states(done) == {"due", "written_off"}, "unchanged submissions are not stored again"
 
 
 def test_rejection_undone_on_prolific_is_paid_once(desk, done):

@@ -47,7 +47,7 @@ def test_participant_starts_and_completes_a_study(standin, study):
         assert httpx.post(f"{standin.address}/submissions/{submission.id}/return").status_code == 404
         worker.post(f"/submissions/{submission.id}/return")
         assert submission.status == "RETURNED"
-        assert "Taken part" not in worker.get("/").text
+        assert "Already taken part" not in worker.get("/").text
         assert worker.post(f"/studies/{study}/start").status_code == 400
 
 
