@@ -50,9 +50,9 @@ def balances(study: str | None = None) -> dict[Key, dict[str, Decimal]]:
 def check(study: str | None = None, *, journals: bool = True) -> list[Discrepancy]:
     """Return every error in the books of one study or of all.
 
-    By study and currency: each account's balance equals the sum of the rows in its state, and all balances sum
-    to zero. By row: postings are numbered without gaps, each moves the full amount, and the last one leads to the
-        account of the row's state. The check by row takes longer; `journals=False` skips it.
+    By study and currency, each account's balance must equal the sum of the rows in its state, and all balances must sum
+    to zero. By row, postings must be numbered without gaps, each must move the full amount, and the last one must lead
+    to the account of the row's state. The check by row takes longer; `journals=False` skips it.
     """
     rows = LedgerRow.objects.order_by() if study is None else LedgerRow.objects.order_by().filter(study=study)
     return [*_wrong_sums(rows, balances(study)), *(_wrong_rows(rows) if journals else ())]
