@@ -57,8 +57,8 @@ class AccountForm(forms.ModelForm):
     @sensitive_variables()
     def typed(self) -> dict[str, str]:
         """Return the credentials entered in this form."""
-        given = {one.name: self.cleaned_data.get(f"{_CREDENTIAL}{one.name}", "") for one in self._credentials()}
-        return {name: value for name, value in given.items() if value}
+        entered = {one.name: self.cleaned_data.get(f"{_CREDENTIAL}{one.name}", "") for one in self._credentials()}
+        return {name: value for name, value in entered.items() if value}
 
     @sensitive_variables()
     def clean(self) -> dict[str, Any]:
@@ -72,8 +72,8 @@ class AccountForm(forms.ModelForm):
         place = cleaned.get("place")
         if kind and place and not rehearsal and place not in kinds.get(kind).addresses:
             self.add_error("place", _("This marketplace does not have this environment."))
-        moved = {"place", "address"} & set(self.changed_data)
-        if self.instance.pk and moved and self.instance.sealed_credentials:
+        changed_place = {"place", "address"} & set(self.changed_data)
+        if self.instance.pk and changed_place and self.instance.sealed_credentials:
             missing = {one.name for one in self._credentials()} - set(self.typed())
             for name in missing:
                 self.add_error(
@@ -142,8 +142,8 @@ class AccountAdmin(MembersPage):
         if not change:
             obj.created_by = request.user
         if typed := form.typed():
-            kept = {} if {"place", "address"} & set(form.changed_data) else credentials_of(obj) or {}
-            obj.keep_credentials({**kept, **typed})
+            stored_credentials = {} if {"place", "address"} & set(form.changed_data) else credentials_of(obj) or {}
+            obj.keep_credentials({**stored_credentials, **typed})
         super().save_model(request, obj, form, change)
 
     def response_add(self, request: HttpRequest, obj: Account, post_url_continue: str | None = None) -> HttpResponse:

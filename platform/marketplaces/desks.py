@@ -63,12 +63,12 @@ class Desk(Base):
         Args:
             context: with a "study", the page has breadcrumbs, where "desk" is the previous page.
         """
-        whole = {**self.admin_site.each_context(request), "opts": self.opts, "title": title, **context}
+        full_context = {**self.admin_site.each_context(request), "opts": self.opts, "title": title, **context}
         if "study" in context:
             desk = context.get("desk", request.path)
-            between = [(self.desk_title, desk)] if desk != request.path else []
-            whole |= trail(context["study"], *between, here=title)
-        return TemplateResponse(request, template, whole, headers={"Cache-Control": "no-store"})
+            study_crumbs = [(self.desk_title, desk)] if desk != request.path else []
+            full_context |= trail(context["study"], *study_crumbs, here=title)
+        return TemplateResponse(request, template, full_context, headers={"Cache-Control": "no-store"})
 
     def ask(
         self,

@@ -38,16 +38,16 @@ def write_off_rejected(person: Enrolment, *, kind: str, reason: str = "", who: A
         reason: the reason given to the participant; kept in the journal.
         who: the user who rejected the work; None if the marketplace reported it.
     """
-    words = Truncator(f"{_note_prefix(kind)} {without_identifiers(reason, person)}".strip()).chars(LONGEST)
+    note = Truncator(f"{_note_prefix(kind)} {without_identifiers(reason, person)}".strip()).chars(LONGEST)
     return sum(
-        deciding.write_off(study=row.study, rows=[row.pk], who=who, reason=words)
+        deciding.write_off(study=row.study, rows=[row.pk], who=who, reason=note)
         for row in LedgerRow.objects.filter(enrolment=person)
     )
 
 
-def without_identifiers(words: str, person: Enrolment | None) -> str:
+def without_identifiers(note: str, person: Enrolment | None) -> str:
     """Return a message to a participant for the records: without their identifiers, and shortened if it is long."""
-    return scrubbed(words, Identity.objects.filter(enrolment=person).first() if person is not None else None)
+    return scrubbed(note, Identity.objects.filter(enrolment=person).first() if person is not None else None)
 
 
 def make_due_again(person: Enrolment, *, kind: str, who: Any = None) -> int:
@@ -55,9 +55,9 @@ def make_due_again(person: Enrolment, *, kind: str, who: Any = None) -> int:
 
     Payments written off for another reason are not changed.
     """
-    words = _("The rejection on {marketplace} was undone.").format(marketplace=kinds.get(kind).title)
+    note = _("The rejection on {marketplace} was undone.").format(marketplace=kinds.get(kind).title)
     return sum(
-        deciding.put_back(study=row.study, rows=[row.pk], who=who, reason=words)
+        deciding.put_back(study=row.study, rows=[row.pk], who=who, reason=note)
         for row in _rows_written_off(person, kind)
     )
 

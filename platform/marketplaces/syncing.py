@@ -29,8 +29,8 @@ def sync_due() -> int:
 def sync(recruitment: Recruitment) -> bool:
     """Sync one study now; return False if another process is syncing it. Errors are stored for the researcher."""
     now = timezone.now()
-    mine = Recruitment.objects.filter(pk=recruitment.pk, next_at=recruitment.next_at)
-    if not mine.update(next_at=now + EVERY, asked_at=now):
+    unchanged = Recruitment.objects.filter(pk=recruitment.pk, next_at=recruitment.next_at)
+    if not unchanged.update(next_at=now + EVERY, asked_at=now):
         return False
     one = Recruitment.objects.filter(pk=recruitment.pk)
     try:

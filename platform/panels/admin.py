@@ -89,14 +89,14 @@ class PanelAdmin(PartAdmin):
     ]
 
     def get_urls(self) -> list[URLPattern]:
-        both = require_http_methods(["GET", "POST"])
+        get_or_post = require_http_methods(["GET", "POST"])
         pages = {
             "of": ("of/<int:study_id>/", require_GET(self.of_study)),
             "lists": ("of/<int:study_id>/lists/", require_GET(self.lists)),
             "make": ("of/<int:study_id>/lists/make/", require_POST(self.create)),
             "download": ("of/<int:study_id>/lists/<int:number>.csv", require_POST(self.download)),
-            "paid": ("of/<int:study_id>/lists/<int:number>/paid/", both(self.paid)),
-            "take_back": ("of/<int:study_id>/lists/<int:number>/take-back/", both(self.take_back)),
+            "paid": ("of/<int:study_id>/lists/<int:number>/paid/", get_or_post(self.paid)),
+            "take_back": ("of/<int:study_id>/lists/<int:number>/take-back/", get_or_post(self.take_back)),
         }
         own = [
             path(route, self.admin_site.admin_view(view), name=f"panels_panel_{name}")
@@ -145,10 +145,10 @@ class PanelAdmin(PartAdmin):
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         preset = self._new_preset(request) or presets.every()[-1]
-        told = asdict(preset)
+        initial = asdict(preset)
         known = ("title", "person", "task", "session", "sites", "pays", "columns", "lasting")
         leads = {f"to_{outcome}": preset.leads.get(outcome, "") for outcome in Outcome}
-        return {**{name: told[name] for name in known}, **leads, "check_by": preset.check, "preset": preset.key}
+        return {**{name: initial[name] for name in known}, **leads, "check_by": preset.check, "preset": preset.key}
 
     def get_readonly_fields(self, request: HttpRequest, obj: Panel | None = None) -> list[str]:
         """Make the fields that identify a participant read-only once someone has arrived."""
@@ -189,10 +189,10 @@ class PanelAdmin(PartAdmin):
     def lists(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Show the study's payment lists, and the payments waiting for one."""
         study, panel = self._panel_of(request, study_id)
-        made = [(one, lists.status_of(one)) for one in PaymentList.objects.filter(study=study)]
+        payment_list = [(one, lists.status_of(one)) for one in PaymentList.objects.filter(study=study)]
         context = {
             "waiting": lists.waiting(study).count(),
-            "made": made,
+            "made": payment_list,
             "panel": panel,
             "may_pay": parts.may(request.user, study, role=Role.OWNER),
             "pay": reverse("paydesk:page", args=[study.pk]),
@@ -203,22 +203,22 @@ class PanelAdmin(PartAdmin):
         """Create a list of all approved payments."""
         study, _panel = self._panel_of(request, study_id, role=Role.OWNER)
         try:
-            made = lists.create(study, who=request.user)
+            payment_list = lists.create(study, who=request.user)
         except NotDone as reason:
             self.message_user(request, str(reason), messages.ERROR)
             return _lists_of(study)
-        self._note(request, study, _("Created payment list {number}.").format(number=made.number), made)
+        self._note(request, study, _("Created payment list {number}.").format(number=payment_list.number), payment_list)
         self.message_user(
-            request, _("List {number} is ready for download.").format(number=made.number), messages.SUCCESS
+            request, _("List {number} is ready for download.").format(number=payment_list.number), messages.SUCCESS
         )
         return _lists_of(study)
 
     def download(self, request: HttpRequest, study_id: int, number: int) -> HttpResponse:
         """Download a list's open payments in the panel's format, with the panel's participant IDs."""
         study, panel = self._panel_of(request, study_id, role=Role.OWNER)
-        made = _list(study, number)
-        self._note(request, study, _("Downloaded payment list {number}.").format(number=number), made)
-        response = StreamingHttpResponse(lists.as_csv(made, panel), content_type="text/csv; charset=utf-8")
+        payment_list = _list(study, number)
+        self._note(request, study, _("Downloaded payment list {number}.").format(number=number), payment_list)
+        response = StreamingHttpResponse(lists.as_csv(payment_list, panel), content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = f'attachment; filename="{study.slug}-list-{number}.csv"'
         response["Cache-Control"] = "no-store"
         return response
@@ -226,23 +226,23 @@ class PanelAdmin(PartAdmin):
     def paid(self, request: HttpRequest, study_id: int, number: int) -> HttpResponse:
         """Compare a list with the panel's record of payments."""
         study, panel = self._panel_of(request, study_id, role=Role.OWNER)
-        made = _list(study, number)
+        payment_list = _list(study, number)
         form = PaymentReportForm(request.POST or None, request.FILES or None)
         found, problems = None, []
         if request.method == "POST" and form.is_valid():
             try:
                 lines = lists.read(form.cleaned_data["paid"].read(LARGEST + 1), panel)
                 rest = form.cleaned_data["rest_failed"]
-                found = lists.reconcile(made, panel, lines, who=request.user, rest_failed=rest)
+                found = lists.reconcile(payment_list, panel, lines, who=request.user, rest_failed=rest)
             except BadFile as bad:
                 problems = bad.problems
             else:
                 says = ngettext("One payment is confirmed.", "{number} payments are confirmed.", found.confirmed)
-                self._note(request, study, f"Compared payment list {number} with what was paid.", made)
+                self._note(request, study, f"Compared payment list {number} with what was paid.", payment_list)
                 self.message_user(request, says.format(number=found.confirmed), messages.SUCCESS)
         context = {
-            "form": form, "made": made, "found": found, "panel": panel, "problems": problems[:_SHOWN],
-            "remarks": found.remarks[:_SHOWN] if found else [], "status": lists.status_of(made),
+            "form": form, "made": payment_list, "found": found, "panel": panel, "problems": problems[:_SHOWN],
+            "remarks": found.remarks[:_SHOWN] if found else [], "status": lists.status_of(payment_list),
             "columns": (panel.column_of("person"), panel.column_of("amount")), "more": len(problems) > _SHOWN,
         }  # fmt: skip
         title = _("Payments made for list {number}").format(number=number)
@@ -251,19 +251,19 @@ class PanelAdmin(PartAdmin):
     def take_back(self, request: HttpRequest, study_id: int, number: int) -> HttpResponse:
         """Record that the open payments of a list were never made."""
         study, _panel = self._panel_of(request, study_id, role=Role.OWNER)
-        made = _list(study, number)
+        payment_list = _list(study, number)
         form = WithdrawListForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
             try:
-                taken = lists.take_back(made, who=request.user, why=form.cleaned_data["why"])
+                taken = lists.take_back(payment_list, who=request.user, why=form.cleaned_data["why"])
             except NotDone as reason:
                 self.message_user(request, str(reason), messages.ERROR)
             else:
-                self._note(request, study, f"Took payment list {number} back.", made)
+                self._note(request, study, f"Took payment list {number} back.", payment_list)
                 says = ngettext("One payment can be approved again.", "{taken} payments can be approved again.", taken)
                 self.message_user(request, says.format(taken=taken), messages.SUCCESS)
             return _lists_of(study)
-        context = {"form": form, "made": made, "status": lists.status_of(made)}
+        context = {"form": form, "made": payment_list, "status": lists.status_of(payment_list)}
         title = _("Withdraw list {number}").format(number=number)
         return self._page(request, study, "take_back", title, context)
 
@@ -280,26 +280,28 @@ class PanelAdmin(PartAdmin):
             raise Http404
         return study, panel
 
-    def _note(self, request: HttpRequest, study: Study, says: str, made: PaymentList) -> None:
-        details = {"list": made.number, "payments": made.rows.count()}
+    def _note(self, request: HttpRequest, study: Study, says: str, payment_list: PaymentList) -> None:
+        details = {"list": payment_list.number, "payments": payment_list.rows.count()}
         self.record_action(request, study, Action.PAY_LISTED, says, details)
 
     def _page(
         self, request: HttpRequest, study: Study, name: str, title: str, context: dict[str, Any], *, status: int = 200
     ) -> HttpResponse:
-        between = (
+        study_crumbs = (
             [] if name == "lists" else [(_("Payment lists"), reverse("admin:panels_panel_lists", args=[study.pk]))]
         )
-        whole = {
+        full_context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
             "title": title,
             "study": study,
-            **trail(study, *between, here=title),
+            **trail(study, *study_crumbs, here=title),
             **context,
         }
         headers = {"Cache-Control": "no-store"}
-        return TemplateResponse(request, f"admin/panels/panel/{name}.html", whole, status=status, headers=headers)
+        return TemplateResponse(
+            request, f"admin/panels/panel/{name}.html", full_context, status=status, headers=headers
+        )
 
 
 def _list(study: Study, number: int) -> PaymentList:

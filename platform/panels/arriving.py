@@ -79,27 +79,29 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
 
 def _proof(found: Mapping[str, str]) -> str:
     """Return what identifies this visit's link, hashed if it is too long to be stored."""
-    whole = "/".join(found[name] for name in ("session", "task", "person"))
-    return whole if len(whole) <= 160 else hashlib.sha256(whole.encode()).hexdigest()
+    joined = "/".join(found[name] for name in ("session", "task", "person"))
+    return joined if len(joined) <= 160 else hashlib.sha256(joined.encode()).hexdigest()
 
 
 def _value(names: str, link: Link, fields: Mapping[str, str]) -> str:
     """Return the link's value for the person, task or session; "" if the panel names no field for it."""
-    asked = names_in(names)
-    if not asked:
+    field_names = names_in(names)
+    if not field_names:
         return ""
-    _refuse_repeated(asked, link)
-    said = {value for name in asked if (value := fields.get(name, "").strip())}
-    if not said:
-        raise IncompleteLink(_("The link does not contain “{name}”. {back}").format(name=asked[0], back=_ASK_FOR_LINK))
-    if len(said) > 1:
-        raise RepeatedParameter(
-            _("The link has two different values for “{name}”. {back}").format(name=asked[0], back=_ASK_FOR_LINK)
+    _refuse_repeated(field_names, link)
+    values = {value for name in field_names if (value := fields.get(name, "").strip())}
+    if not values:
+        raise IncompleteLink(
+            _("The link does not contain “{name}”. {back}").format(name=field_names[0], back=_ASK_FOR_LINK)
         )
-    (value,) = said
+    if len(values) > 1:
+        raise RepeatedParameter(
+            _("The link has two different values for “{name}”. {back}").format(name=field_names[0], back=_ASK_FOR_LINK)
+        )
+    (value,) = values
     if not _ID.fullmatch(value):
         says = _("The value of “{name}” in the link is not a valid ID. The panel may not have filled it in. {back}")
-        raise IncompleteLink(says.format(name=asked[0], back=_ASK_FOR_LINK))
+        raise IncompleteLink(says.format(name=field_names[0], back=_ASK_FOR_LINK))
     return value
 
 

@@ -91,13 +91,13 @@ def refuse_foreign_site(address: str, sites: str) -> None:
     Raises:
         NotAllowed
     """
-    own = [_origin(site) for site in sites.split()]
+    own_origins = [_origin(site) for site in sites.split()]
     if len(address) > LONGEST_ADDRESS or _INVALID_ADDRESS.search(address):
         raise NotAllowed(_("Participants cannot be sent to this address."))
     origin = _origin(address)
     if origin is None:
         raise NotAllowed(_("An address must begin with https:// and a site, without a user name or password."))
-    if origin not in own:
+    if origin not in own_origins:
         shown = f"{origin[0]}://{origin[1]}"
         raise NotAllowed(
             _("Participants are sent only to the panel's own sites, and {site} is not one of them.").format(site=shown)

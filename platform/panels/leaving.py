@@ -52,12 +52,12 @@ def instructions_for(panel: Panel, outcome: Outcome, values: Mapping[str, str]) 
     except NotAllowed:
         log.error("panel of study %s: %s does not lead to one of its sites", panel.study_id, outcome)
         return None
-    words = {
+    texts = {
         Outcome.COMPLETED: _("Return with this button so that your work is recorded."),
         Outcome.OVER_QUOTA: _("Please return with this button. It tells the panel that no place was left."),
     }.get(outcome, _("Please return with this button. It tells the panel how the study ended for you."))
     label = _("Back to {panel}").format(panel=panel.title)
     if not leads.startswith(POST):
-        return ReturnInstructions(words, address, label)
+        return ReturnInstructions(texts, address, label)
     where, _mark, query = address.partition("?")
-    return ReturnInstructions(words, where, label, form_fields=dict(parse_qsl(query)))
+    return ReturnInstructions(texts, where, label, form_fields=dict(parse_qsl(query)))

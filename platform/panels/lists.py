@@ -228,13 +228,13 @@ def reconcile(
         for row in _locked_open_rows(payment_list):
             still[row.enrolment_id].append(row)
         for person, own_enrolments in people.items():
-            own = named.pop(person, [])
+            own_lines = named.pop(person, [])
             rows = [row for one in own_enrolments for row in still.get(one.pk, [])]
             pseudonym = own_enrolments[-1].pseudonym
             if not rows:
-                found.known += len(own)
+                found.known += len(own_lines)
                 continue
-            _settle(payment_list, rows, own, pseudonym, found, who=who, rest_failed=rest_failed)
+            _settle(payment_list, rows, own_lines, pseudonym, found, who=who, rest_failed=rest_failed)
         _report_strangers(panel, named, found)
     return found
 
@@ -259,7 +259,7 @@ def _settle(
     rest_failed: bool,
 ) -> None:
     owed = _sum(rows)
-    said = sum((line.amount for line in lines), _ZERO)
+    paid_total = sum((line.amount for line in lines), _ZERO)
     at = lines[0].number if lines else 0
     number = payment_list.number
     if not lines:
@@ -267,10 +267,10 @@ def _settle(
         if rest_failed:
             found.failed += len(rows)
             _post(rows, State.FAILED, who, _("Not in the payments uploaded for list {number}.").format(number=number))
-    elif len(lines) == 1 and said == owed:
+    elif len(lines) == 1 and paid_total == owed:
         found.confirmed += len(rows)
         _post(rows, State.CONFIRMED, who, _("paid through list {number}").format(number=number))
-    elif said == 0:
+    elif paid_total == 0:
         found.failed += len(rows)
         why = _("The upload for list {number} says that nothing was paid.").format(number=number)
         _post(rows, State.FAILED, who, why)
@@ -283,7 +283,7 @@ def _settle(
             )
         else:
             why = _("The upload for list {number} says {said}, but {owed} is due.")
-        why = why.format(number=number, times=len(lines), said=said, owed=owed)
+        why = why.format(number=number, times=len(lines), said=paid_total, owed=owed)
         _post(rows, State.UNCLEAR, who, why)
         found.remarks.append(Problem(at, f"{pseudonym}: {why}"))
 

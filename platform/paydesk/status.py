@@ -201,9 +201,9 @@ def last_balances(study: Study) -> list[Balance]:
     """Return the cached balances, without asking the recruiters."""
     found = []
     for kind, how in methods_of(study):
-        kept: Any = cache.get(_key(study, kind)) if how == "recruiter" else None
-        if kept is not None:
-            found.append(Balance(recruiter_title(kind), amount=Decimal(kept[0]), currency=kept[1], at=kept[2]))
+        cached: Any = cache.get(_key(study, kind)) if how == "recruiter" else None
+        if cached is not None:
+            found.append(Balance(recruiter_title(kind), amount=Decimal(cached[0]), currency=cached[1], at=cached[2]))
     return found
 
 

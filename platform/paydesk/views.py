@@ -69,8 +69,8 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the sums and the rows of one state, without requests to recruiters and without changes."""
     counts = status.counts_of(study)
     there = [state for state in URGENT if counts.get(state)]
-    asked = request.GET.get("state", "")
-    state = asked if asked in State.values else (there[0] if there else State.DUE)
+    requested_state = request.GET.get("state", "")
+    state = requested_state if requested_state in State.values else (there[0] if there else State.DUE)
     rows = status.rows_of(study).filter(state=state).select_related("enrolment").order_by("created_at", "pk")
     part = Paginator(rows, status.ROWS_SHOWN).get_page(request.GET.get("page"))
     listed = status.shown(part.object_list)
@@ -244,23 +244,23 @@ def resolve(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
     """Record whether an unclear payment was made, after a user checked with the recruiter."""
     found = get_object_or_404(status.rows_of(study), uid=uid)
     there = HttpResponseRedirect(reverse("paydesk:row", args=[study.pk, uid]))
-    said = request.POST.get("paid", "")
-    if said not in ("yes", "no") or request.POST.get("sure") != "on":
+    answer = request.POST.get("paid", "")
+    if answer not in ("yes", "no") or request.POST.get("sure") != "on":
         messages.error(request, _("Nothing was changed. Choose whether it was paid, and confirm that you checked."))
         return there
     note = _note(request)
     try:
         with transaction.atomic():
-            deciding.resolve(study=study.slug, row=found.pk, paid=said == "yes", who=request.user, note=note)
-            details = {"row": str(uid), "paid": said == "yes", "note": note}
-            _record(request, study, Action.PAY_RESOLVED, f"Resolved: {said}", details)
+            deciding.resolve(study=study.slug, row=found.pk, paid=answer == "yes", who=request.user, note=note)
+            details = {"row": str(uid), "paid": answer == "yes", "note": note}
+            _record(request, study, Action.PAY_RESOLVED, f"Resolved: {answer}", details)
     except NotDone as reason:
         messages.error(request, str(reason))
         return there
     messages.success(
         request,
         _("Recorded as paid.")
-        if said == "yes"
+        if answer == "yes"
         else _("Recorded as not paid. Approve it again, or pay it yourself and mark it as paid."),
     )
     return there
@@ -296,8 +296,8 @@ def _note(request: HttpRequest) -> str:
 
 def _keys(request: HttpRequest) -> list[int]:
     """Return the keys of the selected rows; invalid ones are ignored."""
-    given = ",".join(request.POST.getlist("rows")).split(",")
-    return sorted({int(one) for one in given if one.isascii() and one.isdigit() and len(one) < 19})[:MOST]
+    posted_keys = ",".join(request.POST.getlist("rows")).split(",")
+    return sorted({int(one) for one in posted_keys if one.isascii() and one.isdigit() and len(one) < 19})[:MOST]
 
 
 def _chosen(request: HttpRequest, study: Study) -> list[LedgerRow]:
@@ -343,7 +343,7 @@ def _limits(study: Study, sums: dict[str, Sums]) -> list[dict[str, Any]]:
 
 
 def _page(request: HttpRequest, study: Study, name: str, title: str, context: dict[str, Any]) -> HttpResponse:
-    whole = {
+    full_context = {
         **admin.site.each_context(request),
         "title": f"{title}: {study.title}",
         **_trail(study, name, title),
@@ -351,7 +351,7 @@ def _page(request: HttpRequest, study: Study, name: str, title: str, context: di
         "may_pay": _may(request, study, Role.OWNER),
         **context,
     }
-    return TemplateResponse(request, f"admin/paydesk/{name}.html", whole)
+    return TemplateResponse(request, f"admin/paydesk/{name}.html", full_context)
 
 
 def _trail(study: Study, name: str, title: str) -> dict[str, Any]:

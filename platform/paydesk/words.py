@@ -38,18 +38,18 @@ def reason_in_words(reason: str) -> str:
 
 def workings_in_words(row: LedgerRow) -> str:
     """Return the rule and the numbers behind a row's amount."""
-    kept: dict[str, Any] = row.workings
-    ending = _ending(str(kept.get("ending", "")))
+    stored: dict[str, Any] = row.workings
+    ending = _ending(str(stored.get("ending", "")))
     try:
-        rule = PayRule.model_validate(kept.get("rule"))
+        rule = PayRule.model_validate(stored.get("rule"))
     except ValidationError:
         return ending
     if row.reason != "bonus":
         return _("{amount} {currency} for “{ending}”").format(amount=rule.base, currency=rule.currency, ending=ending)
     average = rule.announced_average
-    if rule.endings.get(str(kept.get("ending"))) == "base_and_average" or kept.get("payoff") is None:
+    if rule.endings.get(str(stored.get("ending"))) == "base_and_average" or stored.get("payoff") is None:
         return _("the announced average of {average} for “{ending}”").format(average=average, ending=ending)
-    payoff, share = float(kept["payoff"]), float(kept.get("share") or 0)
+    payoff, share = float(stored["payoff"]), float(stored.get("share") or 0)
     says = {
         "share": _("2 × {average} (announced average) × {share} (success, from 0 to 1)"),
         "linear": _("{rate} × {payoff} (payoff)"),

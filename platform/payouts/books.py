@@ -97,8 +97,8 @@ def _leads(journal: list[Posting], row: LedgerRow) -> bool:
     begun = LedgerRow.State.ELSEWHERE if row.state == LedgerRow.State.ELSEWHERE else LedgerRow.State.DUE
     at: str = cost_of(begun)
     for number, posting in enumerate(journal, start=1):
-        whole = (posting.amount, posting.currency) == (row.amount, row.currency)
-        if not whole or (posting.number, posting.debit) != (number, at):
+        moves_full_amount = (posting.amount, posting.currency) == (row.amount, row.currency)
+        if not moves_full_amount or (posting.number, posting.debit) != (number, at):
             return False
         at = posting.credit
     return at == ACCOUNT_OF[row.state]

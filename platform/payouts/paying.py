@@ -291,12 +291,12 @@ def _begin(work: _Work, payer: Payer, order: Order, identity: Identity) -> Order
     return order
 
 
-def _mark_sent(work: _Work, **kept: Any) -> None:
-    """Save that the recruiter is about to be asked to pay; `kept` is saved in the transfer."""
+def _mark_sent(work: _Work, **fields: Any) -> None:
+    """Save that the recruiter is about to be asked to pay; `fields` is saved in the transfer."""
     with _locked_if_leased(work) as row:
         post(row, to=State.SENT, why=_("asked the recruiter to pay"))
         told = {"asked_at": timezone.now(), "accepted": False, "failures": 0}
-        Transfer.objects.filter(pk=work.transfer.pk).update(**told, **kept)
+        Transfer.objects.filter(pk=work.transfer.pk).update(**told, **fields)
     work.row.state = State.SENT
 
 
@@ -375,8 +375,8 @@ def _locked_if_leased(work: _Work) -> Iterator[LedgerRow]:
     """Open a transaction with the row locked, if this process still holds the lease and the state is unchanged."""
     with transaction.atomic():
         row = locked(work.row.pk)
-        mine = Transfer.objects.filter(pk=work.transfer.pk, holder=work.holder).exists()
-        if not mine or row.state != work.row.state:
+        is_leased = Transfer.objects.filter(pk=work.transfer.pk, holder=work.holder).exists()
+        if not is_leased or row.state != work.row.state:
             raise _LostLease
         yield row
 

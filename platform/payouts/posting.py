@@ -110,6 +110,6 @@ def post(row: LedgerRow, *, to: str, who: Any = None, why: str = "", problem: st
         row.sent_at = now
     row.settled_at = now if to in (State.CONFIRMED, State.WRITTEN_OFF) else None
     row.by_hand = to == State.CONFIRMED and known
-    moved = "state problem fee by_hand approved_at approved_by sent_at settled_at"
-    row.save(update_fields=moved.split())
+    changed_fields = "state problem fee by_hand approved_at approved_by sent_at settled_at"
+    row.save(update_fields=changed_fields.split())
     return posting

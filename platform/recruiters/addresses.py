@@ -18,10 +18,10 @@ def address_of(request: HttpRequest) -> str | None:
     With TRUSTED_PROXIES = n this is the nth entry from the right of X-Forwarded-For. Visitors can forge
     entries further left.
     """
-    own = request.META.get("REMOTE_ADDR") or None
-    told = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if part.strip()]
+    connection_address = request.META.get("REMOTE_ADDR") or None
+    forwarded = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if part.strip()]
     proxies = settings.TRUSTED_PROXIES
-    return told[-proxies] if 0 < proxies <= len(told) else own
+    return forwarded[-proxies] if 0 < proxies <= len(forwarded) else connection_address
 
 
 def counted(request: HttpRequest, what: str) -> int:

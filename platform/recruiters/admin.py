@@ -64,8 +64,8 @@ class OtreeServerForm(forms.ModelForm):
     @sensitive_variables()
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        kept = bool(self.instance.sealed_rest_key) and not cleaned.get("new_rest_key")
-        if kept and "addresses" in self.changed_data:
+        has_stored_key = bool(self.instance.sealed_rest_key) and not cleaned.get("new_rest_key")
+        if has_stored_key and "addresses" in self.changed_data:
             self.add_error("new_rest_key", _("The stored key belongs to the old addresses. Please enter it again."))
         return cleaned
 
@@ -109,8 +109,8 @@ class OtreeServerAdmin(PartAdmin):
         """Offer only studies that the user owns."""
         if db_field.name != "study":
             return super().formfield_for_dbfield(db_field, request, **kwargs)
-        own = parts.open_to(request.user, OtreeServer, role=Role.OWNER)
-        choices = [("", "–"), *((slug, f"{study} ({slug})") for slug, study in own)]
+        own_servers = parts.open_to(request.user, OtreeServer, role=Role.OWNER)
+        choices = [("", "–"), *((slug, f"{study} ({slug})") for slug, study in own_servers)]
         return forms.ChoiceField(label=gettext_lazy("Study"), choices=choices, widget=UnfoldAdminSelectWidget)
 
     def get_readonly_fields(self, request: HttpRequest, obj: OtreeServer | None = None) -> list[str]:

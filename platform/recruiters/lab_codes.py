@@ -54,8 +54,8 @@ class ListedCode:
 
 def make(*, study: str, number: int, kind: str, expires_at: datetime | None) -> list[LabCode]:
     """Create `number` new codes for the study with this slug."""
-    made = (LabCode(study=study, kind=kind, expires_at=expires_at) for _i in range(number))
-    return LabCode.objects.bulk_create(made, batch_size=_CHUNK)
+    new_codes = (LabCode(study=study, kind=kind, expires_at=expires_at) for _i in range(number))
+    return LabCode.objects.bulk_create(new_codes, batch_size=_CHUNK)
 
 
 # ---- files -------------------------------------------------------------------------------------------------
@@ -87,8 +87,8 @@ def read(data: bytes, *, shortest: int = SHORTEST) -> list[UploadedCode]:
             continue
         if len(found) + len(problems) >= MOST:
             raise BadFile([Problem(line, _("A file can have at most {most} codes.").format(most=f"{MOST:,}"))])
-        given = dict(zip(names, (cell.strip() for cell in cells), strict=False))
-        uploaded = UploadedCode(line, given.get("code", ""), given.get("label", ""))
+        cells_by_name = dict(zip(names, (cell.strip() for cell in cells), strict=False))
+        uploaded = UploadedCode(line, cells_by_name.get("code", ""), cells_by_name.get("label", ""))
         reason = _more_cells(cells, names) or _wrong_code(uploaded.code, shortest) or _wrong_label(uploaded.label)
         before = seen.setdefault(uploaded.code.casefold(), line)
         if not reason and before != line:

@@ -110,13 +110,13 @@ def _refuse(study: str, *, assignment: str, hit: str) -> None:
         return
     if Assignment.objects.filter(assignment_id=assignment).exists():
         raise AlreadySubmitted(_("You do not need to do anything else. The requester will review it soon."))
-    came = Enrolment.objects.filter(
+    enrolments = Enrolment.objects.filter(
         Q(ended_at=None) | Q(state=State.COMPLETED),
         identity__study=study,
         identity__recruiter=KEY,
         identity__details__hitId=hit,
     )
-    if came.count() >= task.assignments:
+    if enrolments.count() >= task.assignments:
         raise NoAssignmentLeft(_("Please return the task. Returning it does not count against you."))
     others = Enrolment.objects.filter(
         identity__study=study, identity__recruiter=KEY, identity__proof__startswith=f"{assignment}/", ended_at=None

@@ -196,8 +196,8 @@ class Requester:
 
     def approve(self, assignment_id: str, *, feedback: str = "", rejected: bool = False) -> None:
         """Pay the reward; with `rejected`, even for an assignment that was rejected."""
-        told = {"RequesterFeedback": feedback} if feedback else {}
-        self._ask("approve_assignment", AssignmentId=assignment_id, OverrideRejection=rejected, **told)
+        feedback_field = {"RequesterFeedback": feedback} if feedback else {}
+        self._ask("approve_assignment", AssignmentId=assignment_id, OverrideRejection=rejected, **feedback_field)
 
     def reject(self, assignment_id: str, *, reason: str) -> None:
         """Reject an assignment, so that its reward is not paid; the worker reads the reason."""
@@ -246,8 +246,8 @@ class Requester:
             return _text(answer["QualificationType"]["QualificationTypeId"])
 
     def _qualification_named(self, name: str) -> str:
-        own = {"Query": name, "MustBeRequestable": False, "MustBeOwnedByCaller": True}
-        for page in self._pages("list_qualification_types", **own):
+        query = {"Query": name, "MustBeRequestable": False, "MustBeOwnedByCaller": True}
+        for page in self._pages("list_qualification_types", **query):
             with _valid_answer():
                 for one in page["QualificationTypes"]:
                     if one["Name"] == name:
@@ -316,10 +316,10 @@ def requester_of(account: Account) -> Requester:
     Raises:
         Refused: the account's credentials are incomplete.
     """
-    kept = credentials_of(account) or {}
-    if not kept.get(KEY_ID) or not kept.get(SECRET) or not account.base_address:
+    credentials = credentials_of(account) or {}
+    if not credentials.get(KEY_ID) or not credentials.get(SECRET) or not account.base_address:
         raise NotSignedIn
-    return Requester(_client(account.base_address, kept[KEY_ID], kept[SECRET]))
+    return Requester(_client(account.base_address, credentials[KEY_ID], credentials[SECRET]))
 
 
 class NotSignedIn(Refused):

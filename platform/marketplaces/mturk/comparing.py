@@ -152,7 +152,7 @@ def _advice_on_missing(enrolment: Enrolment, owed: set[str], mturk_status: str) 
 def _line_of_assignment(one: Assignment) -> Line:
     if one.whose == Assignment.Whose.OURS:
         return Line(None, str(_MTURK_STATUSES[one.status]), _("erased"), "", one)
-    words = {
+    statuses = {
         Assignment.Whose.OTHER: _("arrived as another worker"),
         Assignment.Whose.NOBODY: _("nobody arrived with it"),
     }
@@ -163,7 +163,7 @@ def _line_of_assignment(one: Assignment) -> Line:
     ).format(when=_formatted_time(one.auto_approval_at))
     waiting = one.status == Assignment.Status.SUBMITTED
     return Line(
-        None, str(_MTURK_STATUSES[one.status]), words[Assignment.Whose(one.whose)], advice if waiting else "", one
+        None, str(_MTURK_STATUSES[one.status]), statuses[Assignment.Whose(one.whose)], advice if waiting else "", one
     )
 
 

@@ -143,9 +143,9 @@ class MturkPayer:
         except Refused as refusal:
             # Someone may have approved or rejected it since we asked for its status.
             if refusal.code == "invalidassignmentstate":
-                told = self._look_up_base(order)
-                if told.outcome is not Outcome.NOT_FOUND:
-                    return told
+                answer = self._look_up_base(order)
+                if answer.outcome is not Outcome.NOT_FOUND:
+                    return answer
             raise
         return Answer(Outcome.CONFIRMED)
 

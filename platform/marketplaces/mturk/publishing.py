@@ -245,8 +245,14 @@ def requirements(hit: Hit, requester: Requester) -> list[dict[str, Any]]:
         }
         found.append({"QualificationTypeId": LOCALE, **allowed_countries, **guarded_actions})
     if demands.get("rest_hours"):
-        ours = resting.qualification_of(hit.account, hit.study.game, demands["rest_hours"], requester)
-        found.append({"QualificationTypeId": ours.qualification_id, "Comparator": "DoesNotExist", **guarded_actions})
+        rest_qualification = resting.qualification_of(hit.account, hit.study.game, demands["rest_hours"], requester)
+        found.append(
+            {
+                "QualificationTypeId": rest_qualification.qualification_id,
+                "Comparator": "DoesNotExist",
+                **guarded_actions,
+            }
+        )
     return found
 
 

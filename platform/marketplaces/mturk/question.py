@@ -26,5 +26,13 @@ def external_question(address: str, *, frame_height: int = WINDOW_HIGH) -> str:
 def _ascii(address: str) -> str:
     parts = urlsplit(address)
     host = parts.netloc.encode("idna").decode() if not parts.netloc.isascii() else parts.netloc
-    kept = "/%:@!$&'()*+,;=~-._"
-    return urlunsplit((parts.scheme, host, quote(parts.path, safe=kept), quote(parts.query, safe=kept + "?"), ""))
+    safe_characters = "/%:@!$&'()*+,;=~-._"
+    return urlunsplit(
+        (
+            parts.scheme,
+            host,
+            quote(parts.path, safe=safe_characters),
+            quote(parts.query, safe=safe_characters + "?"),
+            "",
+        )
+    )

@@ -33,12 +33,12 @@ def qualification_of(account: Account, game: str, hours: int, requester: Request
         return known
     title = _title(game)
     # Workers read this text, so it is in English like mTurk's own pages.
-    made = requester.qualification(
+    found_id = requester.qualification(
         f"Parley: played {title} within {hours} hours",
         f"You have played a game of the kind “{title}” within the last {hours} hours. It is removed automatically.",
     )
     found, _new = Qualification.objects.get_or_create(
-        account=account, game=game, hours=hours, defaults={"qualification_id": made}
+        account=account, game=game, hours=hours, defaults={"qualification_id": found_id}
     )
     return found
 

@@ -53,11 +53,11 @@ def submit_site(identity: Identity) -> str:
         found = urlsplit(str(identity.details.get("turkSubmitTo", "")))
     except ValueError:  # such as a bracket that is not closed
         return ""
-    asked = f"{found.scheme}://{found.netloc}"
+    origin = f"{found.scheme}://{found.netloc}"
     recruitment = Recruitment.objects.select_related("account").filter(study__slug=identity.study).first()
     if recruitment is None or recruitment.account.kind != KEY:
-        return asked if asked in SITES.values() else ""
-    return asked if asked == site_of(recruitment.account) else ""
+        return origin if origin in SITES.values() else ""
+    return origin if origin == site_of(recruitment.account) else ""
 
 
 def site_of(account: Account) -> str:

@@ -122,17 +122,17 @@ def _is_unchanged(one: AssignmentNow, row: Assignment | None, identities: Mappin
     """Return whether recording this assignment would change nothing, given the identities of its workers."""
     if row is None or any(getattr(row, name) != value for name, value in _recorded_fields(one).items()):
         return False
-    mine = identities.get(one.worker)
-    if mine is not None or row.whose == Assignment.Whose.OURS:
-        return row.identity_id == mine
+    identity_key = identities.get(one.worker)
+    if identity_key is not None or row.whose == Assignment.Whose.OURS:
+        return row.identity_id == identity_key
     return row.whose == (Assignment.Whose.OTHER if identities else Assignment.Whose.NOBODY)
 
 
 def _whose(hit: Hit, one: AssignmentNow) -> tuple[Assignment.Whose, Identity | None]:
     identities = Identity.objects.filter(study=hit.study.slug, recruiter=KEY, proof__startswith=f"{one.assignment_id}/")
-    mine = identities.filter(worker=one.worker).first()
-    if mine is not None:
-        return Assignment.Whose.OURS, mine
+    identity_key = identities.filter(worker=one.worker).first()
+    if identity_key is not None:
+        return Assignment.Whose.OURS, identity_key
     return (Assignment.Whose.OTHER if identities.exists() else Assignment.Whose.NOBODY), None
 
 
@@ -142,10 +142,10 @@ def _end_absent(hit: Hit, submitted: Mapping[str, AssignmentNow], asked_at: date
         study=hit.study.slug, recruiter=KEY, enrolment__ended_at=None, details__hitId=hit.hit_id
     )
     for identity in in_progress.select_related("enrolment").defer("enrolment__steps"):
-        theirs = submitted.get(identity.details.get("assignmentId", ""))
-        if theirs is not None and theirs.worker == identity.worker:
+        submission = submitted.get(identity.details.get("assignmentId", ""))
+        if submission is not None and submission.worker == identity.worker:
             continue
-        taken = theirs is not None
+        taken = submission is not None
         if not (taken or _is_absent(identity.enrolment, hit, asked_at)):
             continue
         with transaction.atomic():

@@ -89,12 +89,12 @@ class PublicationAdmin(Desk, PartAdmin):
             "ask_return": ("<int:object_id>/ask-return/<int:enrolment>/", self.ask_return),
             **{name: (f"<int:object_id>/{name}/", require_POST(action)) for name, action in actions.items()},
         }
-        both = require_http_methods(["GET", "POST"])
-        own = [
-            path(route, self.admin_site.admin_view(both(view)), name=f"prolific_publication_{name}")
+        get_or_post = require_http_methods(["GET", "POST"])
+        own_urls = [
+            path(route, self.admin_site.admin_view(get_or_post(view)), name=f"prolific_publication_{name}")
             for name, (route, view) in pages.items()
         ]
-        return [*own, *super().get_urls()]
+        return [*own_urls, *super().get_urls()]
 
     # ---- creating a draft on Prolific ----------------------------------------------------------------
 
@@ -121,16 +121,16 @@ class PublicationAdmin(Desk, PartAdmin):
         """Link a study that was created on Prolific itself to this one."""
         study = self.study_of(request, study_id, role=Role.EDITOR)
         offer = HttpResponseRedirect(f"{reverse('admin:prolific_publication_of', args=[study.pk])}?made-there")
-        asked = request.POST.get("prolific_id", "").strip().lower()
+        requested_id = request.POST.get("prolific_id", "").strip().lower()
         address = request.build_absolute_uri(study.get_absolute_url())
         try:
             _version, account = publishing.refuse_unready(study)
             self.refuse_without_account(request, account)
-            if not _ID.fullmatch(asked):
+            if not _ID.fullmatch(requested_id):
                 raise NotPossible(
                     _("A study's ID on Prolific has 24 letters and digits, and is at the end of its address there.")
                 )
-            publication = adopting.adopt(study, prolific_id=asked, address=address)
+            publication = adopting.adopt(study, prolific_id=requested_id, address=address)
         except adopting.UnsuitableSettings as unfit:
             self.message_user(request, _("Not imported. Please change this on Prolific:"), messages.ERROR)
             for change in unfit.changes:
@@ -151,11 +151,11 @@ class PublicationAdmin(Desk, PartAdmin):
         try:
             publication = publishing.create_draft(study, form.offer(), address=address)
         except (NotPossible, MarketplaceError) as reason:
-            kept = Publication.objects.filter(study=study).first()
-            if kept is None:
+            existing = Publication.objects.filter(study=study).first()
+            if existing is None:
                 return self._offer_page(request, study, form=form, problem=str(reason))
             self.message_user(request, str(reason), messages.ERROR)
-            return _page_of(kept)
+            return _page_of(existing)
         self.record_action(
             request, publication, Action.MADE, "Created a draft on Prolific.", {"places": publication.places}
         )
@@ -353,14 +353,14 @@ class PublicationAdmin(Desk, PartAdmin):
             return _page_of(publication)
         form = bound_form(RejectForm, request)
         if form.is_bound and form.is_valid():
-            given = {"category": form.cleaned_data["category"], "message": form.cleaned_data["message"]}
-            details = {"person": person.pseudonym, **given, "message": without_identifiers(given["message"], person)}
+            values = {"category": form.cleaned_data["category"], "message": form.cleaned_data["message"]}
+            details = {"person": person.pseudonym, **values, "message": without_identifiers(values["message"], person)}
             self._try(
                 request,
                 lambda: deciding.reject(
                     publication,
                     person,
-                    **given,
+                    **values,
                     who=request.user,
                     record=lambda: self.record_action(
                         request, publication, Action.REJECTED, "Asked Prolific to reject a submission.", details
@@ -440,20 +440,20 @@ class PublicationAdmin(Desk, PartAdmin):
         self.refuse_without_account(request, publication.account)
         form = bound_form(PartForm, request)
         if form.is_bound and form.is_valid():
-            given = form.cleaned_data
-            details = {**given, "person": person.pseudonym, "message": without_identifiers(given["message"], person)}
+            values = form.cleaned_data
+            details = {**values, "person": person.pseudonym, "message": without_identifiers(values["message"], person)}
             self._try(
                 request,
                 lambda: deciding.pay_part(
                     publication,
                     person,
-                    **given,
+                    **values,
                     record=lambda: self.record_action(
                         request, publication, Action.CHANGED, "Asked Prolific to pay part of the reward.", details
                     ),
                 ),
                 _("Prolific pays {person} {percent} percent of the reward.").format(
-                    percent=given["percent"], person=person
+                    percent=values["percent"], person=person
                 ),
             )
             return _page_of(publication)

@@ -101,15 +101,15 @@ def _advice(found: Mapping[str, Any]) -> Iterator[str]:
         yield _("Prolific doesn't allow these changes to a published study. Copy the study there and change the copy.")
 
 
-def _opens_study(told: Any, address: str) -> bool:
+def _opens_study(url: Any, address: str) -> bool:
     """Return whether a link opens the study's entry page and names participant, study and submission."""
-    if not isinstance(told, str):
+    if not isinstance(url, str):
         return False
-    theirs, ours = urlsplit(told), urlsplit(address)
-    same = (theirs.scheme, theirs.netloc.lower()) == (ours.scheme, ours.netloc.lower())
-    asked = parse_qs(theirs.query)
-    names = all(asked.get(name) == [f"{{{{%{name}%}}}}"] for name in NAMES)
-    return same and names and theirs.path.rstrip("/") == ours.path.rstrip("/")
+    given_url, expected_url = urlsplit(url), urlsplit(address)
+    same = (given_url.scheme, given_url.netloc.lower()) == (expected_url.scheme, expected_url.netloc.lower())
+    parameters = parse_qs(given_url.query)
+    names = all(parameters.get(name) == [f"{{{{%{name}%}}}}"] for name in NAMES)
+    return same and names and given_url.path.rstrip("/") == expected_url.path.rstrip("/")
 
 
 def _unique_internal_name(found: Mapping[str, Any]) -> str:

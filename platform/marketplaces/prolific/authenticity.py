@@ -27,9 +27,9 @@ _WORDS = {
 }  # fmt: skip
 
 
-def reported_flag(told: Mapping[str, Any]) -> str | None:
+def reported_flag(submission: Mapping[str, Any]) -> str | None:
     """Return the result that a submission itself reports; None if it reports none that is known."""
-    found = next((told[name] for name in FLAG if isinstance(told.get(name), str)), None)
+    found = next((submission[name] for name in FLAG if isinstance(submission.get(name), str)), None)
     return _WORDS.get(found.strip().casefold()) if found else None
 
 

@@ -293,12 +293,12 @@ def _refuse(answer: httpx2.Response) -> NoReturn:
     if status == 404:
         raise NotThere(_("This does not exist on Prolific, or the account has no access to it."), words=words)
     if 400 <= status < 500:
-        said = (
+        explanation = (
             _("Prolific refused the request: {words}").format(words=words)
             if words
             else _("Prolific refused the request without giving a reason.")
         )
-        raise Refused(said, words=words)
+        raise Refused(explanation, words=words)
     raise Unclear(_("Prolific reports an internal error ({status}).").format(status=status))
 
 
@@ -306,17 +306,17 @@ def _error_text(answer: httpx2.Response) -> str:
     """Return an error's message without any participant's identifiers."""
     try:
         error = answer.json()["error"]
-        told = [error.get("title"), error.get("detail")]
+        details = [error.get("title"), error.get("detail")]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return ""
-    words = ": ".join(_flattened(one) for one in told if one)
+    words = ": ".join(_flattened(one) for one in details if one)
     return _IDS.sub("…", " ".join(words.split()))[:_MAX_ERROR_LENGTH]
 
 
-def _flattened(told: Any) -> str:
-    if isinstance(told, dict):
-        return "; ".join(f"{name}: {_flattened(one)}" for name, one in told.items())
-    return ", ".join(_flattened(one) for one in told) if isinstance(told, list) else str(told)
+def _flattened(details: Any) -> str:
+    if isinstance(details, dict):
+        return "; ".join(f"{name}: {_flattened(one)}" for name, one in details.items())
+    return ", ".join(_flattened(one) for one in details) if isinstance(details, list) else str(details)
 
 
 def raise_invalid_response() -> NoReturn:

@@ -40,13 +40,13 @@ def pays(state: str, rule: PayRule) -> bool:
     return state in ENDED and rule.endings.get(state, "nothing") != "nothing"
 
 
-def entered(codes: dict[str, str], typed: Any) -> str:
+def entered(codes: dict[str, str], text: Any) -> str:
     """Return the kind of code that a participant entered; empty if Prolific reports none."""
-    if not isinstance(typed, str) or not typed:
+    if not isinstance(text, str) or not text:
         return ""
-    if typed == _NO_CODE:
+    if text == _NO_CODE:
         return NONE
-    return next((which for which, code in codes.items() if code == typed.strip()), UNKNOWN)
+    return next((which for which, code in codes.items() if code == text.strip()), UNKNOWN)
 
 
 def for_prolific(
@@ -90,13 +90,17 @@ _AUTOMATIC_PAYMENTS = {"AUTOMATICALLY_APPROVE", "DYNAMIC_PAYMENT", "FIXED_SCREEN
 """Actions with which Prolific pays automatically."""
 
 
-def of_prolific(told: Any, rule: PayRule) -> tuple[dict[str, str], list[str]]:
+def of_prolific(completion_codes: Any, rule: PayRule) -> tuple[dict[str, str], list[str]]:
     """Return the codes of a study that was created on Prolific itself, and what to change about them there.
 
     Args:
         told: the study's `completion_codes`.
     """
-    rows = [row for row in told if isinstance(row, dict) and isinstance(row.get("code"), str)] if told else []
+    rows = (
+        [row for row in completion_codes if isinstance(row, dict) and isinstance(row.get("code"), str)]
+        if completion_codes
+        else []
+    )
     wrong = [
         _("The code {code} makes Prolific pay automatically. Set it to manual review.").format(code=row["code"])
         for row in rows

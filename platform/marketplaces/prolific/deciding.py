@@ -39,8 +39,8 @@ def without_return_request(publication: Publication) -> set[int]:
     """Return the keys of `reviewable` participants who have not been asked to return their submission, as last
     reported.
     """
-    asked = publication.submissions.filter(return_asked=True).values_list("enrolment", flat=True)
-    return set(reviewable(publication)) - set(asked)
+    already_asked = publication.submissions.filter(return_asked=True).values_list("enrolment", flat=True)
+    return set(reviewable(publication)) - set(already_asked)
 
 
 def payable_in_part(publication: Publication) -> dict[int, Enrolment]:
@@ -86,20 +86,20 @@ def pay_part(
         _("This participant is no longer active on Prolific. Refresh the page and check their status."),
     )
     record()
-    mine = publication.submissions.filter(enrolment=person)
-    mine.update(part=percent)
+    own_submission = publication.submissions.filter(enrolment=person)
+    own_submission.update(part=percent)
     try:
-        told = client.complete_with_part(session, code=publication.codes[PART], percent=percent, message=message)
+        reported = client.complete_with_part(session, code=publication.codes[PART], percent=percent, message=message)
     except Unclear:
-        told = client.submission(session)
-        if normalised_status(told["status"]) != PARTLY:
+        reported = client.submission(session)
+        if normalised_status(reported["status"]) != PARTLY:
             raise
     except MarketplaceError:
-        mine.update(part=None)
+        own_submission.update(part=None)
         raise
     with transaction.atomic():
-        mine.update(status=normalised_status(told["status"])[:30])
-        if normalised_status(told["status"]) == PARTLY:
+        own_submission.update(status=normalised_status(reported["status"])[:30])
+        if normalised_status(reported["status"]) == PARTLY:
             record_part(publication, person)
 
 

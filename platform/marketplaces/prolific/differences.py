@@ -73,9 +73,14 @@ def differences(publication: Publication) -> list[Difference]:
                 difference = _unpaid_ending()
             if difference is not None:
                 what, advice = difference
-                asked = one.return_asked and one.status == "AWAITING REVIEW"
+                return_requested = one.return_asked and one.status == "AWAITING REVIEW"
                 found.append(
-                    Difference(one.enrolment, one.enrolment.pseudonym, what, _return_requested() if asked else advice)
+                    Difference(
+                        one.enrolment,
+                        one.enrolment.pseudonym,
+                        what,
+                        _return_requested() if return_requested else advice,
+                    )
                 )
     found += [
         Difference(person, person.pseudonym, *_unknown_submission()) for person in _without_submission(publication)
@@ -137,9 +142,11 @@ def _without_submission(publication: Publication) -> list[Enrolment]:
     if recruitment.answered_at is None:
         return []
     known = Submission.objects.filter(publication=publication, enrolment__isnull=False).values("enrolment")
-    came = Identity.objects.filter(study=publication.study.slug, recruiter=KIND).exclude(enrolment__in=known)
+    arrived = Identity.objects.filter(study=publication.study.slug, recruiter=KIND).exclude(enrolment__in=known)
     return list(
-        Enrolment.objects.filter(pk__in=came.values("enrolment"), arrived_at__lt=recruitment.answered_at).order_by("pk")
+        Enrolment.objects.filter(pk__in=arrived.values("enrolment"), arrived_at__lt=recruitment.answered_at).order_by(
+            "pk"
+        )
     )
 
 

@@ -114,11 +114,11 @@ def _is_new(event: str, signature: str) -> bool:
 def _sync_soon(hook: Hook, body: bytes) -> None:
     """Bring the next sync forward, for the study in the event or for all of the account's studies."""
     try:
-        told = json.loads(body)
+        payload = json.loads(body)
     except (ValueError, RecursionError):
         return
     about = Publication.objects.filter(account=hook.account)
-    if isinstance(told, dict) and str(told.get("event_type", "")).startswith("study."):
-        about = about.filter(prolific_id=str(told.get("resource_id", ""))[:40])
+    if isinstance(payload, dict) and str(payload.get("event_type", "")).startswith("study."):
+        about = about.filter(prolific_id=str(payload.get("resource_id", ""))[:40])
     due = Recruitment.objects.filter(study__in=about.values("study"), failures=0, next_at__gt=timezone.now())
     due.update(next_at=timezone.now())

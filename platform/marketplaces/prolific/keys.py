@@ -57,19 +57,19 @@ def key_named(kid: str, *, interface: str) -> Any | None:
 def _may_fetch(known: KeySet) -> bool:
     """Return whether this process may fetch now; only one process may, and then none for a while."""
     now = timezone.now()
-    mine = KeySet.objects.filter(pk=known.pk, asked_at=known.asked_at)
+    due_for_fetch = KeySet.objects.filter(pk=known.pk, asked_at=known.asked_at)
     if known.asked_at is not None and known.asked_at > now - MIN_FETCH_INTERVAL:
         return False
-    return bool(mine.update(asked_at=now))
+    return bool(due_for_fetch.update(asked_at=now))
 
 
 def _fetch(known: KeySet) -> None:
     try:
         answer = ask("GET", known.address, timeout=TIMEOUT)
-        told = answer.json()["keys"] if answer.status_code == 200 else None
+        fetched = answer.json()["keys"] if answer.status_code == 200 else None
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, KeyError, TypeError, RecursionError):
         return
-    valid_keys = [one for one in told if read_key(one) is not None] if isinstance(told, list) else []
+    valid_keys = [one for one in fetched if read_key(one) is not None] if isinstance(fetched, list) else []
     if valid_keys:
         known.keys, known.heard_at = valid_keys, timezone.now()
         KeySet.objects.filter(pk=known.pk).update(keys=known.keys, heard_at=known.heard_at)

@@ -24,13 +24,13 @@ def check(account: Account) -> str:
     spaces = client.workspaces()
     if not spaces:
         return _("Prolific accepts the token, but it belongs to no workspace.")
-    told = []
+    shown_balances = []
     for space in spaces:
         amount, currency = client.balance(text_of(space, "id"))
-        told.append(
+        shown_balances.append(
             _("“{title}” has {amount} {currency}").format(title=space.get("title"), amount=amount, currency=currency)
         )
-    return _("Prolific accepts the token. Balance: {balances}.").format(balances="; ".join(told))
+    return _("Prolific accepts the token. Balance: {balances}.").format(balances="; ".join(shown_balances))
 
 
 def sync(recruitment: Recruitment) -> None:

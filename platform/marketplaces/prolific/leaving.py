@@ -36,20 +36,20 @@ def to_prolific(enrolment: Enrolment) -> ReturnInstructions | None:
     code = publication.codes[which]
     address = f"{publication.pages}/submissions/complete?cc={quote(code)}"
     if enrolment.state == State.SCREENED_OUT and publication.screen_out_reward is not None:
-        words = _(
+        text = _(
             "Return to Prolific with this button. Prolific pays you {amount} for your time. If Prolific asks for a "
             "code, copy this one."
         )
         paid = in_currency(publication.screen_out_reward, publication.currency)
-        return ReturnInstructions(words.format(amount=paid), address, _("Back to Prolific"), code=code)
+        return ReturnInstructions(text.format(amount=paid), address, _("Back to Prolific"), code=code)
     if codes.pays(enrolment.state, cell.pay()):
-        words = _(
+        text = _(
             "Return to Prolific with this button so that your work is recorded. If Prolific asks for a code, copy this "
             "one."
         )
-        return ReturnInstructions(words, address, _("Back to Prolific"), code=code)
-    words = _(
+        return ReturnInstructions(text, address, _("Back to Prolific"), code=code)
+    text = _(
         "Please return to Prolific with this button. Prolific will then ask you to return your submission, which does "
         "not count against you. If Prolific asks for a code, copy this one."
     )
-    return ReturnInstructions(words, address, _("Return on Prolific"), code=code)
+    return ReturnInstructions(text, address, _("Return on Prolific"), code=code)

@@ -156,15 +156,15 @@ def _is_for_us(audience: Any, address: str) -> bool:
     """Return whether a token was issued for this address, given as its host, its origin, or its URL with any
     parameters.
     """
-    ours = urlsplit(address)
+    expected = urlsplit(address)
     for one in audience if isinstance(audience, list) else [audience]:
         if not isinstance(one, str):
             continue
-        if one.lower() in (ours.netloc.lower(), (ours.hostname or "").lower()):
+        if one.lower() in (expected.netloc.lower(), (expected.hostname or "").lower()):
             return True
         found = urlsplit(one)
-        same = (found.scheme, found.netloc.lower()) == (ours.scheme, ours.netloc.lower())
-        if same and found.path.rstrip("/") in ("", ours.path.rstrip("/")):
+        same = (found.scheme, found.netloc.lower()) == (expected.scheme, expected.netloc.lower())
+        if same and found.path.rstrip("/") in ("", expected.path.rstrip("/")):
             return True
     return False
 

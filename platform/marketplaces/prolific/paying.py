@@ -46,9 +46,9 @@ def normalised_status(status: Any) -> str:
     return str(status).upper().replace("_", " ").replace("-", " ")
 
 
-def participant_of(told: Mapping[str, Any]) -> Any:
+def participant_of(requested: Mapping[str, Any]) -> Any:
     """Return the participant of a submission, whose key differs between lists and single submissions."""
-    return told.get("participant_id") or told.get("participant")
+    return requested.get("participant_id") or requested.get("participant")
 
 
 class ProlificPayer:
@@ -88,24 +88,24 @@ class ProlificPayer:
         """
         if order.reason == "base" or self._wrong(order):
             return ""
-        kept = BonusOrder.objects.filter(uid=order.uid).first()
-        if kept is not None and kept.told_at is None and kept.shared_by == 1:
-            return kept.reference
+        stored = BonusOrder.objects.filter(uid=order.uid).first()
+        if stored is not None and stored.told_at is None and stored.shared_by == 1:
+            return stored.reference
         session = _session(order)
         with _prolific_errors():
             client = self._client()
             had = _bonuses(client.submission(session)).count(hundredths(order.amount))
-            if kept is not None and had > kept.had_before:
-                return kept.reference
+            if stored is not None and had > stored.had_before:
+                return stored.reference
             study = self._publication.prolific_id
             reference = client.set_up_bonuses(study=study, bonuses={session: order.amount})
         fields = {"reference": reference, "shared_by": 1, "had_before": had, "told_at": None, "taken_at": None}
-        if kept is None:
-            made, _new = BonusOrder.objects.get_or_create(uid=order.uid, defaults=fields)
-            return made.reference
+        if stored is None:
+            stored_order, _new = BonusOrder.objects.get_or_create(uid=order.uid, defaults=fields)
+            return stored_order.reference
         # Update only the order as it was read; another process may have set it up and asked Prolific to pay it.
-        BonusOrder.objects.filter(pk=kept.pk, told_at=kept.told_at, reference=kept.reference).update(**fields)
-        return BonusOrder.objects.get(pk=kept.pk).reference
+        BonusOrder.objects.filter(pk=stored.pk, told_at=stored.told_at, reference=stored.reference).update(**fields)
+        return BonusOrder.objects.get(pk=stored.pk).reference
 
     def pay(self, order: Order) -> Answer:
         self._read = {}
@@ -154,12 +154,12 @@ class ProlificPayer:
         The result leaves out orders that Prolific was asked to pay before (`prepare` looks at each of them), a second
         order for the same submission, and all of them if Prolific refuses one.
         """
-        fit = [order for order in orders if not self._wrong(order)]
-        if not fit or fit[0].reason == "base":
-            return {order.uid: "" for order in fit}
-        told = BonusOrder.objects.filter(uid__in=[order.uid for order in fit]).exclude(told_at=None)
-        before = set(told.values_list("uid", flat=True))
-        group = {_session(order): order for order in fit if order.uid not in before}
+        payable = [order for order in orders if not self._wrong(order)]
+        if not payable or payable[0].reason == "base":
+            return {order.uid: "" for order in payable}
+        requested = BonusOrder.objects.filter(uid__in=[order.uid for order in payable]).exclude(told_at=None)
+        before = set(requested.values_list("uid", flat=True))
+        group = {_session(order): order for order in payable if order.uid not in before}
         if len(group) < 2:
             return {}
         try:
@@ -227,34 +227,34 @@ class ProlificPayer:
     # ---- bonuses -------------------------------------------------------------------------------------
 
     def _pay_bonus(self, order: Order) -> Answer:
-        kept = BonusOrder.objects.filter(uid=order.uid).first()
-        if kept is None:
+        stored = BonusOrder.objects.filter(uid=order.uid).first()
+        if stored is None:
             return Answer(Outcome.REFUSED, _("The bonus was not set up on Prolific."))
-        if kept.shared_by > 1 and kept.told_at is None:  # its shared reference would pay the other bonuses too
+        if stored.shared_by > 1 and stored.told_at is None:  # its shared reference would pay the other bonuses too
             self.prepare(order)
-            kept.refresh_from_db()
-        alone = BonusOrder.objects.filter(pk=kept.pk, reference=kept.reference, shared_by=1, told_at=None)
-        mine = alone.update(told_at=timezone.now())
-        if not mine:
+            stored.refresh_from_db()
+        single = BonusOrder.objects.filter(pk=stored.pk, reference=stored.reference, shared_by=1, told_at=None)
+        recorded = single.update(told_at=timezone.now())
+        if not recorded:
             return self.look_up(order)
         try:
             with _prolific_errors(refused=False):
-                self._client().pay_bonus(kept.reference)
+                self._client().pay_bonus(stored.reference)
         except (NotSent, Refused) as error:
-            BonusOrder.objects.filter(pk=kept.pk).update(told_at=None)
+            BonusOrder.objects.filter(pk=stored.pk).update(told_at=None)
             if isinstance(error, NotSent):
                 raise Unreachable(str(error)) from None
             return Answer(Outcome.REFUSED, str(error))
-        BonusOrder.objects.filter(pk=kept.pk).update(taken_at=timezone.now())
+        BonusOrder.objects.filter(pk=stored.pk).update(taken_at=timezone.now())
         return Answer(Outcome.SENT, _("Prolific will pay it within minutes."))
 
     def _look_up_bonus(self, order: Order, found: dict[str, Any]) -> Answer:
-        kept = BonusOrder.objects.filter(uid=order.uid).first()
-        if kept is None or kept.told_at is None:
+        stored = BonusOrder.objects.filter(uid=order.uid).first()
+        if stored is None or stored.told_at is None:
             return Answer(Outcome.NOT_FOUND, _("Prolific was not asked to pay this bonus."))
-        if _bonuses(found).count(hundredths(order.amount)) > kept.had_before:
+        if _bonuses(found).count(hundredths(order.amount)) > stored.had_before:
             return Answer(Outcome.CONFIRMED)
-        if kept.taken_at is not None:
+        if stored.taken_at is not None:
             return Answer(Outcome.SENT, _("Prolific accepted the order but does not show the bonus yet."))
         return Answer(
             Outcome.UNCLEAR,
@@ -290,8 +290,8 @@ def _mark_requested(reference: str, uids: Sequence[UUID]) -> bool:
     An order that was set up alone in the meantime has another reference, so the count would be too low.
     """
     with transaction.atomic():
-        told = BonusOrder.objects.filter(reference=reference, shared_by=len(uids), uid__in=uids, told_at=None)
-        if told.update(told_at=timezone.now()) == len(uids):
+        requested = BonusOrder.objects.filter(reference=reference, shared_by=len(uids), uid__in=uids, told_at=None)
+        if requested.update(told_at=timezone.now()) == len(uids):
             return True
         transaction.set_rollback(True)
     return False
@@ -307,8 +307,8 @@ class _prolific_errors:
         return None
 
     def __exit__(self, _kind: Any, error: BaseException | None, _trace: Any) -> None:
-        apart = isinstance(error, NotSent | Refused) and not self._refused
-        if isinstance(error, MarketplaceError) and not apart and not isinstance(error, NotThere):
+        is_certain = isinstance(error, NotSent | Refused) and not self._refused
+        if isinstance(error, MarketplaceError) and not is_certain and not isinstance(error, NotThere):
             raise Unreachable(str(error)) from None
 
 

@@ -89,8 +89,8 @@ class Price:
 def open_places(version: Version) -> int:
     """Return the number of free places in a version."""
     wanted = sum(cell.places for cell in version.cells.all())
-    held = Placement.objects.filter(cell__version=version, released_at=None).count()
-    return max(0, wanted - held)
+    taken_places = Placement.objects.filter(cell__version=version, released_at=None).count()
+    return max(0, wanted - taken_places)
 
 
 def refuse_unready(study: Study) -> tuple[Version, Account]:
@@ -202,7 +202,7 @@ def workspace_of(client: Client, project: str) -> tuple[str, str]:
 def fields_of(publication: Publication, version: Version) -> dict[str, Any]:
     """Return the study's fields as sent to Prolific."""
     minutes = version.content["timers"]["minutes"]
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "name": publication.name,
         "internal_name": publication.internal_name,
         "description": publication.description,
@@ -220,10 +220,10 @@ def fields_of(publication: Publication, version: Version) -> dict[str, Any]:
         "submissions_config": {"max_submissions_per_participant": 1},
     }
     if publication.treatments:
-        told["access_details"] = _addresses(publication, version)
+        fields["access_details"] = _addresses(publication, version)
     if publication.filters:
-        told["filters"] = publication.filters
-    return {**told, "project": publication.project} if publication.project else told
+        fields["filters"] = publication.filters
+    return {**fields, "project": publication.project} if publication.project else fields
 
 
 def _addresses(publication: Publication, version: Version) -> list[dict[str, Any]]:

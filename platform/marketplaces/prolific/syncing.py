@@ -51,9 +51,9 @@ def sync(recruitment: Recruitment) -> None:
         return
     submissions = list(client.submissions(publication.prolific_id))
     stored = _Stored(publication)
-    for told in submissions:
-        if not stored.has(told):
-            _store(publication, told)
+    for report in submissions:
+        if not stored.has(report):
+            _store(publication, report)
 
 
 def fingerprint(session: str) -> str:
@@ -69,49 +69,49 @@ class _Stored:
     def __init__(self, publication: Publication) -> None:
         self._publication = publication
         self._rows = {one.fingerprint: one for one in publication.submissions.all()}
-        came = Identity.objects.filter(study=publication.study.slug, recruiter=KIND)
+        arrivals = Identity.objects.filter(study=publication.study.slug, recruiter=KIND)
         self._came = {
             proof: (enrolment, ended is not None)
-            for proof, enrolment, ended in came.values_list("proof", "enrolment", "enrolment__ended_at")
+            for proof, enrolment, ended in arrivals.values_list("proof", "enrolment", "enrolment__ended_at")
         }
 
-    def has(self, told: Mapping[str, Any]) -> bool:
+    def has(self, report: Mapping[str, Any]) -> bool:
         """Return whether this report about one submission would change nothing."""
-        session, status = text_of(told, "id"), normalised_status(text_of(told, "status"))
+        session, status = text_of(report, "id"), normalised_status(text_of(report, "status"))
         row = self._rows.get(fingerprint(session))
         if row is None:
             return False
-        enrolment, ended = self._came.get(f"{session}/{participant_of(told)}", (None, True))
-        same = all(getattr(row, name) == value for name, value in _reported_fields(self._publication, told).items())
+        enrolment, ended = self._came.get(f"{session}/{participant_of(report)}", (None, True))
+        same = all(getattr(row, name) == value for name, value in _reported_fields(self._publication, report).items())
         return same and row.enrolment_id == enrolment and (ended or status not in (RETURNED, TIMED_OUT))
 
 
-def _reported_fields(publication: Publication, told: Mapping[str, Any]) -> dict[str, Any]:
+def _reported_fields(publication: Publication, report: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of Prolific's report about a submission that are stored."""
-    flag = authenticity.reported_flag(told)
+    flag = authenticity.reported_flag(report)
     return {
         **({"authenticity": flag} if flag else {}),
-        "status": normalised_status(told["status"])[:30],
-        "code": codes.entered(publication.codes, told.get("study_code") or told.get("entered_code")),
-        "return_asked": bool(told.get("return_requested")),
-        "started_at": _parsed_time(told.get("started_at")),
+        "status": normalised_status(report["status"])[:30],
+        "code": codes.entered(publication.codes, report.get("study_code") or report.get("entered_code")),
+        "return_asked": bool(report.get("return_requested")),
+        "started_at": _parsed_time(report.get("started_at")),
     }
 
 
-def _store(publication: Publication, told: Mapping[str, Any]) -> None:
+def _store(publication: Publication, report: Mapping[str, Any]) -> None:
     """Store a report about one submission; end the enrolment if the participant returned it or ran out of time.
 
     A rejection writes off the payments due.
     """
-    session, status = text_of(told, "id"), normalised_status(text_of(told, "status"))
-    participant = participant_of(told)
-    came = list(
+    session, status = text_of(report, "id"), normalised_status(text_of(report, "status"))
+    participant = participant_of(report)
+    arrivals = list(
         Identity.objects.select_related("enrolment").filter(
             study=publication.study.slug, recruiter=KIND, proof__startswith=f"{session}/"
         )
     )
-    own = next((one for one in came if one.worker == participant), None)
-    enrolment = own.enrolment if own else None
+    own_identity = next((one for one in arrivals if one.worker == participant), None)
+    enrolment = own_identity.enrolment if own_identity else None
     name = {"publication": publication, "fingerprint": fingerprint(session)}
     with transaction.atomic():
         before = Submission.objects.select_for_update().filter(**name).first()
@@ -119,8 +119,8 @@ def _store(publication: Publication, told: Mapping[str, Any]) -> None:
             **name,
             defaults={
                 "enrolment": enrolment,
-                "came": own is not None or (before is not None and before.came),
-                **_reported_fields(publication, told),
+                "came": own_identity is not None or (before is not None and before.came),
+                **_reported_fields(publication, report),
                 "heard_at": timezone.now(),
             },
         )
@@ -167,9 +167,9 @@ def _end(enrolment: Enrolment, status: str) -> None:
         people.end(people.locked(enrolment.pk), ending)
 
 
-def _parsed_time(told: Any) -> datetime | None:
+def _parsed_time(report: Any) -> datetime | None:
     try:
-        found = parse_datetime(told) if isinstance(told, str) else None
+        found = parse_datetime(report) if isinstance(report, str) else None
     except ValueError:
         return None
     return found if found is None or timezone.is_aware(found) else timezone.make_aware(found)

@@ -76,9 +76,9 @@ class StandIn:
     def record_return(self, address: str, browser: str) -> Guest | None:
         """Record a participant's return; identify them by the address or by the cookie with which they left."""
         self.heard.append(address)
-        told = {value for _name, value in parse_qsl(urlsplit(address).query)}
-        told.add(self._by_browser.get(browser, ""))
-        found = next((one for one in self.guests if {one.person, one.session} & told), None)
+        values = {value for _name, value in parse_qsl(urlsplit(address).query)}
+        values.add(self._by_browser.get(browser, ""))
+        found = next((one for one in self.guests if {one.person, one.session} & values), None)
         if found is not None:
             found.came_back.append(address)
         return found

@@ -187,8 +187,8 @@ def pem(key) -> str:
 
 
 def jwks(key) -> str:
-    told = jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key(), as_dict=True)
-    return json.dumps({"keys": [{**told, "kid": "1", "alg": "RS256", "use": "sig"}]})
+    jwk = jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key(), as_dict=True)
+    return json.dumps({"keys": [{**jwk, "kid": "1", "alg": "RS256", "use": "sig"}]})
 
 
 class TestToken:

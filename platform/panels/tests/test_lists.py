@@ -32,7 +32,7 @@ def panel(panel_of) -> Panel:
 
 
 @pytest.fixture
-def made(panel, boss) -> PaymentList:
+def payment_list(panel, boss) -> PaymentList:
     """A list of A1 and B2, who are owed 3.00 each."""
     for worker in ("A1", "B2"):
         _finish(worker)
@@ -56,21 +56,21 @@ def states(worker: str) -> set[str]:
     return set(LedgerRow.objects.filter(enrolment__identity__worker=worker).values_list("state", flat=True))
 
 
-def reconcile_report(made, panel, boss, text: str, *, rest_failed: bool = False):
-    found = lists.reconcile(made, panel, lists.read(text.encode(), panel), who=boss, rest_failed=rest_failed)
+def reconcile_report(payment_list, panel, boss, text: str, *, rest_failed: bool = False):
+    found = lists.reconcile(payment_list, panel, lists.read(text.encode(), panel), who=boss, rest_failed=rest_failed)
     assert not books.check("splitting")
     return found
 
 
-def test_list_has_one_line_per_person_in_the_panels_columns(made, panel):
+def test_list_has_one_line_per_person_in_the_panels_columns(payment_list, panel):
     panel.columns = "worker = person\nsum = amount\nthereof bonus = bonus\nnote = reference"
     first = Enrolment.objects.get(identity__worker="A1").pseudonym
-    written = b"".join(lists.as_csv(made, panel)).decode().splitlines()
+    written = b"".join(lists.as_csv(payment_list, panel)).decode().splitlines()
     assert written[:2] == ["worker,sum,thereof bonus,note", f"A1,3.00,2.00,splitting-1-{first}"]
     assert len(written) == 3
 
 
-def test_listed_payment_cannot_be_paid_in_another_way(made, panel, boss):
+def test_listed_payment_cannot_be_paid_in_another_way(payment_list, panel, boss):
     with pytest.raises(NotDone):
         lists.create(panel.study, who=boss)
     rows = list(LedgerRow.objects.values_list("pk", flat=True))
@@ -80,12 +80,12 @@ def test_listed_payment_cannot_be_paid_in_another_way(made, panel, boss):
     assert states("A1") == {"sent"}
 
 
-def test_matching_payments_are_confirmed_once(made, panel, boss):
+def test_matching_payments_are_confirmed_once(payment_list, panel, boss):
     text = HEAD + "A1,3.00\nB2,$3\n"
-    assert reconcile_report(made, panel, boss, text).confirmed == 4
-    again = reconcile_report(made, panel, boss, text)
+    assert reconcile_report(payment_list, panel, boss, text).confirmed == 4
+    again = reconcile_report(payment_list, panel, boss, text)
     assert (again.confirmed, again.known) == (0, 2) and states("A1") == states("B2") == {"confirmed"}
-    assert b"".join(lists.as_csv(made, panel)).decode().splitlines() == ["id,amount,currency,reference"]
+    assert b"".join(lists.as_csv(payment_list, panel)).decode().splitlines() == ["id,amount,currency,reference"]
 
 
 @pytest.mark.parametrize(
@@ -97,8 +97,8 @@ def test_matching_payments_are_confirmed_once(made, panel, boss):
         ("A1,1.00\nB2,3.00\nA1,2.00\n", "2 times, with a total of 3.00"),
     ],
 )
-def test_different_amount_or_repeated_line_is_unclear(made, panel, boss, text, says):
-    found = reconcile_report(made, panel, boss, HEAD + text)
+def test_different_amount_or_repeated_line_is_unclear(payment_list, panel, boss, text, says):
+    found = reconcile_report(payment_list, panel, boss, HEAD + text)
     assert states("A1") == {"unclear"} and states("B2") == {"confirmed"}
     assert (found.confirmed, found.unclear) == (2, 2) and says in found.remarks[0].reason
     assert says in LedgerRow.objects.filter(state="unclear")[0].problem
@@ -106,25 +106,25 @@ def test_different_amount_or_repeated_line_is_unclear(made, panel, boss, text, s
     deciding.resolve(study="splitting", row=row.pk, paid=True, who=boss, note="Seen at the panel.")
 
 
-def test_missing_person_stays_open_or_fails(made, panel, boss):
-    found = reconcile_report(made, panel, boss, HEAD + "A1,3.00\n")
+def test_missing_person_stays_open_or_fails(payment_list, panel, boss):
+    found = reconcile_report(payment_list, panel, boss, HEAD + "A1,3.00\n")
     assert len(found.missing) == 1 and states("B2") == {"sent"}
-    reconcile_report(made, panel, boss, HEAD + "A1,3.00\n", rest_failed=True)
+    reconcile_report(payment_list, panel, boss, HEAD + "A1,3.00\n", rest_failed=True)
     assert states("B2") == {"failed"} and states("A1") == {"confirmed"}
     _approve(boss)
     second = lists.create(panel.study, who=boss)
     assert second.number == 2 and reconcile_report(second, panel, boss, HEAD + "B2,3.00\n").confirmed == 2
-    assert reconcile_report(made, panel, boss, HEAD + "B2,3.00\n").confirmed == 0
+    assert reconcile_report(payment_list, panel, boss, HEAD + "B2,3.00\n").confirmed == 0
 
 
-def test_zero_amount_fails_with_the_reason(made, panel, boss):
-    found = reconcile_report(made, panel, boss, HEAD + "A1,0\nB2,3.00\n")
+def test_zero_amount_fails_with_the_reason(payment_list, panel, boss):
+    found = reconcile_report(payment_list, panel, boss, HEAD + "A1,0\nB2,3.00\n")
     assert states("A1") == {"failed"} and "nothing was paid" in found.remarks[0].reason
 
 
-def test_additional_person_is_reported_without_effect(made, panel, boss):
+def test_additional_person_is_reported_without_effect(payment_list, panel, boss):
     third = _finish("C3")
-    found = reconcile_report(made, panel, boss, HEAD + "A1,3.00\nB2,3.00\nC3,3.00\nZ9,5.00\n")
+    found = reconcile_report(payment_list, panel, boss, HEAD + "A1,3.00\nB2,3.00\nC3,3.00\nZ9,5.00\n")
     assert states("C3") == {"due"}
     says = [one.reason for one in found.remarks]
     assert third.pseudonym in says[0] and "Nobody with this ID" in says[1] and "Z9" not in " ".join(says)
@@ -145,7 +145,7 @@ def test_additional_person_is_reported_without_effect(made, panel, boss):
         (b"\xff\xfe\x00", "UTF-8"),
     ],
 )
-def test_invalid_file_is_refused_as_a_whole(made, panel, data, says):
+def test_invalid_file_is_refused_as_a_whole(payment_list, panel, data, says):
     with pytest.raises(BadFile, match=says):
         lists.read(data, panel)
     assert states("A1") == {"sent"}
@@ -156,26 +156,26 @@ def test_person_who_took_part_twice_has_one_line(panel, boss):
     again, _bonus = finished("A1-again", recruiter=KIND, study="splitting")
     Identity.objects.filter(enrolment=again.enrolment).update(details={"person": "A1"})
     _approve(boss)
-    made = lists.create(panel.study, who=boss)
-    assert b"A1,6.00" in b"".join(lists.as_csv(made, panel))
-    assert reconcile_report(made, panel, boss, HEAD + "A1,6\n").confirmed == 4
+    payment_list = lists.create(panel.study, who=boss)
+    assert b"A1,6.00" in b"".join(lists.as_csv(payment_list, panel))
+    assert reconcile_report(payment_list, panel, boss, HEAD + "A1,6\n").confirmed == 4
 
 
 def test_erased_participant_is_on_no_list(panel, boss):
-    gone, _there = _finish("A1"), _finish("B2")
+    erased, _there = _finish("A1"), _finish("B2")
     _approve(boss)
-    Identity.objects.filter(enrolment=gone).delete()
-    made = lists.create(panel.study, who=boss)
-    assert set(made.rows.values_list("enrolment__identity__worker", flat=True)) == {"B2"}
+    Identity.objects.filter(enrolment=erased).delete()
+    payment_list = lists.create(panel.study, who=boss)
+    assert set(payment_list.rows.values_list("enrolment__identity__worker", flat=True)) == {"B2"}
 
 
-def test_unused_list_is_withdrawn_with_a_reason(made, panel, boss):
+def test_unused_list_is_withdrawn_with_a_reason(payment_list, panel, boss):
     with pytest.raises(NotDone):
-        lists.take_back(made, who=boss, why="  ")
-    assert lists.take_back(made, who=boss, why="The file was lost.") == 4
+        lists.take_back(payment_list, who=boss, why="  ")
+    assert lists.take_back(payment_list, who=boss, why="The file was lost.") == 4
     assert states("A1") == {"failed"} and not books.check("splitting")
     with pytest.raises(NotDone):
-        lists.take_back(made, who=boss, why="Again.")
+        lists.take_back(payment_list, who=boss, why="Again.")
 
 
 def test_amounts_paid_by_the_panel_are_never_due(panel):

@@ -15,7 +15,7 @@ from audit.models import Record
 from exports.tests import building
 from panels import lists, presets
 from panels.models import Panel, secret_of
-from panels.tests.test_lists import _approve, _finish, boss, made, panel, states  # noqa: F401
+from panels.tests.test_lists import _approve, _finish, boss, panel, payment_list, states  # noqa: F401
 from tests.visitors import text_of
 
 pytestmark = pytest.mark.django_db
@@ -65,11 +65,11 @@ def test_secret_is_never_shown(admin_client, study):
     address = f"{at('add')}?study={study.pk}&preset=any_site"
     form = admin_client.get(address).context["adminform"].form
     admin_client.post(address, form_values(form, check_by="signed", new_secret="a-long-enough-secret"))
-    kept = Panel.objects.get()
-    assert secret_of(kept) == "a-long-enough-secret"
-    page = admin_client.get(at("change", kept.pk))
+    saved_panel = Panel.objects.get()
+    assert secret_of(saved_panel) == "a-long-enough-secret"
+    page = admin_client.get(at("change", saved_panel.pk))
     assert "a-long-enough-secret" not in page.content.decode()
-    admin_client.post(at("change", kept.pk), form_values(page.context["adminform"].form, title="Renamed"))
+    admin_client.post(at("change", saved_panel.pk), form_values(page.context["adminform"].form, title="Renamed"))
     assert secret_of(Panel.objects.get(title="Renamed")) == "a-long-enough-secret"
     assert "a-long-enough-secret" not in str(list(Record.objects.values()))
 
@@ -88,27 +88,29 @@ def test_approved_pay_is_listed_and_reconciled(admin_client, panel, boss):  # no
     assert b"A1,3.00" in text and "no-store" in file["Cache-Control"]
     paid = SimpleUploadedFile("paid.csv", text.replace(b"B2,3.00", b"B2,4.00"), "text/csv")
     page = admin_client.post(at("paid", panel.study.pk, 1), {"paid": paid})
-    said = text_of(page)
-    assert "2 payments are confirmed" in said and "says 4.00, but 3.00 is due" in said and "B2" not in said
+    page_text = text_of(page)
+    assert (
+        "2 payments are confirmed" in page_text and "says 4.00, but 3.00 is due" in page_text and "B2" not in page_text
+    )
     assert states("A1") == {"confirmed"} and states("B2") == {"unclear"}
     assert Record.objects.filter(action="pay_listed").count() == 3
 
 
-def test_invalid_file_is_refused_with_its_lines(admin_client, made, panel):  # noqa: F811
+def test_invalid_file_is_refused_with_its_lines(admin_client, payment_list, panel):  # noqa: F811
     bad = SimpleUploadedFile("paid.csv", b"id,amount\nA1,three\nB2,3.00\n", "text/csv")
     page = admin_client.post(at("paid", panel.study.pk, 1), {"paid": bad})
     assert page.status_code == 422 and "Line 2: This is not a valid amount" in text_of(page)
     assert states("A1") == states("B2") == {"sent"}
 
 
-def test_withdrawing_a_list_requires_confirmation(admin_client, made, panel):  # noqa: F811
+def test_withdrawing_a_list_requires_confirmation(admin_client, payment_list, panel):  # noqa: F811
     assert "4 payments on this list are open" in text_of(admin_client.get(at("take_back", panel.study.pk, 1)))
     page = admin_client.post(at("take_back", panel.study.pk, 1), {"why": "Never sent."}, follow=True)
     assert "4 payments can be approved again" in text_of(page)
     assert not lists.waiting(panel.study).exists() and states("A1") == {"failed"}
 
 
-def test_identifying_fields_are_fixed_after_the_first_arrival(admin_client, made, panel):  # noqa: F811
+def test_identifying_fields_are_fixed_after_the_first_arrival(admin_client, payment_list, panel):  # noqa: F811
     form = admin_client.get(at("change", panel.pk)).context["adminform"].form
     assert "person" not in form.fields and "to_completed" in form.fields
 

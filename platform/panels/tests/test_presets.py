@@ -85,13 +85,13 @@ def test_twelve_participants_of_each_preset(panel_of, boss, key, tmp_path):
         assert not lists.waiting(panel.study).exists()
     else:
         assert elsewhere == ({"base": 3} if panel.pays == "bonuses" else {})
-        made = lists.create(panel.study, who=boss)
-        written = b"".join(lists.as_csv(made, panel)).decode()
+        payment_list = lists.create(panel.study, who=boss)
+        written = b"".join(lists.as_csv(payment_list, panel)).decode()
         who, what = panel.column_of("person"), panel.column_of("amount")
         rows = {row[who]: Decimal(row[what]) for row in csv.DictReader(io.StringIO(written))}
         assert rows == owed and list(panel.list_columns()) == next(csv.reader(io.StringIO(written)))
         report = standin.pay(written, person=who, amount=what)
-        found = lists.reconcile(made, panel, lists.read(report.encode(), panel), who=boss, rest_failed=False)
+        found = lists.reconcile(payment_list, panel, lists.read(report.encode(), panel), who=boss, rest_failed=False)
         assert found.confirmed == LedgerRow.objects.filter(state="confirmed").count() > 0
         assert not (found.unclear or found.failed or found.missing or found.remarks)
         assert {one.person: one.paid for one in standin.guests if one.paid} == {p: [str(a)] for p, a in owed.items()}

@@ -110,8 +110,8 @@ def test_only_editors_of_an_account_spend_its_money(client, study, owner, standi
     monkeypatch.setitem(payers._methods, KIND, replace(payers._methods[KIND], account=lambda slug: account))
     base, _bonus = finished("A1", study=SLUG)
     for name in ("ask", "do", "try"):
-        told = message_of(client.post(path(study, name), {"act": "approve", "rows": base.pk}, follow=True))
-        assert "These participants are paid from The lab's money" in told
+        shown_message = message_of(client.post(path(study, name), {"act": "approve", "rows": base.pk}, follow=True))
+        assert "These participants are paid from The lab's money" in shown_message
     assert states(base) == ["due"] and not standin.asked
     give(account, user=owner, role=Role.EDITOR, by=None)
     assert "Approve: one payment." in message_of(act(client, study, "approve", base))
@@ -123,10 +123,10 @@ def test_only_editors_of_an_account_spend_its_money(client, study, owner, standi
 
 def test_the_confirmation_page_shows_people_amounts_fees_and_balance(client, study, owner, standin: StandIn):
     finished("A1", study=SLUG), finished("A2", study=SLUG)
-    asked = client.post(path(study, "ask"), {"act": "approve", "state": "due"})
-    (sums,) = asked.context["sums"].values()
+    asked_page = client.post(path(study, "ask"), {"act": "approve", "state": "due"})
+    (sums,) = asked_page.context["sums"].values()
     assert (len(sums.people), sums.rows, sums.amount, sums.fee) == (2, 4, Decimal("6.00"), Decimal("1.20"))
-    page = asked.content.decode()
+    page = asked_page.content.decode()
     assert "7.20" in page and "100.00 USD." in page
     assert set(LedgerRow.objects.values_list("state", flat=True)) == {"due"}, "asking changes nothing"
 
@@ -134,8 +134,8 @@ def test_the_confirmation_page_shows_people_amounts_fees_and_balance(client, stu
 def test_confirmed_rows_are_approved_paid_and_recorded(client, study, owner, standin: StandIn):
     base, bonus = finished("A1", study=SLUG)
     other, _ = finished("A2", study=SLUG)
-    asked = client.post(path(study, "ask"), {"act": "approve", "state": "due", "rows": [base.pk, bonus.pk]})
-    assert [row.pk for row in asked.context["rows"]] == [base.pk, bonus.pk]
+    asked_page = client.post(path(study, "ask"), {"act": "approve", "state": "due", "rows": [base.pk, bonus.pk]})
+    assert [row.pk for row in asked_page.context["rows"]] == [base.pk, bonus.pk]
     response = act(client, study, "approve", base, bonus)
     assert "2 payments" in message_of(response)
     assert states(base, bonus, other) == ["approved", "approved", "due"]
@@ -155,8 +155,10 @@ def test_a_second_click_changes_nothing(client, study, owner, standin: StandIn):
 def test_exceeding_the_limit_is_refused_with_the_numbers(client, study, owner, standin: StandIn):
     base, bonus = finished("A1", study=SLUG)
     client.post(path(study, "limit"), {"currency": "USD", "most": "3.59"})
-    asked = client.post(path(study, "ask"), {"act": "approve", "state": "due"}).content.decode()
-    assert "with these: 3.60 USD" in asked and "limit is 3.59 USD" in asked and "will be refused" in asked
+    asked_page = client.post(path(study, "ask"), {"act": "approve", "state": "due"}).content.decode()
+    assert (
+        "with these: 3.60 USD" in asked_page and "limit is 3.59 USD" in asked_page and "will be refused" in asked_page
+    )
     assert "limit is 3.59 USD" in message_of(act(client, study, "approve", base, bonus))
     assert states(base, bonus) == ["due", "due"]
     assert (

@@ -60,24 +60,24 @@ class StandIn:
         self._server.shutdown()
         self._server.server_close()
 
-    def fail(self, asked: str, *faults: str) -> None:
-        self.faults.setdefault(asked, deque()).extend(faults)
+    def fail(self, requested: str, *faults: str) -> None:
+        self.faults.setdefault(requested, deque()).extend(faults)
 
     @property
     def times(self) -> Counter[str]:
         """Return how often each order was paid."""
         return Counter(uid for uid, _amount in self.paid)
 
-    def do(self, asked: str, about: dict[str, str]) -> dict[str, str]:
+    def do(self, requested: str, about: dict[str, str]) -> dict[str, str]:
         uid = about["uid"]
         with self._lock:
-            self.asked[asked] += 1
-            if asked == "assignment_status":
+            self.asked[requested] += 1
+            if requested == "assignment_status":
                 return {"assignment_status": self.statuses.get(about["worker"], "submitted")}
-            if asked == "prepare":
+            if requested == "prepare":
                 self._prepared += 1
                 return {"reference": f"batch-{self._prepared}"}
-            if asked == "pay":
+            if requested == "pay":
                 if self.refuses:
                     return {"outcome": "refused", "reason": self.refuses}
                 if not (self.repeats_safely and uid in self.times):
@@ -94,13 +94,13 @@ class StandIn:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 about = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                asked = self.path.strip("/")
-                waiting = standin.faults.get(asked)
+                requested = self.path.strip("/")
+                waiting = standin.faults.get(requested)
                 how, _under, when = (waiting.popleft() if waiting else "none_none").partition("_")
                 if when == "before":
                     self._fail(how)
                     return
-                answer = standin.do(asked, about)
+                answer = standin.do(requested, about)
                 if when == "after":
                     self._fail(how)
                     return
@@ -151,8 +151,8 @@ class StandInPayer:
     def look_up(self, order: Order) -> Answer:
         return self._answer(self._ask("look_up", order))
 
-    def _answer(self, said: dict[str, str]) -> Answer:
-        return Answer(Outcome(said["outcome"]), said.get("reason", ""))
+    def _answer(self, reply: dict[str, str]) -> Answer:
+        return Answer(Outcome(reply["outcome"]), reply.get("reason", ""))
 
     def _ask(self, what: str, order: Order) -> dict[str, str]:
         body = {

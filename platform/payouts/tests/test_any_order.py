@@ -105,7 +105,7 @@ STEP = st.one_of(
 @given(may_repeat=st.booleans(), steps=st.lists(STEP, min_size=4, max_size=25))
 def test_each_approved_payment_is_made_once_and_no_other(may_repeat: bool, steps: list[tuple[str, Any]]):
     recruiter = Recruiter(may_repeat=may_repeat)
-    kept = dict(payers._methods)
+    methods_before = dict(payers._methods)
     payers.register(KIND, payers.PaymentMethod("In memory", lambda study: recruiter))
     try:
         with transaction.atomic(), connection.execute_wrapper(recruiter.before_statement):
@@ -113,7 +113,7 @@ def test_each_approved_payment_is_made_once_and_no_other(may_repeat: bool, steps
             transaction.set_rollback(True)
     finally:
         payers._methods.clear()
-        payers._methods.update(kept)
+        payers._methods.update(methods_before)
 
 
 def _live(recruiter: Recruiter, steps: list[tuple[str, Any]]) -> None:

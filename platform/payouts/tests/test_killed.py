@@ -30,20 +30,20 @@ class PayingProcess:
     """A process whose children pay from the test's database."""
 
     def __init__(self, standin: StandIn) -> None:
-        held = connection.settings_dict
+        settings = connection.settings_dict
         address = (
-            f"sqlite:///{held['NAME']}"
+            f"sqlite:///{settings['NAME']}"
             if connection.vendor == "sqlite"
-            else f"postgres://postgres@/{held['NAME']}?host={held['HOST'] or held['OPTIONS'].get('host', '')}"
+            else f"postgres://postgres@/{settings['NAME']}?host={settings['HOST'] or settings['OPTIONS'].get('host', '')}"
         )
-        own = {
+        variables = {
             "DATABASE_URL": address,
             "DJANGO_SETTINGS_MODULE": "config.settings",
             "PYTHONPATH": f"{ROOT / 'platform'}{os.pathsep}{ROOT}",
         }
         self._process = subprocess.Popen(
             [sys.executable, "-m", "payouts.tests.teller", standin.address, "yes" if standin.repeats_safely else "no"],
-            env={**os.environ, **own}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env={**os.environ, **variables}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
 
     def pay(self, *, die_at: int = 0) -> int:
@@ -59,14 +59,14 @@ class PayingProcess:
 
 @pytest.fixture
 def paying_processes(standin: StandIn) -> Iterator[Callable[[], PayingProcess]]:
-    made: list[PayingProcess] = []
+    processes: list[PayingProcess] = []
 
     def another() -> PayingProcess:
-        made.append(PayingProcess(standin))
-        return made[-1]
+        processes.append(PayingProcess(standin))
+        return processes[-1]
 
     yield another
-    for one in made:
+    for one in processes:
         one.stop()
 
 

@@ -162,13 +162,13 @@ def test_an_order_found_accepted_after_a_day_does_not_count_as_unanswered(standi
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("asked", ["assignment_status", "prepare", "pay", "look_up"])
-def test_everybody_is_paid_once_after_any_failure(standin: StandIn, boss: User, asked: str, fault: str):
+def test_everybody_is_paid_once_after_any_failure(standin: StandIn, boss: User, calls_before: str, fault: str):
     base, bonus = finished("A1")
     other, _ = finished("A2")
     approve(boss, base, bonus, other)
-    if asked == "look_up":
+    if calls_before == "look_up":
         standin.fail("pay", "drop_after")
-    standin.fail(asked, fault)
+    standin.fail(calls_before, fault)
     paying.pay_due(most=1)
     assert "confirmed" not in states(base), "the failed payment is seen"
     assert LedgerRow.objects.get(pk=base.pk).problem
@@ -284,8 +284,8 @@ def test_a_refusal_is_stored_without_naming_the_worker(standin: StandIn, boss: U
     approve(boss, base)
     settle()
     assert states(base) == ["failed"]
-    said = LedgerRow.objects.get(pk=base.pk).problem + "".join(Posting.objects.values_list("why", flat=True))
-    assert "no money left" in said and "A1WORKER" not in said
+    texts = LedgerRow.objects.get(pk=base.pk).problem + "".join(Posting.objects.values_list("why", flat=True))
+    assert "no money left" in texts and "A1WORKER" not in texts
 
 
 def test_an_erased_participant_can_no_longer_be_paid_and_is_not_forgotten(standin: StandIn, boss: User):
@@ -372,10 +372,10 @@ def test_unclear_rows_are_never_sent_again_automatically_and_a_person_resolves_t
         later(2)
         paying.pay_due()
     assert states(base) == ["unclear"]
-    asked = standin.asked["pay"]
+    calls_before = standin.asked["pay"]
     standin.faults.clear()
     settle()
-    assert states(base) == ["unclear"] and standin.asked["pay"] == asked
+    assert states(base) == ["unclear"] and standin.asked["pay"] == calls_before
 
     with pytest.raises(deciding.NotDone):
         deciding.resolve(study=STUDY, row=base.pk, paid=paid, who=boss, note="  ")

@@ -34,8 +34,8 @@ RULES = st.builds(
 
 def half_up(amount: Fraction) -> Decimal:
     """Round a non-negative amount to whole cents, computed differently from the code under test."""
-    whole, rest = divmod(amount * 100, 1)
-    return Decimal(int(whole) + (rest >= Fraction(1, 2))) / 100
+    whole_cents, rest = divmod(amount * 100, 1)
+    return Decimal(int(whole_cents) + (rest >= Fraction(1, 2))) / 100
 
 
 def exactly(number: float) -> Fraction:

@@ -187,10 +187,10 @@ class TestOnce:
         assert not Enrolment.objects.exists()
 
     def test_same_browser_resumes(self):
-        mine = Client()
-        address = mine.post(DOOR)["Location"]
-        assert mine.get(DOOR)["Location"] == address
-        assert mine.post(DOOR)["Location"] == address
+        own_browser = Client()
+        address = own_browser.post(DOOR)["Location"]
+        assert own_browser.get(DOOR)["Location"] == address
+        assert own_browser.post(DOOR)["Location"] == address
         assert Enrolment.objects.count() == 1
 
     @pytest.mark.parametrize("method", ["get", "post"])
@@ -222,10 +222,10 @@ class TestOnce:
 
     def test_ended_enrolment_shows_the_last_page_and_starts_no_other_game(self):
         Study.objects.update(most_participations=None)
-        mine = Client()
-        visitor = Visitor(Enrolment.objects.get(token=mine.post(DOOR)["Location"].split("/")[2]))
+        own_browser = Client()
+        visitor = Visitor(Enrolment.objects.get(token=own_browser.post(DOOR)["Location"].split("/")[2]))
         visitor.client.post(f"{visitor.url}leave/")
-        assert mine.post(DOOR, {"again": "yes"})["Location"] == visitor.url
+        assert own_browser.post(DOOR, {"again": "yes"})["Location"] == visitor.url
         assert Enrolment.objects.count() == 1
 
     def test_closed_study_refuses_new_codes(self):

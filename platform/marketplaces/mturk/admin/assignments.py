@@ -47,11 +47,11 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         actions = {"reject": self.reject, "take_back": self.take_back}
-        own = [
+        own_urls = [
             path(f"<int:object_id>/{name}/", self.admin_site.admin_view(page), name=f"mturk_assignment_{name}")
             for name, page in actions.items()
         ]
-        return [*own, *super().get_urls()]
+        return [*own_urls, *super().get_urls()]
 
     def reject(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Reject an assignment after confirmation; the worker reads the reason."""

@@ -179,12 +179,12 @@ class HitAdmin(Desk, ReadOnlyAdmin):
     def adopt(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Add a task created elsewhere to the study."""
         study = self.study_of(request, study_id, role=Role.EDITOR)
-        asked = request.POST.get("hit_id", "").strip()
+        requested_id = request.POST.get("hit_id", "").strip()
         try:
             account = self._account(request, study)
-            if not (asked.isascii() and asked.isalnum() and len(asked) <= 64):
+            if not (requested_id.isascii() and requested_id.isalnum() and len(requested_id) <= 64):
                 raise NotPossible(_("A task's ID consists of letters and digits."))
-            hit = publishing.adopt(study=study, account=account, hit_id=asked, by=request.user)
+            hit = publishing.adopt(study=study, account=account, hit_id=requested_id, by=request.user)
         except (MarketplaceError, NotPossible) as reason:
             self.message_user(request, _("Not imported: {reason}").format(reason=reason), messages.ERROR)
         else:
@@ -195,9 +195,13 @@ class HitAdmin(Desk, ReadOnlyAdmin):
     def worker(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Show an owner a participant's worker ID, for example to correct a payment; the audit log records it."""
         study = self.study_of(request, study_id, role=Role.OWNER)
-        asked = request.POST.get("enrolment", "")
-        came = Identity.objects.filter(study=study.slug, recruiter=KEY).select_related("enrolment")
-        identity = came.filter(enrolment__pk=asked).first() if asked.isascii() and asked.isdigit() else None
+        requested_id = request.POST.get("enrolment", "")
+        arrivals = Identity.objects.filter(study=study.slug, recruiter=KEY).select_related("enrolment")
+        identity = (
+            arrivals.filter(enrolment__pk=requested_id).first()
+            if requested_id.isascii() and requested_id.isdigit()
+            else None
+        )
         if identity is None:
             self.message_user(request, _("This participant does not exist or has been deleted."), messages.ERROR)
             return _desk_of(study)
@@ -210,7 +214,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         """Add assignments to a task."""
         hit = self._hit(request, object_id)
         form = bound_form(ExtendForm, request, initial={"token": uuid.uuid4()})
-        words = {
+        texts = {
             "says": _(
                 "Each assignment costs ${each} (reward and fee) when it is approved. A task that was created with "
                 "fewer than 10 assignments can never have 10 or more."
@@ -221,7 +225,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
             request,
             hit,
             title=_("More assignments"),
-            words=words,
+            words=texts,
             form=form,
             action=Action.EXTENDED,
             act=lambda: publishing.extend(hit, number=form.cleaned_data["number"], token=form.cleaned_data["token"]),
@@ -288,7 +292,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         hit: Hit,
         *,
         title: str,
-        words: dict[str, str],
+        texts: dict[str, str],
         form: forms.Form | None,
         action: Action,
         act: Callable[[], None],
@@ -296,9 +300,9 @@ class HitAdmin(Desk, ReadOnlyAdmin):
     ) -> HttpResponse:
         """Show a confirmation page, and perform the action once it is confirmed."""
         back = reverse("admin:mturk_hit_of_study", args=[hit.study_id])
-        asks = {"title": title, "back": back, "about": hit.title, "form": form, "button": words["button"]}
+        asks = {"title": title, "back": back, "about": hit.title, "form": form, "button": texts["button"]}
         if request.method != "POST" or (form is not None and not form.is_valid()):
-            return self.ask(request, hit.study, says=[_summary(hit), words["says"]], **asks)
+            return self.ask(request, hit.study, says=[_summary(hit), texts["says"]], **asks)
         if hit.hit_id is None:
             self.message_user(request, _("Not done: it is not known yet whether the task exists."), messages.ERROR)
             return _desk_of(hit.study)
@@ -308,7 +312,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         except Unclear as error:
             says = _("{reason} It is unknown whether this took effect. It is safe to try again: nothing is done twice.")
             says = says.format(reason=error)
-            return self.ask(request, hit.study, problem=says, says=[_summary(hit), words["says"]], **asks)
+            return self.ask(request, hit.study, problem=says, says=[_summary(hit), texts["says"]], **asks)
         except (MarketplaceError, NotPossible) as reason:
             self.message_user(request, _("Not done: {reason}").format(reason=reason), messages.ERROR)
         else:

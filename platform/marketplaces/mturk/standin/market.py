@@ -175,10 +175,10 @@ class Market:
         return self.total - self.spent - self.held
 
     def _open(self, hit: Hit) -> int:
-        mine = self.of(hit)
+        own_assignments = self.of(hit)
         if hit.expires > self.now():
-            return hit.assignments - sum(one.reviewed for one in mine)
-        return sum(one.status in ("Accepted", "Submitted") for one in mine)
+            return hit.assignments - sum(one.reviewed for one in own_assignments)
+        return sum(one.status in ("Accepted", "Submitted") for one in own_assignments)
 
     # ---- tasks -----------------------------------------------------------------------------------------
 
@@ -194,10 +194,10 @@ class Market:
 
     def counts(self, hit: Hit) -> tuple[int, int, int]:
         """Return the numbers of pending, available and completed assignments."""
-        mine = self.of(hit)
-        taken = sum(one.status in ("Accepted", "Submitted", "Approved", "Rejected") for one in mine)
-        pending = sum(one.status == "Accepted" for one in mine)
-        return pending, max(0, hit.assignments - taken), sum(one.reviewed for one in mine)
+        own_assignments = self.of(hit)
+        taken = sum(one.status in ("Accepted", "Submitted", "Approved", "Rejected") for one in own_assignments)
+        pending = sum(one.status == "Accepted" for one in own_assignments)
+        return pending, max(0, hit.assignments - taken), sum(one.reviewed for one in own_assignments)
 
     def status(self, hit: Hit) -> str:
         """Return the task's HITStatus."""

@@ -154,8 +154,8 @@ class _ConnectionHandler(BaseHTTPRequestHandler):
     def _post(self, path: str, fields: dict[str, str]) -> None:
         market = self.standin.market
         if found := re.fullmatch(rf"/worker/{_ID}/hit/{_ID}/accept", path):
-            made = market.accept(self._worker(found[1]), self._hit(found[2]))
-            self._redirect(f"/worker/{made.worker}/assignment/{made.id}")
+            accepted = market.accept(self._worker(found[1]), self._hit(found[2]))
+            self._redirect(f"/worker/{accepted.worker}/assignment/{accepted.id}")
         elif found := re.fullmatch(rf"/worker/{_ID}/assignment/{_ID}/return", path):
             worker = self._worker(found[1])
             market.leave(self._assignment(found[2], worker))

@@ -37,7 +37,7 @@ def account_at(standin: StandIn, **fields: Any) -> Account:
 
 def task_request(**fields: Any) -> TaskRequest:
     """Return a task that every worker may do."""
-    given = {
+    defaults = {
         "title": "Split some money",
         "description": "A short game with a bonus",
         "keywords": "game, bonus",
@@ -48,7 +48,7 @@ def task_request(**fields: Any) -> TaskRequest:
         "frame_height": 0,
         "demands": {},
     }
-    return TaskRequest(**{**given, **fields})
+    return TaskRequest(**{**defaults, **fields})
 
 
 @dataclass

@@ -53,13 +53,13 @@ class TestArriving:
     def test_expired_task_is_refused(self, staged):
         hit = staged.published()
         early, late = staged.accept(hit, "AEARLY"), staged.accept(hit, "ALATE")
-        came = staged.follow(staged.link(early))
+        response = staged.follow(staged.link(early))
         over = timezone.now() - timedelta(seconds=hit.duration + 60)
         Hit.objects.filter(pk=hit.pk).update(expires_at=over)
         answer = staged.follow(staged.link(late))
         assert answer.status_code == 410
         assert "expired" in heading_of(answer) and "return the task" in text_of(answer)
-        assert staged.follow(staged.link(early))["Location"] == came["Location"], "who has begun is led back"
+        assert staged.follow(staged.link(early))["Location"] == response["Location"], "who has begun is led back"
 
     def test_assignment_submitted_by_another_worker_is_refused(self, staged):
         _person, assignment = staged.work_through(staged.published(), "AWORKERONE")
@@ -203,6 +203,6 @@ class TestInventedIdentifiers:
 
     def test_malformed_submission_site_raises_no_error(self, staged):
         assignment = staged.accept(staged.published(), "AWORKERONE")
-        came = staged.follow(staged.link(assignment, turkSubmitTo="http://["))
+        response = staged.follow(staged.link(assignment, turkSubmitTo="http://["))
         end(Enrolment.objects.get(), State.COMPLETED)
-        assert Client().get(came["Location"]).status_code == 200
+        assert Client().get(response["Location"]).status_code == 200

@@ -61,7 +61,7 @@ def desk(staged: Any, end: str = "") -> str:
 
 def entered(**fields: Any) -> dict[str, Any]:
     """Return the values that a researcher enters in the task form."""
-    given = {
+    values = {
         "token": str(uuid.uuid4()),
         "title": "Split some money",
         "description": "A short game with a bonus",
@@ -75,7 +75,7 @@ def entered(**fields: Any) -> dict[str, Any]:
         "countries": "us, gb, US",
         "frame_height": 0,
     }
-    return {**given, **fields}
+    return {**values, **fields}
 
 
 class TestPublishing:
@@ -203,10 +203,10 @@ class TestPublishing:
         client = signed_in(staged, study=Role.EDITOR, account=Role.EDITOR)
         assert "12 hours" in text_of(client.get(desk(staged, "publish/")))
         client.post(desk(staged, "publish/"), entered(confirmed="yes", hides_from_unrested="on"))
-        made = Qualification.objects.get()
-        assert (made.game, made.hours) == ("bargaining", 12)
+        qualification = Qualification.objects.get()
+        assert (qualification.game, qualification.hours) == ("bargaining", 12)
         (there,) = staged.market.hits.values()
-        assert {"QualificationTypeId": made.qualification_id, "Comparator": "DoesNotExist"}.items() <= dict(
+        assert {"QualificationTypeId": qualification.qualification_id, "Comparator": "DoesNotExist"}.items() <= dict(
             there.requirements[-1]
         ).items()
 
@@ -331,11 +331,11 @@ class TestDeciding:
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
 
     def test_identifier_in_the_reason_is_not_recorded(self, staged, owner, submitted):
-        words = "AWORKERONE submitted without a single move."
-        owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": words})
-        assert next(iter(staged.market.assignments.values())).feedback == words
-        kept = [*Posting.objects.values_list("why", flat=True), str(Record.objects.get(action="rejected").details)]
-        assert "submitted without a single move" in " ".join(kept) and "AWORKERONE" not in " ".join(kept)
+        typed_reason = "AWORKERONE submitted without a single move."
+        owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": typed_reason})
+        assert next(iter(staged.market.assignments.values())).feedback == typed_reason
+        records = [*Posting.objects.values_list("why", flat=True), str(Record.objects.get(action="rejected").details)]
+        assert "submitted without a single move" in " ".join(records) and "AWORKERONE" not in " ".join(records)
 
     def test_undone_rejection_is_paid_from_the_ledger(self, staged, owner, submitted):
         owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
@@ -416,7 +416,7 @@ class TestDeciding:
         person = submitted.identity.enrolment
         shown = owner.post(desk(staged, "worker/"), {"enrolment": person.pk})
         assert "AWORKERONE" in text_of(shown) and "no-store" in shown["Cache-Control"]
-        told = Record.objects.get(action="identity_shown")
-        assert "AWORKERONE" not in f"{told.title}{told.details}"
+        record = Record.objects.get(action="identity_shown")
+        assert "AWORKERONE" not in f"{record.title}{record.details}"
         editor = signed_in(staged, study=Role.EDITOR, account=Role.OWNER, name="editor")
         assert editor.post(desk(staged, "worker/"), {"enrolment": person.pk}).status_code == 403

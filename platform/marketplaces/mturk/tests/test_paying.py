@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 def order_for(person: Any, reason: str = "bonus", amount: str = "0.75", **fields: Any) -> Order:
     identity = Identity.objects.get(enrolment=person)
-    given = {
+    order_fields = {
         "uid": uuid.uuid4(),
         "reason": reason,
         "amount": Decimal(amount),
@@ -33,7 +33,7 @@ def order_for(person: Any, reason: str = "bonus", amount: str = "0.75", **fields
         "details": identity.details,
         "message": "Thank you for playing.",
     }
-    return Order(**{**given, **fields})
+    return Order(**{**order_fields, **fields})
 
 
 @pytest.fixture

@@ -40,6 +40,11 @@ def test_question_is_ascii_and_contains_the_address(words):
     root = ElementTree.fromstring(xml)
     assert root.tag == f"{{{SCHEMA}}}ExternalQuestion"
     address = urlsplit(root.findtext(f"{{{SCHEMA}}}ExternalURL") or "")
-    asked = parse_qs(address.query, keep_blank_values=True)
-    assert (address.netloc, asked["a"], asked["b"], asked["c"]) == ("parley.example", ["1"], [words], ["<é>"])
+    parameters = parse_qs(address.query, keep_blank_values=True)
+    assert (address.netloc, parameters["a"], parameters["b"], parameters["c"]) == (
+        "parley.example",
+        ["1"],
+        [words],
+        ["<é>"],
+    )
     assert root.findtext(f"{{{SCHEMA}}}FrameHeight") == "800"

@@ -173,9 +173,9 @@ class TestAssignments:
             staged.submit(assignment)
             if number in (3, 5):
                 sync(staged)
-                with CaptureQueriesContext(connection) as asked:
+                with CaptureQueriesContext(connection) as calls_before:
                     sync(staged)
-                queries.append([one["sql"] for one in asked.captured_queries])
+                queries.append([one["sql"] for one in calls_before.captured_queries])
         assert len(queries[0]) == len(queries[1])
         assert not [sql for sql in queries[1] if "mturk_assignment" in sql and not sql.startswith("SELECT")]
 
@@ -293,9 +293,9 @@ class TestRestQualification:
         sync(staged)
         (ours,) = staged.market.qualifications.values()
         assert list(ours.holders) == ["AWORKERTWO"]
-        asked = staged.standin.calls.count("AssociateQualificationWithWorker")
+        calls_before = staged.standin.calls.count("AssociateQualificationWithWorker")
         sync(staged)
-        assert staged.standin.calls.count("AssociateQualificationWithWorker") == asked
+        assert staged.standin.calls.count("AssociateQualificationWithWorker") == calls_before
 
 
 class TestErrors:

@@ -222,8 +222,8 @@ class Market:
 
     def _pays_fixed(self, action: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
         reward, slots = action.get("fixed_screen_out_reward"), action.get("slots")
-        whole = isinstance(reward, int) and isinstance(slots, int) and slots > 0
-        return self.pays_screen_outs and whole and 0 < reward < fields["reward"]
+        is_valid = isinstance(reward, int) and isinstance(slots, int) and slots > 0
+        return self.pays_screen_outs and is_valid and 0 < reward < fields["reward"]
 
     def shown(self, study: dict[str, Any]) -> dict[str, Any]:
         """Return a study as the API shows it."""
@@ -287,17 +287,19 @@ class Market:
         """Take a place for a participant unless they already have one; return the address to which they are sent."""
         with self.lock:
             found = self.study(study)
-            mine = [one for one in self.submissions.values() if (one.study, one.participant) == (study, participant)]
-            going = next((one for one in mine if one.status in ("RESERVED", "ACTIVE")), None)
-            if going is None:
-                if mine:
+            own_submissions = [
+                one for one in self.submissions.values() if (one.study, one.participant) == (study, participant)
+            ]
+            active = next((one for one in own_submissions if one.status in ("RESERVED", "ACTIVE")), None)
+            if active is None:
+                if own_submissions:
                     raise Refusal(400, "Already taken part")
                 if found["status"] != "ACTIVE" or self._taken(study) >= found["total_available_places"]:
                     raise Refusal(400, "No place is free")
-                going = Submission(new_id(), study, participant)
-                going.address = self._address_for(found)
-                self.submissions[going.id] = going
-            return self.link(going)
+                active = Submission(new_id(), study, participant)
+                active.address = self._address_for(found)
+                self.submissions[active.id] = active
+            return self.link(active)
 
     def _address_for(self, study: Mapping[str, Any]) -> str:
         """Return the address of a Taskflow study with the most places left; "" if one address serves all."""
@@ -323,7 +325,7 @@ class Market:
         """Return the token of a signed link; `claims` override the real ones."""
         found = urlsplit(self.studies[submission.study]["external_study_url"])
         began = int(time.time())
-        told = {
+        payload = {
             "iss": ISSUER,
             "aud": f"{found.scheme}://{found.netloc}",
             "sub": submission.id,
@@ -338,7 +340,7 @@ class Market:
             **claims,
         }
         signer = key or self.key
-        return jwt.encode(told, signer.private, algorithm="RS256", headers={"kid": signer.kid})
+        return jwt.encode(payload, signer.private, algorithm="RS256", headers={"kid": signer.kid})
 
     def complete(self, submission: str, code: str) -> Submission:
         """Complete a submission with the code that the participant entered, or NOCODE."""
@@ -386,10 +388,12 @@ class Market:
 
     def of(self, study: str, participant: str) -> Submission:
         """Return a participant's latest submission in a study; raise Refusal if there is none."""
-        mine = [one for one in self.submissions.values() if (one.study, one.participant) == (study, participant)]
-        if not mine:
+        own_submissions = [
+            one for one in self.submissions.values() if (one.study, one.participant) == (study, participant)
+        ]
+        if not own_submissions:
             raise Refusal(404, "Not found")
-        return mine[-1]
+        return own_submissions[-1]
 
     # ---- webhooks ------------------------------------------------------------------------------------
 
@@ -418,11 +422,11 @@ class Market:
         """Record an event for each subscription to changes of submissions."""
         for hook in self.hooks.values():
             if hook["is_enabled"] and hook["event_type"] == "submission.status.change":
-                told = {
+                payload = {
                     "resource_id": submission.id, "event_type": hook["event_type"],
                     "participant_id": submission.participant, "status": submission.status,
                 }  # fmt: skip
-                self.events.append(Event(hook["target_url"], json.dumps(told).encode(), self.hook_secret))
+                self.events.append(Event(hook["target_url"], json.dumps(payload).encode(), self.hook_secret))
 
     # ---- submissions and money -----------------------------------------------------------------------
 
@@ -479,10 +483,10 @@ class Market:
 
     def approve_all(self, order: Mapping[str, Any]) -> None:
         """Approve many submissions, at once or, with `pays_late`, when `pay_what_is_owed` is called."""
-        asked = order.get("submission_ids")
-        if not isinstance(asked, list) or not 0 < len(asked) <= MOST_AT_ONCE:
+        submission_ids = order.get("submission_ids")
+        if not isinstance(submission_ids, list) or not 0 < len(submission_ids) <= MOST_AT_ONCE:
             raise Refusal(400, "Validation error", {"submission_ids": [f"A list of 1 to {MOST_AT_ONCE} is required."]})
-        self._to_approve += [self.submission(one) for one in asked]
+        self._to_approve += [self.submission(one) for one in submission_ids]
         if not self.pays_late:
             self.pay_what_is_owed()
 

@@ -26,30 +26,30 @@ def studies(market: Market, worker: str) -> str:
     for study in market.studies.values():
         if study["status"] == "UNPUBLISHED":
             continue
-        mine = [one for one in market.submissions.values() if (one.study, one.participant) == (study["id"], worker)]
-        shown.append(_study(study, mine[-1] if mine else None))
+        own = [one for one in market.submissions.values() if (one.study, one.participant) == (study["id"], worker)]
+        shown.append(_study(study, own[-1] if own else None))
     body = "".join(shown) or "<p>No study is published.</p>"
     another = '<form method="post" action="/another-worker"><button>Become another participant</button></form>'
     return _frame(f"<h1>Studies</h1>{body}{another}")
 
 
-def _study(study: dict, mine: Submission | None) -> str:
+def _study(study: dict, own: Submission | None) -> str:
     facts = f"{study['reward'] / 100:.2f} {study['currency_code']}, about {study['estimated_completion_time']} minutes"
     head = f"<h2>{escape(study['name'])}</h2><p>{escape(study['description'])}</p><p class='quiet'>{escape(facts)}</p>"
     start = f'<form method="post" action="/studies/{study["id"]}/start"><button>{{}}</button></form>'
-    if mine is None:
+    if own is None:
         offered = start.format("Start") if study["status"] == "ACTIVE" else "<p>No place is free.</p>"
         return f"<article>{head}{offered}</article>"
     give_back = (
-        f'<form method="post" action="/submissions/{mine.id}/return"><button>Return my submission</button></form>'
+        f'<form method="post" action="/submissions/{own.id}/return"><button>Return my submission</button></form>'
     )
-    going = mine.status in ("RESERVED", "ACTIVE")
-    may = (start.format("Open again") + " " + give_back) if going else ""
-    if mine.status == "AWAITING REVIEW":
-        why = escape(" ".join(mine.return_reasons))
-        asked = f"<p>You are asked to return your submission. {why}</p>" if mine.return_requested else ""
-        may = asked + give_back
-    return f"<article>{head}<p>Your submission: {escape(mine.status)}</p>{may}</article>"
+    is_active = own.status in ("RESERVED", "ACTIVE")
+    may = (start.format("Open again") + " " + give_back) if is_active else ""
+    if own.status == "AWAITING REVIEW":
+        why = escape(" ".join(own.return_reasons))
+        return_note = f"<p>You are asked to return your submission. {why}</p>" if own.return_requested else ""
+        may = return_note + give_back
+    return f"<article>{head}<p>Your submission: {escape(own.status)}</p>{may}</article>"
 
 
 def done(submission: Submission | None) -> str:

@@ -231,35 +231,38 @@ class _Handler(BaseHTTPRequestHandler):
         market = self.standin.market
         cookie = SimpleCookie(self.headers.get("cookie", ""))
         worker = cookie[_COOKIE].value if _COOKIE in cookie else new_id()
-        keeps = {"set_cookie": f"{_COOKIE}={worker}; Path=/; HttpOnly; SameSite=Lax"}
+        cookie_header = {"set_cookie": f"{_COOKIE}={worker}; Path=/; HttpOnly; SameSite=Lax"}
         posted = self.command == "POST"
         with market.lock:
             try:
                 if self.where == "/" and not posted:
-                    return self._html(pages.studies(market, worker), **keeps)
+                    return self._html(pages.studies(market, worker), **cookie_header)
                 if posted and self.where == "/another-worker":
-                    keeps = {"set_cookie": f"{_COOKIE}={new_id()}; Path=/; HttpOnly; SameSite=Lax"}
-                    return self._redirect("/", **keeps)
+                    cookie_header = {"set_cookie": f"{_COOKIE}={new_id()}; Path=/; HttpOnly; SameSite=Lax"}
+                    return self._redirect("/", **cookie_header)
                 if posted and (found := re.fullmatch(r"/studies/(\w+)/start", self.where)):
-                    return self._redirect(market.start(found[1], worker), **keeps)
+                    return self._redirect(market.start(found[1], worker), **cookie_header)
                 if posted and (found := re.fullmatch(r"/submissions/(\w+)/return", self.where)):
                     self._own(found[1], worker)
                     market.give_back(found[1])
                     self.standin.deliver()
-                    return self._redirect("/", **keeps)
+                    return self._redirect("/", **cookie_header)
                 if self.where == "/submissions/complete" and not posted:
-                    going = self._going(worker)
-                    done = market.complete(going.id, self.query.get("cc", "NOCODE")) if going else None
+                    active = self._going(worker)
+                    done = market.complete(active.id, self.query.get("cc", "NOCODE")) if active else None
                     self.standin.deliver()
-                    return self._html(pages.done(done), **keeps)
+                    return self._html(pages.done(done), **cookie_header)
             except Refusal as refusal:
-                return self._html(pages.refused(refusal.title), status=refusal.status, **keeps)
+                return self._html(pages.refused(refusal.title), status=refusal.status, **cookie_header)
         self._html(pages.refused("There is no such page."), status=404)
 
     def _going(self, worker: str) -> Submission | None:
         """Return the submission that the participant would end: the latest unfinished one, otherwise the latest."""
-        mine = [one for one in self.standin.market.submissions.values() if one.participant == worker]
-        return next((one for one in reversed(mine) if one.status in ("ACTIVE", "RESERVED")), mine[-1] if mine else None)
+        own_submissions = [one for one in self.standin.market.submissions.values() if one.participant == worker]
+        return next(
+            (one for one in reversed(own_submissions) if one.status in ("ACTIVE", "RESERVED")),
+            own_submissions[-1] if own_submissions else None,
+        )
 
     def _own(self, submission: str, worker: str) -> None:
         if self.standin.market.submission(submission).participant != worker:

@@ -21,10 +21,10 @@ def account(db: None, standin: Any) -> Any:
     from marketplaces.models import Account
     from marketplaces.prolific.standin import TOKEN
 
-    made = Account(title="Lab", kind="prolific", place=Account.Place.REHEARSAL, address=standin.address)
-    made.keep_credentials({"token": TOKEN})
-    made.save()
-    return made
+    created = Account(title="Lab", kind="prolific", place=Account.Place.REHEARSAL, address=standin.address)
+    created.keep_credentials({"token": TOKEN})
+    created.save()
+    return created
 
 
 @pytest.fixture
@@ -32,9 +32,9 @@ def study(account: Any) -> Any:
     from exports.tests import building
     from marketplaces.models import Recruitment
 
-    made = building.new_study(entry="prolific", quota=20)
-    Recruitment.objects.create(study=made, account=account)
-    return made
+    created = building.new_study(entry="prolific", quota=20)
+    Recruitment.objects.create(study=created, account=account)
+    return created
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def sign_in(desk: Any, account: Any) -> Any:
 
     from rights.members import give
 
-    def made(*, study: Any, account_role: Any) -> Any:
+    def created(*, study: Any, account_role: Any) -> Any:
         user = User.objects.create_user(f"{study}-{account_role}", is_staff=True)
         give(desk.study, user=user, role=study, by=None)
         if account_role:
@@ -62,4 +62,4 @@ def sign_in(desk: Any, account: Any) -> Any:
         client.force_login(user)
         return client
 
-    return made
+    return created

@@ -86,7 +86,7 @@ class Desk:
         return Publication.objects.select_related("account", "study").get(study=self.study)
 
     def draft(self, **offer: Any) -> Publication:
-        given = {
+        values = {
             "name": "Splitting money",
             "description": "You share money with another player.",
             "places": 20,
@@ -95,7 +95,7 @@ class Desk:
             "requires_signature": True,
             **offer,
         }
-        return publishing.create_draft(self.study, Offer(**given), address=DOOR)
+        return publishing.create_draft(self.study, Offer(**values), address=DOOR)
 
     def publish(self, **offer: Any) -> Publication:
         self.draft(**offer)

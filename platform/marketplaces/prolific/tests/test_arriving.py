@@ -67,8 +67,8 @@ def test_signed_token_alone_identifies_the_participant(desk):
 def test_every_common_audience_format_is_accepted(desk, audience):
     desk.publish()
     worker = desk.worker()
-    told = f"http://testserver{audience}?PROLIFIC_PID=x" if audience == DOOR else audience
-    assert open_resigned(worker, aud=told).status_code == 302
+    audience_value = f"http://testserver{audience}?PROLIFIC_PID=x" if audience == DOOR else audience
+    assert open_resigned(worker, aud=audience_value).status_code == 302
 
 
 @pytest.mark.parametrize(
@@ -100,10 +100,10 @@ def test_token_signed_with_another_key_is_refused(desk):
 def test_other_signature_algorithms_are_refused(desk, algorithm):
     desk.publish()
     worker = desk.worker()
-    good = jwt.decode(desk.standin.market.signed(worker.submission), options={"verify_signature": False})
+    valid_claims = jwt.decode(desk.standin.market.signed(worker.submission), options={"verify_signature": False})
     head = {"kid": desk.standin.market.key.kid}
     secret = None if algorithm == "none" else "a secret that is long enough for the algorithm"
-    token = jwt.encode(good, secret, algorithm=algorithm, headers=head)
+    token = jwt.encode(valid_claims, secret, algorithm=algorithm, headers=head)
     refused(open_changed(worker, prolific_token=token), 403, "Prolific did not sign this link")
 
 
@@ -244,7 +244,7 @@ def test_logs_contain_no_identifiers(desk, caplog):
     worker.arrive()
     open_resigned(worker, exp=1)
     desk.standin.misbehave("drop", "submissions")
-    said = "\n".join(
+    log_text = "\n".join(
         f"{record.name} {record.getMessage()}" for record in caplog.records if record.name.startswith("marketplaces")
     )
-    assert worker.participant not in said and worker.submission.id not in said
+    assert worker.participant not in log_text and worker.submission.id not in log_text

@@ -44,8 +44,8 @@ def page_text(response) -> str:
 def test_study_is_offered_published_and_stopped(desk, owner):
     form = owner.get(at("of", desk.study.pk))
     assert "Create draft" in page_text(form) and "1.00 USD" in page_text(form) and not desk.standin.market.studies
-    made = owner.post(at("of", desk.study.pk), {**OFFER, "project": desk.standin.market.project}, follow=True)
-    assert "The draft is on Prolific" in page_text(made)
+    created_page = owner.post(at("of", desk.study.pk), {**OFFER, "project": desk.standin.market.project}, follow=True)
+    assert "The draft is on Prolific" in page_text(created_page)
     key = desk.publication.pk
     price = owner.get(at("publish", key))
     assert (
@@ -182,8 +182,8 @@ def test_return_request_requires_a_reason(desk, owner):
     assert "Choose a reason" in page_text(owner.post(page, {}))
     there = desk.standin.market.submissions[worker.submission.id]
     assert not there.return_requested and not Record.objects.filter(action="return_asked").exists()
-    given = {"reasons": ["You did not finish the study."], "other": "<i>Thank you all the same.</i>"}
-    assert "to return their submission" in page_text(owner.post(page, given, follow=True))
+    form_data = {"reasons": ["You did not finish the study."], "other": "<i>Thank you all the same.</i>"}
+    assert "to return their submission" in page_text(owner.post(page, form_data, follow=True))
     assert there.return_reasons == ["You did not finish the study.", "<i>Thank you all the same.</i>"]
     assert Record.objects.get(action="return_asked").details["person"] == person.pseudonym
     shown = page_text(owner.get(at("change", key)))

@@ -85,8 +85,8 @@ def test_missing_bonus_is_unclear_and_never_sent_again(desk, payer, done):
     desk.standin.misbehave("drop", PAYING)
     with pytest.raises(Unreachable):
         payer.pay(bonus)
-    told = payer.look_up(bonus)
-    assert told.outcome == Outcome.UNCLEAR and "Please check on Prolific yourself" in told.reason
+    answer = payer.look_up(bonus)
+    assert answer.outcome == Outcome.UNCLEAR and "Please check on Prolific yourself" in answer.reason
     assert payer.pay(bonus).outcome == Outcome.UNCLEAR
     assert not paid(desk, done, "bonus")
 
@@ -182,8 +182,8 @@ def test_refused_bonus_can_be_paid_later(desk, payer, done):
     bonus, balance = done.order("bonus"), desk.standin.market.balance
     payer.prepare(bonus)
     desk.standin.market.balance = 0
-    told = payer.pay(bonus)
-    assert told.outcome == Outcome.REFUSED and told.reason
+    answer = payer.pay(bonus)
+    assert answer.outcome == Outcome.REFUSED and answer.reason
     assert payer.look_up(bonus).outcome == Outcome.NOT_FOUND
     desk.standin.market.balance = balance
     assert payer.pay(bonus).outcome == Outcome.SENT
@@ -227,9 +227,9 @@ def test_malformed_answer_leaves_the_status_unknown(desk, payer, done, kind):
     base = done.order("base")
     for ask in (payer.assignment_status, payer.look_up):
         desk.standin.misbehave(kind, LOOKING)
-        with pytest.raises(Unreachable) as told:
+        with pytest.raises(Unreachable) as answer:
             ask(base)
-        assert done.participant not in str(told.value) and done.submission.id not in str(told.value)
+        assert done.participant not in str(answer.value) and done.submission.id not in str(answer.value)
     desk.standin.misbehave(kind, "balance")
     with pytest.raises(Unreachable):
         payer.balance()
@@ -237,7 +237,7 @@ def test_malformed_answer_leaves_the_status_unknown(desk, payer, done, kind):
 
 def test_assignment_status_of_every_submission_status(desk, payer, done):
     base, market = done.order("base"), desk.standin.market
-    said = {
+    expected_status = {
         "RESERVED": AssignmentStatus.WORKING,
         "ACTIVE": AssignmentStatus.WORKING,
         "TIMED-OUT": AssignmentStatus.TIMED_OUT,
@@ -248,7 +248,7 @@ def test_assignment_status_of_every_submission_status(desk, payer, done):
         "REJECTED": AssignmentStatus.REJECTED,
         "SCREENED OUT": AssignmentStatus.REJECTED,
     }
-    for status, expected in said.items():
+    for status, expected in expected_status.items():
         market.submissions[done.submission.id].status = status
         assert payer.assignment_status(base) == expected
     market.submissions[done.submission.id].status = "BRAND NEW"
@@ -271,8 +271,8 @@ def test_submission_of_another_participant_is_recognised(desk, payer, done):
 
 
 def test_only_the_published_reward_is_paid_as_base_pay(desk, payer, done):
-    told = payer.pay(done.order("base", amount="2.00"))
-    assert told.outcome == Outcome.REFUSED and "1.00" in told.reason
+    answer = payer.pay(done.order("base", amount="2.00"))
+    assert answer.outcome == Outcome.REFUSED and "1.00" in answer.reason
     assert payer.pay(replace(done.order("base"), currency="GBP")).outcome == Outcome.REFUSED
     assert not desk.standin.market.paid
 
@@ -280,8 +280,8 @@ def test_only_the_published_reward_is_paid_as_base_pay(desk, payer, done):
 def test_unsubmitted_participant_cannot_be_approved(desk, payer):
     worker = desk.worker()
     worker.finish()
-    told = payer.pay(worker.order("base"))
-    assert told.outcome == Outcome.REFUSED and "ACTIVE" in told.reason
+    answer = payer.pay(worker.order("base"))
+    assert answer.outcome == Outcome.REFUSED and "ACTIVE" in answer.reason
     worker.submit()
     assert payer.pay(worker.order("base")).outcome == Outcome.CONFIRMED
 

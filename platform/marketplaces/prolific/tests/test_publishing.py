@@ -211,7 +211,7 @@ def test_connection_test_shows_the_balance_and_no_token(account, standin):
 )
 def test_malformed_study_data_changes_nothing(desk, malformed):
     publication = desk.publish()
-    kept = Publication.objects.values().get()
+    before = Publication.objects.values().get()
     there = desk.standin.market.study(publication.prolific_id)
     desk.standin.market.shown = lambda study: {**there, "total_cost": 2800, **malformed}
     if malformed.get("total_cost") != "free":
@@ -219,7 +219,7 @@ def test_malformed_study_data_changes_nothing(desk, malformed):
             publishing.refresh(desk.publication)
     else:
         publishing.refresh(desk.publication)
-    assert {**Publication.objects.values().get(), "said_at": None} == {**kept, "said_at": None}
+    assert {**Publication.objects.values().get(), "said_at": None} == {**before, "said_at": None}
 
 
 def test_invalid_number_of_places_is_ignored(desk):

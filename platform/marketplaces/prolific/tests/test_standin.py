@@ -23,8 +23,8 @@ STUDY = {
 
 @pytest.fixture
 def study(standin: StandIn) -> str:
-    made: str = standin.market.create(STUDY)["id"]
-    return made
+    new_study_id: str = standin.market.create(STUDY)["id"]
+    return new_study_id
 
 
 def ask(standin: StandIn, method: str, path: str, **fields) -> httpx.Response:

@@ -56,13 +56,13 @@ def test_returned_place_is_free_and_the_page_says_so(desk):
 
 def test_timed_out_participants_end_unless_they_are_playing(desk):
     desk.publish()
-    gone, playing = desk.worker(), desk.worker()
-    for worker in (gone, playing):
+    timed_out, playing = desk.worker(), desk.worker()
+    for worker in (timed_out, playing):
         worker.arrive()
         desk.standin.market.time_out(worker.submission.id)
-    Enrolment.objects.filter(pk=gone.person.pk).update(last_seen_at=timezone.now() - timedelta(minutes=5))
+    Enrolment.objects.filter(pk=timed_out.person.pk).update(last_seen_at=timezone.now() - timedelta(minutes=5))
     ask(desk)
-    assert gone.person.state == State.TIMED_OUT and not playing.person.ended
+    assert timed_out.person.state == State.TIMED_OUT and not playing.person.ended
     assert descriptions(desk) == {playing.person.pseudonym: "Timed out on Prolific, but is still playing here."}
 
 
@@ -197,10 +197,10 @@ def test_last_page_of_each_ending_returns_with_its_code(desk, state):
     people.end(person, State(state))
     page = Client().get(person.get_absolute_url()).content.decode()
     codes = desk.publication.codes
-    right = {"completed": "completed", "failed_quiz": "completed", "opponent_failed": "completed",
+    expected_codes = {"completed": "completed", "failed_quiz": "completed", "opponent_failed": "completed",
              "partner_left": "completed", "no_partner": "completed",
              "screened_out": "screened_out", "returned": ""}.get(state, "returned")  # fmt: skip
     for which, code in codes.items():
         address = f"{desk.standin.address}/submissions/complete?cc={code}"
-        assert (code in page) == (which == right) and (address in page) == (which == right)
+        assert (code in page) == (which == expected_codes) and (address in page) == (which == expected_codes)
     assert person.completion_code not in page

@@ -60,9 +60,9 @@ class TestWebhooks:
 
     def test_subscription_is_confirmed_and_can_be_repeated(self, hook, desk):
         hooks.subscribe(desk.publication, address=AT)
-        told = desk.standin.market.hooks.values()
-        assert sorted(one["event_type"] for one in told) == ["study.status.change", "submission.status.change"]
-        assert all(one["is_enabled"] for one in told) and Hook.objects.count() == 1
+        response = desk.standin.market.hooks.values()
+        assert sorted(one["event_type"] for one in response) == ["study.status.change", "submission.status.change"]
+        assert all(one["is_enabled"] for one in response) and Hook.objects.count() == 1
         assert Hook.objects.get().secret() == desk.standin.market.hook_secret
         assert desk.standin.market.hook_secret not in Hook.objects.get().sealed_secret
 
@@ -88,8 +88,8 @@ class TestWebhooks:
         person = worker.finish()
         desk.standin.market.complete(worker.submission.id, desk.publication.codes["completed"])
         later = desk.standin.market.events[-1]
-        told = {**json.loads(later.body), "status": "RETURNED"}
-        earlier = replace(later, body=json.dumps(told).encode(), key="earlier", at=later.at - 60)
+        response = {**json.loads(later.body), "status": "RETURNED"}
+        earlier = replace(later, body=json.dumps(response).encode(), key="earlier", at=later.at - 60)
         for event in (later, earlier):
             assert self.post(event).status_code == 204
             syncing.sync_due()
@@ -244,8 +244,8 @@ class TestDynamicPayment:
         assert "Ended here without pay" in text_of(admin_client.get(f"{page}change/"))
         address = f"{page}pay-part/{early.person.pk}/"
         assert "percent" in admin_client.get(address).content.decode()
-        told = admin_client.post(address, {**self.HOW, "sure": "on"}, follow=True)
-        assert "25 percent of the reward" in text_of(told) and "partially paid 1" in text_of(told)
+        response = admin_client.post(address, {**self.HOW, "sure": "on"}, follow=True)
+        assert "25 percent of the reward" in text_of(response) and "partially paid 1" in text_of(response)
         again = admin_client.get(address, follow=True)
         assert "can no longer, be paid part" in text_of(again) and len(desk.standin.market.paid) == 1
 
@@ -346,15 +346,15 @@ class TestAuthenticity:
         data = f"Participant id,Authenticity\n{workers[0].participant},mixed\n".encode()
         page = admin_client.post(address, {"flags": SimpleUploadedFile("f.csv", data)}, follow=True)
         assert "Flags imported for participants: 1" in text_of(page) and "mixed: 1" in text_of(page)
-        told = admin_client.post(address, {}, follow=True)
-        assert "name a column" in text_of(told)
+        response = admin_client.post(address, {}, follow=True)
+        assert "name a column" in text_of(response)
 
 
 def test_each_treatment_address_leads_to_its_cell(desk):
     building.launch_with(desk.study, design={"grid": {"rounds": [1, 12]}}, quota=2)
     publication = desk.publish(by_treatment=True)
-    told = desk.standin.market.studies[publication.prolific_id]["access_details"]
-    assert [one["total_allocation"] for one in told] == [2, 2] and publication.places == 4
+    response = desk.standin.market.studies[publication.prolific_id]["access_details"]
+    assert [one["total_allocation"] for one in response] == [2, 2] and publication.places == 4
     workers = [desk.worker() for _each in range(4)]
     for worker in workers:
         person = worker.arrive()
@@ -367,7 +367,7 @@ def test_treatment_address_cannot_be_guessed(desk):
     building.launch_with(desk.study, design={"grid": {"rounds": [1, 12]}}, quota=2)
     publication = desk.publish(by_treatment=True)
     worker = desk.worker()
-    own = worker.submission.address.rpartition("t=")[2]
-    assert len(own) >= 12 and own in publication.treatments
-    worker.submission.address = worker.submission.address.replace(own, "1")
+    own_key = worker.submission.address.rpartition("t=")[2]
+    assert len(own_key) >= 12 and own_key in publication.treatments
+    worker.submission.address = worker.submission.address.replace(own_key, "1")
     assert "cell" not in worker.arrive().identity.details

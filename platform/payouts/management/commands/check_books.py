@@ -23,8 +23,8 @@ class Command(BaseCommand):
             CommandError: the books contain errors, which the message lists.
         """
         for (of, currency), accounts in sorted(books.balances(study).items()):
-            held = [f"{Account(name).label} {amount}" for name, amount in accounts.items() if amount]
-            self.stdout.write(f"{of} ({currency}): {', '.join(held)}")
+            account_balances = [f"{Account(name).label} {amount}" for name, amount in accounts.items() if amount]
+            self.stdout.write(f"{of} ({currency}): {', '.join(account_balances)}")
         if wrong := books.check(study):
             raise CommandError("\n".join(map(str, wrong)))
         self.stdout.write(self.style.SUCCESS("The books are in order."))
