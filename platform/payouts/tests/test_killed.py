@@ -30,11 +30,11 @@ class PayingProcess:
     """A process whose children pay from the test's database."""
 
     def __init__(self, standin: StandIn) -> None:
-        settings = connection.settings_dict
+        own = connection.settings_dict
         address = (
-            f"sqlite:///{settings['NAME']}"
+            f"sqlite:///{own['NAME']}"
             if connection.vendor == "sqlite"
-            else f"postgres://postgres@/{settings['NAME']}?host={settings['HOST'] or settings['OPTIONS'].get('host', '')}"
+            else f"postgres://postgres@/{own['NAME']}?host={own['HOST'] or own['OPTIONS'].get('host', '')}"
         )
         variables = {
             "DATABASE_URL": address,

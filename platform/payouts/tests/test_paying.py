@@ -161,14 +161,14 @@ def test_an_order_found_accepted_after_a_day_does_not_count_as_unanswered(standi
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("asked", ["assignment_status", "prepare", "pay", "look_up"])
-def test_everybody_is_paid_once_after_any_failure(standin: StandIn, boss: User, calls_before: str, fault: str):
+@pytest.mark.parametrize("method", ["assignment_status", "prepare", "pay", "look_up"])
+def test_everybody_is_paid_once_after_any_failure(standin: StandIn, boss: User, method: str, fault: str):
     base, bonus = finished("A1")
     other, _ = finished("A2")
     approve(boss, base, bonus, other)
-    if calls_before == "look_up":
+    if method == "look_up":
         standin.fail("pay", "drop_after")
-    standin.fail(calls_before, fault)
+    standin.fail(method, fault)
     paying.pay_due(most=1)
     assert "confirmed" not in states(base), "the failed payment is seen"
     assert LedgerRow.objects.get(pk=base.pk).problem
