@@ -53,13 +53,13 @@ class Link(dict[str, str]):
     """The parameters of a participant's link; the last value of a repeated name.
 
     Attributes:
-        twice: the names that appear more than once.
+        repeated: the names that appear more than once.
         query: the raw query string after the “?”.
     """
 
-    def __init__(self, fields: Mapping[str, str] = {}, *, twice: Collection[str] = (), query: str = "") -> None:
+    def __init__(self, fields: Mapping[str, str] = {}, *, repeated: Collection[str] = (), query: str = "") -> None:
         super().__init__(fields)
-        self.twice, self.query = frozenset(twice), query
+        self.repeated, self.query = frozenset(repeated), query
 
 
 def by_lab_code(study: str, link: Mapping[str, str]) -> Arrival:

@@ -60,7 +60,7 @@ def _arrival_link(request: HttpRequest) -> arrivals.Link:
     fields = (request.GET, request.POST)
     repeated = {name for parameters in fields for name, values in parameters.lists() if len(values) > 1}
     return arrivals.Link(
-        {**request.GET.dict(), **request.POST.dict()}, twice=repeated, query=request.META.get("QUERY_STRING", "")
+        {**request.GET.dict(), **request.POST.dict()}, repeated=repeated, query=request.META.get("QUERY_STRING", "")
     )
 
 

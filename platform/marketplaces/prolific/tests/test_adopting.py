@@ -131,25 +131,25 @@ def test_failed_import_changes_nothing(desk, kind):
 
 class TestThePage:
     def test_editor_imports_a_study_and_it_is_audited(self, desk, sign_in):
-        editor = sign_in(study=Role.EDITOR, account_part=Role.EDITOR)
+        editor = sign_in(study=Role.EDITOR, account_role=Role.EDITOR)
         assert "Import a study created on Prolific" in page_text(editor.get(at("of", desk.study.pk)))
         page = editor.post(at("adopt", desk.study.pk), {"prolific_id": f" {study_there(desk).upper()} "}, follow=True)
         assert "Imported" in page_text(page) and "DONE1234" in page_text(page)
         assert Record.objects.get(action="made", kind="prolific.publication")
 
     def test_unsuitable_settings_are_shown_on_the_page(self, desk, sign_in):
-        owner = sign_in(study=Role.OWNER, account_part=Role.EDITOR)
+        owner = sign_in(study=Role.OWNER, account_role=Role.EDITOR)
         wrong = study_there(desk, reward=150, prolific_id_option="question")
         page = page_text(owner.post(at("adopt", desk.study.pk), {"prolific_id": wrong}, follow=True))
         assert "Please change this on Prolific" in page and "1.00 USD" in page and "through URL parameters" in page
 
     @pytest.mark.parametrize("typed", ["", "<b>", "f" * 23, "f" * 24])
     def test_invalid_study_id_is_refused(self, desk, sign_in, typed):
-        owner = sign_in(study=Role.OWNER, account_part=Role.EDITOR)
+        owner = sign_in(study=Role.OWNER, account_role=Role.EDITOR)
         assert "Not imported" in page_text(owner.post(at("adopt", desk.study.pk), {"prolific_id": typed}, follow=True))
         assert not Publication.objects.exists()
 
     def test_import_requires_a_role_in_the_account(self, desk, sign_in):
-        owner = sign_in(study=Role.OWNER, account_part=Role.VIEWER)
+        owner = sign_in(study=Role.OWNER, account_role=Role.VIEWER)
         assert owner.post(at("adopt", desk.study.pk), {"prolific_id": study_there(desk)}).status_code == 403
         assert not Publication.objects.exists()

@@ -33,7 +33,7 @@ def at(name: str, *key: object) -> str:
 
 @pytest.fixture
 def owner(sign_in) -> Client:
-    return sign_in(study=Role.OWNER, account_part=Role.EDITOR)
+    return sign_in(study=Role.OWNER, account_role=Role.EDITOR)
 
 
 def page_text(response) -> str:
@@ -77,8 +77,8 @@ def test_invalid_form_is_reported_and_creates_nothing(desk, owner):
 
 
 def test_spending_requires_a_role_in_the_account(desk, sign_in):
-    without = sign_in(study=Role.OWNER, account_part=None)
-    viewer = sign_in(study=Role.OWNER, account_part=Role.VIEWER)
+    without = sign_in(study=Role.OWNER, account_role=None)
+    viewer = sign_in(study=Role.OWNER, account_role=Role.VIEWER)
     for client in (without, viewer):
         assert client.get(at("of", desk.study.pk)).status_code == 403
         assert client.post(at("of", desk.study.pk), OFFER).status_code == 403
@@ -91,7 +91,7 @@ def test_spending_requires_a_role_in_the_account(desk, sign_in):
 
 
 def test_editors_can_neither_stop_nor_reject(desk, sign_in):
-    editor = sign_in(study=Role.EDITOR, account_part=Role.EDITOR)
+    editor = sign_in(study=Role.EDITOR, account_role=Role.EDITOR)
     key = desk.publish().pk
     assert editor.post(at("stop", key)).status_code == 403
     assert editor.post(at("forget", key)).status_code == 403
