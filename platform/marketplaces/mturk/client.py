@@ -31,7 +31,7 @@ REGION = "us-east-1"
 CONNECT_SECONDS, ANSWER_SECONDS = 5, 20
 PAGE = 100
 MOST_PAGES = 1000
-_MAKING = threading.Lock()
+_CLIENT_LOCK = threading.Lock()
 _CLIENT_ERRORS = range(400, 500)
 
 
@@ -89,7 +89,7 @@ class Requester:
 
     def balance(self) -> Decimal:
         """Return the available balance in US dollars."""
-        answer = self._ask("get_account_balance")
+        answer = self._call("get_account_balance")
         with _valid_answer():
             return _money(answer["AvailableBalance"])
 
@@ -117,7 +117,7 @@ class Requester:
             qualifications: QualificationRequirements as defined in mTurk's API reference.
         """
         try:
-            answer = self._ask(
+            answer = self._call(
                 "create_hit",
                 UniqueRequestToken=str(token),
                 RequesterAnnotation=str(token),
@@ -150,12 +150,12 @@ class Requester:
 
     def hit(self, hit_id: str) -> HitNow:
         """Return a task's current status."""
-        return _read_hit(self._ask("get_hit", HITId=hit_id))
+        return _read_hit(self._call("get_hit", HITId=hit_id))
 
     def add_assignments(self, hit_id: str, number: int, *, token: UUID) -> None:
         """Add assignments to a task. Repeating a call with the same token adds nothing more."""
         try:
-            self._ask(
+            self._call(
                 "create_additional_assignments_for_hit",
                 HITId=hit_id,
                 NumberOfAdditionalAssignments=number,
@@ -167,11 +167,11 @@ class Requester:
 
     def expire(self, hit_id: str, at: datetime) -> None:
         """Set when a task's offer expires; a time in the past takes it off the list immediately."""
-        self._ask("update_expiration_for_hit", HITId=hit_id, ExpireAt=at)
+        self._call("update_expiration_for_hit", HITId=hit_id, ExpireAt=at)
 
     def delete(self, hit_id: str) -> None:
         """Delete a task that nobody is working on and whose assignments are all approved or rejected."""
-        self._ask("delete_hit", HITId=hit_id)
+        self._call("delete_hit", HITId=hit_id)
 
     # ---- assignments -----------------------------------------------------------------------------------
 
@@ -186,7 +186,7 @@ class Requester:
     def assignment(self, assignment_id: str) -> AssignmentNow | None:
         """Return an assignment, or None if it is not submitted: still in progress, returned or abandoned."""
         try:
-            answer = self._ask("get_assignment", AssignmentId=assignment_id)
+            answer = self._call("get_assignment", AssignmentId=assignment_id)
         except Refused as refusal:
             if refusal.code == "invalidassignmentstate":
                 return None
@@ -197,17 +197,17 @@ class Requester:
     def approve(self, assignment_id: str, *, feedback: str = "", rejected: bool = False) -> None:
         """Pay the reward; with `rejected`, even for an assignment that was rejected."""
         feedback_field = {"RequesterFeedback": feedback} if feedback else {}
-        self._ask("approve_assignment", AssignmentId=assignment_id, OverrideRejection=rejected, **feedback_field)
+        self._call("approve_assignment", AssignmentId=assignment_id, OverrideRejection=rejected, **feedback_field)
 
     def reject(self, assignment_id: str, *, reason: str) -> None:
         """Reject an assignment, so that its reward is not paid; the worker reads the reason."""
-        self._ask("reject_assignment", AssignmentId=assignment_id, RequesterFeedback=reason)
+        self._call("reject_assignment", AssignmentId=assignment_id, RequesterFeedback=reason)
 
     @sensitive_variables("worker")
     def send_bonus(self, *, worker: str, assignment_id: str, amount: Decimal, reason: str, token: UUID) -> None:
         """Pay a bonus. Repeating a call with the same token pays nothing more and raises nothing."""
         try:
-            self._ask(
+            self._call(
                 "send_bonus",
                 WorkerId=worker,
                 AssignmentId=assignment_id,
@@ -235,7 +235,7 @@ class Requester:
     def qualification(self, name: str, description: str) -> str:
         """Return the ID of our qualification with this name; create the qualification if it does not exist."""
         try:
-            answer = self._ask(
+            answer = self._call(
                 "create_qualification_type", Name=name, Description=description, QualificationTypeStatus="Active"
             )
         except Refused as refusal:
@@ -257,7 +257,7 @@ class Requester:
     @sensitive_variables("worker")
     def grant(self, qualification_id: str, *, worker: str, value: int) -> None:
         """Grant a qualification to a worker without notifying them."""
-        self._ask(
+        self._call(
             "associate_qualification_with_worker",
             QualificationTypeId=qualification_id,
             WorkerId=worker,
@@ -266,9 +266,9 @@ class Requester:
         )
 
     @sensitive_variables("worker")
-    def take(self, qualification_id: str, *, worker: str) -> None:
+    def revoke(self, qualification_id: str, *, worker: str) -> None:
         """Take a qualification away from a worker."""
-        self._ask("disassociate_qualification_from_worker", QualificationTypeId=qualification_id, WorkerId=worker)
+        self._call("disassociate_qualification_from_worker", QualificationTypeId=qualification_id, WorkerId=worker)
 
     def holders(self, qualification_id: str) -> list[Holder]:
         """Return the holders of a qualification."""
@@ -284,7 +284,7 @@ class Requester:
     def _pages(self, operation: str, **asked: Any) -> Iterator[dict[str, Any]]:
         token: dict[str, str] = {}
         for _page in range(MOST_PAGES):
-            answer = self._ask(operation, MaxResults=PAGE, **asked, **token)
+            answer = self._call(operation, MaxResults=PAGE, **asked, **token)
             yield answer
             following = answer.get("NextToken")
             if not following or following == token.get("NextToken"):
@@ -292,20 +292,20 @@ class Requester:
             token = {"NextToken": following}
 
     @sensitive_variables()
-    def _ask(self, operation: str, **asked: Any) -> dict[str, Any]:
+    def _call(self, operation: str, **asked: Any) -> dict[str, Any]:
         from botocore.exceptions import ClientError, ParamValidationError
 
         try:
             found: dict[str, Any] = getattr(self._client, operation)(**asked)
         except ClientError as error:
-            raise _classified(error) from None
+            raise _error_for(error) from None
         except ParamValidationError:
             raise Refused("ParameterValidationError") from None
         except Exception:  # noqa: BLE001  (whatever the service sent, an unreadable answer is no answer)
-            raise _no_answer() from None
+            raise _malformed_answer_error() from None
         kind = found.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("content-type", "json")
         if "json" not in kind:  # boto3 does not parse answers whose output has no fields
-            raise _no_answer()
+            raise _malformed_answer_error()
         return found
 
 
@@ -345,7 +345,7 @@ def _client(address: str, key_id: str, secret: str) -> Any:
         user_agent_extra="parley",
     )
     signs_in = {"aws_access_key_id": key_id, "aws_secret_access_key": secret}
-    with _MAKING:
+    with _CLIENT_LOCK:
         return _session().client("mturk", endpoint_url=address, config=config, **signs_in)
 
 
@@ -357,16 +357,16 @@ def _session() -> Any:
     return boto3.session.Session(region_name=REGION)
 
 
-def _classified(error: ClientError) -> Refused | Unclear:
+def _error_for(error: ClientError) -> Refused | Unclear:
     answer: Mapping[str, Any] = error.response
     found = answer.get("Error", {})
     code = str(answer.get("TurkErrorCode") or found.get("Code") or "")
     if answer.get("ResponseMetadata", {}).get("HTTPStatusCode") not in _CLIENT_ERRORS:
-        return _no_answer()
+        return _malformed_answer_error()
     return Refused(code, str(found.get("Message", "")))
 
 
-def _no_answer() -> Unclear:
+def _malformed_answer_error() -> Unclear:
     return Unclear(_("Mechanical Turk is not responding properly at the moment."))
 
 
@@ -376,7 +376,7 @@ def _valid_answer() -> Iterator[None]:
     try:
         yield
     except (KeyError, TypeError, ValueError, AttributeError, InvalidOperation):
-        raise _no_answer() from None
+        raise _malformed_answer_error() from None
 
 
 def _text(value: Any) -> str:

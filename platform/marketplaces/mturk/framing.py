@@ -16,27 +16,27 @@ from marketplaces.models import Account, Recruitment
 from marketplaces.mturk.arriving import KEY
 from marketplaces.mturk.returning import site_of
 
-_DOOR, _PAGE = re.compile(r"/join/([^/]+)/?$"), re.compile(r"/p/([^/]+)/")
+_ENTRY_PATH, _PARTICIPANT_PATH = re.compile(r"/join/([^/]+)/?$"), re.compile(r"/p/([^/]+)/")
 
 
 REHEARSAL = Q(account__kind=KEY, account__place=Account.Place.REHEARSAL)
 CACHE_SECONDS = 1.0
 """Seconds for which a web process remembers whether a study is in rehearsal, because the check delays every page."""
-_known: dict[str, tuple[float, bool]] = {}
+_cached: dict[str, tuple[float, bool]] = {}
 
 
 def _any_rehearsal() -> bool:
-    since, found = _known.get(KEY, (0.0, False))
+    since, found = _cached.get(KEY, (0.0, False))
     if not found and time.monotonic() - since > CACHE_SECONDS:
         found = Recruitment.objects.filter(REHEARSAL).exists()
-        _known[KEY] = time.monotonic(), found
+        _cached[KEY] = time.monotonic(), found
     return found
 
 
 @receiver(post_save, sender=Recruitment)
 @receiver(post_save, sender=Account)
 def _forget(**_signal: Any) -> None:
-    _known.clear()
+    _cached.clear()
 
 
 class RehearsalFrames(MiddlewareMixin):
@@ -45,9 +45,9 @@ class RehearsalFrames(MiddlewareMixin):
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         if not response.get("Content-Type", "").startswith("text/html"):
             return response
-        if found := _DOOR.match(request.path_info):
+        if found := _ENTRY_PATH.match(request.path_info):
             of = Recruitment.objects.filter(study__slug=found[1])
-        elif found := _PAGE.match(request.path_info):
+        elif found := _PARTICIPANT_PATH.match(request.path_info):
             of = Recruitment.objects.filter(study__versions__cells__placements__enrolment__token=found[1])
         else:
             return response

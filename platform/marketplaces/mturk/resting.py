@@ -78,7 +78,7 @@ def _revoke_expired(qualification: Qualification, requester: Requester) -> None:
     for holder in requester.holders(qualification.qualification_id):
         if holder.value + qualification.hours * 60 <= now:
             try:
-                requester.take(qualification.qualification_id, worker=holder.worker)
+                requester.revoke(qualification.qualification_id, worker=holder.worker)
             except Refused as refusal:
                 if refusal.code != "invalidqualificationstate":
                     raise

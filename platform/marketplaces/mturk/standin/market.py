@@ -288,8 +288,10 @@ class Market:
         return [hit for hit in self.hits.values() if self.may_accept(worker, hit)]
 
     def may_accept(self, worker: Worker, hit: Hit) -> bool:
-        had = any(one.worker == worker.id and one.status not in ("Returned", "Abandoned") for one in self.of(hit))
-        return not hit.disposed and self.status(hit) == "Assignable" and not had and self.allowed(worker, hit)
+        has_accepted = any(
+            one.worker == worker.id and one.status not in ("Returned", "Abandoned") for one in self.of(hit)
+        )
+        return not hit.disposed and self.status(hit) == "Assignable" and not has_accepted and self.allowed(worker, hit)
 
     def accept(self, worker: Worker, hit: Hit, *, reuse: str = "") -> Assignment:
         """Accept a task; `reuse` gives a returned assignment's ID to the new one, as mTurk sometimes does."""

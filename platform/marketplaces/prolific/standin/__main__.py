@@ -15,7 +15,7 @@ from marketplaces.prolific.standin.server import KINDS, TOKEN, StandIn
 
 PORT = 8950
 TRIED = 50
-OFTEN = 10**9
+ALWAYS = 10**9
 
 
 def _options() -> argparse.Namespace:
@@ -57,7 +57,7 @@ def main() -> None:
     with serve(options) as standin:
         for words in options.misbehave:
             kind, _colon, pattern = words.partition(":")
-            standin.misbehave(kind, pattern, times=OFTEN)
+            standin.misbehave(kind, pattern, times=ALWAYS)
         if standin.port != options.port:
             print(f"Port {options.port} is in use.")
         print(

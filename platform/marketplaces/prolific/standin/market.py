@@ -23,10 +23,10 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
 
 ISSUER = "https://www.prolific.com"
-LINK_LIVES = 600
+LINK_LIFETIME = 600
 """Seconds for which a signed link is valid."""
 FEES, TAX = Decimal(1) / 3, Decimal("0.2")
-LEAST_REWARD = 10
+MIN_REWARD = 10
 CODE_TYPES = {
     "COMPLETED", "FAILED_ATTENTION_CHECK", "FOLLOW_UP_STUDY", "GIVE_BONUS", "INCOMPATIBLE_DEVICE", "NO_CONSENT",
     "OTHER", "FIXED_SCREENOUT", "SCREENED_OUT",
@@ -40,7 +40,7 @@ REJECTIONS = {
     "MALINGERING", "NO_CODE", "BAD_CODE", "NO_DATA", "UNSUPP_DEVICE", "OTHER",
 }  # fmt: skip
 SHORTEST_REJECTION = 100
-MOST_AT_ONCE = 200
+MAX_AT_ONCE = 200
 """Maximum number of submissions in one request that pays or approves many."""
 GONE = {"RETURNED", "TIMED-OUT", "REJECTED", "SCREENED OUT"}
 EVENT_TYPES = ("submission.status.change", "study.status.change", "study.progress.change")
@@ -192,7 +192,7 @@ class Market:
             value = fields.get(name)
             if name not in wrong and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
                 wrong[name] = ["A positive whole number is required."]
-        if "reward" not in wrong and fields["reward"] < LEAST_REWARD:
+        if "reward" not in wrong and fields["reward"] < MIN_REWARD:
             wrong["reward"] = ["The reward is too low."]
         if fields.get("prolific_id_option") not in (None, "question", "url_parameters", "not_required"):
             wrong["prolific_id_option"] = ["Not a choice."]
@@ -330,7 +330,7 @@ class Market:
             "aud": f"{found.scheme}://{found.netloc}",
             "sub": submission.id,
             "iat": began,
-            "exp": began + LINK_LIVES,
+            "exp": began + LINK_LIFETIME,
             "prolific": {
                 "PROLIFIC_PID": submission.participant,
                 "STUDY_ID": submission.study,
@@ -359,7 +359,7 @@ class Market:
                 elif action["action"] == "FIXED_SCREEN_OUT_PAYMENT":
                     found.status = "SCREENED OUT"
                     self.paid.append((found.id, "screen_out", action["fixed_screen_out_reward"]))
-            self.tell(found)
+            self.notify_subscribers(found)
             if study["status"] == "ACTIVE" and self._done(study):
                 study["status"] = "AWAITING REVIEW"
             return found
@@ -377,7 +377,7 @@ class Market:
             found = self.submission(submission)
             if found.status in ("RESERVED", "ACTIVE", "AWAITING REVIEW"):
                 found.status = "RETURNED"
-                self.tell(found)
+                self.notify_subscribers(found)
 
     def time_out(self, submission: str) -> None:
         """End a submission that has timed out, as Prolific does."""
@@ -418,7 +418,7 @@ class Market:
         found["is_enabled"] = True
         return found
 
-    def tell(self, submission: Submission) -> None:
+    def notify_subscribers(self, submission: Submission) -> None:
         """Record an event for each subscription to changes of submissions."""
         for hook in self.hooks.values():
             if hook["is_enabled"] and hook["event_type"] == "submission.status.change":
@@ -435,7 +435,7 @@ class Market:
             raise Refusal(404, "Not found", "No submission matches the given query.")
         return self.submissions[submission]
 
-    def judge(self, submission: str, order: Mapping[str, Any]) -> Submission:
+    def decide(self, submission: str, order: Mapping[str, Any]) -> Submission:
         """Approve or reject a submission."""
         found, action = self.submission(submission), order.get("action")
         if action == "COMPLETE":
@@ -467,7 +467,7 @@ class Market:
             raise Refusal(400, "Not allowed", f"A submission that is {found.status} cannot be completed.")
         found.code, found.completed_at, found.status = code["code"], now(), "PARTIALLY APPROVED"
         self.paid.append((found.id, "part", round(study["reward"] * percent / 100)))
-        self.tell(found)
+        self.notify_subscribers(found)
         return found
 
     def ask_return(self, submission: str, order: Mapping[str, Any]) -> Submission:
@@ -482,13 +482,13 @@ class Market:
         return found
 
     def approve_all(self, order: Mapping[str, Any]) -> None:
-        """Approve many submissions, at once or, with `pays_late`, when `pay_what_is_owed` is called."""
+        """Approve many submissions, at once or, with `pays_late`, when `pay_outstanding` is called."""
         submission_ids = order.get("submission_ids")
-        if not isinstance(submission_ids, list) or not 0 < len(submission_ids) <= MOST_AT_ONCE:
-            raise Refusal(400, "Validation error", {"submission_ids": [f"A list of 1 to {MOST_AT_ONCE} is required."]})
+        if not isinstance(submission_ids, list) or not 0 < len(submission_ids) <= MAX_AT_ONCE:
+            raise Refusal(400, "Validation error", {"submission_ids": [f"A list of 1 to {MAX_AT_ONCE} is required."]})
         self._to_approve += [self.submission(one) for one in submission_ids]
         if not self.pays_late:
-            self.pay_what_is_owed()
+            self.pay_outstanding()
 
     def _approve(self, found: Submission) -> None:
         found.status = "APPROVED"
@@ -511,8 +511,8 @@ class Market:
             if found.study != study["id"] or found.status not in ("AWAITING REVIEW", "APPROVED"):
                 raise Refusal(400, "Not allowed", f"No bonus can be paid on a submission that is {found.status}.")
             payments.append((found.id, cents))
-        if len(payments) > MOST_AT_ONCE:
-            raise Refusal(400, "Validation error", {"csv_bonuses": [f"At most {MOST_AT_ONCE} lines."]})
+        if len(payments) > MAX_AT_ONCE:
+            raise Refusal(400, "Validation error", {"csv_bonuses": [f"At most {MAX_AT_ONCE} lines."]})
         bulk = BulkBonus(new_id(), study["id"], payments)
         self.bulks[bulk.id] = bulk
         amount = sum(cents for _who, cents in payments)
@@ -530,9 +530,9 @@ class Market:
         found.paid += 1
         self._owed += found.payments
         if not self.pays_late:
-            self.pay_what_is_owed()
+            self.pay_outstanding()
 
-    def pay_what_is_owed(self) -> None:
+    def pay_outstanding(self) -> None:
         """Carry out all outstanding payments and approvals."""
         with self.lock:
             for found in self._to_approve:

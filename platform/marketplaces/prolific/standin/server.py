@@ -243,12 +243,12 @@ class _Handler(BaseHTTPRequestHandler):
                 if posted and (found := re.fullmatch(r"/studies/(\w+)/start", self.where)):
                     return self._redirect(market.start(found[1], worker), **cookie_header)
                 if posted and (found := re.fullmatch(r"/submissions/(\w+)/return", self.where)):
-                    self._own(found[1], worker)
+                    self._refuse_foreign_submission(found[1], worker)
                     market.give_back(found[1])
                     self.standin.deliver()
                     return self._redirect("/", **cookie_header)
                 if self.where == "/submissions/complete" and not posted:
-                    active = self._going(worker)
+                    active = self._latest_active_submission(worker)
                     done = market.complete(active.id, self.query.get("cc", "NOCODE")) if active else None
                     self.standin.deliver()
                     return self._html(pages.done(done), **cookie_header)
@@ -256,7 +256,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return self._html(pages.refused(refusal.title), status=refusal.status, **cookie_header)
         self._html(pages.refused("There is no such page."), status=404)
 
-    def _going(self, worker: str) -> Submission | None:
+    def _latest_active_submission(self, worker: str) -> Submission | None:
         """Return the submission that the participant would end: the latest unfinished one, otherwise the latest."""
         own_submissions = [one for one in self.standin.market.submissions.values() if one.participant == worker]
         return next(
@@ -264,7 +264,7 @@ class _Handler(BaseHTTPRequestHandler):
             own_submissions[-1] if own_submissions else None,
         )
 
-    def _own(self, submission: str, worker: str) -> None:
+    def _refuse_foreign_submission(self, submission: str, worker: str) -> None:
         if self.standin.market.submission(submission).participant != worker:
             raise Refusal(404, "Not found")
 
@@ -275,7 +275,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, page.encode(), "text/html; charset=utf-8", **headers)
 
 
-def _single(found: Submission) -> dict[str, Any]:
+def _submission_data(found: Submission) -> dict[str, Any]:
     return {
         "id": found.id, "study_id": found.study, "participant": found.participant, "status": found.status,
         "started_at": found.started_at, "completed_at": found.completed_at, "entered_code": found.code,
@@ -283,7 +283,7 @@ def _single(found: Submission) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _row(found: Submission) -> dict[str, Any]:
+def _list_row(found: Submission) -> dict[str, Any]:
     return {
         "id": found.id, "study_id": found.study, "participant_id": found.participant, "status": found.status,
         "started_at": found.started_at, "completed_at": found.completed_at, "study_code": found.code,
@@ -312,14 +312,14 @@ def _project(market: Market) -> dict[str, Any]:
     return {"id": market.project, "title": "Stand-in project", "workspace": market.workspace}
 
 
-def _known(market: Market, workspace: str) -> None:
+def _require_workspace(market: Market, workspace: str) -> None:
     if workspace != market.workspace:
         raise Refusal(404, "Not found")
 
 
-def _of_workspace(does: Callable[[_Handler, Market], Any]) -> Callable[..., tuple[int, Any]]:
+def _for_workspace(does: Callable[[_Handler, Market], Any]) -> Callable[..., tuple[int, Any]]:
     def answer(handler: _Handler, market: Market, _body: Any, workspace: str) -> tuple[int, Any]:
-        _known(market, workspace)
+        _require_workspace(market, workspace)
         found: tuple[int, Any] = does(handler, market)
         return found
 
@@ -329,7 +329,7 @@ def _of_workspace(does: Callable[[_Handler, Market], Any]) -> Callable[..., tupl
 def _submissions(handler: _Handler, market: Market, _body: Any) -> tuple[int, Any]:
     study = handler.query.get("study", "")
     market.study(study)
-    return handler._page_of_rows([_row(one) for one in market.submissions.values() if one.study == study])
+    return handler._page_of_rows([_list_row(one) for one in market.submissions.values() if one.study == study])
 
 
 def _cost(_handler: _Handler, _market: Market, body: Any) -> tuple[int, Any]:
@@ -350,8 +350,8 @@ _ID = r"/(\w+)/"
 _ROUTES: list[tuple[str, str, Callable[..., tuple[int, Any]]]] = [
     ("GET", "/users/me/", lambda h, m, b: (200, {"id": m.researcher, "currency_code": m.currency})),
     ("GET", "/workspaces/", lambda h, m, b: h._page_of_rows([_workspace_data(m)])),
-    ("GET", f"/workspaces{_ID}balance/", _of_workspace(lambda h, m: (200, _balance(m)))),
-    ("GET", f"/workspaces{_ID}projects/", _of_workspace(lambda h, m: h._page_of_rows([_project(m)]))),
+    ("GET", f"/workspaces{_ID}balance/", _for_workspace(lambda h, m: (200, _balance(m)))),
+    ("GET", f"/workspaces{_ID}projects/", _for_workspace(lambda h, m: h._page_of_rows([_project(m)]))),
     ("GET", f"/projects{_ID}", lambda h, m, b, project: (200, {**_project(m), "id": project})),
     ("POST", "/study-cost-calculator/", _cost),
     ("GET", "/studies/", lambda h, m, b: h._page_of_rows([m.shown(one) for one in m.studies.values()])),
@@ -361,9 +361,9 @@ _ROUTES: list[tuple[str, str, Callable[..., tuple[int, Any]]]] = [
     ("POST", f"/studies{_ID}transition/", lambda h, m, b, study: (200, m.transition(study, b.get("action")))),
     ("GET", "/submissions/", _submissions),
     ("POST", "/submissions/bulk-approve/", _approve_all),
-    ("GET", f"/submissions{_ID}", lambda h, m, b, one: (200, _single(m.submission(one)))),
-    ("POST", f"/submissions{_ID}transition/", lambda h, m, b, one: (200, _single(m.judge(one, b)))),
-    ("POST", f"/submissions{_ID}request-return/", lambda h, m, b, one: (200, _single(m.ask_return(one, b)))),
+    ("GET", f"/submissions{_ID}", lambda h, m, b, one: (200, _submission_data(m.submission(one)))),
+    ("POST", f"/submissions{_ID}transition/", lambda h, m, b, one: (200, _submission_data(m.decide(one, b)))),
+    ("POST", f"/submissions{_ID}request-return/", lambda h, m, b, one: (200, _submission_data(m.ask_return(one, b)))),
     ("GET", "/hooks/event-types/", lambda h, m, b: h._page_of_rows([{"event_type": one} for one in EVENT_TYPES])),
     ("POST", "/hooks/secrets/", lambda h, m, b: (201, m.new_secret(b))),
     ("GET", "/hooks/subscriptions/", lambda h, m, b: h._page_of_rows([_hook(one) for one in m.hooks.values()])),

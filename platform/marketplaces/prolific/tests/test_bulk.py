@@ -132,7 +132,7 @@ def test_slow_approvals_are_looked_up(desk, workers):
     approve_due(desk)
     sweep()
     assert states(desk)["sent"] == 3 and not desk.standin.market.paid
-    desk.standin.market.pay_what_is_owed()
+    desk.standin.market.pay_outstanding()
     desk.standin.market.pays_late = False
     for _round in range(6):
         sweep()

@@ -119,7 +119,7 @@ def test_slow_bonus_is_sent_and_then_confirmed(desk, payer, done):
     payer.prepare(bonus)
     assert payer.pay(bonus).outcome == Outcome.SENT
     assert payer.look_up(bonus).outcome == Outcome.SENT
-    desk.standin.market.pay_what_is_owed()
+    desk.standin.market.pay_outstanding()
     assert payer.look_up(bonus).outcome == Outcome.CONFIRMED
 
 
