@@ -268,7 +268,7 @@ def refresh_until_answered(stack, page: Page, slug: str) -> None:
     page.goto(f"{stack.url}/admin/marketplaces/recruitment/")
     page.get_by_role("row").filter(has_text=f"Sharing {slug}").get_by_role("link").first.click()
     page.get_by_role("button", name="Refresh now").click()
-    expect(page.get_by_text("Prolific has a problem of its own (500).").first).to_be_visible()
+    expect(page.get_by_text("Prolific reports an internal error (500).").first).to_be_visible()
     expect(page.get_by_text("nothing is lost").first).to_be_visible()
     page.get_by_role("button", name="Refresh now").click()
     expect(page.get_by_text("Updated from the marketplace")).to_be_visible()
