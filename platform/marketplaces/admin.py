@@ -213,7 +213,7 @@ class RecruitmentAdmin(PartAdmin):
         return ["study", "account"] if obj.began else ["study"]
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Offer the user's own studies that recruit at a marketplace, and the accounts that they may use."""
+        """Offer the user's own studies that recruit through a marketplace, and the accounts that they may use."""
         choices: dict[str, QuerySet[Any]] = {
             "study": parts.visible(
                 request.user,

@@ -37,7 +37,7 @@ def check_stand_in(address: str) -> None:
 
 
 class Account(models.Model):
-    """An account at a marketplace. Its members may use it: editors recruit and pay with it."""
+    """A marketplace account. Its members may use it: editors recruit and pay with it."""
 
     class Place(models.TextChoices):
         PRODUCTION = "production", _("production: real people and real money")

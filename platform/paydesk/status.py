@@ -24,7 +24,7 @@ from studies.models import Study
 State = LedgerRow.State
 ROWS_SHOWN = 100
 _ZERO = Decimal("0.00")
-_REMEMBERED = 24 * 60 * 60
+_CACHE_SECONDS = 24 * 60 * 60
 
 
 @dataclass
@@ -192,7 +192,7 @@ def ask_balances(study: Study, rows: Iterable[LedgerRow]) -> list[Balance]:
             continue
         if held is not None:
             now = Balance(str(method.title), amount=held[0], currency=held[1], at=timezone.now())
-            cache.set(_key(study, kind), (str(held[0]), held[1], now.at), _REMEMBERED)
+            cache.set(_key(study, kind), (str(held[0]), held[1], now.at), _CACHE_SECONDS)
             found.append(now)
     return found
 

@@ -53,7 +53,7 @@ class Refused(MarketplaceError):
 
 
 class NotThere(Refused):
-    """Prolific does not have the object, or this account may not see it."""
+    """The object does not exist on Prolific, or the account has no access to it."""
 
 
 class Unclear(MarketplaceError):

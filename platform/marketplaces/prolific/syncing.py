@@ -150,7 +150,7 @@ def _record_screen_out_pay(publication: Publication, enrolment: Enrolment) -> No
 
 
 @receiver(post_delete, sender=Identity)
-def part(sender: type[Identity], instance: Identity, **_signal: Any) -> None:
+def unlink_erased(sender: type[Identity], instance: Identity, **_signal: Any) -> None:
     """Remove the link from a submission to a participant whose data were erased."""
     Submission.objects.filter(enrolment=instance.enrolment_id).update(enrolment=None)
 

@@ -200,7 +200,7 @@ def test_a_limit_belongs_to_its_study_and_is_deleted_with_it(client, owner):
     client.post(path(draft, "limit"), {"currency": "USD", "most": "50"})
     assert is_referenced(draft), "under another name it would have no limit"
     draft.delete()
-    assert not Limit.objects.exists(), "a later study of this name has limits of its own"
+    assert not Limit.objects.exists(), "a later study of this name has its own limits"
 
 
 def test_rows_of_another_study_cannot_be_changed(client, study, owner, standin: StandIn):

@@ -20,7 +20,7 @@ ALWAYS = 10**9
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m marketplaces.prolific.standin", description="Serves a stand-in for Prolific on 127.0.0.1."
+        prog="python -m marketplaces.prolific.standin", description="Serve a stand-in for Prolific on 127.0.0.1."
     )
     parser.add_argument("--port", type=int, default=PORT, help=f"where to serve, or the next free one ({PORT})")
     parser.add_argument("--currency", default="USD", help="the workspace's (USD)")

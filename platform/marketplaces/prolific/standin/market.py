@@ -372,7 +372,7 @@ class Market:
         return done >= study["total_available_places"]
 
     def give_back(self, submission: str) -> None:
-        """Give the participant's place back."""
+        """Return the submission and free its place."""
         with self.lock:
             found = self.submission(submission)
             if found.status in ("RESERVED", "ACTIVE", "AWAITING REVIEW"):
@@ -471,7 +471,7 @@ class Market:
         return found
 
     def ask_return(self, submission: str, order: Mapping[str, Any]) -> Submission:
-        """Ask the participant to return their place."""
+        """Ask the participant to return their submission."""
         found, reasons = self.submission(submission), order.get("request_return_reasons")
         if not isinstance(reasons, list) or not reasons or not all(isinstance(one, str) and one for one in reasons):
             raise Refusal(400, "Validation error", {"request_return_reasons": ["This field is required."]})
