@@ -63,7 +63,7 @@ def record_due(
 def keep_paid_elsewhere(
     enrolment: Enrolment, *, study: str, recruiter: str, reason: str, amount: Decimal, currency: str
 ) -> None:
-    """Record a payment that the recruiter made automatically; a second call adds nothing. Call this in a transaction."""
+    """Record a payment made automatically by the recruiter; a second call adds nothing. Call this in a transaction."""
     row, is_new = LedgerRow.objects.get_or_create(
         enrolment=enrolment,
         reason=reason,
