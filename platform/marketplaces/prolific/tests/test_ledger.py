@@ -55,7 +55,7 @@ def test_single_failure_only_delays_payment(desk, step, kind):
     if (step, kind) in UNCLEAR_FAILURES:
         assert (rows["base"].state, rows["bonus"].state) == ("confirmed", "unclear")
         assert paid(desk) == {"reward": 1}
-        deciding.resolve(study=desk.study.slug, row=rows["bonus"].pk, paid=False, who=None, note="Looked at Prolific.")
+        deciding.resolve(study=desk.study.slug, row=rows["bonus"].pk, paid=False, who=None, note="Checked on Prolific.")
         rows = pay_all(desk)
     while any(row.state == "failed" for row in rows.values()):
         rows = pay_all(desk)
