@@ -122,7 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             browser = self.headers.get("Cookie", "").partition("panel=")[2].partition(";")[0]
             found = self.standin.record_return(self.path, browser)
-            who = html.escape(found.person) if found else "somebody unknown"
+            who = html.escape(found.person) if found else "an unknown participant"
             self._html(f"<h1>Welcome back</h1><p>Noted for {who}: <code>{html.escape(self.path)}</code></p>")
 
     def _html(self, page: str, *, status: int = 200, **headers: str) -> None:
