@@ -59,7 +59,7 @@ def test_approved_payments_can_be_withdrawn_until_sent(stack, page: Page, slug: 
     apply_action(page, "Approve")
 
     until = time.monotonic() + PATIENCE
-    unanswered = page.locator(".pay-list li").filter(has_text="does not answer")
+    unanswered = page.locator(".pay-list li").filter(has_text="not responding")
     while not unanswered.count():
         assert time.monotonic() < until, page.locator(".pay-list").inner_text()
         pay_page(stack, page, slug, "approved")

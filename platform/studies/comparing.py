@@ -16,9 +16,12 @@ CONTEXT_LINES = 2
 MAX_VALUES = 12
 """Maximum number of values listed for one parameter."""
 TITLES = {
+    "format": _("Format"),
     "game": _("Game"),
     "rules_version": _("Rules version"),
     "configurations": _("Parameters"),
+    "agents": _("Agents"),
+    "lineups": _("Line-ups"),
     "cells": _("Cells: roles, quotas and opponents"),
     "purpose": _("Purpose"),
     "texts": _("Texts"),
