@@ -66,15 +66,15 @@ def local_model(threads: int) -> Iterator[None]:
         raise SystemExit("The local model is not installed: run deploy/setup/llm.sh first.")
     command = [str(python), str(ROOT / "deploy/llm/serve.py")]
     command += ["--port", "0", "--parallel", "1", "--threads", str(threads)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as served:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         try:
-            assert served.stdout is not None
-            url = next(line for line in served.stdout if line.startswith("ready ")).split()[1]
+            assert server.stdout is not None
+            url = next(line for line in server.stdout if line.startswith("ready ")).split()[1]
             place = Endpoint(ENDPOINT, "openai", f"{url}/v1", "no-key-needed", structured="json_schema", concurrency=1)
             use_endpoints({ENDPOINT: place}.get)
             yield
         finally:
-            served.terminate()
+            server.terminate()
 
 
 def play(game: Game[Any, Any], mode: Mode, number: int) -> MatchRecord:

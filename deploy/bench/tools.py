@@ -53,12 +53,12 @@ def answer(request: Mapping[str, Any]) -> Any:
 def standin(seconds: float) -> Iterator[str]:
     """Yield the address of a stand-in server that takes `seconds` for each call."""
     command = [sys.executable, "-c", STANDIN, str(seconds)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as served:
-        assert served.stdout is not None
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
         try:
-            yield served.stdout.readline().strip()
+            yield server.stdout.readline().strip()
         finally:
-            served.terminate()
+            server.terminate()
 
 
 def long_match(url: str, periods: int) -> list[float]:

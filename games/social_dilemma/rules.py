@@ -179,7 +179,8 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
     def secrets(self, role: Role) -> frozenset[str]:
         """Return the keys that determine when the match ends, if players are not told.
 
-        In each round, a seat learns only whom it meets; tests compare schedules that begin alike.
+        The schedule is not among them, although a seat learns only whom it meets in each round; the tests of
+        hidden information compare schedules that differ only in later rounds.
         """
         hidden = {"stop_after"}
         if self.config.stopping == "published":

@@ -145,7 +145,7 @@ def _tool_use(name: str, arguments: str) -> dict[str, Json]:
 
 
 def _block(request: Mapping[str, Json], reply: Reply) -> dict[str, Json] | None:
-    """Return the answer's block: the input of a forced tool, if the text is a JSON object; else any text."""
+    """Return the answer as the input of a forced tool, if it is a JSON object; otherwise as text, if there is any."""
     tool = None if reply.refused else _forced_tool(request)
     if tool and (filled := reply.as_object) is not None:
         return {"type": "tool_use", "id": new_id("toolu_"), "name": tool, "input": filled}

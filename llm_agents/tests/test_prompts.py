@@ -106,15 +106,15 @@ def test_persona_is_a_section_before_the_rules(strategy):
 
 
 @pytest.mark.parametrize(
-    ("persona", "says"),
+    ("persona", "expected_text"),
     [
         ("{{ rules }}", "Persona: Line 1: there is no variable “rules”; there are game, role."),
         ("You\n{% stays %}", "Persona: Line 2"),
         ("{% if role == 'Bob' %}{{ game + 1 }}{% endif %}", "Persona: Line 1"),
     ],
 )
-def test_invalid_persona_is_refused(persona, says):
-    with pytest.raises(BadText, match=re.escape(says)):
+def test_invalid_persona_is_refused(persona, expected_text):
+    with pytest.raises(BadText, match=re.escape(expected_text)):
         check_persona(persona, roles=["Alice", "Bob"])
 
 

@@ -53,7 +53,7 @@ class Unit:
 
     @property
     def factors(self) -> list[str]:
-        """Parameters and players that take several values."""
+        """The parameters and players that vary within the data."""
         return [name for name in (*self.config, *self.players) if self.frame[name].nunique(dropna=False) > 1]
 
 

@@ -153,7 +153,7 @@ def test_plan_after_the_first_answer_is_not_initial():
 
 
 @pytest.mark.parametrize(
-    ("bid", "says"),
+    ("bid", "expected_text"),
     [
         (99, "from $100 to $300"),
         (301, "from $100 to $300"),
@@ -163,9 +163,9 @@ def test_plan_after_the_first_answer_is_not_initial():
         (True, "whole number. You can bid from $100 to $300"),
     ],
 )
-def test_bid_outside_limits_is_refused_with_the_limits(bid, says):
+def test_bid_outside_limits_is_refused_with_the_limits(bid, expected_text):
     play, _events = start(auction({"start_price": 100}, budget=300), 1)
-    with pytest.raises(Refused, match=says.replace("$", r"\$")):
+    with pytest.raises(Refused, match=expected_text.replace("$", r"\$")):
         submit(play, "p1", {"bid": bid})
 
 
@@ -183,7 +183,7 @@ def test_plan_with_unknown_items_or_values_is_refused(priorities):
 
 
 @pytest.mark.parametrize(
-    ("config", "says"),
+    ("config", "expected_text"),
     [
         ({"items": [{"name": "A", "start_price": 1}, {"name": "A", "start_price": 2}]}, "names must differ"),
         ({"budgets": [1, 2]}, "one value per bidder"),
@@ -191,8 +191,8 @@ def test_plan_with_unknown_items_or_values_is_refused(priorities):
         ({"overestimate_percents": [1] * 4}, "one value per bidder"),
     ],
 )
-def test_invalid_configurations_are_refused(config, says):
-    with pytest.raises(BadConfig, match=says):
+def test_invalid_configurations_are_refused(config, expected_text):
+    with pytest.raises(BadConfig, match=expected_text):
         configure(ItemAuction, config)
 
 

@@ -18,7 +18,7 @@ def game(**config: Any) -> Persuasion:
     return games.play.configure(Persuasion, {"message_type": "binary", **config})
 
 
-def says(script: str, quality: str, **config: Any) -> bool:
+def recommends_product(script: str, quality: str, **config: Any) -> bool:
     move = baselines.SCRIPTS[script](game(**config), Market((Round(quality),)), "alice", Random(1))
     return move["recommendation"] == "yes"
 
@@ -38,7 +38,7 @@ WARNED = Round("low", recommendation="no", decision="no")
     ("script", "high", "low"), [("honest", True, False), ("always_yes", True, True), ("never", False, False)]
 )
 def test_deterministic_sellers(script, high, low):
-    assert (says(script, "high"), says(script, "low")) == (high, low)
+    assert (recommends_product(script, "high"), recommends_product(script, "low")) == (high, low)
 
 
 @settings(deadline=None)
@@ -58,7 +58,7 @@ def test_commitment_makes_recommended_products_worth_their_price(prior, value, l
 
 def test_committed_seller_recommends_all_high_and_some_low_quality():
     configured, rng = game(prior=0.5, high_value=1.25), Random(7)
-    assert all(says("commitment", "high") for _try in range(5))
+    assert all(recommends_product("commitment", "high") for _try in range(5))
     recommendations = [
         baselines.commitment(configured, Market((Round("low"),)), "alice", rng)["recommendation"] == "yes"
         for _try in range(4000)

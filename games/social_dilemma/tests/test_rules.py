@@ -144,7 +144,7 @@ GOOD = {
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "expected_text"),
     [
         ({"payoffs": {"0,0": [4, 4], "0,1": [0, 5], "1,0": [5, 0]}}, "“1,1”"),
         ({"payoffs": {**GOOD["payoffs"], "2,0": [1, 1]}}, "“2,0”"),
@@ -155,8 +155,8 @@ GOOD = {
         ({"reference": {"nash": 1, "cooperative": 1}}, "differ"),
     ],
 )
-def test_invalid_custom_game_is_refused_with_its_error(change, says):
-    with pytest.raises(BadConfig, match=says):
+def test_invalid_custom_game_is_refused_with_its_error(change, expected_text):
+    with pytest.raises(BadConfig, match=expected_text):
         dilemma(base_game="custom", custom_game={**GOOD, **change})
 
 

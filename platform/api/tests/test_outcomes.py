@@ -98,7 +98,7 @@ def test_the_last_page_says_that_the_experiment_pays(study):
 
 
 @pytest.mark.parametrize(
-    ("claims", "status", "says"),
+    ("claims", "status", "expected_text"),
     [
         ({"lifetime": -5}, 410, "expired"),
         ({"key": "f" * 64}, 403, "cut off or changed"),
@@ -122,9 +122,9 @@ def test_the_last_page_says_that_the_experiment_pays(study):
         ({"exp": None}, 403, "cut off or changed"),
     ],
 )
-def test_an_invalid_link_gets_a_clear_page_and_changes_nothing(study, claims, status, says):
+def test_an_invalid_link_gets_a_clear_page_and_changes_nothing(study, claims, status, expected_text):
     refused = join(sign_token(**claims))
-    assert refused.status_code == status and says in text(refused)
+    assert refused.status_code == status and expected_text in text(refused)
     assert "evil" not in text(refused)
     assert not Enrolment.objects.exists()
 

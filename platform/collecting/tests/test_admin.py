@@ -197,8 +197,8 @@ def test_tools_are_refused_for_endpoints_without_them(client, administrator, mon
     without_tools = replace(endpoints.PRESETS["openai"], tools=False)
     monkeypatch.setattr(endpoints, "PRESETS", {**endpoints.PRESETS, "openai": without_tools})
     response = add(client, agents=agents("openai:m", strategy="tools"))
-    (says,) = response.context["adminform"].form.errors["agents"]
-    assert "Agent “openai:m”" in says and "Tools in plain JSON" in says
+    (expected_text,) = response.context["adminform"].form.errors["agents"]
+    assert "Agent “openai:m”" in expected_text and "Tools in plain JSON" in expected_text
     add(client, agents=agents("openai:m", strategy="tools", plain_tools=True))
     assert Collection.objects.get().content["agents"]["openai:m"]["settings"]["plain_tools"]
 
@@ -240,7 +240,7 @@ MANY = {"several_money": HUNDREDS, "several_rounds": HUNDREDS, "several_delta_al
 
 
 @pytest.mark.parametrize(
-    ("changes", "field", "says"),
+    ("changes", "field", "expected_text"),
     [
         ({"title": ""}, "title", "required"),
         ({"slug": "not a slug"}, "slug", "valid"),
@@ -290,12 +290,12 @@ MANY = {"several_money": HUNDREDS, "several_rounds": HUNDREDS, "several_delta_al
         ({"instructions": "Hello {{ nobody }}"}, "instructions", "nobody"),
     ],
 )  # fmt: skip
-def test_invalid_values_are_refused_at_their_field(client, administrator, changes, field, says):
+def test_invalid_values_are_refused_at_their_field(client, administrator, changes, field, expected_text):
     response = add(client, **changes)
     assert response.status_code == 200
     errors = response.context["adminform"].form.errors
     assert list(errors) == [field]
-    assert says in " ".join(errors[field])
+    assert expected_text in " ".join(errors[field])
     assert not Collection.objects.exists()
 
 
@@ -439,7 +439,7 @@ def test_failed_matches_wait_for_budget(client, administrator):
 
 
 @pytest.mark.parametrize(
-    ("typed", "budget", "says"),
+    ("typed", "budget", "expected_text"),
     [
         ("25.50", Decimal("25.50"), "The budget is now $25.50."),
         ("1", Decimal(5), "Enter a budget higher than the current one."),
@@ -449,10 +449,10 @@ def test_failed_matches_wait_for_budget(client, administrator):
         ("1e9", Decimal(5), "Enter the new budget"),
     ],
 )
-def test_budget_can_only_be_raised(client, administrator, typed, budget, says):
+def test_budget_can_only_be_raised(client, administrator, typed, budget, expected_text):
     collection = new_collection(budget=Decimal(5))
     page = client.post(action_url(collection, "budget"), {"budget": typed}, follow=True).content.decode()
-    assert says in page
+    assert expected_text in page
     assert Collection.objects.get().budget == budget
 
 

@@ -136,15 +136,15 @@ def test_own_texts_are_frozen_shown_and_sent(monkeypatch, agent, strategy):
 
 
 @pytest.mark.parametrize(
-    ("settings", "says"),
+    ("settings", "expected_text"),
     [
         (AgentSettings(prompt_system="{{ nobody }}"), "no variable “nobody”"),
         (AgentSettings(fallbacks=("nowhere:m",)), "nowhere:m"),
         (AgentSettings(script="nobody"), "no scripted player “nobody”"),
     ],
 )
-def test_invalid_settings_make_no_collection(settings, says):
-    with pytest.raises(BadPlan, match=says):
+def test_invalid_settings_make_no_collection(settings, expected_text):
+    with pytest.raises(BadPlan, match=expected_text):
         planned(settings=settings)
     assert not Collection.objects.exists()
 
@@ -203,7 +203,7 @@ def test_command_reads_settings_from_json_or_file(tmp_path, from_file):
 
 
 @pytest.mark.parametrize(
-    ("written", "says"),
+    ("written", "expected_text"),
     [
         ('{"personality": "kind"}', "personality"),
         ('{"prompt_system": "{{ nobody }}"}', "no variable “nobody”"),
@@ -213,8 +213,8 @@ def test_command_reads_settings_from_json_or_file(tmp_path, from_file):
         ("nowhere.json", "a readable file"),
     ],
 )
-def test_command_refuses_unknown_settings(written, says):
-    with pytest.raises(CommandError, match=says):
+def test_command_refuses_unknown_settings(written, expected_text):
+    with pytest.raises(CommandError, match=expected_text):
         collect("--asking", written)
     assert not Collection.objects.exists()
 

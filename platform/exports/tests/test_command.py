@@ -24,16 +24,16 @@ def test_command_exports_and_prints_counts(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "expected_text"),
     [
         (["nonsense"], "No study or collection is called “nonsense”. Existing ones: splitting."),
         (["splitting", "--formats", "csv,pdf"], "Unknown format: pdf"),
         (["splitting", "--formats", ","], "Unknown format: none given"),
     ],
 )
-def test_refusals_are_one_line_with_exit_code_2(tmp_path, arguments, says):
+def test_refusals_are_one_line_with_exit_code_2(tmp_path, arguments, expected_text):
     building.new_study()
-    with pytest.raises(CommandError, match=says) as refused:
+    with pytest.raises(CommandError, match=expected_text) as refused:
         call_command("export_dataset", *arguments, "--to", str(tmp_path / "d"))
     assert refused.value.returncode == 2
     assert "\n" not in str(refused.value)

@@ -145,7 +145,7 @@ def test_page_starts_judging_and_offers_labels(client, standin, played):
 
 
 @pytest.mark.parametrize(
-    ("judges", "cap", "says"),
+    ("judges", "cap", "expected_text"),
     [
         ([], None, "one or two judges"),
         ([FIRST, FIRST], None, "different model"),
@@ -153,8 +153,8 @@ def test_page_starts_judging_and_offers_labels(client, standin, played):
         (["openai:unpriced"], "1", "The price of openai:unpriced"),
     ],
 )
-def test_invalid_judge_is_refused(played, judges, cap, says):
-    with pytest.raises(runs.JudgingError, match=re.escape(says)):
+def test_invalid_judge_is_refused(played, judges, cap, expected_text):
+    with pytest.raises(runs.JudgingError, match=re.escape(expected_text)):
         run_judging(played, *judges, cap=cap)
     assert not JudgingRun.objects.exists()
 

@@ -100,7 +100,7 @@ def test_trial_shows_missing_tool_support(client: Client, superuser: User):
 
 
 @pytest.mark.parametrize(
-    "answer, says",
+    "answer, expected_text",
     [
         (Failure(500, f"broken by {SECRET}"), "HTTP 500"),
         (Failure(401, f"no such key {SECRET}"), "did not accept the key"),
@@ -109,9 +109,9 @@ def test_trial_shows_missing_tool_support(client: Client, superuser: User):
         (f"your key is {SECRET}", "[key]"),
     ],
 )
-def test_failed_test_explains_the_error_without_the_key(client: Client, superuser: User, caplog, answer, says):
+def test_failed_test_explains_the_error_without_the_key(client: Client, superuser: User, caplog, answer, expected_text):
     with OpenAIStandIn([answer]) as standin:
-        assert says in press_test(client, endpoint_at(standin))
+        assert expected_text in press_test(client, endpoint_at(standin))
     assert SECRET not in caplog.text
     assert SECRET not in repr(list(LogEntry.objects.values()))
 

@@ -133,7 +133,7 @@ class TestSignedLinks:
         assert SECRET not in Panel.objects.get().sealed_secret
 
     @pytest.mark.parametrize(
-        ("change", "says"),
+        ("change", "expected_text"),
         [
             (lambda q: q.replace("id=P01", "id=P02"), "not signed by the panel"),
             (lambda q: q.rpartition("&signature=")[0], "has no signature"),
@@ -145,9 +145,9 @@ class TestSignedLinks:
             (lambda q: q.rpartition("=")[0] + "=é", "not signed by the panel"),
         ],
     )
-    def test_forged_or_changed_link_is_refused(self, standin, change, says):
+    def test_forged_or_changed_link_is_refused(self, standin, change, expected_text):
         query = standin.link(standin.guests[0]).partition("?")[2]
-        assert refused(join(change(query)), says)
+        assert refused(join(change(query)), expected_text)
 
     def test_expired_code_is_refused(self, standin):
         query = urlencode({"id": "A1", "expires": int(time.time()) - 1})
@@ -200,7 +200,7 @@ class TestToken:
         assert Identity.objects.get().details["person"] == "A1"
 
     @pytest.mark.parametrize(
-        ("claims", "says"),
+        ("claims", "expected_text"),
         [
             ({"id": "A1"}, "not signed by the panel"),
             ({"id": "A1", "exp": 1}, "follow the new link"),
@@ -208,9 +208,9 @@ class TestToken:
             ({"id": "A1", "exp": 2**33, "study": "another"}, "not signed by the panel"),
         ],
     )
-    def test_incomplete_token_is_refused(self, panel_of, key, claims, says):
+    def test_incomplete_token_is_refused(self, panel_of, key, claims, expected_text):
         panel_of(check_by="token", signature="token", public_keys=pem(key))
-        assert refused(join({"token": jwt.encode(claims, key, "RS256")}), says)
+        assert refused(join({"token": jwt.encode(claims, key, "RS256")}), expected_text)
 
     def test_token_signed_with_another_key_is_refused(self, panel_of, key):
         panel_of(check_by="token", signature="token", public_keys=pem(key))

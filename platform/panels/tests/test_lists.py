@@ -89,7 +89,7 @@ def test_matching_payments_are_confirmed_once(payment_list, panel, boss):
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "expected_text"),
     [
         ("A1,4.00\nB2,3.00\n", "says 4.00, but 3.00 is due"),
         ("A1,2.00\nB2,3.00\n", "says 2.00, but 3.00 is due"),
@@ -97,11 +97,11 @@ def test_matching_payments_are_confirmed_once(payment_list, panel, boss):
         ("A1,1.00\nB2,3.00\nA1,2.00\n", "2 times, with a total of 3.00"),
     ],
 )
-def test_different_amount_or_repeated_line_is_unclear(payment_list, panel, boss, text, says):
+def test_different_amount_or_repeated_line_is_unclear(payment_list, panel, boss, text, expected_text):
     found = reconcile_report(payment_list, panel, boss, HEAD + text)
     assert states("A1") == {"unclear"} and states("B2") == {"confirmed"}
-    assert (found.confirmed, found.unclear) == (2, 2) and says in found.remarks[0].reason
-    assert says in LedgerRow.objects.filter(state="unclear")[0].problem
+    assert (found.confirmed, found.unclear) == (2, 2) and expected_text in found.remarks[0].reason
+    assert expected_text in LedgerRow.objects.filter(state="unclear")[0].problem
     row = LedgerRow.objects.filter(state="unclear")[0]
     deciding.resolve(study="splitting", row=row.pk, paid=True, who=boss, note="Seen at the panel.")
 
@@ -126,13 +126,17 @@ def test_additional_person_is_reported_without_effect(payment_list, panel, boss)
     third = _finish("C3")
     found = reconcile_report(payment_list, panel, boss, HEAD + "A1,3.00\nB2,3.00\nC3,3.00\nZ9,5.00\n")
     assert states("C3") == {"due"}
-    says = [one.reason for one in found.remarks]
-    assert third.pseudonym in says[0] and "Nobody with this ID" in says[1] and "Z9" not in " ".join(says)
+    expected_text = [one.reason for one in found.remarks]
+    assert (
+        third.pseudonym in expected_text[0]
+        and "Nobody with this ID" in expected_text[1]
+        and "Z9" not in " ".join(expected_text)
+    )
     assert [one.line for one in found.remarks] == [4, 5]
 
 
 @pytest.mark.parametrize(
-    ("data", "says"),
+    ("data", "expected_text"),
     [
         (b"", "name each of the columns"),
         (b"person,amount\nA1,3.00\n", "“id”, “amount”"),
@@ -145,8 +149,8 @@ def test_additional_person_is_reported_without_effect(payment_list, panel, boss)
         (b"\xff\xfe\x00", "UTF-8"),
     ],
 )
-def test_invalid_file_is_refused_as_a_whole(payment_list, panel, data, says):
-    with pytest.raises(BadFile, match=says):
+def test_invalid_file_is_refused_as_a_whole(payment_list, panel, data, expected_text):
+    with pytest.raises(BadFile, match=expected_text):
         lists.read(data, panel)
     assert states("A1") == {"sent"}
 

@@ -240,7 +240,7 @@ def test_one_payment_that_fails_delays_no_other(standin: StandIn, boss: User):
 
 
 @pytest.mark.parametrize(
-    ("status", "says"),
+    ("status", "expected_text"),
     [
         ("rejected", "rejected"),
         ("returned", "returned the assignment"),
@@ -250,14 +250,14 @@ def test_one_payment_that_fails_delays_no_other(standin: StandIn, boss: User):
     ],
 )
 def test_a_wrong_assignment_is_not_paid_and_the_researcher_reads_why(
-    standin: StandIn, boss: User, status: str, says: str
+    standin: StandIn, boss: User, status: str, expected_text: str
 ):
     standin.statuses["A1"] = status
     base, bonus = finished("A1")
     approve(boss, base, bonus)
     settle()
     assert states(base, bonus) == ["failed", "failed"]
-    assert says in LedgerRow.objects.get(pk=base.pk).problem
+    assert expected_text in LedgerRow.objects.get(pk=base.pk).problem
     assert not standin.asked["prepare"] and not standin.paid
 
     del standin.statuses["A1"]
@@ -489,9 +489,9 @@ def test_the_database_refuses_to_change_the_books():
 def test_errors_in_the_books_are_found():
     base, _bonus = finished("A1")
     LedgerRow.objects.filter(pk=base.pk).update(state="approved")
-    says = "\n".join(map(str, books.check()))
-    assert "the account “approved” holds 0.00 USD, but its rows sum to 1.00" in says
-    assert f"the postings of row {base.uid} do not match its state" in says
+    expected_text = "\n".join(map(str, books.check()))
+    assert "the account “approved” holds 0.00 USD, but its rows sum to 1.00" in expected_text
+    assert f"the postings of row {base.uid} do not match its state" in expected_text
     with pytest.raises(CommandError, match="but its rows sum to"):
         call_command("check_books")
     LedgerRow.objects.filter(pk=base.pk).update(state="due")

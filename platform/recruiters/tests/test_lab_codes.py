@@ -74,8 +74,8 @@ def test_labels_may_contain_any_text():
     ],
 )
 def test_invalid_line_is_reported_with_its_reason(line, reason):
-    ((number, says),) = problems_of(f"code,label\nGOODCODE1,fine\n{line}\nGOODCODE2,fine\n".encode())
-    assert number in (3, 4) and reason in says
+    ((number, expected_text),) = problems_of(f"code,label\nGOODCODE1,fine\n{line}\nGOODCODE2,fine\n".encode())
+    assert number in (3, 4) and reason in expected_text
 
 
 def test_all_problems_are_reported_at_once():
@@ -102,7 +102,7 @@ def test_all_problems_are_reported_at_once():
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_invalid_file_is_refused(data, reason):
-    assert reason in " ".join(says for _line, says in problems_of(data))
+    assert reason in " ".join(expected_text for _line, expected_text in problems_of(data))
 
 
 def test_file_has_at_most_ten_thousand_codes():

@@ -36,7 +36,7 @@ def test_balance_is_returned(staged):
 
 
 @pytest.mark.parametrize(
-    ("credentials", "says"),
+    ("credentials", "expected_text"),
     [
         ({KEY_ID: "AKIASOMEBODYELSE0000", SECRET: "s"}, "does not recognise the access key"),
         ({KEY_ID: "AKIATWINTWINTWINTWIN", SECRET: "wrong"}, "does not match"),
@@ -44,12 +44,12 @@ def test_balance_is_returned(staged):
         ({}, "no access key yet"),
     ],
 )
-def test_wrong_keys_are_refused_and_not_disclosed(staged, caplog, credentials, says):
+def test_wrong_keys_are_refused_and_not_disclosed(staged, caplog, credentials, expected_text):
     caplog.set_level(logging.DEBUG, logger="marketplaces")
     staged.account.keep_credentials(credentials)
     with pytest.raises(Refused) as refusal:
         requester_of(staged.account).balance()
-    assert says in str(refusal.value)
+    assert expected_text in str(refusal.value)
     for secret in credentials.values():
         assert len(secret) < 5 or secret not in str(refusal.value) + repr(refusal.value) + caplog.text
 

@@ -129,7 +129,7 @@ class TestPublishing:
         assert len(staged.market.hits) == 1
 
     @pytest.mark.parametrize(
-        ("field", "value", "says"),
+        ("field", "value", "expected_text"),
         [
             ("minutes", 60, "The study itself allows 120 minutes"),
             ("countries", "USA", "two letters"),
@@ -141,26 +141,26 @@ class TestPublishing:
             ("token", "x", ""),
         ],
     )
-    def test_invalid_value_is_reported_at_its_field(self, staged, owner, field, value, says):
+    def test_invalid_value_is_reported_at_its_field(self, staged, owner, field, value, expected_text):
         page = owner.post(desk(staged, "publish/"), entered(confirmed="yes", **{field: value}))
         assert page.status_code == 200
-        assert says in " ".join(map(str, page.context["form"].errors[field]))
+        assert expected_text in " ".join(map(str, page.context["form"].errors[field]))
         assert not staged.market.hits and not Hit.objects.exists()
 
     @pytest.mark.parametrize(
-        ("change", "says"),
+        ("change", "expected_text"),
         [
             ({"currency": "EUR"}, "pays only in US dollars"),
             ({"base": Decimal("0.00")}, "this study has none"),
             ({"purpose": "pilot"}, "a trial, in which nobody is paid"),
         ],
     )
-    def test_pay_that_mturk_cannot_pay_is_explained(self, standin, db, change, says):
+    def test_pay_that_mturk_cannot_pay_is_explained(self, standin, db, change, expected_text):
         from marketplaces.mturk.tests.staged import staged_at
 
         staged = staged_at(standin, **change)
         page = signed_in(staged, study=Role.OWNER, account=Role.OWNER).get(desk(staged, "publish/"))
-        assert says in text_of(page)
+        assert expected_text in text_of(page)
 
     def test_production_requires_https(self, staged, owner):
         Account.objects.update(place="sandbox")

@@ -70,7 +70,7 @@ def test_participants_of_an_imported_study_are_paid(desk):
 
 
 @pytest.mark.parametrize(
-    ("fields", "says"),
+    ("fields", "expected_text"),
     [
         ({"external_study_url": f"http://elsewhere.example/{PARAMETERS}"}, "Set it to http://testserver/join/splitting/"),
         ({"external_study_url": f"http://testserver/join/another/{PARAMETERS}"}, "does not lead here"),
@@ -86,11 +86,11 @@ def test_participants_of_an_imported_study_are_paid(desk):
         ({"completion_codes": CODES[1:]}, "no code for participants who finished"),
     ],
 )  # fmt: skip
-def test_unsuitable_settings_are_reported_and_not_imported(desk, fields, says):
+def test_unsuitable_settings_are_reported_and_not_imported(desk, fields, expected_text):
     with pytest.raises(adopting.UnsuitableSettings) as unfit:
         adopt(desk, study_there(desk, **fields))
     (change,) = unfit.value.changes
-    assert says in change
+    assert expected_text in change
     assert not Publication.objects.exists()
 
 

@@ -36,10 +36,10 @@ def open_resigned(worker, **claims) -> HttpResponse:
     return open_changed(worker, prolific_token=worker.desk.standin.market.signed(worker.submission, **claims))
 
 
-def refused(response: HttpResponse, status: int, says: str) -> None:
+def refused(response: HttpResponse, status: int, expected_text: str) -> None:
     """Check that the participant was refused with the reason, and that nothing was stored."""
     assert response.status_code == status, text_of(response)
-    assert says in text_of(response)
+    assert expected_text in text_of(response)
     assert not Enrolment.objects.exists() and not Identity.objects.exists()
 
 

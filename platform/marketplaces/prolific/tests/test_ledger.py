@@ -67,7 +67,7 @@ def test_single_failure_only_delays_payment(desk, step, kind):
 
 
 @pytest.mark.parametrize(
-    ("action", "says"),
+    ("action", "expected_text"),
     [
         (lambda market, one: market.give_back(one.id), "returned the assignment"),
         (lambda market, one: setattr(one, "participant", "f" * 24), "belongs to someone else"),
@@ -75,7 +75,7 @@ def test_single_failure_only_delays_payment(desk, step, kind):
         (lambda market, one: setattr(one, "status", "REJECTED"), "was rejected"),
     ],
 )
-def test_invalid_submission_is_not_paid_and_explained(desk, action, says):
+def test_invalid_submission_is_not_paid_and_explained(desk, action, expected_text):
     desk.publish()
     worker = desk.worker()
     worker.finish()
@@ -83,7 +83,7 @@ def test_invalid_submission_is_not_paid_and_explained(desk, action, says):
     action(desk.standin.market, worker.submission)
     rows = pay_all(desk)
     assert {row.state for row in rows.values()} == {"failed"}
-    assert all(says in row.problem for row in rows.values())
+    assert all(expected_text in row.problem for row in rows.values())
     assert not desk.standin.market.paid and not list(books.check(desk.study.slug))
 
 

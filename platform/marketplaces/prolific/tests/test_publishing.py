@@ -109,17 +109,17 @@ def test_throttling_leaves_nothing_behind(desk):
 
 
 @pytest.mark.parametrize(
-    ("fields", "says"),
+    ("fields", "expected_text"),
     [
         ({"status": "draft"}, "First launch the study"),
         ({"entry": "codes"}, "another way"),
         ({"purpose": "demo"}, "trial"),
     ],
 )
-def test_unready_study_is_not_published(desk, fields, says):
+def test_unready_study_is_not_published(desk, fields, expected_text):
     Study.objects.filter(pk=desk.study.pk).update(**fields)
     desk.study.refresh_from_db()
-    with pytest.raises(NotPossible, match=says):
+    with pytest.raises(NotPossible, match=expected_text):
         desk.draft()
     assert not desk.standin.calls
 

@@ -303,7 +303,7 @@ class TestAuthenticity:
         assert self.flags(desk) == {one.participant: "high", two.participant: "low"}
 
     @pytest.mark.parametrize(
-        ("text", "says"),
+        ("text", "expected_text"),
         [
             ("a,b\n1,2\n", "name a column"),
             ("Participant id,Authenticity\nx,perhaps\n", "not high, mixed or low"),
@@ -311,8 +311,8 @@ class TestAuthenticity:
             ("", "name a column"),
         ],
     )
-    def test_invalid_file_is_refused_as_a_whole(self, desk, workers, text, says):
-        with pytest.raises(BadFile, match=says):
+    def test_invalid_file_is_refused_as_a_whole(self, desk, workers, text, expected_text):
+        with pytest.raises(BadFile, match=expected_text):
             authenticity.import_flags(desk.publication, text.encode())
         assert set(self.flags(desk).values()) == {""}
 
