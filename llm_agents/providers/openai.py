@@ -150,7 +150,7 @@ class OpenAI:
         body.pop("stream", None)
         common: dict[str, Any] = {
             "model": body.pop("model"),
-            "messages": [],  # They are in `extra_body`: here, the SDK would check every part, which is slower than the call.
+            "messages": [],  # They are in `extra_body`, whose parts the SDK does not check one by one: that is slow.
             "timeout": openai.Timeout(request.timeout, connect=min(CONNECT_SECONDS, request.timeout)),
             "extra_body": body,
         }

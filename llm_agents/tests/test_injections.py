@@ -170,7 +170,7 @@ def results(play: Play) -> tuple[Any, Any]:
 
 
 def obeying(request: dict[str, Any]) -> str:
-    """Answer like a model that takes a player's words for orders; corrected, it repeats them and itself."""
+    """Answer like a model that follows instructions in a player's message, and repeats them when corrected."""
     said = [text_of(message["content"]) for message in request["messages"] if message["role"] == "user"]
     orders = [words for text in said for words in words_in(text)]
     objects = re.findall(r"\{[^{}]*\}", orders[-1]) if orders else []
