@@ -14,9 +14,13 @@ from typing import Any
 _INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f"
 _HARMLESS = '{["('
 """First characters of JSON and other text that is not a formula."""
-_WITHIN = re.compile(rf"([;\t\r\n][\s{_INVISIBLE}]*)(?=[=+\-@＝＋－＠])")
+_SIGN = "[=+\\-@＝＋－＠]"
+_SEPARATOR = rf"[;\t\r\n][\s{_INVISIBLE}]*"
+_WITHIN = re.compile(rf"({_SEPARATOR})(?={_SIGN})")
 """Places where a program that splits cells at semicolons, tabs or line ends would see a formula begin."""
-_FORMULA = re.compile(rf"[\s{_INVISIBLE}]*[=+\-@＝＋－＠]|[{_INVISIBLE}]*[\t\r\n]")
+_MARKED_WITHIN = re.compile(rf"({_SEPARATOR}'*)(?={_SIGN})")
+_MARK_WITHIN = re.compile(rf"({_SEPARATOR})'('*{_SIGN})")
+_FORMULA = re.compile(rf"[\s{_INVISIBLE}]*{_SIGN}|[{_INVISIBLE}]*[\t\r\n]")
 
 
 def cell(value: Any) -> str:
@@ -53,6 +57,16 @@ def defused(text: str) -> str:
     """
     within = _WITHIN.sub(r"\1'", text)
     return f"'{within}" if is_formula(text) else within
+
+
+def mark_within(text: str) -> str:
+    """Return `text` defused after its separators, so that `unmark_within` can restore it."""
+    return _MARKED_WITHIN.sub(r"\1'", text)
+
+
+def unmark_within(text: str) -> str:
+    """Return the text that `mark_within` was given."""
+    return _MARK_WITHIN.sub(r"\1\2", text)
 
 
 def is_formula(text: str) -> bool:

@@ -306,7 +306,7 @@ def test_an_owner_erases_with_a_reason_after_seeing_what_is_owed(client, owner):
     profile = reverse("admin:participants_enrolment_change", args=[person.pk])
     assert page_of(person) in client.get(profile).content.decode()
     page = client.get(page_of(person)).content.decode()
-    assert "Still owed" in page and "First approve payments" in page and WORKER not in page and NAME not in page
+    assert "Still owed" in page and "Pay first" in page and WORKER not in page and NAME not in page
     for incomplete in ({}, {"reason": "asked"}, {"reason": "asked", "sure": "on"}, {"sure": "on", "settled": "on"}):
         assert client.post(page_of(person), incomplete).status_code == 200
         assert Identity.objects.exists()

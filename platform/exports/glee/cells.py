@@ -27,11 +27,13 @@ class Row:
         number: row number in a spreadsheet; the header is row 1.
         cells: text by column.
         marked: whether text that needs `MARK` has it.
+        marked_within: whether text is also marked where a formula would begin after a separator.
     """
 
     number: int
     cells: Mapping[str, str]
     marked: bool = False
+    marked_within: bool = False
 
     def has(self, column: str) -> bool:
         """Return whether the cell has any content."""
@@ -56,9 +58,10 @@ class Row:
     def words(self, column: str) -> str | None:
         """Return free text exactly as written; None if the cell is empty."""
         cell = self.cells.get(column, "")
+        restored = csvsafe.unmark_within(cell) if self.marked_within else cell
         if self.marked and cell.startswith(MARK):
-            return cell[len(MARK) :]
-        return None if cell in EMPTY_SPELLINGS else cell
+            return restored[len(MARK) :]
+        return None if cell in EMPTY_SPELLINGS else restored
 
     def choice(self, column: str, choices: Mapping[str, str]) -> str:
         """Return what the cell means according to `choices` (lower-case text → meaning).
@@ -94,8 +97,8 @@ class Row:
         return UnreadableGame(_("game.csv, row {number}: {what}.").format(number=self.number, what=what))
 
 
-def rows(text: str, required_columns: Iterable[str], *, marked: bool) -> list[Row]:
-    """Return the non-empty rows of game.csv.
+def rows(text: str, required_columns: Iterable[str], *, marked: bool, marked_within: bool) -> list[Row]:
+    """Return the non-empty rows of game.csv; `marked` and `marked_within` are as in `Row`.
 
     Raises:
         UnreadableGame: there is no table, or it lacks some of the columns `required_columns`.
@@ -109,7 +112,7 @@ def rows(text: str, required_columns: Iterable[str], *, marked: bool) -> list[Ro
         raise UnreadableGame(_("game.csv has no column {columns}.").format(columns=", ".join(missing)))
     found = []
     for number, line in enumerate(table[1:], start=2):
-        row = Row(number, dict(zip(header, line, strict=False)), marked)
+        row = Row(number, dict(zip(header, line, strict=False)), marked, marked_within)
         if len(line) > len(header):
             raise row.problem(_("it has more cells than there are columns"))
         if any(cell.strip() for cell in line):
@@ -133,7 +136,8 @@ def needs_mark(words: str) -> bool:
 
 def with_mark(words: str) -> str:
     """Return text as a cell of a table with marked text."""
-    return MARK + words if needs_mark(words) else words
+    marked = csvsafe.mark_within(words)
+    return MARK + marked if needs_mark(words) else marked
 
 
 def _short(cell: str) -> str:

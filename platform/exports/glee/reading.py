@@ -2,7 +2,8 @@
 
 config.json comes in two generations: older ones keep the discount factors with the players. Anything that
 the layout cannot hold is in game_args under `parley`, where `writing` put it: {"config": our keys that
-differ from the layout, "players": names that differ, "defused": words are marked}.
+differ from the layout, "players": names that differ, "defused": text is marked; true: at its beginning;
+"within": also after separators}.
 """
 
 from __future__ import annotations
@@ -96,7 +97,13 @@ def read(game_id: str, config_text: str, game_text: str, *, family: str | None =
     ours = _mapping(args, "parley", optional=True)
     config = adapter.config(Arguments(args, *(players.arguments(published, number) for number in (1, 2))))
     config |= _mapping(ours, "config", optional=True)
-    table = rows(game_text, adapter.required_columns, marked=ours.get("defused") is True)
+    marked_within = ours.get("defused") == "within"
+    table = rows(
+        game_text,
+        adapter.required_columns,
+        marked=ours.get("defused") is True or marked_within,
+        marked_within=marked_within,
+    )
     reading = adapter.read(table, config)
     return PublishedGame(
         game_id=game_id,

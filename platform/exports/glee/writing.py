@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from exports.csvsafe import mark_within
 from exports.glee import layout
 from exports.glee.arguments import Arguments
 from exports.glee.cells import needs_mark, table, with_mark
@@ -75,7 +76,9 @@ def game_files(game: PublishedGame) -> GameFiles:
     adapter = ADAPTERS[game.family]
     config = configure(registry.get(game.family), game.config).config.model_dump(mode="json")
     lines = adapter.write(config, game.moves)
-    marked = any(needs_mark(line.get("message", "")) for line in lines)
+    messages = [line.get("message", "") for line in lines]
+    marked_within = any(mark_within(message) != message for message in messages)
+    marked = marked_within or any(needs_mark(message) for message in messages)
     if marked:
         lines = [{**line, "message": with_mark(line.get("message", ""))} for line in lines]
     game_args = adapter.game_args(config)
@@ -83,7 +86,7 @@ def game_files(game: PublishedGame) -> GameFiles:
     if lost := _lost_keys(game, config, game_args):
         ours["config"] = lost
     if marked:
-        ours["defused"] = True
+        ours["defused"] = "within" if marked_within else True
     seats = {role: player_config(game.players[role], role.capitalize()) for role in ROLES}
     published: dict[str, Json] = {}
     for number, role in enumerate(ROLES, start=1):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exports.csvsafe import cell, encoded, line
+from exports.csvsafe import cell, defused, encoded, line, mark_within, unmark_within
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,14 @@ def test_any_text_survives_a_csv_line(cells):
     written = line(cells)
     assert written.endswith(b"\r\n")
     assert list(csv.reader(io.StringIO(written.decode(), newline=""))) == [cells]
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="a=+;'\t\r\n \u200b", max_size=12))
+def test_marks_after_separators_defuse_and_can_be_removed(text):
+    marked = mark_within(text)
+    assert unmark_within(marked) == text
+    assert defused("a" + marked) == "a" + marked
 
 
 def test_a_lone_surrogate_does_not_break_a_file():

@@ -182,7 +182,7 @@ class TestUnknownSteps:
         assert pilot.status == Pilot.Status.DONE
         ((problem, count),) = report(pilot).stuck
         assert count == 2
-        assert "“Survey” refused the answers" in problem and "Nobody can answer this." in problem
+        assert "“Survey” refused the answers" in problem and "No one can answer this." in problem
 
 
 class TestGroups:

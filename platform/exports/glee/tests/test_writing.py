@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from conftest import examples
 from exports import csvsafe
-from exports.glee import persuasion, reading, writing
+from exports.glee import cells, persuasion, reading, writing
 from exports.glee.playing import replay_game
 from exports.glee.published import PublishedGame
 from exports.glee.tests.building import FAMILIES, needs_persuasion, read
@@ -22,7 +23,26 @@ from games.play import configure, script_move, start, submit
 WORDS = st.one_of(
     st.text(max_size=40).filter(lambda words: "\x00" not in words),
     st.sampled_from(
-        ["None", "nan", "'", "'None", "=1+1", "-5", "@x", "\t=", "a,b", 'say "x"', "a\r\nb", "\r", " ", "ü"]
+        [
+            "None",
+            "nan",
+            "'",
+            "'None",
+            "=1+1",
+            "-5",
+            "@x",
+            "\t=",
+            "\n=",
+            "a;-1",
+            "a;''-1",
+            "a\n '=",
+            "a,b",
+            'say "x"',
+            "a\r\nb",
+            "\r",
+            " ",
+            "ü",
+        ]
     ),
 )
 FACTORS = st.floats(0.01, 1)
@@ -201,3 +221,9 @@ def test_an_id_that_cannot_name_a_folder_is_refused(game_id):
     game = read("bargaining")
     with pytest.raises(ValueError, match="not the name of a folder"):
         writing.game_files(PublishedGame(game_id, "bargaining", game.config, game.players, game.moves))
+
+
+def test_files_marked_only_at_the_beginning_are_read_as_before():
+    row = cells.Row(2, {"message": "'=1\n'=2"}, marked=True)
+    assert row.words("message") == "=1\n'=2"
+    assert replace(row, marked_within=True).words("message") == "=1\n=2"
