@@ -42,9 +42,13 @@ class Token(models.Model):
     digest = models.CharField(max_length=64, editable=False)
     scopes = models.JSONField(_("scopes"), default=list)
     created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.CASCADE, related_name="api_tokens", verbose_name=_("made by"), editable=False
+        settings.AUTH_USER_MODEL,
+        models.CASCADE,
+        related_name="api_tokens",
+        verbose_name=_("created by"),
+        editable=False,
     )
-    created_at = models.DateTimeField(_("made"), default=timezone.now, editable=False)
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
     expires_at = models.DateTimeField(_("expires"))
     revoked_at = models.DateTimeField(_("revoked"), null=True, editable=False)
     last_used_at = models.DateTimeField(_("last used"), null=True, editable=False)

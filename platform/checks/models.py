@@ -12,8 +12,12 @@ from participants.models import Enrolment
 class Verdict(models.Model):
     """The result of one check of one participant."""
 
+    class Check(models.TextChoices):
+        CODE_WORD = "code_word", _("attention check")
+        QUIZ = "quiz", _("comprehension quiz")
+
     enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="verdicts")
-    check_name = models.CharField(_("check"), max_length=40)
+    check_name = models.CharField(_("check"), max_length=40, choices=Check.choices)
     shown = models.JSONField(_("shown"))
     answered = models.JSONField(_("answered"))
     passed = models.BooleanField(_("passed"))
@@ -26,4 +30,4 @@ class Verdict(models.Model):
         constraints = [models.UniqueConstraint(fields=["enrolment", "check_name"], name="one_verdict_per_check")]
 
     def __str__(self) -> str:
-        return f"{self.check_name}: {'passed' if self.passed else 'failed'}"
+        return f"{self.get_check_name_display()}: {_('passed') if self.passed else _('failed')}"

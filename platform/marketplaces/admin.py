@@ -94,7 +94,9 @@ class AccountAdmin(MembersPage):
     view_on_site = False
     change_form_outer_before_template = "admin/marketplaces/account/before.html"
 
-    @display(description=gettext_lazy("place"), label={"production": "danger", "sandbox": "info", "rehearsal": "info"})
+    @display(
+        description=gettext_lazy("environment"), label={"production": "danger", "sandbox": "info", "rehearsal": "info"}
+    )
     def where(self, account: Account) -> tuple[str, str]:
         return account.place, account.get_place_display()
 
@@ -200,11 +202,11 @@ class RecruitmentAdmin(PartAdmin):
     view_on_site = False
     change_form_outer_before_template = "admin/marketplaces/recruitment/before.html"
 
-    @display(description=gettext_lazy("answers"), label={"no": "danger", "yes": "success", "new": "info"})
+    @display(description=gettext_lazy("connection"), label={"no": "danger", "yes": "success", "new": "info"})
     def status_label(self, recruitment: Recruitment) -> tuple[str, str]:
         if recruitment.problem:
             return "no", recruitment.problem
-        return ("yes", _("yes")) if recruitment.answered_at else ("new", _("not updated yet"))
+        return ("yes", _("working")) if recruitment.answered_at else ("new", _("not updated yet"))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Recruitment | None = None) -> list[str]:
         """Make the study read-only, and the account as well once someone has arrived through it."""

@@ -64,7 +64,7 @@ class LedgerRow(models.Model):
 
     class Meta:
         verbose_name = _("ledger row")
-        verbose_name_plural = _("ledger")
+        verbose_name_plural = _("ledger rows")
         ordering = ["-created_at"]
         constraints = [
             models.UniqueConstraint(fields=["enrolment", "reason"], name="one_ledger_row_per_reason"),

@@ -499,7 +499,7 @@ class Version(models.Model):
     study = models.ForeignKey(Study, models.PROTECT, related_name="versions")
     number = models.PositiveIntegerField(_("number"))
     content = models.JSONField(_("content"))
-    sha256 = models.CharField(max_length=64)
+    sha256 = models.CharField("SHA-256", max_length=64)
     code_revision = models.CharField(max_length=64, blank=True)
     seed = models.BigIntegerField(default=new_seed)
     launched_at = models.DateTimeField(_("launched"), default=timezone.now)

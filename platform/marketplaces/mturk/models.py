@@ -83,7 +83,7 @@ class Assignment(models.Model):
         OTHER = "other", _("submitted by a different worker from the one who arrived here")
         NOBODY = "nobody", _("nobody arrived here with it")
 
-    hit = models.ForeignKey(Hit, models.CASCADE, related_name="submitted")
+    hit = models.ForeignKey(Hit, models.CASCADE, related_name="submitted", verbose_name=_("task"))
     assignment_id = models.CharField(max_length=64, unique=True)
     status = models.CharField(_("status"), max_length=10, choices=Status.choices)
     whose = models.CharField(_("submitted by"), max_length=8, choices=Whose.choices)

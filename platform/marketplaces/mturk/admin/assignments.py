@@ -34,7 +34,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
     list_display = ["submitted_at", "hit", "who", "status_label", "auto_approval_at"]
     list_select_related = ["hit", "identity__enrolment"]
     list_filter = ["status", "whose"]
-    fields = ["hit", "who", "status_label", "submitted_at", "auto_approval_at"]
+    fields = ["hit", "who", "status", "submitted_at", "auto_approval_at"]
     readonly_fields = fields
 
     @display(description=gettext_lazy("participant"))

@@ -55,7 +55,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
     list_select_related = ["study"]
     list_filter = ["state"]
     fields = [
-        "study", "account", "title", "description", "keywords", "status_label", "hit_id", "reward", "assignments",
+        "study", "account", "title", "description", "keywords", "state", "hit_id", "reward", "assignments",
         "pending", "available", "completed", "expires_at", "problem", "created_at",
     ]  # fmt: skip
     readonly_fields = fields
