@@ -420,7 +420,7 @@ def test_late_results_of_advanced_participants_are_paid(points_server):
     advance(points_server, session["code"], early, pages=1)
     assert "$1.93" in current_page(points_server, early)
     report = f"/AdminReport/{session['code']}"
-    assert "could not be asked" in request(points_server, "GET", report).text, "the other result is missing"
+    assert "Parley did not answer" in request(points_server, "GET", report).text, "the other result is missing"
     send_result(points_server, late, {**RESULT, "turns": [TURN, {"number": 2}]})
     assert request(points_server, "GET", report).status_code == 500
     send_result(points_server, late, RESULT)
