@@ -162,9 +162,7 @@ def _study(camera: Camera, desk: Page, stack: LiveStack) -> None:
     desk.get_by_role("button", name="pilot").wait_for()
     study = desk.url
     desk.get_by_role("button", name="pilot").click()
-    expect(desk.get_by_text("12 participants finished").or_(desk.get_by_text("12 of 12"))).to_be_visible(
-        timeout=SLOW_MS
-    )
+    expect(desk.get_by_text("Pilot 1: 12 participants finished")).to_be_visible(timeout=SLOW_MS)
     expect(desk.get_by_role("heading", name="Bonuses")).to_be_visible(timeout=SLOW_MS)
     camera.photograph(desk, "pilot-report")
     desk.goto(study)
