@@ -41,7 +41,7 @@ class ProposeMediator(Move):
 
 
 class ProposeContract(Move):
-    """A contract: one whole number per action, which playing it earns from the others."""
+    """A contract: for each action, the whole number of points that playing it earns from the others."""
 
     contract: Any
 

@@ -1,8 +1,8 @@
 """The people of a study in oTree's wide format: one row per person, a block of columns per round.
 
 The header is the one that oTree 6 gives its file all_apps_wide for a session of the one app `parley`
-(deploy/otree), so that scripts written for one read the other. What oTree knows and Parley does not is
-empty; identifiers of recruiters never leave, so their columns are empty too. Cells are written as oTree
+(deploy/otree), so that scripts written for one read the other. Columns that only oTree could fill are empty,
+and so are those with recruiters' identifiers, which are never exported. Cells are written as oTree
 writes them: 1 and 0 for yes and no, nothing for no value, amounts as decimal numbers, line breaks in text
 as spaces.
 """
