@@ -190,15 +190,10 @@ class Person:
         if turn is None or self.walker.plan == Plan.SILENT:
             time.sleep(POLL_SECONDS)
             services.handle_time_outs(match_id=match.pk)
-        elif self.walker.plan == Plan.LEAVES and self._moves_made(match, seat) > 0:
+        elif self.walker.plan == Plan.LEAVES:  # before a move: an opponent's quick answer could end the match first
             self._leave()
         else:
             self._move(match, seat, play, turn.answering)
-            if self.walker.plan == Plan.LEAVES and Match.objects.get(pk=match.pk).status == Match.Status.LIVE:
-                self._leave()
-
-    def _moves_made(self, match: Match, seat: Seat) -> int:
-        return match.events.filter(kind="move", role=seat.role).count()
 
     def _leave(self) -> None:
         self._request(reverse("participants:leave", args=[self.enrolment.token]), {})
