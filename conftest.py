@@ -67,12 +67,12 @@ hypothesis.settings.load_profile("repeatable")
 
 
 def examples(number: int) -> int:
-    """Return how many examples a slow property test tries: `usual` when searching, otherwise fewer."""
+    """Return how many examples a slow property test tries: `number` when searching, otherwise fewer."""
     return max(5, number * hypothesis.settings.default.max_examples // 100)
 
 
 def slow_except(cases: Iterable[Any], quick: Container[Any]) -> list[Any]:
-    """Return cases for `pytest.mark.parametrize`: those in `daily` run every time, the others with the slow tests."""
+    """Return cases for `pytest.mark.parametrize`: those in `quick` run every time, the others with the slow tests."""
     return [
         case if case in quick else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.slow)
         for case in cases

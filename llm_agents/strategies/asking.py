@@ -36,7 +36,7 @@ class Asking:
         persona: a template that says who the model should be, or nothing.
         prompts: the study's own texts around rules and questions.
         short: ask for short forms, where there are any.
-        way: the strategy.
+        strategy: how the turn is worded for the model.
         asked: the strategy's question being asked.
     """
 

@@ -18,15 +18,15 @@ _SIGN = "[=+\\-@＝＋－＠]"
 _SEPARATOR = rf"[;\t\r\n][\s{_INVISIBLE}]*"
 _WITHIN = re.compile(rf"({_SEPARATOR})(?={_SIGN})")
 """Places where a program that splits cells at semicolons, tabs or line ends would see a formula begin."""
-_MARKED_WITHIN = re.compile(rf"({_SEPARATOR}'*)(?={_SIGN})")
-_MARK_WITHIN = re.compile(rf"({_SEPARATOR})'('*{_SIGN})")
+_TO_MARK = re.compile(rf"({_SEPARATOR}'*)(?={_SIGN})")
+_MARKED = re.compile(rf"({_SEPARATOR})'('*{_SIGN})")
 _FORMULA = re.compile(rf"[\s{_INVISIBLE}]*{_SIGN}|[{_INVISIBLE}]*[\t\r\n]")
 
 
 def cell(value: Any) -> str:
     """Return `value` as the text of one cell: empty for None, TRUE/FALSE, a plain number, ISO 8601 in UTC, or text.
 
-    Numbers, also negative ones, stay numbers; text that a spreadsheet would read as a formula is
+    Numbers, including negative ones, stay numbers; text that a spreadsheet would read as a formula is
     defused; anything else is compact JSON.
     """
     return defused(value) if isinstance(value, str) else plain(value)
@@ -61,12 +61,12 @@ def defused(text: str) -> str:
 
 def mark_within(text: str) -> str:
     """Return `text` defused after its separators, so that `unmark_within` can restore it."""
-    return _MARKED_WITHIN.sub(r"\1'", text)
+    return _TO_MARK.sub(r"\1'", text)
 
 
 def unmark_within(text: str) -> str:
     """Return the text that `mark_within` was given."""
-    return _MARK_WITHIN.sub(r"\1\2", text)
+    return _MARKED.sub(r"\1\2", text)
 
 
 def is_formula(text: str) -> bool:

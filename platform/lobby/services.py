@@ -160,7 +160,7 @@ def _lock_members(places: Sequence[Place]) -> list[Place]:
 
 
 def _waiting(places: Sequence[Place], table: Table) -> list[Waiting]:
-    """Return the places as input for `group_of`; earlier partners count only while the study keeps them apart."""
+    """Return the places as input for `find_group`; earlier partners count only while the study keeps them apart."""
     past_partners: Mapping[int, frozenset[int]] = {}
     if table.lobby.get("strangers"):
         past_partners = _past_partners_of([place for place in places if _waits_for_strangers(place, table)], places)
@@ -173,7 +173,7 @@ def _waits_for_strangers(place: Place, table: Table) -> bool:
 
 
 def _past_partners_of(selected: Sequence[Place], places: Sequence[Place]) -> dict[int, frozenset[int]]:
-    """Return, for each place in `some`, the places of participants they have played with."""
+    """Return, for each place in `selected`, the places of participants they have played with."""
     place_of_enrolment = {place.enrolment_id: place.pk for place in places}
     matches: dict[int, set[int]] = {}
     for match, enrolment in Seat.objects.filter(enrolment__in=place_of_enrolment).values_list("match", "enrolment"):

@@ -232,7 +232,7 @@ def _pay_of(study: Study) -> PayRule | None:
 
 
 def _evenly_spaced(items: Sequence[T], maximum: int) -> list[T]:
-    """Return at most `most` of the items, evenly spaced."""
+    """Return at most `maximum` of the items, evenly spaced."""
     if len(items) <= maximum:
         return list(items)
     return [items[i * len(items) // maximum] for i in range(maximum)]

@@ -258,8 +258,8 @@ def behaviour_counted() -> str:
 
 def default_consent(study: Study) -> str:
     """Return a consent text that is accurate for this study (Markdown)."""
-    game = registry.get(study.game)
     cells = plan_cells(study)
+    configured = [configure(registry.get(study.game), dict(cell.config)) for cell in cells]
     averages = [cell.average for cell in cells if cell.average is not None]
     if study.session_matches > 1:
         template = _("You will read the rules, play {number} games, and answer questions about them.")
@@ -268,7 +268,7 @@ def default_consent(study: Study) -> str:
         tasks = template.format(number=study.session_matches)
     elif study.asks_quiz:
         tasks = _("You will read the rules, play one game, and answer one question about it.")
-        if any(len(configure(game, dict(cell.config)).quiz(role)) > 1 for cell in cells for role in cell.people):
+        if any(len(game.quiz(role)) > 1 for cell, game in zip(cells, configured, strict=True) for role in cell.people):
             tasks = _("You will read the rules, play one game, and answer a few questions about it.")
     else:
         tasks = _("You will read the rules and play one game.")
@@ -278,7 +278,7 @@ def default_consent(study: Study) -> str:
     all_cells = [cell for _one, played in games for cell in played]
     others = disclosure_of((cell.seats for cell in all_cells), tells=study.tells_opponent).get("words")
     tasks = " ".join(filter(None, [tasks, others, waiting]))
-    alike = all(configure(game, dict(cell.config)).pays_alike() for cell in cells)
+    alike = all(game.pays_alike() for game in configured)
     pay = [pay_promise(study.pay(), averages, alike=alike)]
     if len(set(averages)) < 2:
         table = endings_table(study.pay(), endings_of(study))

@@ -94,7 +94,8 @@ def of_prolific(completion_codes: Any, rule: PayRule) -> tuple[dict[str, str], l
     """Return the codes of a study that was created on Prolific itself, and what to change about them there.
 
     Args:
-        told: the study's `completion_codes`.
+        completion_codes: as Prolific returns them with the study.
+        rule: the pay rule of the study here.
     """
     rows = (
         [row for row in completion_codes if isinstance(row, dict) and isinstance(row.get("code"), str)]

@@ -131,7 +131,7 @@ def _selection(form_data: Mapping[str, Any], source: PreviewSource) -> Selection
 
 
 def _number(text: Any, default: int, maximum: int) -> int:
-    """Return `text` as a whole number from 1 to `most`, or `otherwise`."""
+    """Return `text` as a whole number from 1 to `maximum`, or `default`."""
     if not isinstance(text, str) or not text.isascii() or not text.isdigit() or len(text) > 12:
         return default
     return min(max(int(text), 1), maximum)

@@ -131,7 +131,7 @@ def _of_patience(data: Data, subset: pd.DataFrame, options: Options) -> dict[str
 
 
 def bootstrap_rates(rows: Sequence[Mapping[str, Any]], options: Options) -> tuple[float | None, float | None]:
-    """Return the bootstrap percentile interval of `fitted` over matches, computed for all draws at once.
+    """Return the bootstrap percentile interval of `best_overall_rate` over matches, computed for all draws at once.
 
     The distance of a share f from a rate's prediction g ∈ {0, 1} is |g - f| = g + f(1 - 2g), which is linear in f.
     """
