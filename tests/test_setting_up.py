@@ -129,6 +129,18 @@ def test_line_up_of_people_and_agents_is_saved(stack, desk: Page):
     }
 
 
+@pytest.mark.parametrize("size", [(1280, 720), (360, 740)], ids=["laptop", "phone"])
+def test_saved_study_opens_at_its_status(desk: Page, size: tuple[int, int]):
+    new_study(desk)
+    desk.get_by_label("Title").fill(f"Saved at {size[0]} px")
+    desk.set_viewport_size({"width": size[0], "height": size[1]})
+    desk.get_by_role("button", name="Save").click()
+    desk.get_by_role("button", name="Launch").wait_for()
+    expect(desk.get_by_role("navigation", name="Steps")).to_be_visible()
+    expect(desk.get_by_text("Saved as a draft")).to_be_in_viewport()
+    assert desk.evaluate("scrollY") == 0
+
+
 def test_checkbox_for_no_value_shows_its_help(desk: Page):
     new_study(desk)
     for width in (1280, 360):

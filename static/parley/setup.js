@@ -25,7 +25,7 @@ function setUp() {
       if (place === now) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
     });
-    buttons[now].scrollIntoView({ block: "nearest", inline: "nearest" });
+    showStep(buttons[now]);
     showPreview();
     livePreview.querySelector("[data-back]").disabled = now === 0;
     livePreview.querySelector("[data-next]").hidden = now === names.length - 1;
@@ -35,6 +35,13 @@ function setUp() {
     first.tabIndex = -1;
     first.focus({ preventScroll: true });
     nav.scrollIntoView({ block: "start" });
+  }
+
+  // Scroll the row of steps only: the page stays where it is, for example at the study's status.
+  function showStep(button) {
+    const row = button.closest("ol");
+    const [{ left, width }, outer] = [button.getBoundingClientRect(), row.getBoundingClientRect()];
+    row.scrollLeft += left + width / 2 - (outer.left + outer.width / 2);
   }
 
   // Each step shows a preview of its own texts.
