@@ -35,7 +35,7 @@ def mask(text: str, *, marker: str | None = None) -> str:
     text = _KEY.sub(marker or KEY, text)
     text = _WORKER.sub(marker or IDENTIFIER, text)
     if text.count(":") >= 2:
-        text = _IPV6.sub(lambda found: (marker or ADDRESS) if _is_address(found[0]) else found[0], text)
+        text = _IPV6.sub(lambda hit: (marker or ADDRESS) if _is_address(hit[0]) else hit[0], text)
     if text.count(".") >= 3:
         text = _IPV4.sub(marker or ADDRESS, text)
     return text

@@ -111,10 +111,10 @@ def delete_datasets(study: Study) -> int:
 
     A queued one stays queued. Return how many were deleted or stopped.
     """
-    found = Dataset.objects.filter(study=study).exclude(state=Dataset.State.QUEUED)
-    files = [dataset.file for dataset in found if dataset.file]
+    datasets = Dataset.objects.filter(study=study).exclude(state=Dataset.State.QUEUED)
+    files = [dataset.file for dataset in datasets if dataset.file]
     transaction.on_commit(lambda: [file.storage.delete(file.name) for file in files])
-    return found.delete()[1].get(Dataset._meta.label, 0)
+    return datasets.delete()[1].get(Dataset._meta.label, 0)
 
 
 def _write(dataset: Dataset) -> None:
@@ -143,13 +143,13 @@ def _file_name(dataset: Dataset) -> str:
 
 def progress_recorder(dataset: Dataset) -> Callable[[Progress], None]:
     """Update the dataset's row about once a second while it is written."""
-    last = 0.0
+    recorded_at = 0.0
 
     def record(progress: Progress) -> None:
-        nonlocal last
-        if time.monotonic() - last < 1 and progress.done < progress.of:
+        nonlocal recorded_at
+        if time.monotonic() - recorded_at < 1 and progress.done < progress.of:
             return
-        last = time.monotonic()
+        recorded_at = time.monotonic()
         figures = {"done": progress.done, "expected": progress.of, "written": progress.bytes}
         writing = Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.WRITING)
         if not writing.update(**figures, alive_at=timezone.now()):
@@ -165,11 +165,11 @@ def _fail(dataset: Dataset, reason: str) -> None:
 
 
 def _running(parent: Study | Collection) -> Dataset | None:
-    found = Dataset.objects.filter(**lookup(parent), state__in=_UNFINISHED).first()
-    if found is None:
+    dataset = Dataset.objects.filter(**lookup(parent), state__in=_UNFINISHED).first()
+    if dataset is None:
         return None
-    found = refresh(found)
-    return found if found.state in _UNFINISHED else None
+    dataset = refresh(dataset)
+    return dataset if dataset.state in _UNFINISHED else None
 
 
 def _enqueue(dataset: Dataset) -> None:

@@ -25,8 +25,8 @@ def collection_matches(
     """
     cells = cells_of(reading.source)
     last = collection.planned if last is None else last
-    for after in range(first - 1, last, CHUNK):
-        portion = _items(collection, after + 1, min(last, after + CHUNK))
+    for offset in range(first - 1, last, CHUNK):
+        portion = _items(collection, offset + 1, min(last, offset + CHUNK))
         match_keys = [item.match_id for item in portion if item.match_id is not None]
         # Not prefetched: rows that refer to each other stay in memory until the garbage collector finds them.
         matches = Match.objects.defer("snapshot", "turns", "texts", "timers").in_bulk(match_keys)

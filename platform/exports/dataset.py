@@ -128,9 +128,9 @@ def _write_data(
         for joined in files.values():
             opened.callback(joined.close)
         job = portions.job_of(reading, formats, target=target.path, scratch=Path(scratch))
-        for written in portions.write_portions(job, reading, processes=processes, caller_works=caller_works):
-            join(written.folder, written.rows, files)
-            flow.add(written.flow)
+        for portion in portions.write_portions(job, reading, processes=processes, caller_works=caller_works):
+            join(portion.folder, portion.rows, files)
+            flow.add(portion.flow)
             on_progress(Progress(done=flow.matches_seen, of=max(expected, flow.matches_seen), bytes=target.bytes))
     return flow
 
@@ -211,8 +211,8 @@ def _flow_rows(flow: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
 
 def _cells(reading: Reading, totals: gate.Flow) -> Iterator[dict[str, Any]]:
     for row in reading.source.cells():
-        counts = ("participants", "matches", "matches_in_dataset")
-        yield row | {what: totals.cells[row["version"], row["cell"], what] for what in counts}
+        kinds = ("participants", "matches", "matches_in_dataset")
+        yield row | {kind: totals.cells[row["version"], row["cell"], kind] for kind in kinds}
 
 
 def _notice(reading: Reading) -> str:

@@ -152,16 +152,16 @@ def _draw_exclusions(shapes: list[str], layout: Layout, stage: _Stage, top: int,
         return top + _GAP
     left, width = layout.side
     height = (1 + len(stage.left)) * _LINE + _PAD
-    side = top + 12
-    end = side + height + 12
+    side_top = top + 12
+    end = side_top + height + 12
     shapes.append(_arrow(layout, layout.spine, top, layout.spine, end))
-    middle = side + height / 2
+    middle = side_top + height / 2
     shapes.append(_arrow(layout, layout.spine, middle, left, middle))
-    shapes.append(_box(left, side, width, height, fill=layout.box, line=layout.line, weight=1, dashed=True))
+    shapes.append(_box(left, side_top, width, height, fill=layout.box, line=layout.line, weight=1, dashed=True))
     total = sum(stage.left.values())
-    shapes.append(_text(left + 12, side + _LINE - 1, f"Excluded: n = {total:,}", layout.ink, 'font-weight="600"'))
+    shapes.append(_text(left + 12, side_top + _LINE - 1, f"Excluded: n = {total:,}", layout.ink, 'font-weight="600"'))
     for row, (reason, count) in enumerate(stage.left.items(), start=2):
-        baseline = side + _LINE * row - 1
+        baseline = side_top + _LINE * row - 1
         shapes.append(_text(left + 12, baseline, REASONS.get(reason, reason.replace("_", " ")), layout.quiet))
         shapes.append(_text(left + width - 12, baseline, f"{count:,}", layout.ink, 'text-anchor="end"'))
     return end
@@ -177,8 +177,8 @@ def _box(
     )
 
 
-def _text(left: float, baseline: float, words: str, ink: str, style: str = "") -> str:
-    return f'<text x="{left}" y="{baseline}" fill="{ink}" {style}>{escape(words)}</text>'
+def _text(left: float, baseline: float, text: str, ink: str, style: str = "") -> str:
+    return f'<text x="{left}" y="{baseline}" fill="{ink}" {style}>{escape(text)}</text>'
 
 
 def _arrow(layout: Layout, x1: float, y1: float, x2: float, y2: float) -> str:

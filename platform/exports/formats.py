@@ -281,11 +281,11 @@ def validate_formats(formats: Iterable[str]) -> tuple[str, ...]:
     Raises:
         UnknownFormat
     """
-    asked = tuple(dict.fromkeys(formats))
-    unknown = [name for name in asked if name not in FORMATS]
-    if unknown or not asked:
+    requested = tuple(dict.fromkeys(formats))
+    unknown = [name for name in requested if name not in FORMATS]
+    if unknown or not requested:
         raise UnknownFormat(f"Unknown format: {', '.join(unknown) or 'none given'}. Use {', '.join(FORMATS)}.")
-    return tuple(name for name in FORMATS if name in asked)
+    return tuple(name for name in FORMATS if name in requested)
 
 
 def formats_named(formats: Iterable[str]) -> list[Format]:

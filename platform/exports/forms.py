@@ -39,10 +39,10 @@ class PublicationForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        own = cleaned.get("licence") == Publication.Licence.OWN
-        if own and not cleaned.get("own_licence"):
+        has_own_licence = cleaned.get("licence") == Publication.Licence.OWN
+        if has_own_licence and not cleaned.get("own_licence"):
             self.add_error("own_licence", _("Enter the licence, or choose one from the list."))
-        if not own:
+        if not has_own_licence:
             cleaned["own_licence"] = ""
         for name, text in list(cleaned.items()):
             if mask(text) != text:

@@ -175,9 +175,9 @@ class Flow:
     cells: Counter[tuple[int, int | None, str]] = field(default_factory=Counter)
     """Counts of each cell, by version, number and "participants", "matches" or "matches_in_dataset"."""
 
-    def count_cell(self, version: int, cell: int | None, what: str) -> None:
+    def count_cell(self, version: int, cell: int | None, kind: str) -> None:
         """Count a participant or match of a cell, for cells.csv only."""
-        self.cells[version, cell, what] += 1
+        self.cells[version, cell, kind] += 1
 
     def count(self, *, stage: str, reasons: tuple[str, ...]) -> None:
         """Count a participant who reached `stage`; without reasons they are in the dataset."""
@@ -255,17 +255,17 @@ def mismatch(flow: Mapping[str, Any]) -> str | None:
     """Return what does not add up in a flow as plain data; None if it adds up."""
     if flow["arrived"] != flow["in_dataset"] + sum(flow["excluded"].values()):
         return "arrived is not the sum of those in the dataset and those excluded"
-    reached, left = flow["arrived"], Counter[str]()
+    reached, left_by_reason = flow["arrived"], Counter[str]()
     for row in flow["stages"]:
         if row["reached"] != reached:
             return f"{row['reached']} reached the stage {row['stage']}; expected {reached}"
         reached -= sum(row["left"].values())
-        left.update(row["left"])
+        left_by_reason.update(row["left"])
     if [row["stage"] for row in flow["stages"]] != list(STAGES):
         return "the stages are not those of this version of the format"
     if reached != flow["in_dataset"]:
         return "the last stage's count is not the number in the dataset"
-    if dict(left) != dict(flow["excluded"]):
+    if dict(left_by_reason) != dict(flow["excluded"]):
         return "the reasons by stage do not sum to the total by reason"
     matches = flow["matches"]
     if matches["seen"] != matches["in_dataset"] + sum(matches["excluded"].values()):

@@ -62,19 +62,19 @@ def import_games(
             if family not in result.collections:
                 result.collections[family] = _collection(name, family)
             _store(result.collections[family], family_outcomes)
-            known = configurations.setdefault(family, {})
+            family_configs = configurations.setdefault(family, {})
             for outcome in family_outcomes:
                 config = {key: value for key, value in outcome.game.config.items() if key not in DRAWN}
-                known.setdefault(repr(config), config)
+                family_configs.setdefault(repr(config), config)
     for family, collection in result.collections.items():
         _freeze(collection, list(configurations[family].values()))
     return result
 
 
-def _chunks(read: Iterable[Outcome | Unreadable], result: ImportResult) -> Iterable[list[Outcome]]:
+def _chunks(outcomes: Iterable[Outcome | Unreadable], result: ImportResult) -> Iterable[list[Outcome]]:
     """Yield the readable games in portions and count them."""
     portion: list[Outcome] = []
-    for outcome in read:
+    for outcome in outcomes:
         if isinstance(outcome, Unreadable):
             result.unreadable.append(outcome)
             continue

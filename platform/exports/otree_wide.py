@@ -53,8 +53,8 @@ def wide_table(reading: Reading) -> Table:
 
 def _rounds_of(study: Study) -> int:
     """Return the largest number of matches of an enrolment (the same in all cells of a version), at least 1."""
-    firsts = [(version, version.cells.order_by("number").first()) for version in study.versions.all()]
-    paths = [steps_of(version, cell, cell.people[0]) for version, cell in firsts if cell is not None]
+    first_cells = [(version, version.cells.order_by("number").first()) for version in study.versions.all()]
+    paths = [steps_of(version, cell, cell.people[0]) for version, cell in first_cells if cell is not None]
     return max((sum(step["kind"] == "match" for step in path) for path in paths), default=1)
 
 
@@ -78,8 +78,8 @@ class _Numbering:
         """Return the lowest number among a match's people; 1 without a match."""
         if match is None:
             return 1
-        theirs = self._placements.filter(enrolment__in=match.people).order_by("pk").values_list("pk", flat=True)
-        return self._placements.filter(pk__lt=theirs[0]).count() + 1
+        placement_keys = self._placements.filter(enrolment__in=match.people).order_by("pk").values_list("pk", flat=True)
+        return self._placements.filter(pk__lt=placement_keys[0]).count() + 1
 
 
 # ---- the columns, in oTree's order -----------------------------------------------------------------------
@@ -94,22 +94,22 @@ def _empty(participant: Participant) -> None:
 def _participant(number: Callable[[Participant], int]) -> Iterator[Column]:
     described: list[tuple[str, Kind, str, Reader, str]] = [
         ("id_in_session", "integer", "Number in order of arrival, from 1.", number, ""),
-        ("code", "identifier", "Pseudonym, the same in every file.", lambda w: w.enrolment.pseudonym, ""),
-        ("label", "identifier", "The pseudonym again.", lambda w: w.enrolment.pseudonym, ""),
-        ("_is_bot", "integer", "0: simulated people are never in a dataset.", lambda w: 0, ""),
+        ("code", "identifier", "Pseudonym, the same in every file.", lambda p: p.enrolment.pseudonym, ""),
+        ("label", "identifier", "The pseudonym again.", lambda p: p.enrolment.pseudonym, ""),
+        ("_is_bot", "integer", "0: simulated people are never in a dataset.", lambda p: 0, ""),
         ("_index_in_pages", "integer", "The step after the last one answered, from 1.", _next_step, ""),
-        ("_max_page_index", "integer", "Number of steps of the enrolment.", lambda w: len(w.enrolment.steps), ""),
-        ("_current_app_name", "choice", f"Always {APP}.", lambda w: APP, ""),
+        ("_max_page_index", "integer", "Number of steps of the enrolment.", lambda p: len(p.enrolment.steps), ""),
+        ("_current_app_name", "choice", f"Always {APP}.", lambda p: APP, ""),
         ("_current_page_name", "choice", "The person's current or last step.", _current_page, ""),
         ("time_started_utc", "text", "When the person arrived.", _started, "UTC"),
-        ("visited", "integer", "1: everyone with a row arrived.", lambda w: 1, ""),
+        ("visited", "integer", "1: everyone with a row arrived.", lambda p: 1, ""),
         ("mturk_worker_id", "identifier", _HIDDEN, _empty, ""),
         ("mturk_assignment_id", "identifier", _HIDDEN, _empty, ""),
         (
             "payoff",
             "number",
             "Total amount owed; 0.0 until the enrolment ends.",
-            lambda w: _money(w.owed),
+            lambda p: _money(p.owed),
             "the currency",
         ),
     ]
@@ -119,14 +119,14 @@ def _participant(number: Callable[[Participant], int]) -> Iterator[Column]:
 
 def _session(study: Study) -> Iterator[Column]:
     described: list[tuple[str, Kind, str, Reader]] = [
-        ("code", "identifier", "Short name of the study.", lambda w: study.slug),
-        ("label", "text", "Title of the study.", lambda w: _one_line(w.reading.source.title)),
+        ("code", "identifier", "Short name of the study.", lambda p: study.slug),
+        ("label", "text", "Title of the study.", lambda p: _one_line(p.reading.source.title)),
         ("mturk_HITId", "identifier", _HIDDEN, _empty),
         ("mturk_HITGroupId", "identifier", _HIDDEN, _empty),
         ("comment", "text", _UNKNOWN, _empty),
-        ("is_demo", "integer", "1 for a demonstration, otherwise 0.", lambda w: int(w.reading.demonstration)),
-        ("config.name", "choice", "The version of the study: v and its number.", lambda w: f"v{w.cell.version.number}"),
-        ("config.participation_fee", "number", "0.0: the payoff contains everything owed.", lambda w: 0.0),
+        ("is_demo", "integer", "1 for a demonstration, otherwise 0.", lambda p: int(p.reading.demonstration)),
+        ("config.name", "choice", "The version of the study: v and its number.", lambda p: f"v{p.cell.version.number}"),
+        ("config.participation_fee", "number", "0.0: the payoff contains everything owed.", lambda p: 0.0),
         ("config.real_world_currency_per_point", "number", "Empty: payoffs are money, not points.", _empty),
     ]
     for name, kind, meaning, read in described:
@@ -157,25 +157,27 @@ def _round(
         )
 
     def payoff(participant: Participant) -> float | None:
-        found = match(participant)
-        reached = (found.match.payoffs or {}).get(participant.role_in(found)) if found else None
-        return None if reached is None else float(reached)
+        included_match = match(participant)
+        match_payoff = (
+            (included_match.match.payoffs or {}).get(participant.role_in(included_match)) if included_match else None
+        )
+        return None if match_payoff is None else float(match_payoff)
 
     described: list[tuple[str, Kind, str, Reader, str]] = [
         (
             "player.id_in_group",
             "integer",
             "Position among the people of the match, from 1; participant.id_in_session if people never play together.",
-            lambda w: _id_in_group(w, number) or id_of(w),
+            lambda p: _id_in_group(p, number) or id_of(p),
             "",
         ),
         ("player.role", "text", "Empty: the role is in parley_role.", _empty, ""),
-        ("player.payoff", "number", "Amount owed for this round.", lambda w: _money(owed(w)), "the currency"),
+        ("player.payoff", "number", "Amount owed for this round.", lambda p: _money(owed(p)), "the currency"),
         (
             "player.parley_ending",
             "choice",
             "Ending of the enrolment, a state as in participants.csv; empty until it ends.",
-            at_end(lambda w: str(w.enrolment.state)),
+            at_end(lambda p: str(p.enrolment.state)),
             "",
         ),
         (
@@ -189,21 +191,21 @@ def _round(
             "player.parley_match",
             "identifier",
             "The match, if it is in the dataset.",
-            lambda w: found.uid if (found := match(w)) else None,
+            lambda p: own_match.uid if (own_match := match(p)) else None,
             "",
         ),
         ("player.parley_payoff", "number", "Payoff of that match.", payoff, "the game's money"),
-        ("player.parley_base_cents", "integer", "Base.", at_end(lambda w: w.owed.get("base", 0)), "cents"),
-        ("player.parley_bonus_cents", "integer", "Bonus.", at_end(lambda w: w.owed.get("bonus", 0)), "cents"),
-        ("player.parley_currency", "choice", "Currency, ISO 4217.", at_end(lambda w: w.cell.pay().currency), ""),
+        ("player.parley_base_cents", "integer", "Base.", at_end(lambda p: p.owed.get("base", 0)), "cents"),
+        ("player.parley_bonus_cents", "integer", "Bonus.", at_end(lambda p: p.owed.get("bonus", 0)), "cents"),
+        ("player.parley_currency", "choice", "Currency, ISO 4217.", at_end(lambda p: p.cell.pay().currency), ""),
         (
             "group.id_in_subsession",
             "integer",
             "participant.id_in_session of the first of the match's people; 1 if people never play together.",
-            lambda w: first_number_of(_match_in_round(w, number)) if _id_in_group(w, number) else 1,
+            lambda p: first_number_of(_match_in_round(p, number)) if _id_in_group(p, number) else 1,
             "",
         ),
-        ("subsession.round_number", "integer", "Number of the round.", lambda w: number, ""),
+        ("subsession.round_number", "integer", "Number of the round.", lambda p: number, ""),
     ]
     for name, kind, meaning, read, unit in described:
         yield Column(f"{APP}.{number}.{name}", kind, meaning, read, unit=unit)

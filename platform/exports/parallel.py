@@ -54,8 +54,8 @@ def in_order(
         queued: chunks then queued for each other process; 1 if there is one for each.
     """
     items = iter(items)
-    number = processes if processes is not None else os.cpu_count() or 1
-    if number == 1 or multiprocessing.current_process().daemon:
+    process_count = processes if processes is not None else os.cpu_count() or 1
+    if process_count == 1 or multiprocessing.current_process().daemon:
         yield from map(work, items)
         return
     if processes is None:
@@ -65,7 +65,7 @@ def in_order(
             return
         items = chain(first, items)
     chunks = iter(lambda: list(islice(items, chunk)), [])
-    workers = number - 1 if caller_works else number
+    workers = process_count - 1 if caller_works else process_count
     # Spawned, not forked: a fork would share this process's database connections and locks.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=start, initargs=start_args)
@@ -86,10 +86,10 @@ def _results_from_pool(
     pending += ((chunk, _submit(pool, work, chunk)) for chunk in islice(chunks, ahead))
     while pending:
         chunk, future = pending.popleft()
-        done = _result(future)
+        results = _result(future)
         # Submit the next chunk before yielding these results, so that no process waits for the consumer.
-        pending += ((following, _submit(pool, work, following)) for following in islice(chunks, 1))
-        yield from map(work, chunk) if done is None else done
+        pending += ((next_chunk, _submit(pool, work, next_chunk)) for next_chunk in islice(chunks, 1))
+        yield from map(work, chunk) if results is None else results
 
 
 def _results_with_caller(
@@ -99,18 +99,18 @@ def _results_with_caller(
     pending: deque[tuple[list[T], Future[list[R]] | None]] = deque()
     while True:
         busy = sum(future is not None and not future.done() for _chunk, future in pending)
-        wanted = min(ahead - busy, MAX_PENDING - len(pending))
-        pending += ((chunk, _submit(pool, work, chunk)) for chunk in islice(chunks, max(wanted, 0)))
+        to_submit = min(ahead - busy, MAX_PENDING - len(pending))
+        pending += ((chunk, _submit(pool, work, chunk)) for chunk in islice(chunks, max(to_submit, 0)))
         if not pending:
             return
-        following = pending[0][1]
-        ready = following is None or following.done()
+        next_future = pending[0][1]
+        ready = next_future is None or next_future.done()
         if not ready and len(pending) < MAX_PENDING and (own_chunk := next(chunks, None)) is not None:
             pending.append((own_chunk, _finished_future(_process_chunk(work, own_chunk))))
             continue
         chunk, future = pending.popleft()
-        done = _result(future)
-        yield from map(work, chunk) if done is None else done
+        results = _result(future)
+        yield from map(work, chunk) if results is None else results
 
 
 def _submit(pool: ProcessPoolExecutor, work: Callable[[T], R], chunk: list[T]) -> Future[list[R]] | None:

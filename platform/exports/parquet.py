@@ -121,8 +121,8 @@ def converted(column: Column, values: Sequence[Any]) -> list[Any]:
         unchanged = _UNCHANGED_TYPES[column.kind]
         return [v if type(v) in unchanged else convert(v) for v in values]
     except TypeError:
-        wrong = next(value for value in values if not _fits(convert, value))
-        raise WrongValueType(f"{column.name} holds {wrong!r:.80}, which is not of kind {column.kind}.") from None
+        invalid = next(value for value in values if not _fits(convert, value))
+        raise WrongValueType(f"{column.name} holds {invalid!r:.80}, which is not of kind {column.kind}.") from None
 
 
 def _fits(convert: Callable[[Any], Any], value: Any) -> bool:
@@ -206,8 +206,8 @@ class JoinedParquet:
         self._buffer.append(batch)
         self._file.rows = (self._file.rows or 0) + batch.num_rows
         if (
-            sum(one.num_rows for one in self._buffer) >= GROUP_ROWS
-            or sum(one.nbytes for one in self._buffer) > GROUP_BYTES
+            sum(buffered.num_rows for buffered in self._buffer) >= GROUP_ROWS
+            or sum(buffered.nbytes for buffered in self._buffer) > GROUP_BYTES
         ):
             self._write()
 

@@ -74,7 +74,7 @@ class Reading:
             return Placement.objects.none()
         return (
             Placement.objects.filter(cell__version__study=self.source.study, placed_at__lte=self.cutoff)
-            .select_related("enrolment__identity", *(f"enrolment__{one}" for one in authenticity.relations()))
+            .select_related("enrolment__identity", *(f"enrolment__{relation}" for relation in authenticity.relations()))
             .prefetch_related(*_related(logs=logs))
             .order_by("pk")
         )
@@ -82,8 +82,8 @@ class Reading:
     def expected_matches(self) -> int:
         """Return the number of matches to read, whether in the dataset or not."""
         if isinstance(self.source, StudySource):
-            theirs = Seat.objects.filter(enrolment__placement__cell__version__study=self.source.study)
-            return theirs.filter(enrolment__placement__placed_at__lte=self.cutoff).values("match").distinct().count()
+            seats = Seat.objects.filter(enrolment__placement__cell__version__study=self.source.study)
+            return seats.filter(enrolment__placement__placed_at__lte=self.cutoff).values("match").distinct().count()
         return int(self.source.collection.planned)
 
     def participants(self, *, first: int | None = None, last: int | None = None) -> Iterator[Participant]:
@@ -95,13 +95,13 @@ class Reading:
         query = self.placements(logs=False)
         if last is not None:
             query = query.filter(pk__lte=last)
-        after = (first or 1) - 1
-        while placements := list(query.filter(pk__gt=after)[:CHUNK]):
+        last_key = (first or 1) - 1
+        while placements := list(query.filter(pk__gt=last_key)[:CHUNK]):
             match_keys = {seat.match_id for placement in placements for seat in placement.enrolment.seats.all()}
             logs = logs_of(match_keys)
             for placement in placements:
                 yield Participant(self, placement, logs)
-            after = placements[-1].pk
+            last_key = placements[-1].pk
             del placements, placement, logs
             gc.collect()  # rows and their relations refer to each other, so nothing else frees them soon
 
@@ -159,13 +159,13 @@ class Participant:
         if not self.in_dataset and not self.reading.excluded:
             return {}
         person = self.enrolment
-        answered = [
+        answered_surveys = [
             answered_survey for answered_survey in person.surveys.all() if answered_survey.at <= self.reading.cutoff
         ]
-        people = {person.pk: person} | {other.pk: other for match in self.matches for other in match.people}
+        people = {person.pk: person} | {player.pk: player for match in self.matches for player in match.people}
         scrubber = Scrubber(
-            names=[other.display_name for other in people.values()],
-            identifiers=[identifier for other in people.values() for identifier in _identifiers(other)],
+            names=[player.display_name for player in people.values()],
+            identifiers=[identifier for player in people.values() for identifier in _identifiers(player)],
             code_words=[person.code_word],
             generic=True,
         )
@@ -174,7 +174,7 @@ class Participant:
                 question["key"]: _answer(question["kind"], answered_survey.answers.get(question["key"]), scrubber)
                 for question in answered_survey.questions
             }
-            for answered_survey in answered
+            for answered_survey in answered_surveys
         }
 
     @cached_property
@@ -228,9 +228,11 @@ class Participant:
         identity: Identity | None = getattr(self.enrolment, "identity", None)
         if identity is None or not identity.worker:
             return self.enrolment.pseudonym, 0
-        known = Identity.objects.filter(recruiter=identity.recruiter, worker=identity.worker, pk__lt=identity.pk)
-        earlier = list(known.order_by("pk").values_list("enrolment__pseudonym", flat=True))
-        return (earlier[0] if earlier else self.enrolment.pseudonym), len(earlier)
+        earlier_identities = Identity.objects.filter(
+            recruiter=identity.recruiter, worker=identity.worker, pk__lt=identity.pk
+        )
+        earlier_pseudonyms = list(earlier_identities.order_by("pk").values_list("enrolment__pseudonym", flat=True))
+        return (earlier_pseudonyms[0] if earlier_pseudonyms else self.enrolment.pseudonym), len(earlier_pseudonyms)
 
     @cached_property
     def reasons(self) -> tuple[str, ...]:
@@ -320,9 +322,11 @@ class PlayedMatch:
         self.place = place
         self.uid = str(match.uid)
         self._log = log
-        order = list(reading.shape.roles)
-        taken = sorted(match.seats.all() if seats is None else seats, key=lambda seat: order.index(seat.role))
-        self.seats: dict[str, Seat | SeatValues] = {seat.role: seat for seat in taken}
+        role_order = list(reading.shape.roles)
+        ordered_seats = sorted(
+            match.seats.all() if seats is None else seats, key=lambda seat: role_order.index(seat.role)
+        )
+        self.seats: dict[str, Seat | SeatValues] = {seat.role: seat for seat in ordered_seats}
 
     @cached_property
     def people(self) -> list[Enrolment]:
@@ -367,8 +371,8 @@ class PlayedMatch:
     def seat_reasons(self, role: str) -> tuple[str, ...]:
         """Return why a seat is not in the dataset; empty if it is."""
         person = self.seats[role].enrolment
-        own = frozenset() if person is None else self.reasons_of(person)
-        return gate.ordered({*self.reasons, *own})
+        person_reasons = frozenset() if person is None else self.reasons_of(person)
+        return gate.ordered({*self.reasons, *person_reasons})
 
     @cached_property
     def _moved_for(self) -> Mapping[str, frozenset[str]]:
@@ -379,17 +383,19 @@ class PlayedMatch:
                 movers[event.data["role"]].add(by)
         counted = self.reading.source.counted
         return {
-            role: frozenset(found - counted if self.seats[role].enrolment is None else found)
-            for role, found in movers.items()
+            role: frozenset(role_movers - counted if self.seats[role].enrolment is None else role_movers)
+            for role, role_movers in movers.items()
         }
 
     def disclosure_to(self, role: str) -> Mapping[str, Any]:
         """Return what this seat's person was told about the other players: {told, words, at}; empty for an agent."""
         person = self.seats[role].enrolment
-        if person is None or not (given := disclosure.recorded_disclosure(person)):
+        if person is None or not (disclosed := disclosure.recorded_disclosure(person)):
             return {}
-        agreed = [visit.answered_at for visit in person.visits.all() if visit.kind == "consent" and visit.answered_at]
-        return {**given, "at": agreed[0] if agreed else None}
+        consent_times = [
+            visit.answered_at for visit in person.visits.all() if visit.kind == "consent" and visit.answered_at
+        ]
+        return {**disclosed, "at": consent_times[0] if consent_times else None}
 
     @property
     def exported(self) -> bool:
@@ -439,18 +445,18 @@ class PlayedMatch:
         """Number of illegal answers by the model before each move, by the number of the move's event."""
         if not self.reading.source.asks_models:
             return {}
-        found: dict[int, int] = {}
+        attempts: dict[int, int] = {}
         moves = [(row.number, row.data["role"]) for row in self._log_rows if row.kind == "move"]
-        broken = Call.objects.filter(match_uid=self.match.uid, outcome=Call.Outcome.RULE_BREAK)
-        for asked, answering in broken.values_list("role", "answering"):
-            answered = (number for number, role in moves if role == asked and number > answering)
-            if (number := next(answered, None)) is not None:
-                found[number] = found.get(number, 0) + 1
-        return found
+        rule_breaks = Call.objects.filter(match_uid=self.match.uid, outcome=Call.Outcome.RULE_BREAK)
+        for asked_role, answering in rule_breaks.values_list("role", "answering"):
+            later_moves = (number for number, role in moves if role == asked_role and number > answering)
+            if (number := next(later_moves, None)) is not None:
+                attempts[number] = attempts.get(number, 0) + 1
+        return attempts
 
     def is_first_participant(self, person: Enrolment) -> bool:
         """Return whether this person is the first of the match's people; the match is written along with their row."""
-        return person.pk == min(other.pk for other in self.people)
+        return person.pk == min(player.pk for player in self.people)
 
     @cached_property
     def _log_rows(self) -> Sequence[LoggedEvent | Event]:
@@ -587,12 +593,12 @@ def facts_of(enrolment: Enrolment, cutoff: datetime) -> gate.ParticipantFacts:
     """Return what the gate must know about a participant."""
     ended_after_cutoff = enrolment.ended and _if_by_cutoff(enrolment.ended_at, cutoff) is None
     steps = {step["kind"]: step for step in enrolment.steps}
-    asked = {CHECKS_OF_STEPS[kind] for kind in steps if kind in CHECKS_OF_STEPS}
+    checks_asked = {CHECKS_OF_STEPS[kind] for kind in steps if kind in CHECKS_OF_STEPS}
     if not steps.get("instructions", {}).get("code_word", True):
-        asked.discard("code_word")
+        checks_asked.discard("code_word")
     return gate.ParticipantFacts(
         state=gate.IN_PROGRESS if ended_after_cutoff else str(enrolment.state),
-        checks_asked=frozenset(asked),
+        checks_asked=frozenset(checks_asked),
         verdicts={verdict.check_name: verdict.passed for verdict in enrolment.verdicts.all()},
         steps_answered=frozenset(visit.kind for visit in enrolment.visits.all() if visit.answered_at),
         began=any(True for _seat in enrolment.seats.all()),
@@ -617,8 +623,8 @@ def _answer(kind: str, answer: Any, scrubber: Scrubber) -> Any:
 
 def _identifiers(person: Enrolment) -> list[str]:
     """Return everything that identifies a person to the recruiter or this site; none of it may be exported."""
-    known = [person.token, person.completion_code, person.return_to, person.return_to.rpartition("/")[2]]
+    identifiers = [person.token, person.completion_code, person.return_to, person.return_to.rpartition("/")[2]]
     identity: Identity | None = getattr(person, "identity", None)
     if identity is not None:
-        known += [identity.worker, identity.proof, *texts_in(identity.details)]
-    return known
+        identifiers += [identity.worker, identity.proof, *texts_in(identity.details)]
+    return identifiers

@@ -125,14 +125,14 @@ def _portions(job: Job, reading: Reading) -> Iterator[Portion]:
     else:
         keys = iter(range(1, source.collection.planned + 1))
         size = MATCHES
-    number, portion = 0, []
+    number, portion_keys = 0, []
     for key in keys:
-        portion.append(key)
-        if len(portion) == size:
-            yield Portion(job, number, portion[0], portion[-1])
-            number, portion = number + 1, []
-    if portion or number == 0:
-        yield Portion(job, number, *((portion[0], portion[-1]) if portion else (1, 0)))
+        portion_keys.append(key)
+        if len(portion_keys) == size:
+            yield Portion(job, number, portion_keys[0], portion_keys[-1])
+            number, portion_keys = number + 1, []
+    if portion_keys or number == 0:
+        yield Portion(job, number, *((portion_keys[0], portion_keys[-1]) if portion_keys else (1, 0)))
 
 
 _cache: dict[Job, tuple[Reading, Tables]] = {}
@@ -140,15 +140,15 @@ _cache: dict[Job, tuple[Reading, Tables]] = {}
 
 def _reading_and_tables(job: Job, reading: Reading | None = None) -> tuple[Reading, Tables]:
     """Return what all portions of a job read and write, built once in each process."""
-    if (known := _cache.get(job)) is None:
+    if (cached := _cache.get(job)) is None:
         if reading is None:
             shape = pickle.loads((job.scratch / SHAPE).read_bytes())
             parent = apps.get_model(job.model).objects.get(pk=job.pk)
             reading = reading_of(parent, job.cutoff, shape, excluded=job.excluded)
-        known = reading, tables_for(reading)
+        cached = reading, tables_for(reading)
         _cache.clear()
-        _cache[job] = known
-    return known
+        _cache[job] = cached
+    return cached
 
 
 def write(portion: Portion) -> PortionResult:
@@ -195,8 +195,8 @@ class _PortionWriter:
                 self._write_row("signals", use)
             for counts in input_counts(participant):
                 self._write_row("behaviour", counts)
-            for owed in participant.ledger:
-                self._write_row("payments", owed)
+            for ledger_row in participant.ledger:
+                self._write_row("payments", ledger_row)
             for sink in self._sinks:
                 sink.participant(participant)
             for match in participant.matches:
@@ -227,9 +227,9 @@ class _PortionWriter:
         if not match.reading.source.asks_models:
             return
         calls = Call.objects.filter(match_uid=match.match.uid).order_by("role", "model").values("role", "model")
-        failed, broken = (Q(outcome=outcome) for outcome in (Call.Outcome.FAILED, Call.Outcome.RULE_BREAK))
-        sums = {"calls": Count("pk"), "failed": Count("pk", filter=failed), "cost": Sum("cost")}
-        for row in calls.annotate(**sums, rule_breaks=Count("pk", filter=broken)):
+        is_failed, is_rule_break = (Q(outcome=outcome) for outcome in (Call.Outcome.FAILED, Call.Outcome.RULE_BREAK))
+        sums = {"calls": Count("pk"), "failed": Count("pk", filter=is_failed), "cost": Sum("cost")}
+        for row in calls.annotate(**sums, rule_breaks=Count("pk", filter=is_rule_break)):
             self._write_row("excluded_calls", (match, row))
 
     def _write_match_tables(self, match: PlayedMatch) -> None:

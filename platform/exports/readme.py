@@ -66,9 +66,9 @@ def readme(
     if details["authors"]:
         yield f"{_line(details['authors'])}\n\n"
     yield f"{notice} Data as of {cutoff}.\n\n"
-    for part in ("description", "limitations"):
-        if details.get(part):
-            yield f"{_plain(details[part].strip())}\n\n"
+    for key in ("description", "limitations"):
+        if details.get(key):
+            yield f"{_plain(details[key].strip())}\n\n"
     yield from _counts(flow)
     yield "## Files\n\n| file | rows | content |\n|---|---|---|\n"
     for name, count in sorted(rows.items()):
@@ -114,17 +114,17 @@ def _meaning(name: str, meanings: Mapping[str, str]) -> str:
 
 def _loading(rows: Mapping[str, int | None]) -> Iterator[str]:
     """Return examples that load the matches and decisions in pandas, R and DuckDB."""
-    beside = {ending for ending in (".csv", ENDING) if {f"matches{ending}", f"decisions{ending}"} <= set(rows)}
-    if beside:
-        packed = ENDING in beside
-        read, ending = ("read_parquet", ENDING) if packed else ("read_csv", ".csv")
+    endings = {ending for ending in (".csv", ENDING) if {f"matches{ending}", f"decisions{ending}"} <= set(rows)}
+    if endings:
+        has_parquet = ENDING in endings
+        reader, ending = ("read_parquet", ENDING) if has_parquet else ("read_csv", ".csv")
         yield "## Loading\n\nIn Python, with pandas:\n\n```python\nimport pandas as pd\n"
-        yield f'matches = pd.{read}("matches{ending}")\n'
-        yield f'both = pd.{read}("decisions{ending}").merge(matches, on="match", suffixes=("", "_match"))\n```\n\n'
-        read, ending = ("read.csv", ".csv") if ".csv" in beside else ("arrow::read_parquet", ENDING)
-        yield f'In R:\n\n```r\nmatches <- {read}("matches{ending}")\ndecisions <- {read}("decisions{ending}")\n'
+        yield f'matches = pd.{reader}("matches{ending}")\n'
+        yield f'both = pd.{reader}("decisions{ending}").merge(matches, on="match", suffixes=("", "_match"))\n```\n\n'
+        reader, ending = ("read.csv", ".csv") if ".csv" in endings else ("arrow::read_parquet", ENDING)
+        yield f'In R:\n\n```r\nmatches <- {reader}("matches{ending}")\ndecisions <- {reader}("decisions{ending}")\n'
         yield 'both <- merge(decisions, matches, by = "match", suffixes = c("", "_match"))\n```\n\n'
-        ending = ENDING if packed else ".csv"
+        ending = ENDING if has_parquet else ".csv"
         yield f"In SQL, with DuckDB:\n\n```sql\nCREATE VIEW matches AS FROM 'matches{ending}';\n"
         yield f"CREATE VIEW decisions AS FROM 'decisions{ending}';\n"
         yield 'SELECT * FROM decisions JOIN matches USING ("match");\n```\n\n'

@@ -50,7 +50,7 @@ class Scrubber:
     ):
         self._generic = generic
         patterns: list[tuple[str, re.Pattern[str]]] = []
-        for marker, found in (
+        for marker, alternatives in (
             (
                 IDENTIFIER,
                 [_identifier(text) for text in _longest_first(identifiers) if len(text) >= SHORTEST_IDENTIFIER],
@@ -58,8 +58,8 @@ class Scrubber:
             (NAME, [_whole_word(name) for name in _longest_first(names)]),
             (CODE_WORD, [_whole_word(word) for word in _longest_first(code_words)]),
         ):
-            if found:
-                patterns.append((marker, re.compile("|".join(found), re.IGNORECASE)))
+            if alternatives:
+                patterns.append((marker, re.compile("|".join(alternatives), re.IGNORECASE)))
         self._patterns = patterns
 
     def text(self, text: str, *, limit: int | None = None) -> str:
@@ -130,8 +130,8 @@ def _longest_first(texts: Iterable[str]) -> list[str]:
 
 
 def _identifier(text: str) -> str:
-    spelled = _spelling_pattern(text)
-    return spelled if len(text) >= LONG_IDENTIFIER else f"{_BEGINS}{spelled}{_ENDS}"
+    pattern = _spelling_pattern(text)
+    return pattern if len(text) >= LONG_IDENTIFIER else f"{_BEGINS}{pattern}{_ENDS}"
 
 
 def _whole_word(word: str) -> str:
@@ -163,18 +163,18 @@ def _letter_pattern(letter: str) -> str:
         if letter in alike_signs:
             return _any_of(set(alike_signs))
     cases = {letter, letter.lower(), letter.upper(), letter.casefold(), letter.title()}
-    written = {unicodedata.normalize(form, case) for form in ("NFC", "NFD") for case in cases}
-    return re.escape(letter) if len(written) == 1 else _any_of(written)
+    spellings = {unicodedata.normalize(form, case) for form in ("NFC", "NFD") for case in cases}
+    return re.escape(letter) if len(spellings) == 1 else _any_of(spellings)
 
 
-def _any_of(written: set[str]) -> str:
+def _any_of(spellings: set[str]) -> str:
     """Return a pattern for any of these spellings, plain or escaped."""
-    spelled = {re.escape(spelling) for spelling in written}
+    patterns = {re.escape(spelling) for spelling in spellings}
     # JSON within JSON has its backslashes doubled.
-    spelled |= {
-        re.escape(_escaped(spelling)).replace("\\\\", "\\\\+") for spelling in written if not spelling.isascii()
+    patterns |= {
+        re.escape(_escaped(spelling)).replace("\\\\", "\\\\+") for spelling in spellings if not spelling.isascii()
     }
-    return f"(?:{'|'.join(sorted(spelled, key=lambda s: (-len(s), s)))})"
+    return f"(?:{'|'.join(sorted(patterns, key=lambda s: (-len(s), s)))})"
 
 
 def _escaped(text: str) -> str:

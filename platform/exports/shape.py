@@ -114,10 +114,10 @@ class _Results:
         game, state = play.game, play.state
         rows = [(self.metrics, game.metrics(state)), *((self.records, row) for row in game.records(state))]
         rows += [(self.seats, game.seat_metrics(state, role)) for role in game.roles()]
-        for known, row in rows:
+        for examples, row in rows:
             for name, value in row.items():
-                if known.get(name) is None:
-                    known[name] = value
+                if examples.get(name) is None:
+                    examples[name] = value
 
 
 def _try_out(game: Game[Any, Any], results: _Results, moves: dict[str, Field]) -> None:

@@ -134,9 +134,9 @@ def _surveys(participant: Participant) -> list[list[tuple[str, Any]]]:
     """Return (kind, answer) in the order of the questions, for each survey of a participant in the dataset."""
     answers = participant.answers
     return [
-        [(question["kind"], answers[one.survey].get(question["key"])) for question in one.questions]
-        for one in participant.enrolment.surveys.all()
-        if one.survey in answers
+        [(question["kind"], answers[survey.survey].get(question["key"])) for question in survey.questions]
+        for survey in participant.enrolment.surveys.all()
+        if survey.survey in answers
     ]
 
 

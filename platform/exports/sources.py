@@ -71,9 +71,9 @@ class StudySource:
         """Yield (game, parameters) of every version; of the study itself before its first launch."""
         versions = self.versions()
         for version in versions:
-            for part in (version.content, *version.content.get("further", ())):
-                for config in part["configurations"]:
-                    yield part["game"], config
+            for game_content in (version.content, *version.content.get("further", ())):
+                for config in game_content["configurations"]:
+                    yield game_content["game"], config
         if not versions:
             yield from ((self.study.game, cell.config) for cell in plan_cells(self.study))
 
@@ -98,8 +98,8 @@ class StudySource:
         """Return the kinds of steps of the study's enrolments."""
         kinds: dict[str, None] = {}
         for version in self.study.versions.order_by("number").prefetch_related("cells"):
-            for placed in version.cells.all():
-                kinds.update(dict.fromkeys(step["kind"] for step in steps_of(version, placed, placed.people[0])))
+            for cell in version.cells.all():
+                kinds.update(dict.fromkeys(step["kind"] for step in steps_of(version, cell, cell.people[0])))
         return list(kinds)
 
     def questions(self) -> list[tuple[str, Question]]:
@@ -107,13 +107,13 @@ class StudySource:
 
         E-mail addresses and the like are masked, as in everything that researchers wrote.
         """
-        asked: dict[tuple[str, str], Question] = {}
+        questions: dict[tuple[str, str], Question] = {}
         for version in self.versions():
             for survey, survey_content in version.content.get("surveys", {}).items():
-                asked |= {
+                questions |= {
                     (survey, question.key): _without_addresses(question) for question in questions_of(survey_content)
                 }
-        return [(survey, question) for (survey, _key), question in asked.items()]
+        return [(survey, question) for (survey, _key), question in questions.items()]
 
     def checks(self) -> list[str]:
         """Return the names of the attention checks."""
@@ -140,8 +140,8 @@ class CollectionSource:
     @cached_property
     def repeated_names(self) -> frozenset[str]:
         """Names shared by several imported games."""
-        named = self.collection.items.exclude(name="").order_by().values("name")
-        return frozenset(named.annotate(times=Count("pk")).filter(times__gt=1).values_list("name", flat=True))
+        named_items = self.collection.items.exclude(name="").order_by().values("name")
+        return frozenset(named_items.annotate(times=Count("pk")).filter(times__gt=1).values_list("name", flat=True))
 
     def versions(self) -> list[FrozenVersion]:
         parent = self.collection
@@ -169,8 +169,8 @@ class CollectionSource:
 
 
 def _without_addresses(question: Question) -> Question:
-    words = {name: mask(getattr(question, name)) for name in ("prompt", "low", "high")}
-    return question.model_copy(update={**words, "options": tuple(mask(option) for option in question.options)})
+    texts = {name: mask(getattr(question, name)) for name in ("prompt", "low", "high")}
+    return question.model_copy(update={**texts, "options": tuple(mask(option) for option in question.options)})
 
 
 Source = StudySource | CollectionSource
@@ -188,9 +188,9 @@ def source_named(slug: str) -> Source:
         UnknownSource: listing the existing ones.
     """
     for model in (Study, Collection):
-        if found := model.objects.filter(slug=slug).first():
-            return source_of(found)
-    known = [*Study.objects.values_list("slug", flat=True), *Collection.objects.values_list("slug", flat=True)]
+        if parent := model.objects.filter(slug=slug).first():
+            return source_of(parent)
+    slugs = [*Study.objects.values_list("slug", flat=True), *Collection.objects.values_list("slug", flat=True)]
     raise UnknownSource(
-        f"No study or collection is called “{slug}”. Existing ones: {', '.join(sorted(known)) or 'none'}."
+        f"No study or collection is called “{slug}”. Existing ones: {', '.join(sorted(slugs)) or 'none'}."
     )

@@ -239,7 +239,8 @@ def matches(shape: Shape) -> Table:
             "What its participants were told beforehand about the other players; see seats.csv for each of them and "
             "the wording.",
             lambda m: (
-                "; ".join(sorted({given["told"] for role in m.seats if (given := m.disclosure_to(role))})) or None
+                "; ".join(sorted({disclosed["told"] for role in m.seats if (disclosed := m.disclosure_to(role))}))
+                or None
             ),
             values="told, either, nothing; empty without people or if not recorded",
         )
@@ -264,10 +265,10 @@ def matches(shape: Shape) -> Table:
         )
         for role, title in shape.roles.items()
     ]
-    taken = {column.name for column in columns} | {"in_dataset"}
+    taken_names = {column.name for column in columns} | {"in_dataset"}
     columns += [
         Column(
-            name if name not in taken else f"metric_{name}",
+            name if name not in taken_names else f"metric_{name}",
             _kind_of_value(example),
             shape.meanings.get(name, f"Result of the match by the game's rules: {name.replace('_', ' ')}."),
             lambda m, name=name: (m.match.metrics or {}).get(name),
@@ -384,10 +385,10 @@ def seats(shape: Shape) -> Table:
             values="empty if the match did not end this way",
         ),
     ]
-    taken = {column.name for column in columns} | {"in_dataset", "reason", "reasons"}
+    taken_names = {column.name for column in columns} | {"in_dataset", "reason", "reasons"}
     columns += [
         Column(
-            name if name not in taken else f"metric_{name}",
+            name if name not in taken_names else f"metric_{name}",
             _kind_of_value(example),
             shape.seat_meanings.get(name, f"Result of the seat by the game's rules: {name.replace('_', ' ')}."),
             lambda s, name=name: (s[0].match.metrics or {}).get(f"{s[1]}_{name}"),
@@ -759,15 +760,15 @@ def excluded_calls() -> Table:
 # ---- people --------------------------------------------------------------------------------------
 
 _PARTICIPANT = Column(
-    "participant", "identifier", "Pseudonym, the same in every file.", lambda w: w.enrolment.pseudonym
+    "participant", "identifier", "Pseudonym, the same in every file.", lambda p: p.enrolment.pseudonym
 )
 _REASONS = [
-    Column("reason", "choice", "The reason counted in the flow.", lambda w: next(iter(w.reasons), None)),
+    Column("reason", "choice", "The reason counted in the flow.", lambda p: next(iter(p.reasons), None)),
     Column(
         "reasons",
         "choice",
         "Every reason that applies, in order, separated by semicolons.",
-        lambda w: ";".join(w.reasons) or None,
+        lambda p: ";".join(p.reasons) or None,
         values="; ".join(f"{name}: {meaning}" for name, meaning in gate.REASONS.items()),
     ),
 ]
@@ -775,7 +776,7 @@ _STAGE = Column(
     "stage",
     "choice",
     "How far the participant got.",
-    lambda w: w.stage,
+    lambda p: p.stage,
     values="; ".join(f"{name}: {meaning}" for name, meaning in gate.STAGES.items()),
 )
 
@@ -930,7 +931,7 @@ _AGENT_COLUMNS = [
         "number",
         "Strength of the evidence that a program used the participant's pages. A signal: it excludes no one and "
         "doesn't affect pay.",
-        lambda w: found.value if (found := signals_of.agent_score(w)) else None,
+        lambda p: score.value if (score := signals_of.agent_score(p)) else None,
         unit="from 0 to 1",
         values="empty if nothing was counted",
     ),
@@ -938,14 +939,14 @@ _AGENT_COLUMNS = [
         "agent_reasons",
         "choice",
         "Reasons, separated by semicolons, strongest first.",
-        lambda w: ";".join(found.reasons) or None if (found := signals_of.agent_score(w)) else None,
+        lambda p: ";".join(score.reasons) or None if (score := signals_of.agent_score(p)) else None,
         values="; ".join(f"{name}: {meaning}" for name, meaning in MEANINGS.items()),
     ),
     Column(
         "agent_flag",
         "boolean",
         f"Whether the score reaches {THRESHOLD}: a hint for analyses with and without these participants.",
-        lambda w: found.flagged if (found := signals_of.agent_score(w)) else None,
+        lambda p: score.flagged if (score := signals_of.agent_score(p)) else None,
         values="empty if nothing was counted",
     ),
     Column(
@@ -953,7 +954,7 @@ _AGENT_COLUMNS = [
         "choice",
         "Result of the recruiter's own authenticity check of the participant's free texts, as last reported or "
         "imported. A signal: it excludes no one and doesn't affect pay.",
-        lambda w: authenticity.flag_of(w.enrolment),
+        lambda p: authenticity.flag_of(p.enrolment),
         values=f"{', '.join(authenticity.FLAGS)}; empty if the recruiter reported none",
     ),
 ]
@@ -966,48 +967,48 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
             "state",
             "choice",
             "The participant's state.",
-            lambda w: w.facts.state,
+            lambda p: p.facts.state,
             values=", ".join([*State.values, gate.IN_PROGRESS]),
         ),
         _STAGE,
-        Column("role", "choice", "The participant's role.", lambda w: w.placement.role),
-        Column("cell", "integer", "Number of the cell within the version.", lambda w: w.cell.number),
-        Column("version", "integer", "Version of the study, as in the manifest.", lambda w: w.cell.version.number),
+        Column("role", "choice", "The participant's role.", lambda p: p.placement.role),
+        Column("cell", "integer", "Number of the cell within the version.", lambda p: p.cell.number),
+        Column("version", "integer", "Version of the study, as in the manifest.", lambda p: p.cell.version.number),
         Column(
             "match",
             "identifier",
             "The participant's match, if it is in the dataset.",
-            lambda w: next((match.uid for match in w.matches if not match.reasons), None),
+            lambda p: next((match.uid for match in p.matches if not match.reasons), None),
         ),
         Column(
             "person",
             "identifier",
             "Pseudonym of this person's first participation in any study on this server, as far as the recruiter "
             "identifies people; the same in all later ones.",
-            lambda w: w.person,
+            lambda p: p.person,
         ),
         Column(
             "participations_before",
             "integer",
             "Number of the person's earlier placements on this server, in this study or others.",
-            lambda w: w.participations_before,
+            lambda p: p.participations_before,
             unit="participations",
         ),
         Column(
             "recruiter",
             "choice",
             "The recruiter; empty once the person's data were erased.",
-            lambda w: identity.recruiter if (identity := getattr(w.enrolment, "identity", None)) else None,
+            lambda p: identity.recruiter if (identity := getattr(p.enrolment, "identity", None)) else None,
         ),
-        Column("arrived_at", "time", "When the participant arrived.", lambda w: w.enrolment.arrived_at, unit="UTC"),
-        Column("ended_at", "time", "When the enrolment ended; empty before that.", lambda w: w.ended_at, unit="UTC"),
+        Column("arrived_at", "time", "When the participant arrived.", lambda p: p.enrolment.arrived_at, unit="UTC"),
+        Column("ended_at", "time", "When the enrolment ended; empty before that.", lambda p: p.ended_at, unit="UTC"),
     ]
     columns += [
         Column(
             f"seconds_{kind}",
             "number",
             f"Time from showing the step “{kind}” to its answer; empty if it was not answered.",
-            lambda w, kind=kind: w.seconds(kind),
+            lambda p, kind=kind: p.seconds(kind),
             unit="seconds",
         )
         for kind in steps
@@ -1018,7 +1019,7 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
                 f"check_{check}_passed",
                 "boolean",
                 f"Result of the check “{check}”; empty if it was not reached or not asked.",
-                lambda w, check=check: w.verdicts[check].passed if check in w.verdicts else None,
+                lambda p, check=check: p.verdicts[check].passed if check in p.verdicts else None,
                 values="true, false",
             )
         )
@@ -1028,7 +1029,7 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
                     f"check_{check}_answered",
                     "json",
                     f"Answer to the check “{check}”.",
-                    lambda w, check=check: compact_json(w.verdicts[check].answered) if check in w.verdicts else None,
+                    lambda p, check=check: compact_json(p.verdicts[check].answered) if check in p.verdicts else None,
                 )
             )
     columns += [_answer(survey, question) for survey, question in questions]
@@ -1038,7 +1039,7 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
             "in_dataset",
             "boolean",
             "Whether a match of this participant is in the dataset.",
-            lambda w: w.in_dataset,
+            lambda p: p.in_dataset,
             values="true, false",
         )
     )
@@ -1064,7 +1065,7 @@ def _answer(survey: str, question: Question) -> Column:
         f"survey_{survey}_{question.key}",
         _KINDS[question.kind],
         f"Answer in the survey {survey} the game, of those with a match in the dataset: {question.prompt}",
-        lambda w: w.answers.get(survey, {}).get(question.key),
+        lambda p: p.answers.get(survey, {}).get(question.key),
         values=values,
     )
 
@@ -1079,7 +1080,7 @@ def excluded() -> Table:
                 "match",
                 "identifier",
                 "The excluded match; empty if none was opened.",
-                lambda w: next((match.uid for match in w.matches), None),
+                lambda p: next((match.uid for match in p.matches), None),
             ),
             _STAGE,
             *_REASONS,
@@ -1149,25 +1150,27 @@ def cells(shape: Shape, *, of_study: bool) -> Table:
     def cell_column(name: str, kind: Kind, meaning: str, unit: str = "", values: str = "") -> Column:
         return Column(name, kind, meaning, lambda row: row.get(name), unit, values)
 
-    people = [
+    study_columns = [
         cell_column("kind", "choice", "The researcher's name for the kind of cell.", values="may be empty"),
         cell_column("lineup", "choice", "Name of the line-up; may be empty."),
         cell_column(
             "seats", "json", "Who takes each seat: person, an agent's label, or several labels from which one is drawn."
         ),
     ]
-    placed = [cell_column("participants", "integer", "Number of participants placed in the cell.", "participants")]
+    participant_column = [
+        cell_column("participants", "integer", "Number of participants placed in the cell.", "participants")
+    ]
     return Table(
         "cells",
         "One row per cell of every version (in collections, per configuration), played or not.",
         [
             cell_column("version", "integer", "Version of the study, as in the manifest."),
             cell_column("cell", "integer", "Number within the version."),
-            *(people if of_study else ()),
+            *(study_columns if of_study else ()),
             cell_column(
                 "quota", "integer", "Number of complete matches needed; empty for later stages and imports.", "matches"
             ),
-            *(placed if of_study else ()),
+            *(participant_column if of_study else ()),
             cell_column("matches", "integer", "Matches started.", "matches"),
             cell_column("matches_in_dataset", "integer", "Of these, matches in the dataset.", "matches"),
             *(
@@ -1250,8 +1253,8 @@ def codebook() -> Table:
 
 
 def _sentence(field: Field) -> str:
-    words = f"{field.label}. {field.help}".strip() if field.label != field.name else field.help or f"{field.name}."
-    return words if words.endswith((".", "!", "?")) else f"{words}."
+    text = f"{field.label}. {field.help}".strip() if field.label != field.name else field.help or f"{field.name}."
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def _kind(field: Field) -> Kind:
@@ -1267,19 +1270,19 @@ def _kind_of_value(example: Any) -> Kind:
 
 
 def _values(field: Field, *, of_move: bool = False) -> str:
-    parts = []
+    descriptions = []
     if field.choices:
-        parts.append(", ".join(cell(choice) for choice in field.choices))
+        descriptions.append(", ".join(cell(choice) for choice in field.choices))
     elif field.kind == "boolean":
-        parts.append("true, false")
+        descriptions.append("true, false")
     if field.minimum is not None:
-        parts.append(f"from {field.minimum:g}")
+        descriptions.append(f"from {field.minimum:g}")
     if field.maximum is not None:
-        parts.append(f"to {field.maximum:g}")
+        descriptions.append(f"to {field.maximum:g}")
     if field.max_length is not None:
-        parts.append(f"at most {field.max_length} characters")
+        descriptions.append(f"at most {field.max_length} characters")
     if of_move:
-        parts.append("empty if the move has no such field")
+        descriptions.append("empty if the move has no such field")
     elif field.nullable:
-        parts.append("empty: none")
-    return "; ".join(parts)
+        descriptions.append("empty: none")
+    return "; ".join(descriptions)

@@ -52,8 +52,8 @@ class Verification:
     matches: int = 0
     decisions: int = 0
 
-    def add_difference(self, what: str) -> None:
-        self.differences.append(what)
+    def add_difference(self, sentence: str) -> None:
+        self.differences.append(sentence)
 
 
 def verify(folder: Path) -> list[str]:
@@ -138,9 +138,11 @@ def _compare_glee(folder: Path, listed: Manifest, present: set[str], verificatio
     """Check that the files of the published layout are exactly those listed."""
     if LISTING not in present:
         return
-    named = _compare_tree(folder, LISTING, TREE, verification)
-    if named != 2 * listed.flow["matches_in_dataset"]:
-        verification.add_difference(f"{LISTING}: it has {named} files for {listed.flow['matches_in_dataset']} matches.")
+    listed_count = _compare_tree(folder, LISTING, TREE, verification)
+    if listed_count != 2 * listed.flow["matches_in_dataset"]:
+        verification.add_difference(
+            f"{LISTING}: it has {listed_count} files for {listed.flow['matches_in_dataset']} matches."
+        )
 
 
 def _compare_psych_ds(folder: Path, listed: Manifest, present: set[str], verification: Verification) -> None:
@@ -201,9 +203,9 @@ def _compare_flow(folder: Path, listed: Manifest, present: set[str], verificatio
         verification.add_difference("flow.json: the flow differs from the manifest's.")
     if "flow.csv" in present:
         expected = [
-            {"stage": stage["stage"], "what": what, "participants": str(count)}
+            {"stage": stage["stage"], "what": outcome, "participants": str(count)}
             for stage in listed.flow["stages"]
-            for what, count in [("reached", stage["reached"]), *stage["left"].items()]
+            for outcome, count in [("reached", stage["reached"]), *stage["left"].items()]
         ]
         if list(_rows(folder / "flow.csv")) != expected:
             verification.add_difference("flow.csv: the flow differs from the manifest's.")
@@ -318,13 +320,13 @@ def _compare_parquet_file(
         verification.add_difference(f"{name}: it has fewer rows than {table}.csv.")
 
 
-def _same_value(written: str, value: Any) -> bool:
+def _same_value(csv_text: str, value: Any) -> bool:
     """Return whether a CSV cell equals a Parquet value; an empty cell means no value or an empty text."""
     if value is None or value == "":
-        return written == ""
+        return csv_text == ""
     if isinstance(value, str):
-        return written in (value, defused(value))  # a numeric choice is not quoted in CSV
-    return _same(written, value)
+        return csv_text in (value, defused(value))  # a numeric choice is not quoted in CSV
+    return _same(csv_text, value)
 
 
 # ---- matches -------------------------------------------------------------------------------------------
@@ -363,19 +365,19 @@ def _compare_matches(
         for table in readers.values():
             table.expect_end()
         verification.matches, verification.decisions = matches, decisions
-        rows = {name: table.read for name, table in readers.items()}
+        rows = {name: table.rows_read for name, table in readers.items()}
     if not listed.include and verification.matches != listed.flow["matches_in_dataset"]:
         verification.add_difference(
             f"{TRANSCRIPTS}: it has {verification.matches} matches, the flow {listed.flow['matches_in_dataset']}."
         )
     for name, entry in listed.files.items():
-        read = (
+        rows_read = (
             verification.matches
             if name == TRANSCRIPTS
             else rows.get(name.removesuffix(".csv").removesuffix(parquet.ENDING))
         )
-        if read is not None and not read == entry.rows == listed.counts.get(name):
-            verification.add_difference(f"{name}: it has {read} rows, the manifest {entry.rows}.")
+        if rows_read is not None and not rows_read == entry.rows == listed.counts.get(name):
+            verification.add_difference(f"{name}: it has {rows_read} rows, the manifest {entry.rows}.")
 
 
 @dataclass(frozen=True)
@@ -457,7 +459,7 @@ def _check_stretch(stretch: _Stretch) -> _StretchResult:
         readers, matches, decisions = _replay_stretch(stretch, verification)
     except (*_MALFORMED, *parquet.errors()):
         return _StretchResult(agrees=False)
-    rows = {name: (table.began, table.read) for name, table in readers.items()}
+    rows = {name: (table.rows_skipped, table.rows_read) for name, table in readers.items()}
     ended = all(table.ended for table in readers.values())
     return _StretchResult(not verification.differences, matches, decisions, rows, reached_end=ended)
 
@@ -465,11 +467,11 @@ def _check_stretch(stretch: _Stretch) -> _StretchResult:
 def _replay_stretch(stretch: _Stretch, verification: Verification) -> tuple[dict[str, _TableReader], int, int]:
     """Replay a stretch of the transcripts alongside the tables and count matches and decisions."""
     earlier: set[str] = set()
-    matches = decisions = at = 0
+    matches = decisions = offset = 0
     readers: dict[str, _TableReader] = {}
     with (stretch.folder / TRANSCRIPTS).open("rb") as lines:
         for line in lines:
-            if at < stretch.begin:
+            if offset < stretch.begin:
                 earlier.add(_match_id(line))
             else:
                 if not readers:
@@ -478,8 +480,8 @@ def _replay_stretch(stretch: _Stretch, verification: Verification) -> tuple[dict
                 matches += 1
                 play = _replay(transcript, verification)
                 decisions += _compare_rows(transcript, play, readers, verification)
-            at += len(line)
-            if stretch.end is not None and at >= stretch.end:
+            offset += len(line)
+            if stretch.end is not None and offset >= stretch.end:
                 break
     return readers or _open_readers(stretch, earlier, verification), matches, decisions
 
@@ -490,8 +492,8 @@ def _open_readers(stretch: _Stretch, earlier: Collection[str], verification: Ver
 
 def _match_id(line: bytes) -> str:
     """Return a transcript's match, without parsing the rest if it comes first."""
-    if starts := _MATCH_FIRST.match(line):
-        return starts[1].decode()
+    if prefix := _MATCH_FIRST.match(line):
+        return prefix[1].decode()
     return str(json.loads(line)["match"])
 
 
@@ -612,8 +614,8 @@ def expected_match(
     transcript: Mapping[str, Any], row: Mapping[str, str], decisions: int, messages: int
 ) -> dict[str, Any]:
     """Return what a row of matches.csv must hold, as far as the transcript determines it."""
-    same = ("match", "game", "rules_version", "version", "seed", "source", "name", "unverified")
-    expected: dict[str, Any] = {name: transcript[name] for name in same if name in row}
+    same_columns = ("match", "game", "rules_version", "version", "seed", "source", "name", "unverified")
+    expected: dict[str, Any] = {name: transcript[name] for name in same_columns if name in row}
     expected |= {"decisions": decisions, "messages": messages, "in_dataset": transcript.get("in_dataset", True)}
     for name, value in transcript["metrics"].items():
         column = f"metric_{name}" if f"metric_{name}" in row else name
@@ -664,12 +666,12 @@ class _TableReader:
         earlier: matches before this stretch, whose rows another process checks.
 
     Attributes:
-        began, read: rows skipped as earlier ones, and rows read so far, including these.
+        rows_skipped, rows_read: rows skipped as earlier ones, and rows read so far, including these.
     """
 
     def __init__(self, folder: Path, table: str, verification: Verification, earlier: Collection[str] = ()):
         self.name, self._records = _table(folder, table)
-        self.read = 0
+        self.rows_read = 0
         self._verification = verification
         self._header = next(self._records, [])
         self._match = self._header.index("match")
@@ -677,7 +679,7 @@ class _TableReader:
         self._advance()
         while earlier and self._next is not None and self._next[self._match] in earlier:
             self._step()
-        self.began = self.read
+        self.rows_skipped = self.rows_read
 
     @property
     def ended(self) -> bool:
@@ -707,7 +709,7 @@ class _TableReader:
             self._step()
 
     def _step(self) -> None:
-        self.read += 1
+        self.rows_read += 1
         self._advance()
 
     def _advance(self) -> None:
@@ -716,16 +718,16 @@ class _TableReader:
             raise ValueError(f"{self.name} has a record with too many or too few cells")
 
 
-def _same(written: str, expected: Any) -> bool:
+def _same(text: str, expected: Any) -> bool:
     """Return whether values are equal as text, or numerically, as 5 and 5.0 are."""
     if isinstance(expected, int | float) and not isinstance(expected, bool):
         try:
-            return float(written) == expected
+            return float(text) == expected
         except ValueError:
             return False
     if isinstance(expected, bool):
-        written = written.upper()  # "true" until format 4
-    return written == cell(expected)
+        text = text.upper()  # "true" until format 4
+    return text == cell(expected)
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:

@@ -30,21 +30,24 @@ def exported_version(version: FrozenVersion) -> dict[str, Any]:
 
 def problems(entry: Mapping[str, Any]) -> Iterator[str]:
     """Return the problems of a version in versions.json that its hash reveals."""
-    named = entry["content_sha256"] if entry.get("replaced") else entry["sha256"]
-    if sha256_of(entry["content"]) != named:
+    expected_hash = entry["content_sha256"] if entry.get("replaced") else entry["sha256"]
+    if sha256_of(entry["content"]) != expected_hash:
         yield f"the content of version {entry['number']} does not match its hash"
 
 
-def _masked(data: Any, where: str, replaced: list[str]) -> Any:
+def _masked(data: Any, path: str, replaced: list[str]) -> Any:
     """Return plain data without addresses, identifiers and keys; the places are added to `replaced`."""
     if isinstance(data, str):
         text = mask(data)
         if text != data:
-            replaced.append(where)
+            replaced.append(path)
         return text
     if isinstance(data, Mapping):
-        named = [(key, value, f"{where}.{mask(key)}".removeprefix(".")) for key, value in data.items()]
-        return {_masked(key, place, replaced): _masked(value, place, replaced) for key, value, place in named}
+        entries = [(key, value, f"{path}.{mask(key)}".removeprefix(".")) for key, value in data.items()]
+        return {
+            _masked(key, entry_path, replaced): _masked(value, entry_path, replaced)
+            for key, value, entry_path in entries
+        }
     if isinstance(data, list | tuple):
-        return [_masked(value, f"{where}.{i}", replaced) for i, value in enumerate(data)]
+        return [_masked(value, f"{path}.{i}", replaced) for i, value in enumerate(data)]
     return data

@@ -73,16 +73,16 @@ def write(request: HttpRequest, parent: Study | Collection) -> HttpResponse:
     try:
         with transaction.atomic():
             excluded = bool(request.POST.get("excluded"))
-            asked, new = background.request_dataset(parent, request.POST.getlist("formats"), excluded=excluded)
-            if new:
-                details = {"dataset": str(asked.uid), "formats": asked.formats, "excluded": excluded}
+            dataset, is_new = background.request_dataset(parent, request.POST.getlist("formats"), excluded=excluded)
+            if is_new:
+                details = {"dataset": str(dataset.uid), "formats": dataset.formats, "excluded": excluded}
                 record(request, parent, Action.EXPORTED, "Requested a dataset.", details)
     except UnknownFormat:
         messages.error(request, _("Choose at least one format."))
     except NothingToExport as refused:
         messages.error(request, str(refused))
     else:
-        if not new:
+        if not is_new:
             messages.info(request, _("A dataset is already being written."))
     return back_to_datasets(parent)
 
@@ -169,18 +169,18 @@ def _flow(parent: Study | Collection) -> dict[str, Any] | None:
     newest = Dataset.objects.filter(**lookup(parent), state=Dataset.State.READY).exclude(flow={}).first()
     if newest is None:
         return None
-    drawn = {
+    figures = {
         name: mark_safe(figure.flow_svg(newest.flow, title=_("Flow into the dataset"), layout=layout))
         for name, layout in (("wide", figure.ON_PAGE), ("narrow", figure.NARROW))
     }
-    return {**drawn, "as_of": newest.asked_at}
+    return {**figures, "as_of": newest.asked_at}
 
 
 def _dataset(parent: Study | Collection, uid: UUID) -> Dataset:
-    found = Dataset.objects.filter(**lookup(parent), uid=uid).first()
-    if found is None:
+    dataset = Dataset.objects.filter(**lookup(parent), uid=uid).first()
+    if dataset is None:
         raise Http404
-    return found
+    return dataset
 
 
 def record(

@@ -41,14 +41,14 @@ def read(
         if offers == answering:
             due = _("an answer") if answering else _("an offer")
             raise row.problem(_("{due} is due in round {round}, but this row is not one").format(due=due, round=number))
-        words = row.words("message")
+        message = row.words("message")
         if not answering:
             move = offer(row)
-            if words is not None:
-                move["message"] = words
+            if message is not None:
+                move["message"] = message
         else:
             move = {"decision": row.choice("decision", decisions)}
-            if words is not None:
+            if message is not None:
                 remarks.append(_("Row {number}: the message beside an answer was left out.").format(number=row.number))
         moves.append((mover(turn), move))
     return Reading(moves, remarks=tuple(remarks))

@@ -66,14 +66,14 @@ class Arguments:
         key = f"delta_{player}"
         if key in self.game:
             return self.number(key)
-        own = self.player_1 if player == 1 else self.player_2
-        if "delta" not in own:
+        player_args = self.player_1 if player == 1 else self.player_2
+        if "delta" not in player_args:
             raise UnreadableGame(
                 _("config.json: neither {key} in game_args nor delta in player_{player}_args.").format(
                     key=key, player=player
                 )
             )
-        return _number("delta", own["delta"])
+        return _number("delta", player_args["delta"])
 
     def _value(self, key: str) -> Json:
         if key not in self.game:

@@ -41,8 +41,8 @@ def game_args(config: Config) -> dict[str, Json]:
 
 
 def columns(config: Config, moves: Moves) -> tuple[str, ...]:
-    words = ("message",) if alternating.has_messages(config, moves) else ()
-    return (*_GAINS, *words, "player", "round", "decision")
+    message_column = ("message",) if alternating.has_messages(config, moves) else ()
+    return (*_GAINS, *message_column, "player", "round", "decision")
 
 
 def write(config: Config, moves: Moves) -> list[dict[str, str]]:

@@ -92,9 +92,9 @@ class Row:
                 )
             )
 
-    def problem(self, what: str) -> UnreadableGame:
+    def problem(self, description: str) -> UnreadableGame:
         """Return the error that names this row."""
-        return UnreadableGame(_("game.csv, row {number}: {what}.").format(number=self.number, what=what))
+        return UnreadableGame(_("game.csv, row {number}: {what}.").format(number=self.number, what=description))
 
 
 def rows(text: str, required_columns: Iterable[str], *, marked: bool, marked_within: bool) -> list[Row]:
@@ -110,14 +110,14 @@ def rows(text: str, required_columns: Iterable[str], *, marked: bool, marked_wit
     header = [name.strip().lower() for name in table[0]] if table else []
     if missing := [column for column in required_columns if column not in header]:
         raise UnreadableGame(_("game.csv has no column {columns}.").format(columns=", ".join(missing)))
-    found = []
+    game_rows = []
     for number, line in enumerate(table[1:], start=2):
         row = Row(number, dict(zip(header, line, strict=False)), marked, marked_within)
         if len(line) > len(header):
             raise row.problem(_("it has more cells than there are columns"))
         if any(cell.strip() for cell in line):
-            found.append(row)
-    return found
+            game_rows.append(row)
+    return game_rows
 
 
 def table(columns: Sequence[str], lines: Iterable[Mapping[str, str]]) -> str:
@@ -129,15 +129,15 @@ def table(columns: Sequence[str], lines: Iterable[Mapping[str, str]]) -> str:
     return buffer.getvalue()
 
 
-def needs_mark(words: str) -> bool:
+def needs_mark(text: str) -> bool:
     """Return whether text would be misread as a formula, an empty cell or marked text."""
-    return words in EMPTY_SPELLINGS - {""} or words.startswith(MARK) or csvsafe.is_formula(words)
+    return text in EMPTY_SPELLINGS - {""} or text.startswith(MARK) or csvsafe.is_formula(text)
 
 
-def with_mark(words: str) -> str:
+def with_mark(text: str) -> str:
     """Return text as a cell of a table with marked text."""
-    marked = csvsafe.mark_within(words)
-    return MARK + marked if needs_mark(words) else marked
+    marked = csvsafe.mark_within(text)
+    return MARK + marked if needs_mark(text) else marked
 
 
 def _short(cell: str) -> str:

@@ -48,8 +48,8 @@ def game_args(config: Config) -> dict[str, Json]:
 
 
 def columns(config: Config, moves: Moves) -> tuple[str, ...]:
-    words = ("message",) if alternating.has_messages(config, moves) else ()
-    return (*words, "product_price", "player", "round", "decision")
+    message_column = ("message",) if alternating.has_messages(config, moves) else ()
+    return (*message_column, "product_price", "player", "round", "decision")
 
 
 def write(config: Config, moves: Moves) -> list[dict[str, str]]:

@@ -44,21 +44,23 @@ def read(rows: Sequence[Row], config: Config) -> Reading:
     if config["message_type"] == "text" and not any("message" in row.cells for row in rows):
         raise UnreadableGame(_("game.csv has no column {columns}.").format(columns="message"))
     for turn, row in enumerate(rows):
-        number, part = turn // 3 + 1, turn % 3
+        number, position = turn // 3 + 1, turn % 3
         row.check_round(number)
-        if row.has("round_quality") != (part == 0):
-            due = (_("Nature's row"), _("the seller's row"), _("the buyer's row"))[part]
+        if row.has("round_quality") != (position == 0):
+            due = (_("Nature's row"), _("the seller's row"), _("the buyer's row"))[position]
             raise row.problem(_("{due} is due in round {round}, but this row is not it").format(due=due, round=number))
-        if part == 0:
+        if position == 0:
             qualities.append(row.choice("round_quality", _QUALITIES))
-        elif part == 1:
+        elif position == 1:
             moves.append((ALICE, _seller_move(row, config, remarks)))
         else:
             moves.append((BOB, {"decision": row.choice("decision", _YES_NO)}))
             if row.words("message") is not None:
                 remarks.append(_("Row {number}: the message beside an answer was left out.").format(number=row.number))
-    rounds, known = config["rounds"], config.get("qualities")
-    if known is not None and (not isinstance(known, list) or known[: len(qualities)] != qualities):
+    rounds, known_qualities = config["rounds"], config.get("qualities")
+    if known_qualities is not None and (
+        not isinstance(known_qualities, list) or known_qualities[: len(qualities)] != qualities
+    ):
         raise UnreadableGame(_("config.json: the qualities under parley are not those of game.csv."))
     if isinstance(rounds, int) and len(qualities) < rounds:
         raise UnreadableGame(
@@ -72,15 +74,15 @@ def read(rows: Sequence[Row], config: Config) -> Reading:
 def _seller_move(row: Row, config: Config, remarks: list[str]) -> dict[str, Json]:
     if config["message_type"] == "binary":
         return {"recommendation": row.choice("decision", _YES_NO)}
-    words = row.words("message")
-    if words is None or not words.strip():
+    message = row.words("message")
+    if message is None or not message.strip():
         remarks.append(
             _("Row {number}: the seller sent no message; “{mark}” stands for it.").format(
                 number=row.number, mark=PLACEHOLDER
             )
         )
         return {"message": PLACEHOLDER}
-    return {"message": words}
+    return {"message": message}
 
 
 def game_args(config: Config) -> dict[str, Json]:

@@ -16,20 +16,20 @@ OPPONENT_MODEL = "gemini-1.5-flash"
 _ROLE_NAMES = frozenset({"", "alice", "bob", "nature", "buyer", "the buyer", "seller", "the seller", "none", "nan"})
 
 
-def player(config: Mapping[str, Json], number: int, ours: Json = None) -> str:
+def player(config: Mapping[str, Json], number: int, override: Json = None) -> str:
     """Return the player: "human" or a model's name.
 
     Args:
         config: the whole config.json.
         number: 1 or 2.
-        ours: the name under `parley`, which takes precedence.
+        override: the name under `parley`, which takes precedence.
 
     Raises:
         UnreadableGame: config.json gives neither a type nor a model.
     """
     candidates = [_text(arguments(config, number).get("model_name")), _text(config.get(f"player_{number}_type"))]
-    if _text(ours):
-        return _text(ours)
+    if _text(override):
+        return _text(override)
     if OPPONENT in candidates:
         return OPPONENT_MODEL
     if PERSON in candidates:
@@ -44,15 +44,15 @@ def player(config: Mapping[str, Json], number: int, ours: Json = None) -> str:
 
 def arguments(config: Mapping[str, Json], number: int) -> Mapping[str, Json]:
     """Return a player's own arguments; empty if there are none."""
-    own = config.get(f"player_{number}_args")
-    return own if isinstance(own, Mapping) else {}
+    player_args = config.get(f"player_{number}_args")
+    return player_args if isinstance(player_args, Mapping) else {}
 
 
 def names(config: Mapping[str, Json], player_cells: Iterable[str]) -> tuple[str, ...]:
     """Return names that people chose: public names, and player cells that are not a role's own name."""
-    found = [_text(arguments(config, number).get("public_name")) for number in (1, 2)]
-    found += map(_text, player_cells)
-    return tuple(dict.fromkeys(name for name in found if name.lower() not in _ROLE_NAMES))
+    candidates = [_text(arguments(config, number).get("public_name")) for number in (1, 2)]
+    candidates += map(_text, player_cells)
+    return tuple(dict.fromkeys(name for name in candidates if name.lower() not in _ROLE_NAMES))
 
 
 def player_config(name: str, title: str) -> tuple[str, dict[str, Json]]:

@@ -55,8 +55,8 @@ def read_tree(root: str | os.PathLike[str], *, processes: int | None = None) -> 
     return in_order(_replay_folder, folders, processes=processes)
 
 
-def _replay_folder(where: tuple[str, str]) -> Outcome | Unreadable:
-    root, folder = where
+def _replay_folder(root_and_folder: tuple[str, str]) -> Outcome | Unreadable:
+    root, folder = root_and_folder
     try:
         return replay_game(read_game(folder))
     except UnreadableGame as error:
@@ -94,14 +94,14 @@ def read(game_id: str, config_text: str, game_text: str, *, family: str | None =
             )
         )
     args = _mapping(published, "game_args")
-    ours = _mapping(args, "parley", optional=True)
+    parley_args = _mapping(args, "parley", optional=True)
     config = adapter.config(Arguments(args, *(players.arguments(published, number) for number in (1, 2))))
-    config |= _mapping(ours, "config", optional=True)
-    marked_within = ours.get("defused") == "within"
+    config |= _mapping(parley_args, "config", optional=True)
+    marked_within = parley_args.get("defused") == "within"
     table = rows(
         game_text,
         adapter.required_columns,
-        marked=ours.get("defused") is True or marked_within,
+        marked=parley_args.get("defused") is True or marked_within,
         marked_within=marked_within,
     )
     reading = adapter.read(table, config)
@@ -109,15 +109,15 @@ def read(game_id: str, config_text: str, game_text: str, *, family: str | None =
         game_id=game_id,
         family=family,
         config={**reading.config, **config},
-        players=_players(published, _mapping(ours, "players", optional=True)),
+        players=_players(published, _mapping(parley_args, "players", optional=True)),
         moves=tuple(reading.moves),
         names=players.names(published, (row.cells.get("player", "") for row in table)),
         remarks=reading.remarks,
     )
 
 
-def _players(published: Mapping[str, Json], ours: Mapping[Role, Json]) -> dict[Role, str]:
-    return {role: players.player(published, number, ours.get(role)) for number, role in enumerate(ROLES, start=1)}
+def _players(published: Mapping[str, Json], overrides: Mapping[Role, Json]) -> dict[Role, str]:
+    return {role: players.player(published, number, overrides.get(role)) for number, role in enumerate(ROLES, start=1)}
 
 
 def _text(path: Path) -> str:
@@ -135,19 +135,19 @@ def _text(path: Path) -> str:
 
 def _object(text: str) -> Mapping[str, Json]:
     try:
-        found: Any = json.loads(text)
+        content: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UnreadableGame(_("config.json is not JSON: {error}.").format(error=error)) from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise UnreadableGame(_("config.json is not a JSON object."))
-    return found
+    return content
 
 
 def _mapping(within: Mapping[str, Json], key: str, *, optional: bool = False) -> dict[str, Json]:
-    found = within.get(key, {} if optional else None)
-    if not isinstance(found, dict):
+    value = within.get(key, {} if optional else None)
+    if not isinstance(value, dict):
         raise UnreadableGame(_("config.json: {key} is not a JSON object.").format(key=key))
-    return found
+    return value
 
 
 def _family_of(folder: Path) -> str | None:

@@ -84,18 +84,18 @@ def _played_game(family: str, rng: random.Random) -> PublishedGame:
 
 def _variant(game: PublishedGame, rng: random.Random) -> writing.GameFiles:
     """Return the game's files in one of the variants found in published data."""
-    people = rng.random() < 0.2
+    has_people = rng.random() < 0.2
     person = rng.choice(ROLES)
     players = {role: rng.choice(_MODELS[:-1]) for role in ROLES}
-    if people:
+    if has_people:
         players = {role: "human" if role == person else "gemini-1.5-flash" for role in ROLES}
     files = dict(writing.game_files(replace(game, players=players)).files)
     config = json.loads(files[layout.CONFIG])
-    if people:
+    if has_people:
         number = 1 if person == ALICE else 2
-        other = 3 - number
-        config[f"player_{other}_type"] = config[f"player_{other}_args"]["model_name"] = "otree_LLM"
-    name = rng.choice(_NAMES) if people and rng.random() < 0.5 else None
+        other_number = 3 - number
+        config[f"player_{other_number}_type"] = config[f"player_{other_number}_args"]["model_name"] = "otree_LLM"
+    name = rng.choice(_NAMES) if has_people and rng.random() < 0.5 else None
     if name:
         config[f"player_{number}_args"]["public_name"] = name
     args = config["game_args"]

@@ -82,11 +82,11 @@ def game_files(game: PublishedGame) -> GameFiles:
     if marked:
         lines = [{**line, "message": with_mark(line.get("message", ""))} for line in lines]
     game_args = adapter.game_args(config)
-    ours: dict[str, Json] = {}
+    parley_args: dict[str, Json] = {}
     if lost := _lost_keys(game, config, game_args):
-        ours["config"] = lost
+        parley_args["config"] = lost
     if marked:
-        ours["defused"] = "within" if marked_within else True
+        parley_args["defused"] = "within" if marked_within else True
     seats = {role: player_config(game.players[role], role.capitalize()) for role in ROLES}
     published: dict[str, Json] = {}
     for number, role in enumerate(ROLES, start=1):
@@ -94,9 +94,9 @@ def game_files(game: PublishedGame) -> GameFiles:
     for number, role in enumerate(ROLES, start=1):
         published[f"player_{number}_args"] = seats[role][1]
     if renamed := {role: game.players[role] for role in ROLES if _reread_player(published, role) != game.players[role]}:
-        ours["players"] = renamed
+        parley_args["players"] = renamed
     published["game_type"] = game.family
-    published["game_args"] = game_args | ({"parley": ours} if ours else {})
+    published["game_args"] = game_args | ({"parley": parley_args} if parley_args else {})
     return GameFiles(
         layout.folder_of(game.family, game.game_id),
         {

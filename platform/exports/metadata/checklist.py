@@ -154,15 +154,15 @@ def _core(facts: DatasetFacts, used: Sequence[ModelUse]) -> Iterator[Item]:
             "the texts themselves are in versions.json.",
         ),
     )
-    own = [label for label, agent in agents.items() if agent.get("settings", {}).get("prompt_system")]
-    personas = [label for label, agent in agents.items() if agent.get("settings", {}).get("persona")]
+    with_own_prompt = [label for label, agent in agents.items() if agent.get("settings", {}).get("prompt_system")]
+    with_persona = [label for label, agent in agents.items() if agent.get("settings", {}).get("persona")]
     yield Item(
         "C.2",
         "System instructions",
         (
             "The system message holds the rules as people read them, and the question's form.",
-            f"The researchers' own system texts: {', '.join(own) or 'none'}.",
-            f"Personas: {', '.join(personas) or 'none'}.",
+            f"The researchers' own system texts: {', '.join(with_own_prompt) or 'none'}.",
+            f"Personas: {', '.join(with_persona) or 'none'}.",
         ),
     )
     yield Item(
@@ -241,8 +241,9 @@ def _described_use(use: ModelUse) -> str:
 
 
 def _settings(use: ModelUse) -> str:
-    sent = "; or ".join(use.parameters) or "none"
-    return f"{use.model}: parameters sent: {sent}; answers held to a schema by: {', '.join(use.structured) or 'none'}."
+    parameters = "; or ".join(use.parameters) or "none"
+    structured = ", ".join(use.structured) or "none"
+    return f"{use.model}: parameters sent: {parameters}; answers held to a schema by: {structured}."
 
 
 def _agents(contents: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:

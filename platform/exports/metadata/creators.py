@@ -24,7 +24,7 @@ class Creator:
 
 def creators_of(authors: str) -> list[Creator]:
     """Return the authors of "Lovelace, Ada (0000-0002-1825-0097); Charles Babbage", in order."""
-    return [_creator(part) for part in authors.split(";") if part.strip()]
+    return [_creator(author) for author in authors.split(";") if author.strip()]
 
 
 def _creator(text: str) -> Creator:

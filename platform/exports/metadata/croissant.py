@@ -137,16 +137,16 @@ def _records(facts: DatasetFacts, table: Table) -> dict[str, Any]:
 
 
 def _field(table: Table, column: Column, file: str | None) -> dict[str, Any]:
-    parts = [column.meaning]
+    sentences = [column.meaning]
     if column.unit:
-        parts.append(f"Unit: {column.unit}.")
+        sentences.append(f"Unit: {column.unit}.")
     if column.values:
-        parts.append(f"Values: {column.values}.")
+        sentences.append(f"Values: {column.values}.")
     return {
         "@type": "cr:Field",
         "@id": f"{table.name}/{column.name}",
         "name": column.name,
-        "description": " ".join(" ".join(parts).split()),
+        "description": " ".join(" ".join(sentences).split()),
         "dataType": _TYPES.get(column.kind, "sc:Text"),
         "source": {"fileObject": {"@id": file}, "extract": {"column": column.name}},
     }
@@ -156,15 +156,15 @@ def _responsible(facts: DatasetFacts) -> dict[str, Any]:
     """Return the responsible-AI part."""
     matches, people = facts.flow["matches"], facts.people
     kept_out = sum(matches["excluded"].values())
-    limits = [
+    limitations = [
         f"{kept_out:,} of {matches['seen']:,} matches are excluded by rules listed in flow.json with their counts."
         if not facts.excluded
         else f"{kept_out:,} of {matches['seen']:,} matches are excluded; they are flagged, with the reason.",
         "Models' answers change with their providers' versions: llm_calls records which model answered, and when.",
     ]
-    written = " ".join(facts.publication.get("limitations", "").split())
-    if written:
-        limits.insert(0, written)
+    own_limitations = " ".join(facts.publication.get("limitations", "").split())
+    if own_limitations:
+        limitations.insert(0, own_limitations)
     collection_method = (
         "People arrived by recruiters' links, agreed to a consent text, and played in a browser against the players "
         "listed in versions.json; every move was checked by the game's rules and logged when it was made."
@@ -180,11 +180,11 @@ def _responsible(facts: DatasetFacts) -> dict[str, Any]:
         if people
         else "None about people: no people took part."
     )
-    began = [version.launched_at.date().isoformat() for version in facts.versions][:1]
+    launch_dates = [version.launched_at.date().isoformat() for version in facts.versions][:1]
     return {
         "rai:dataCollection": collection_method,
         "rai:dataCollectionType": ["Experiments"] + (["Surveys"] if people else []),
-        "rai:dataCollectionTimeframe": [*began, facts.cutoff[:10]],
+        "rai:dataCollectionTimeframe": [*launch_dates, facts.cutoff[:10]],
         "rai:dataCollectionMissingData": (
             "An empty cell means no value: an unanswered turn, a skipped question, a column of another game. The "
             "codebook says when each column is empty."
@@ -196,7 +196,7 @@ def _responsible(facts: DatasetFacts) -> dict[str, Any]:
         "rai:dataPreprocessingProtocol": [
             "Text that a spreadsheet would read as a formula has an apostrophe before it in CSV, not in Parquet."
         ],
-        "rai:dataLimitations": limits,
+        "rai:dataLimitations": limitations,
         "rai:personalSensitiveInformation": [personal],
         "rai:dataUseCases": ["Comparing how people and language models act in economic games; replaying every match."],
         "rai:dataReleaseMaintenancePlan": (

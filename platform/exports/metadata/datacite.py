@@ -17,7 +17,7 @@ UNKNOWN = ":unav"
 def datacite(facts: DatasetFacts) -> dict[str, Any]:
     """Return the document; unnamed creators and publishers are `UNKNOWN`, as DataCite requires these fields."""
     licence = LICENCES.get(facts.publication["licence"])
-    own = " ".join(facts.publication["licence"].split())
+    own_licence = " ".join(facts.publication["licence"].split())
     rights: list[dict[str, str]] = []
     if licence:
         rights = [
@@ -29,22 +29,22 @@ def datacite(facts: DatasetFacts) -> dict[str, Any]:
                 "schemeUri": "https://spdx.org/licenses/",
             }
         ]
-    elif own:
-        rights = [{"rights": own}]
-    began = [version.launched_at.date().isoformat() for version in facts.versions]
+    elif own_licence:
+        rights = [{"rights": own_licence}]
+    launch_dates = [version.launched_at.date().isoformat() for version in facts.versions]
     document: dict[str, Any] = {
         "schemaVersion": "http://datacite.org/schema/kernel-4",
         "doi": facts.doi,
         "identifiers": [{"identifier": facts.doi, "identifierType": "DOI"}] if facts.doi else [],
-        "creators": [_creator(one) for one in facts.creators] or [{"name": UNKNOWN}],
+        "creators": [_creator(creator) for creator in facts.creators] or [{"name": UNKNOWN}],
         "titles": [{"title": facts.title}],
         "publisher": {"name": UNKNOWN},
         "publicationYear": facts.cutoff[:4],
         "types": {"resourceTypeGeneral": "Dataset", "resourceType": "Matches of economic games"},
         "subjects": [{"subject": word} for word in facts.keywords],
         "dates": [
-            {"date": f"{began[0]}/{facts.cutoff[:10]}", "dateType": "Collected"}
-            if began
+            {"date": f"{launch_dates[0]}/{facts.cutoff[:10]}", "dateType": "Collected"}
+            if launch_dates
             else {"date": facts.cutoff[:10], "dateType": "Collected"}
         ],
         "language": "en",
@@ -57,21 +57,21 @@ def datacite(facts: DatasetFacts) -> dict[str, Any]:
 
 
 def _creator(creator: Creator) -> dict[str, Any]:
-    named: dict[str, Any] = {"name": creator.name}
+    entry: dict[str, Any] = {"name": creator.name}
     if creator.family:
-        named = {
+        entry = {
             "name": f"{creator.family}, {creator.given}",
             "givenName": creator.given,
             "familyName": creator.family,
             "nameType": "Personal",
         }
     if creator.orcid:
-        named["nameType"] = "Personal"
-        named["nameIdentifiers"] = [
+        entry["nameType"] = "Personal"
+        entry["nameIdentifiers"] = [
             {
                 "nameIdentifier": creator.orcid_url,
                 "nameIdentifierScheme": "ORCID",
                 "schemeUri": "https://orcid.org",
             }
         ]
-    return named
+    return entry

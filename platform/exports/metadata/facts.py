@@ -79,14 +79,16 @@ class DatasetFacts:
     @cached_property
     def description(self) -> str:
         """Return the researchers' description, or one generated from the dataset."""
-        written = " ".join(self.publication.get("description", "").split())
+        own_description = " ".join(self.publication.get("description", "").split())
         matches = self.flow["matches"]
-        who = "people, language models and scripted players" if self.people else "language models and scripted players"
-        counted = f"{matches['in_dataset']:,} of {matches['seen']:,} matches"
+        players = (
+            "people, language models and scripted players" if self.people else "language models and scripted players"
+        )
+        counts = f"{matches['in_dataset']:,} of {matches['seen']:,} matches"
         if self.people:
-            counted = f"{self.flow['in_dataset']:,} of {self.flow['arrived']:,} participants in {counted}"
-        text = f"Matches of {', '.join(self.games)} played by {who}: {counted}."
-        return f"{written or text} {self.notice} Data as of {self.cutoff}."
+            counts = f"{self.flow['in_dataset']:,} of {self.flow['arrived']:,} participants in {counts}"
+        generated = f"Matches of {', '.join(self.games)} played by {players}: {counts}."
+        return f"{own_description or generated} {self.notice} Data as of {self.cutoff}."
 
     @property
     def keywords(self) -> list[str]:

@@ -50,11 +50,11 @@ def models_used(source: Source, cutoff: datetime) -> list[ModelUse]:
         return []
     kind = "study" if isinstance(source, StudySource) else "collection"
     calls = Call.objects.filter(budget_of=f"{kind}:{source.slug}", at__lte=cutoff).order_by()
-    failed, broken = (Q(outcome=outcome) for outcome in (Call.Outcome.FAILED, Call.Outcome.RULE_BREAK))
+    is_failed, is_rule_break = (Q(outcome=outcome) for outcome in (Call.Outcome.FAILED, Call.Outcome.RULE_BREAK))
     sums = calls.values("endpoint", "model").annotate(
         calls=Count("pk"),
-        failed=Count("pk", filter=failed),
-        rule_breaks=Count("pk", filter=broken),
+        failed=Count("pk", filter=is_failed),
+        rule_breaks=Count("pk", filter=is_rule_break),
         first=Min("at"),
         last=Max("at"),
         cost=Sum("cost"),

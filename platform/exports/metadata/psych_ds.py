@@ -77,7 +77,9 @@ def _description(facts: DatasetFacts) -> dict[str, Any]:
         "name": facts.title,
         "description": facts.description,
         "schemaVersion": "Psych-DS 1.0.0",
-        "author": [_person(one.name, one.given, one.family, one.orcid_url) for one in facts.creators],
+        "author": [
+            _person(creator.name, creator.given, creator.family, creator.orcid_url) for creator in facts.creators
+        ],
         "citation": citation(details, facts.cutoff),
         "license": licence.url if licence else details["licence"],
         "identifier": f"https://doi.org/{facts.doi}" if facts.doi else "",
@@ -96,17 +98,17 @@ def _person(name: str, given: str, family: str, orcid: str) -> dict[str, str]:
 
 def _variables(facts: DatasetFacts) -> Iterator[dict[str, str]]:
     """Yield every column once, with its meaning in each table that has it."""
-    shown = tables_in(facts.files)
-    found: dict[str, dict[str, list[str]]] = {}
+    table_names = tables_in(facts.files)
+    by_column: dict[str, dict[str, list[str]]] = {}
     for table in facts.tables:
-        for column in table.columns if table.name in shown else ():
+        for column in table.columns if table.name in table_names else ():
             unit = f" Unit: {column.unit}." if column.unit else ""
-            found.setdefault(column.name, {}).setdefault(_line(column.meaning + unit), []).append(table.name)
-    for name, meanings in found.items():
-        parts = [
+            by_column.setdefault(column.name, {}).setdefault(_line(column.meaning + unit), []).append(table.name)
+    for name, meanings in by_column.items():
+        descriptions = [
             meaning if len(meanings) == 1 else f"{', '.join(tables)}: {meaning}" for meaning, tables in meanings.items()
         ]
-        yield {"@type": "PropertyValue", "name": name, "description": " ".join(parts)}
+        yield {"@type": "PropertyValue", "name": name, "description": " ".join(descriptions)}
 
 
 def _line(text: str) -> str:

@@ -56,8 +56,8 @@ def arrive(study: Study, *, worker: str = "", proof: str = "", details: Mapping[
 
 def answer(person: Enrolment, **data: str) -> Enrolment:
     """Show the participant their current page and answer it."""
-    shown, _step = people.show_step(enrolment_id=person.pk)
-    return people.answer_step(enrolment_id=person.pk, position=shown.position, data=data)
+    enrolment, _step = people.show_step(enrolment_id=person.pk)
+    return people.answer_step(enrolment_id=person.pk, position=enrolment.position, data=data)
 
 
 def consent(person: Enrolment, *, name: str = "Robin") -> Enrolment:
@@ -115,8 +115,8 @@ def answer_quiz(person: Enrolment, *, correctly: bool = True) -> Enrolment:
 
     answers = {}
     for question in playing.configure(registry.get(step["game"]), step["config"]).quiz(step["role"]):
-        wrong = next(option for option in question.options if option != question.answer)
-        answers[question.key] = question.answer if correctly else wrong
+        wrong_answer = next(option for option in question.options if option != question.answer)
+        answers[question.key] = question.answer if correctly else wrong_answer
     return answer(person, **answers)
 
 

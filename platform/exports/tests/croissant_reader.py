@@ -13,22 +13,22 @@ import mlcroissant
 
 
 def main() -> None:
-    found = mlcroissant.Dataset(jsonld=sys.argv[1])
-    described = found.metadata
+    dataset = mlcroissant.Dataset(jsonld=sys.argv[1])
+    metadata = dataset.metadata
     summary = {
-        "errors": sorted(described.ctx.issues.errors),
-        "warnings": sorted(described.ctx.issues.warnings),
-        "is_v1_1": described.ctx.is_v1_1(),
-        "said": described.to_json(),
-        "limitations": described.data_limitations,
+        "errors": sorted(metadata.ctx.issues.errors),
+        "warnings": sorted(metadata.ctx.issues.warnings),
+        "is_v1_1": metadata.ctx.is_v1_1(),
+        "document": metadata.to_json(),
+        "limitations": metadata.data_limitations,
         "records": {
             records.uuid: {
-                "rows": sum(1 for _row in found.records(record_set=records.uuid)),
+                "rows": sum(1 for _row in dataset.records(record_set=records.uuid)),
                 "fields": [field.name for field in records.fields],
             }
-            for records in described.record_sets
+            for records in metadata.record_sets
         },
-        "files": {file.id: file.sha256 for file in described.file_objects},
+        "files": {file.id: file.sha256 for file in metadata.file_objects},
     }
     print(json.dumps(summary, default=str))
 

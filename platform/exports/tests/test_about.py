@@ -33,11 +33,11 @@ def test_every_column_of_every_table_is_described(game):
     )  # fmt: skip
     all_tables = tables_for(reading_of(study))
     shape = reading_of(study).shape
-    own = {*shape.metrics, *shape.seat_metrics, *shape.records}
+    game_columns = {*shape.metrics, *shape.seat_metrics, *shape.records}
     seen = set()
     for table, column in codebook.entries(all_tables.values()):
         assert len(column.meaning) > 5 and column.meaning.endswith((".", "!", "?")), (table, column.name)
-        if column.kind in UNITLESS and not column.name.startswith(GAME_PREFIXES) and column.name not in own:
+        if column.kind in UNITLESS and not column.name.startswith(GAME_PREFIXES) and column.name not in game_columns:
             assert column.unit or column.name == "price", (table, column.name)
         assert (table, column.name) not in seen
         seen.add((table, column.name))
@@ -57,13 +57,13 @@ def test_survey_questions_are_described_by_their_text():
 # ---- the figure ------------------------------------------------------------------------------------------
 
 
-def flow(**left: dict[str, int]) -> dict:
+def flow(**reasons_by_stage: dict[str, int]) -> dict:
     counted = gate.Flow()
-    for stage, reasons in left.items():
+    for stage, reasons in reasons_by_stage.items():
         for reason, count in reasons.items():
-            for _one in range(count):
+            for _ in range(count):
                 counted.count(stage=stage, reasons=(reason,))
-    for _one in range(5):
+    for _ in range(5):
         counted.count(stage="in_dataset", reasons=())
         counted.count_match(reasons=())
     return counted.as_dict()
@@ -79,10 +79,10 @@ def test_the_figure_names_every_stage_and_reason():
 def test_the_figure_shows_every_number_of_the_flow(layout):
     counted = flow(arrived={"dropped_out": 3, "withdrew": 2}, completed={"scripted_fallback": 7})
     flow_svg = ElementTree.fromstring(figure.flow_svg(counted, title="Splitting & <money>", layout=layout))
-    words = [text.text for text in flow_svg.iter("{http://www.w3.org/2000/svg}text")]
+    texts = [text.text for text in flow_svg.iter("{http://www.w3.org/2000/svg}text")]
     for text in ("Arrived and were placed in a cell", "n = 17", "Excluded: n = 5", "dropped out", "3", "2", "n = 12",
                  "a script moved for a model", "7", "n = 5 in 5 matches"):  # fmt: skip
-        assert text in words
+        assert text in texts
     for box in flow_svg.iter("{http://www.w3.org/2000/svg}rect"):
         assert float(box.get("x", 0)) + float(box.get("width")) <= layout.width
 

@@ -63,9 +63,9 @@ def test_typed_values_are_written_plainly(value, written):
 @settings(deadline=None)
 @given(st.lists(st.text(), min_size=2))
 def test_any_text_survives_a_csv_line(cells):
-    written = line(cells)
-    assert written.endswith(b"\r\n")
-    assert list(csv.reader(io.StringIO(written.decode(), newline=""))) == [cells]
+    record = line(cells)
+    assert record.endswith(b"\r\n")
+    assert list(csv.reader(io.StringIO(record.decode(), newline=""))) == [cells]
 
 
 @settings(deadline=None)

@@ -73,9 +73,9 @@ def test_the_manifest_describes_the_dataset(finished_dataset):
     assert [version["number"] for version in manifest["versions"]] == [1]
     assert set(manifest["files"]) == FILES - {"manifest.json"}
     for name, entry in manifest["files"].items():
-        written = (finished_dataset / name).read_bytes()
-        assert entry["sha256"] == hashlib.sha256(written).hexdigest()
-        assert entry["bytes"] == len(written)
+        content = (finished_dataset / name).read_bytes()
+        assert entry["sha256"] == hashlib.sha256(content).hexdigest()
+        assert entry["bytes"] == len(content)
     assert manifest["counts"]["matches.csv"] == manifest["counts"]["transcripts.jsonl"] == 2
     assert manifest["counts"]["participants.csv"] == manifest["flow"]["arrived"] == 4
     assert manifest["flow"]["excluded"] == {"failed_code_word": 1, "not_finished": 1}
@@ -89,9 +89,9 @@ def test_tables_and_transcripts_agree(finished_dataset):
         assert float(row["payoffs_alice"]) == line["payoffs"]["alice"]
         assert row["agreement"] == "TRUE" and row["in_dataset"] == "TRUE"
         moves = [event for event in line["events"] if event["kind"] == "move"]
-        own = [decision for decision in decisions if decision["match"] == line["match"]]
-        assert [json.loads(decision["move"]) for decision in own] == [move["move"] for move in moves]
-        assert [int(decision["move_number"]) for decision in own] == list(range(1, len(moves) + 1))
+        match_decisions = [decision for decision in decisions if decision["match"] == line["match"]]
+        assert [json.loads(decision["move"]) for decision in match_decisions] == [move["move"] for move in moves]
+        assert [int(decision["move_number"]) for decision in match_decisions] == list(range(1, len(moves) + 1))
     assert len(messages) == 4
 
 
@@ -253,14 +253,14 @@ def test_everyone_excluded_is_counted_once_with_the_reason(tmp_path):
     building.complete(study, worker="A1")
     building.arrive(study, worker="A2")
     building.read_instructions(building.consent(building.arrive(study, worker="A3")), word="nonsense")
-    wrong = building.read_instructions(building.consent(building.arrive(study, worker="A4")))
-    building.play(wrong)
-    building.answer_quiz(wrong, correctly=False)
+    quiz_failer = building.read_instructions(building.consent(building.arrive(study, worker="A4")))
+    building.play(quiz_failer)
+    building.answer_quiz(quiz_failer, correctly=False)
     for worker, reason in [("A5", State.TIMED_OUT), ("A6", State.DROPPED_OUT)]:
         person = building.read_instructions(building.consent(building.arrive(study, worker=worker)))
         services.abandon_match(match_id=building.match_of(person).pk, reason=reason, role="alice")
-    failed = building.read_instructions(building.consent(building.arrive(study, worker="A7")))
-    services.abandon_match(match_id=building.match_of(failed).pk, reason=State.OPPONENT_FAILED, role="bob")
+    partner_failed = building.read_instructions(building.consent(building.arrive(study, worker="A7")))
+    services.abandon_match(match_id=building.match_of(partner_failed).pk, reason=State.OPPONENT_FAILED, role="bob")
     quitter = building.consent(building.arrive(study, worker="A8"))
     building.people.withdraw(enrolment_id=quitter.pk)
     replaced = building.read_instructions(building.consent(building.arrive(study, worker="A9")))
@@ -308,10 +308,10 @@ def test_a_demonstration_is_exported_as_such(tmp_path):
 
 def test_what_ends_during_the_export_counts_as_in_progress(tmp_path, monkeypatch):
     study = building.new_study()
-    before = timezone.now()
+    started_at = timezone.now()
     building.complete(study, worker="A1")
-    study_before = reading_of(study, cutoff=before + timedelta(days=1))
-    assert [participant.in_dataset for participant in study_before.participants()] == [True]
+    reading_before = reading_of(study, cutoff=started_at + timedelta(days=1))
+    assert [participant.in_dataset for participant in reading_before.participants()] == [True]
     person = building.arrive(study, worker="A2")
     cutoff = timezone.now()
     building.read_instructions(building.consent(person))

@@ -116,10 +116,10 @@ def test_a_changed_count_is_a_mismatch(exits, data):
     flow = Flow()
     for stage_, reasons in exits:
         flow.count(stage=stage_, reasons=reasons)
-    counted = flow.as_dict()
-    where = data.draw(st.sampled_from(["arrived", "in_dataset", "stage"]))
-    if where == "stage":
-        counted["stages"][data.draw(st.integers(0, len(gate.STAGES) - 1))]["reached"] += 1
+    flow_data = flow.as_dict()
+    count = data.draw(st.sampled_from(["arrived", "in_dataset", "stage"]))
+    if count == "stage":
+        flow_data["stages"][data.draw(st.integers(0, len(gate.STAGES) - 1))]["reached"] += 1
     else:
-        counted[where] += 1
-    assert gate.mismatch(counted) is not None
+        flow_data[count] += 1
+    assert gate.mismatch(flow_data) is not None

@@ -85,9 +85,9 @@ def test_no_byte_contains_names_worker_ids_or_codes(db, name, worker, assignment
         exported = Path(folder) / "d"
         export(study, exported)
         assert verify(exported) == []
-        for name, written in everything_in(exported):
+        for name, content in everything_in(exported):
             for secret in secrets:
-                assert secret.casefold().encode() not in written, name
+                assert secret.casefold().encode() not in content, name
         free_text = [row["text"] for row in rows(exported, "messages")]
         free_text += [str(event.get("move")) for line in transcripts(exported) for event in line["events"]]
         free_text += [" ".join(row.values()) for row in rows(exported, "llm_calls")]
@@ -140,9 +140,9 @@ def test_researchers_texts_are_scrubbed_and_their_hash_can_be_checked(tmp_path):
 
     export(study, tmp_path / "d", [*DEFAULT_FORMATS, "glee", "otree"])
     assert verify(tmp_path / "d") == []
-    for name, written in everything_in(tmp_path / "d"):
+    for name, content in everything_in(tmp_path / "d"):
         for secret in STRANGERS:
-            assert secret.casefold().encode() not in written, name
+            assert secret.casefold().encode() not in content, name
     assert rows(tmp_path / "d", "participants")[0]["survey_before_how"] == "[e-mail]"
     frozen = study.versions.get()
     (version,) = json.loads((tmp_path / "d" / "versions.json").read_text())

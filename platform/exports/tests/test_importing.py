@@ -60,12 +60,12 @@ def test_dry_run_prints_the_same_and_stores_nothing(tree, capsys):
 
 
 def test_unreadable_games_are_counted_and_the_rest_imported(tree):
-    printed = import_games(tree, name="glee")
-    assert printed.games + len(printed.unreadable) == 60 + len(BROKEN)
-    assert printed.unverified == 2
-    assert all(one.path and one.reason for one in printed.unreadable)
-    assert {key: c.planned for key, c in printed.collections.items()} == {
-        key: Item.objects.filter(collection=printed.collections[key]).count() for key in FAMILIES
+    result = import_games(tree, name="glee")
+    assert result.games + len(result.unreadable) == 60 + len(BROKEN)
+    assert result.unverified == 2
+    assert all(game.path and game.reason for game in result.unreadable)
+    assert {key: c.planned for key, c in result.collections.items()} == {
+        key: Item.objects.filter(collection=result.collections[key]).count() for key in FAMILIES
     }
 
 
@@ -117,9 +117,9 @@ def test_a_changed_file_of_the_layout_is_detected(tree, tmp_path):
     target = tmp_path / "d"
     export(Collection.objects.get(game="bargaining"), target, ["glee"])
     assert verify(target) == []
-    one, other, *_rest = sorted((target / "glee").rglob("game.csv"))
-    one.write_text(one.read_text() + "\n")
-    other.unlink()
+    changed, missing, *_rest = sorted((target / "glee").rglob("game.csv"))
+    changed.write_text(changed.read_text() + "\n")
+    missing.unlink()
     (target / "glee" / "more.txt").write_text("more")
     assert len(verify(target)) == 3
 
@@ -180,4 +180,4 @@ def test_imported_games_are_analysed_by_the_papers_definitions(tree, tmp_path):
         players = data.run("glee.players")
         assert players.tables[family].frame["player"].str.contains("gemini-1.5-flash").any()
         assert players.tables[family].frame["published_alice"].notna().any()
-        assert not any("did not play" in words for words in players.result.warnings)
+        assert not any("did not play" in warning for warning in players.result.warnings)

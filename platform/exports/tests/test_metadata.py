@@ -54,19 +54,19 @@ def read(dataset: Path, name: str):
 
 def test_mlcroissant_reads_every_table_without_warnings(dataset):
     reader = [sys.executable, str(Path(__file__).with_name("croissant_reader.py")), str(dataset / "croissant.json")]
-    found = json.loads(subprocess.run(reader, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
-    assert (found["errors"], found["warnings"], found["is_v1_1"]) == ([], [], True)
-    assert (found["said"]["license"], found["said"]["url"]) == (
+    summary = json.loads(subprocess.run(reader, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
+    assert (summary["errors"], summary["warnings"], summary["is_v1_1"]) == ([], [], True)
+    assert (summary["document"]["license"], summary["document"]["url"]) == (
         "https://creativecommons.org/licenses/by/4.0/",
         "https://doi.org/10.5281/zenodo.123",
     )
-    assert found["limitations"][0] == "Students only."
-    assert found["records"]
-    for name, records in found["records"].items():
+    assert summary["limitations"][0] == "Students only."
+    assert summary["records"]
+    for name, records in summary["records"].items():
         rows = list(csv.reader((dataset / f"{name}.csv").open(newline="")))
         assert (records["rows"], records["fields"]) == (len(rows) - 1, rows[0]), name
     manifest = read_manifest(dataset)
-    assert found["files"] == {
+    assert summary["files"] == {
         name: entry["sha256"]
         for name, entry in manifest["files"].items()
         if name not in ("croissant.json", "README.md")
@@ -134,15 +134,15 @@ def test_datacite_has_creators_licence_and_doi(dataset):
 
 
 def test_the_checklist_is_filled_in_from_logs_and_asks_for_the_rest(dataset):
-    items = {one["item"]: one for one in read(dataset, "reporting-checklist.json")["items"]}
-    core = [key for key, one in items.items() if one["core"]]
+    items = {item["item"]: item for item in read(dataset, "reporting-checklist.json")["items"]}
+    core = [key for key, item in items.items() if item["core"]]
     assert core == ["A.1", "A.2", "B.1", "B.2", "B.3", "B.4", "B.5", "C.1", "C.2", "D.1", "E.1", "E.2", "F.1", "G.1"]
     assert "m at endpoint “lab”; its provider called it m-2026-05-01; 2 calls" in items["B.1"]["from_the_logs"][0]
     assert '{"temperature":1.0}' in items["B.3"]["from_the_logs"][0]
     assert any("1 of 2 calls gave no legal move" in answer for answer in items["E.2"]["from_the_logs"])
     assert items["G.1"]["from_the_logs"] == [] and items["G.1"]["open_question"]
     text = (dataset / "reporting-checklist.md").read_text()
-    assert text.count("To be answered by the authors:") == sum(bool(one["open_question"]) for one in items.values())
+    assert text.count("To be answered by the authors:") == sum(bool(item["open_question"]) for item in items.values())
 
 
 def test_checklist_without_models_is_empty(db, tmp_path):
@@ -159,12 +159,12 @@ def test_readme_examples_load_the_dataset(dataset, monkeypatch):
     code = dict(re.findall(r"```(python|r|sql)\n(.*?)\n```", (dataset / "README.md").read_text(), re.DOTALL))
     assert [len(lines.splitlines()) for lines in (code["python"], code["r"], code["sql"])] == [3, 3, 3]
     decisions = len(list(csv.reader((dataset / "decisions.csv").open(newline="")))) - 1
-    found: dict = {}
-    exec(code["python"], found)
-    assert len(found["both"]) == decisions > 0 and found["both"]["config_messages_allowed"].notna().all()
-    counted = code["sql"].replace("SELECT *", "SELECT count(*)")
-    asked = f"import duckdb; print(duckdb.connect().execute({counted!r}).fetchone()[0])"
-    assert int(subprocess.check_output([sys.executable, "-c", asked], stderr=subprocess.DEVNULL)) == decisions
+    namespace: dict = {}
+    exec(code["python"], namespace)
+    assert len(namespace["both"]) == decisions > 0 and namespace["both"]["config_messages_allowed"].notna().all()
+    count_query = code["sql"].replace("SELECT *", "SELECT count(*)")
+    script = f"import duckdb; print(duckdb.connect().execute({count_query!r}).fetchone()[0])"
+    assert int(subprocess.check_output([sys.executable, "-c", script], stderr=subprocess.DEVNULL)) == decisions
     if shutil.which("Rscript"):
         output = subprocess.run(
             ["Rscript", "--vanilla", "-e", f"{code['r']}\ncat(nrow(both), class(matches$in_dataset))"],

@@ -161,28 +161,30 @@ def test_rows_and_sums_match_otrees_for_every_ending(db, endings, title, demo):
         reach_ending(study, ending, worker=worker, name="Rosalind")
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "d"
-        written = exported(study, target)
+        wide_rows = exported(study, target)
         assert header(target) == HEADER
         by_pseudonym = {row["participant"]: row for row in rows(target, "participants")}
-        paid = rows(target, "payments")
+        payments = rows(target, "payments")
         raw = (target / f"{TABLE}.csv").read_text(encoding="utf-8")
-    assert [row["participant.id_in_session"] for row in written] == [str(i + 1) for i in range(len(endings))]
-    assert list(by_pseudonym) == [row["participant.code"] for row in written], (
+    assert [row["participant.id_in_session"] for row in wide_rows] == [str(i + 1) for i in range(len(endings))]
+    assert list(by_pseudonym) == [row["participant.code"] for row in wide_rows], (
         "one row for each row of participants.csv"
     )
-    for ending, row in zip(endings, written, strict=True):
-        other = by_pseudonym[row["participant.code"]]
+    for ending, row in zip(endings, wide_rows, strict=True):
+        participant = by_pseudonym[row["participant.code"]]
         ended = ending != "under way"
-        assert row["parley.1.player.parley_ending"] == (other["state"] if ended else "")
-        assert row["parley.1.player.parley_match"] == other["match"]
-        assert bool(row["parley.1.player.parley_payoff"]) == bool(other["match"])
-        cents = [row[f"parley.1.player.parley_{part}_cents"] for part in ("base", "bonus")]
+        assert row["parley.1.player.parley_ending"] == (participant["state"] if ended else "")
+        assert row["parley.1.player.parley_match"] == participant["match"]
+        assert bool(row["parley.1.player.parley_payoff"]) == bool(participant["match"])
+        cents = [row[f"parley.1.player.parley_{reason}_cents"] for reason in ("base", "bonus")]
         assert (
             row["participant.payoff"] == row["parley.1.player.payoff"] == str(sum(map(int, filter(None, cents))) / 100)
         )
         if not demo:
-            due = [float(one["amount"]) for one in paid if one["participant"] == row["participant.code"]]
-            assert float(row["participant.payoff"]) == pytest.approx(sum(due))
+            amounts = [
+                float(payment["amount"]) for payment in payments if payment["participant"] == row["participant.code"]
+            ]
+            assert float(row["participant.payoff"]) == pytest.approx(sum(amounts))
         for name in ("participant._is_bot", "participant.visited", "session.is_demo"):
             assert row[name] in ("0", "1")
         assert "None" not in row.values() and not {"TRUE", "FALSE"} & set(row.values())
@@ -203,9 +205,9 @@ def test_people_are_numbered_across_portions(tmp_path, monkeypatch):
     study = building.new_study()
     for i in range(5):
         building.arrive(study, worker=f"A{i}WORKER")
-    written = exported(study, tmp_path / "d")
-    assert [row["participant.id_in_session"] for row in written] == ["1", "2", "3", "4", "5"]
-    assert [row["parley.1.player.id_in_group"] for row in written] == ["1", "2", "3", "4", "5"]
+    wide_rows = exported(study, tmp_path / "d")
+    assert [row["participant.id_in_session"] for row in wide_rows] == ["1", "2", "3", "4", "5"]
+    assert [row["parley.1.player.id_in_group"] for row in wide_rows] == ["1", "2", "3", "4", "5"]
 
 
 def test_wide_format_is_written_only_on_request(finished_dataset):

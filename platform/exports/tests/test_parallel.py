@@ -26,8 +26,8 @@ def doubled_in_caller(number: int) -> int:
 @pytest.mark.parametrize("caller_works", [False, True])
 @pytest.mark.parametrize("work", [doubled, doubled_in_caller])
 def test_results_are_in_order_even_if_a_process_is_killed(work, caller_works):
-    found = list(in_order(work, range(200), processes=2, chunk=CHUNK, caller_works=caller_works))
-    assert found == [2 * number for number in range(200)]
+    results = list(in_order(work, range(200), processes=2, chunk=CHUNK, caller_works=caller_works))
+    assert results == [2 * number for number in range(200)]
 
 
 @pytest.mark.parametrize("caller_works", [False, True])

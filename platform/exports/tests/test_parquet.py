@@ -29,7 +29,7 @@ from exports.tests.test_dataset import rows
 from exports.verify import verify
 
 KINDS = ("identifier", "choice", "text", "json", "number", "integer", "boolean", "time")
-WORDS = ("identifier", "choice", "text", "json")
+TEXT_KINDS = ("identifier", "choice", "text", "json")
 TABLE = Table(
     "made_up",
     "A row per example.",
@@ -78,14 +78,14 @@ def written(folder: Path, examples: Sequence[dict[str, Any]]) -> tuple[list[list
     return records, list(parquet.rows_in(folder / "made_up.parquet"))
 
 
-def stored(words: str) -> str:
-    """Return `words` as stored in a UTF-8 file: lone surrogates are spelled out."""
-    return words.encode("utf-8", "backslashreplace").decode()
+def stored(text: str) -> str:
+    """Return `text` as stored in a UTF-8 file: lone surrogates are spelled out."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 @settings(deadline=None, max_examples=examples(25))
 @given(st.lists(VALUES, min_size=1, max_size=6))
-@example([{**dict.fromkeys(KINDS), **dict.fromkeys(WORDS, hostile)} for hostile in ("\ud800", "-1", "=\ud800")])
+@example([{**dict.fromkeys(KINDS), **dict.fromkeys(TEXT_KINDS, hostile)} for hostile in ("\ud800", "-1", "=\ud800")])
 @example([{**dict.fromkeys(KINDS), "json": -1, "choice": -1}])
 def test_csv_and_parquet_columns_hold_the_same_values(tmp_path_factory, given_rows):
     records, packed = written(tmp_path_factory.mktemp("both"), given_rows)
@@ -94,7 +94,7 @@ def test_csv_and_parquet_columns_hold_the_same_values(tmp_path_factory, given_ro
         for kind, cells, value in zip(KINDS, record, values, strict=True):
             original = given_row[kind]
             assert (value is None) == (original is None), "a missing value differs from an empty text"
-            if kind in WORDS:
+            if kind in TEXT_KINDS:
                 # Only CSV is defused, and there only words: a number among them stays a number.
                 assert cells == stored(cell(original)), kind
                 assert value is None or value == stored(plain(original)), kind
@@ -135,9 +135,9 @@ def test_row_groups_are_bounded(tmp_path, monkeypatch):
         for first in range(0, 1000, 50):
             joined.add_batch(parquet.batch_of(table, [[i] for i in range(first, first + 50)], schema))
         joined.close()
-    found = pq.ParquetFile(tmp_path / "d" / "made_up.parquet")
-    assert found.metadata.num_row_groups == 10
-    assert found.read().column("integer").to_pylist() == list(range(1000))
+    file = pq.ParquetFile(tmp_path / "d" / "made_up.parquet")
+    assert file.metadata.num_row_groups == 10
+    assert file.read().column("integer").to_pylist() == list(range(1000))
 
 
 @pytest.mark.django_db
@@ -148,12 +148,12 @@ def test_tables_are_the_same_in_both_formats_and_changes_detected(tmp_path):
     export(study, tmp_path / "d")
     for path in sorted((tmp_path / "d").glob("*.parquet")):
         names = parquet.columns_in(path)
-        packed = [dict(zip(names, map(cell, row), strict=True)) for row in parquet.rows_in(path)]
-        cells = rows(tmp_path / "d", path.stem)
-        assert [list(row) for row in cells] == [names] * len(packed)
-        for ours, theirs in zip(packed, cells, strict=True):
+        parquet_rows = [dict(zip(names, map(cell, row), strict=True)) for row in parquet.rows_in(path)]
+        csv_rows = rows(tmp_path / "d", path.stem)
+        assert [list(row) for row in csv_rows] == [names] * len(parquet_rows)
+        for parquet_row, csv_row in zip(parquet_rows, csv_rows, strict=True):
             for name in names:
-                same = ours[name] == theirs[name] or float(ours[name]) == float(theirs[name])
+                same = parquet_row[name] == csv_row[name] or float(parquet_row[name]) == float(csv_row[name])
                 assert same, (path.name, name)
     assert verify(tmp_path / "d") == []
 

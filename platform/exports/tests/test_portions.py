@@ -59,9 +59,9 @@ def test_two_processes_write_the_same_files_as_one(tmp_path, played):
     assert dict(hashes(tmp_path / "one")) == dict(hashes(tmp_path / "two")) == dict(hashes(tmp_path / "helped"))
     assert [(progress.done, progress.of) for progress in steps] == [(5, 16), (10, 16), (15, 16), (16, 16)]
     assert not list((tmp_path / "two").glob(".pieces*"))
-    found = verify.examine(tmp_path / "two", processes=2)
-    assert (found.differences, found.matches) == ([], 16)
-    assert found.decisions == verify.examine(tmp_path / "one", processes=1).decisions
+    verification = verify.examine(tmp_path / "two", processes=2)
+    assert (verification.differences, verification.matches) == ([], 16)
+    assert verification.decisions == verify.examine(tmp_path / "one", processes=1).decisions
 
 
 @pytest.mark.parametrize(

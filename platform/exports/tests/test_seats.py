@@ -28,8 +28,8 @@ def dataset_of_format(number: int) -> Path:
 
 @pytest.mark.parametrize("number", EARLIER)
 def test_a_dataset_of_an_earlier_format_still_verifies(number):
-    found = examine(dataset_of_format(number))
-    assert (found.differences, found.matches) == ([], EARLIER[number])
+    verification = examine(dataset_of_format(number))
+    assert (verification.differences, verification.matches) == ([], EARLIER[number])
 
 
 @pytest.mark.parametrize("number", EARLIER)

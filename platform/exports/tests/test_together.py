@@ -18,13 +18,13 @@ pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
 def played(**fields: object) -> Study:
     """Return a study in which three people and a script played a match; the clock moved for the third person."""
-    to = study(on_timeout="default", extension_seconds=0, **fields)
-    enrolments = arrive(to, 3)
+    new_study = study(on_timeout="default", extension_seconds=0, **fields)
+    enrolments = arrive(new_study, 3)
     play_all_but(Match.objects.get(), "p3")
     assert Seat.objects.filter(match__status="finished", enrolment__in=enrolments).count() == 3
-    for one in enrolments:
-        leave_match_page(one)
-    return to
+    for enrolment in enrolments:
+        leave_match_page(enrolment)
+    return new_study
 
 
 def test_the_match_and_the_others_are_kept(tmp_path: Path):

@@ -51,19 +51,19 @@ def edit_transcript(folder: Path, change) -> None:
 
 
 def test_an_untouched_dataset_agrees(dataset):
-    found = examine(dataset)
-    assert found.differences == []
-    beside = sum(path.is_file() for path in (dataset / "psych-ds").rglob("*"))
-    assert (found.files, found.matches) == (len(FILES) - 1 + beside, 2)
-    assert found.decisions > 10
+    verification = examine(dataset)
+    assert verification.differences == []
+    psych_ds_files = sum(path.is_file() for path in (dataset / "psych-ds").rglob("*"))
+    assert (verification.files, verification.matches) == (len(FILES) - 1 + psych_ds_files, 2)
+    assert verification.decisions > 10
 
 
-@pytest.mark.parametrize("where", [0.0, 0.3, 0.7, 1.0])
+@pytest.mark.parametrize("fraction", [0.0, 0.3, 0.7, 1.0])
 @pytest.mark.parametrize("name", sorted(FILES))
-def test_any_changed_byte_is_detected(dataset, name, where):
+def test_any_changed_byte_is_detected(dataset, name, fraction):
     content = bytearray((dataset / name).read_bytes())
-    at = min(int(where * len(content)), len(content) - 1)
-    content[at] = content[at] ^ 1
+    index = min(int(fraction * len(content)), len(content) - 1)
+    content[index] = content[index] ^ 1
     (dataset / name).write_bytes(content)
     try:
         assert verify(dataset) != []

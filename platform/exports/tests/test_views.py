@@ -31,11 +31,11 @@ from rights.roles import Role
 from studies.models import Study
 
 
-def researcher(thing: Study | Collection | None = None, role: Role = Role.EDITOR) -> User:
-    """Return a staff user with a role in `thing`."""
+def researcher(parent: Study | Collection | None = None, role: Role = Role.EDITOR) -> User:
+    """Return a staff user with a role in `parent`."""
     user = User.objects.create_user("researcher", password="long enough 123", is_staff=True)
-    if thing is not None:
-        give(thing, user=user, role=role, by=None)
+    if parent is not None:
+        give(parent, user=user, role=role, by=None)
     return user
 
 
@@ -47,29 +47,29 @@ def study(db):
     return study
 
 
-def address(name: str, thing: Study | Collection, *more: object) -> str:
-    suffix = "" if isinstance(thing, Study) else "_of_collection"
-    return reverse(f"exports:{name}{suffix}", args=[thing.pk, *more])
+def address(name: str, parent: Study | Collection, *ids: object) -> str:
+    suffix = "" if isinstance(parent, Study) else "_of_collection"
+    return reverse(f"exports:{name}{suffix}", args=[parent.pk, *ids])
 
 
 def ready_dataset(study: Study | Collection, formats: tuple[str, ...] = ("csv", "jsonl")) -> Dataset:
     """Return a dataset that the worker has written."""
-    asked, _new = background.request_dataset(study, formats)
-    background.write(asked.pk)
-    asked.refresh_from_db()
-    assert asked.state == Dataset.State.READY, asked.reason
-    return asked
+    dataset, _new = background.request_dataset(study, formats)
+    background.write(dataset.pk)
+    dataset.refresh_from_db()
+    assert dataset.state == Dataset.State.READY, dataset.reason
+    return dataset
 
 
-def page_of(client: Client, thing: Study | Collection) -> str:
-    return client.get(address("page", thing)).content.decode()
+def page_of(client: Client, parent: Study | Collection) -> str:
+    return client.get(address("page", parent)).content.decode()
 
 
 def test_a_requested_dataset_is_listed_while_it_waits(client, study):
     client.force_login(researcher(study))
     client.post(address("write", study), {"formats": ["csv", "parquet"]})
-    asked = Dataset.objects.get()
-    assert (asked.state, asked.formats) == ("queued", ["csv", "parquet"])
+    dataset = Dataset.objects.get()
+    assert (dataset.state, dataset.formats) == ("queued", ["csv", "parquet"])
     page = page_of(client, study)
     assert "Waiting for a worker" in page and "data-alive" in page
     client.post(address("write", study), {"formats": ["csv"]})
@@ -79,10 +79,10 @@ def test_a_requested_dataset_is_listed_while_it_waits(client, study):
 
 def test_progress_survives_a_reload(client, study):
     client.force_login(researcher(study))
-    asked, _new = background.request_dataset(study)
-    Dataset.objects.filter(pk=asked.pk).update(state="writing", done=20_000, expected=80_000, written=5 * 1024 * 1024)
-    for part in (page_of(client, study), client.get(address("now", study)).content.decode()):
-        assert "20,000 of 80,000 matches, 5.0" in part and 'aria-valuenow="25"' in part
+    dataset, _new = background.request_dataset(study)
+    Dataset.objects.filter(pk=dataset.pk).update(state="writing", done=20_000, expected=80_000, written=5 * 1024 * 1024)
+    for html in (page_of(client, study), client.get(address("now", study)).content.decode()):
+        assert "20,000 of 80,000 matches, 5.0" in html and 'aria-valuenow="25"' in html
 
 
 def test_a_ready_dataset_can_be_downloaded_and_verifies(client, study, tmp_path):
@@ -111,32 +111,32 @@ def test_the_published_layout_is_in_the_archive(study, tmp_path):
 
 def test_writing_can_be_stopped_and_requested_again(client, study, monkeypatch):
     client.force_login(researcher(study))
-    asked, _new = background.request_dataset(study)
-    client.post(address("stop", study, asked.uid))
-    background.write(asked.pk)
-    asked.refresh_from_db()
-    assert (asked.state, asked.reason) == ("failed", "It was stopped.")
+    dataset, _new = background.request_dataset(study)
+    client.post(address("stop", study, dataset.uid))
+    background.write(dataset.pk)
+    dataset.refresh_from_db()
+    assert (dataset.state, dataset.reason) == ("failed", "It was stopped.")
     assert "It was stopped." in page_of(client, study)
     assert background.request_dataset(study)[1]
 
 
 def test_a_writer_stops_when_its_dataset_is_stopped(study):
-    asked, _new = background.request_dataset(study)
-    Dataset.objects.filter(pk=asked.pk).update(state="writing")
-    assert background.stop(asked)
+    dataset, _new = background.request_dataset(study)
+    Dataset.objects.filter(pk=dataset.pk).update(state="writing")
+    assert background.stop(dataset)
     with pytest.raises(Stopped):
-        pack_dataset(study, "d", on_progress=background.progress_recorder(asked))
-    asked.refresh_from_db()
-    assert (asked.state, asked.file.name, background.stop(asked)) == ("failed", "", False)
+        pack_dataset(study, "d", on_progress=background.progress_recorder(dataset))
+    dataset.refresh_from_db()
+    assert (dataset.state, dataset.file.name, background.stop(dataset)) == ("failed", "", False)
 
 
 def test_output_of_a_killed_process_is_removed(study, tmp_path, monkeypatch):
-    asked, _new = background.request_dataset(study)
-    store = asked.file.storage
-    store.save(f"{asked.uid}.zip", ContentFile(b"half of it"))
+    dataset, _new = background.request_dataset(study)
+    store = dataset.file.storage
+    store.save(f"{dataset.uid}.zip", ContentFile(b"half of it"))
     Dataset.objects.update(state=Dataset.State.WRITING, alive_at=timezone.now() - 2 * DEAD_AFTER)
-    assert background.refresh(asked).state == Dataset.State.FAILED
-    assert not store.exists(f"{asked.uid}.zip")
+    assert background.refresh(dataset).state == Dataset.State.FAILED
+    assert not store.exists(f"{dataset.uid}.zip")
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     leftover, running = tmp_path / "parley-dataset-left", tmp_path / "parley-dataset-now"
@@ -179,7 +179,7 @@ async def test_the_web_server_streams_the_download(tmp_path):
     await client.aforce_login(user)
     response = await client.post(path)
     assert response.is_async
-    content = b"".join([piece async for piece in response.streaming_content])
+    content = b"".join([chunk async for chunk in response.streaming_content])
     assert zipfile.ZipFile(io.BytesIO(content)).testzip() is None
 
 
@@ -200,9 +200,9 @@ def test_outsiders_get_404_and_viewers_cannot_change_anything(client, study):
 
 
 def test_a_dataset_of_another_study_is_not_found(client, study):
-    other = building.new_study(slug="other")
+    other_study = building.new_study(slug="other")
     client.force_login(researcher(study))
-    elsewhere = ready_dataset(other)
+    elsewhere = ready_dataset(other_study)
     assert client.post(address("download", study, elsewhere.uid)).status_code == 404
     assert client.post(address("stop", study, elsewhere.uid)).status_code == 404
 

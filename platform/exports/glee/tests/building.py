@@ -73,9 +73,9 @@ needs_persuasion = pytest.mark.skipif("persuasion" not in registry.keys(), reaso
 FAMILIES = ["bargaining", "negotiation", pytest.param("persuasion", marks=needs_persuasion)]
 
 
-def config(family, args=None, players=MODELS, **more):
+def config(family, args=None, players=MODELS, **extra_keys):
     """Return config.json with some game_args changed."""
-    return json.dumps({**players, "game_type": family, "game_args": ARGS[family] | (args or {}), **more})
+    return json.dumps({**players, "game_type": family, "game_args": ARGS[family] | (args or {}), **extra_keys})
 
 
 def read(family, table=None, args=None, players=MODELS):

@@ -17,43 +17,43 @@ def played(*args, **keywords):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_legal_game_has_a_log_with_results(family):
-    found = played(family)
-    assert found.events[0].data["seed"] == 0
-    assert found.events[-1].data == {"payoffs": found.payoffs, "metrics": found.metrics}
-    assert found.unverified is None
+    outcome = played(family)
+    assert outcome.events[0].data["seed"] == 0
+    assert outcome.events[-1].data == {"payoffs": outcome.payoffs, "metrics": outcome.metrics}
+    assert outcome.unverified is None
 
 
 # ---- the paper's formulas ----------------------------------------------------------------------
 
 
 def test_an_agreement_in_round_two_is_discounted_once():
-    found = played("bargaining")
-    assert found.payoffs == {"alice": pytest.approx(45), "bob": pytest.approx(40)}
-    assert found.metrics["efficiency"] == pytest.approx(0.9 * 0.5 + 0.8 * 0.5)
-    assert found.metrics["fairness"] == 1
+    outcome = played("bargaining")
+    assert outcome.payoffs == {"alice": pytest.approx(45), "bob": pytest.approx(40)}
+    assert outcome.metrics["efficiency"] == pytest.approx(0.9 * 0.5 + 0.8 * 0.5)
+    assert outcome.metrics["fairness"] == 1
 
 
 def test_bargaining_without_agreement_pays_no_one_and_is_fair():
     table = TABLES["bargaining"].replace("accept", "reject")
-    found = played("bargaining", table, {"max_rounds": 2})
-    assert found.payoffs == {"alice": 0, "bob": 0}
-    assert (found.metrics["fairness"], found.metrics["efficiency"]) == (1, 0)
+    outcome = played("bargaining", table, {"max_rounds": 2})
+    assert outcome.payoffs == {"alice": 0, "bob": 0}
+    assert (outcome.metrics["fairness"], outcome.metrics["efficiency"]) == (1, 0)
 
 
 @pytest.mark.parametrize(("price", "efficient"), [(79, 0), (80, 1), (120, 1), (121, 0)])
 def test_a_trade_is_efficient_only_between_the_two_values(price, efficient):
     table = f"product_price,player,round,decision\n{price},Alice,1,\n,Bob,1,AcceptOffer\n"
-    found = played("negotiation", table)
-    assert found.metrics["efficiency"] == efficient
-    assert found.payoffs == {"alice": pytest.approx(price - 80), "bob": pytest.approx(120 - price)}
-    assert found.metrics["fairness_raw"] == pytest.approx(1 - 4 * ((price - 100) / 100) ** 2)
+    outcome = played("negotiation", table)
+    assert outcome.metrics["efficiency"] == efficient
+    assert outcome.payoffs == {"alice": pytest.approx(price - 80), "bob": pytest.approx(120 - price)}
+    assert outcome.metrics["fairness_raw"] == pytest.approx(1 - 4 * ((price - 100) / 100) ** 2)
 
 
 def test_walking_away_is_efficient_without_gains_from_trade():
     table = "product_price,player,round,decision\n90,Alice,1,\n,Bob,1,BuyFromJhon\n"
-    found = played("negotiation", table, {"seller_value": 1.2, "buyer_value": 1.0})
-    assert found.payoffs == {"alice": 0, "bob": 0}
-    assert (found.metrics["efficiency"], found.metrics["fairness"]) == (1, 1)
+    outcome = played("negotiation", table, {"seller_value": 1.2, "buyer_value": 1.0})
+    assert outcome.payoffs == {"alice": 0, "bob": 0}
+    assert (outcome.metrics["efficiency"], outcome.metrics["fairness"]) == (1, 1)
 
 
 @needs_persuasion
@@ -65,9 +65,9 @@ def test_the_buyer_gains_from_purchases():
         "low-quality,0.0,Nature,3,,\n,,Alice,3,Buy,\n,,Bob,3,,no\n"
         "high-quality,125.0,Nature,4,,\n,,Alice,4,Buy,\n,,Bob,4,,no\n"
     )
-    found = played("persuasion", table, {"total_rounds": 4})
-    assert found.payoffs == {"alice": pytest.approx(200), "bob": pytest.approx(25 - 100)}
-    assert found.metrics == {
+    outcome = played("persuasion", table, {"total_rounds": 4})
+    assert outcome.payoffs == {"alice": pytest.approx(200), "bob": pytest.approx(25 - 100)}
+    assert outcome.metrics == {
         "high_quality_rounds": 2,
         "sold": 2,
         "sold_high": 1,
@@ -81,49 +81,49 @@ def test_the_buyer_gains_from_purchases():
 
 @needs_persuasion
 def test_shares_of_zero_rounds_are_undefined():
-    found = played("persuasion", TABLES["persuasion"].replace("high-quality", "low-quality"))
-    assert found.metrics["efficiency"] is None
-    assert found.metrics["fairness"] == 0.5
+    outcome = played("persuasion", TABLES["persuasion"].replace("high-quality", "low-quality"))
+    assert outcome.metrics["efficiency"] is None
+    assert outcome.metrics["fairness"] == 0.5
 
 
 # ---- kept but not verified --------------------------------------------------------------------
 
 
 def test_an_offer_with_a_wrong_sum_is_kept_unchanged():
-    found = played("bargaining", TABLES["bargaining"].replace("50,50", "50,45"))
-    assert found.payoffs == {"alice": pytest.approx(45), "bob": pytest.approx(36)}
-    assert found.unverified.startswith("Move 3 by bob: The two parts add up to $95")
+    outcome = played("bargaining", TABLES["bargaining"].replace("50,50", "50,45"))
+    assert outcome.payoffs == {"alice": pytest.approx(45), "bob": pytest.approx(36)}
+    assert outcome.unverified.startswith("Move 3 by bob: The two parts add up to $95")
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_message_of_3000_characters_is_kept(family):
-    words = "words " * 500
+    message = "words " * 500
     table = {
-        "bargaining": TABLES["bargaining"].replace("Hello", words),
-        "negotiation": f"message,product_price,player,round,decision\n{words},90,Alice,1,\n,,Bob,1,AcceptOffer\n",
-        "persuasion": TABLES["persuasion"].replace("It is good too", words),
+        "bargaining": TABLES["bargaining"].replace("Hello", message),
+        "negotiation": f"message,product_price,player,round,decision\n{message},90,Alice,1,\n,,Bob,1,AcceptOffer\n",
+        "persuasion": TABLES["persuasion"].replace("It is good too", message),
     }[family]
-    found = played(family, table, {} if family == "persuasion" else {"messages_allowed": True})
-    messages = [event.data["move"].get("message") for event in found.events if event.kind == "move"]
-    assert words in messages
-    assert "too long: at most 2000 characters" in found.unverified
+    outcome = played(family, table, {} if family == "persuasion" else {"messages_allowed": True})
+    messages = [event.data["move"].get("message") for event in outcome.events if event.kind == "move"]
+    assert message in messages
+    assert "too long: at most 2000 characters" in outcome.unverified
 
 
 def test_messages_that_were_not_allowed_are_kept():
-    found = played("bargaining", args={"messages_allowed": False})
-    assert found.events[1].data["move"]["message"] == "Hello"
-    assert "without messages" in found.unverified
+    outcome = played("bargaining", args={"messages_allowed": False})
+    assert outcome.events[1].data["move"]["message"] == "Hello"
+    assert "without messages" in outcome.unverified
 
 
 def test_text_around_an_answer_is_dropped_and_reported():
-    found = played("bargaining", TABLES["bargaining"].replace(",,,Bob,1,reject", ",,No!,Bob,1,reject"))
-    assert found.unverified == "Row 3: the message beside an answer was left out."
+    outcome = played("bargaining", TABLES["bargaining"].replace(",,,Bob,1,reject", ",,No!,Bob,1,reject"))
+    assert outcome.unverified == "Row 3: the message beside an answer was left out."
 
 
 @needs_persuasion
 def test_a_seller_without_message_does_not_stop_the_import():
-    found = played("persuasion", TABLES["persuasion"].replace("It is good too", ""))
-    assert found.unverified == "Row 6: the seller sent no message; “…” stands for it."
+    outcome = played("persuasion", TABLES["persuasion"].replace("It is good too", ""))
+    assert outcome.unverified == "Row 6: the seller sent no message; “…” stands for it."
 
 
 # ---- not read ----------------------------------------------------------------------------------
@@ -165,9 +165,9 @@ def test_an_invalid_configuration_is_refused_with_its_reason():
 
 
 def test_the_json_line_of_a_game_omits_names_and_messages():
-    named = {**PEOPLE, "player_1_args": {"public_name": "Maya", "model_name": "otree"}}
-    found = played("bargaining", TABLES["bargaining"].replace("Alice", "Maya"), players=named)
-    line = found.as_line()
+    named_players = {**PEOPLE, "player_1_args": {"public_name": "Maya", "model_name": "otree"}}
+    outcome = played("bargaining", TABLES["bargaining"].replace("Alice", "Maya"), players=named_players)
+    line = outcome.as_line()
     assert set(line) == {"game_id", "family", "config", "payoffs", "metrics", "players", "unverified"}
     assert json.loads(json.dumps(line)) == line
     assert line["players"] == {"alice": "human", "bob": "gemini-1.5-flash"}

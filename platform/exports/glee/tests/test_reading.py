@@ -146,9 +146,9 @@ def test_columns_may_be_in_any_order_without_messages():
 
 
 def test_a_message_is_kept_as_typed():
-    words = 'He said "no",\nthen:  ünï, =1+1 '
-    quoted = '"' + words.replace('"', '""') + '"'
-    assert read("bargaining", TABLES["bargaining"].replace("Hello", quoted)).moves[0][1]["message"] == words
+    message = 'He said "no",\nthen:  ünï, =1+1 '
+    quoted = '"' + message.replace('"', '""') + '"'
+    assert read("bargaining", TABLES["bargaining"].replace("Hello", quoted)).moves[0][1]["message"] == message
 
 
 def test_byte_order_mark_and_windows_line_ends_are_read(tmp_path):
@@ -185,8 +185,8 @@ def test_a_person_may_play_either_role():
 
 
 def test_roles_follow_from_the_round_and_names_are_collected():
-    named = {**PEOPLE, "player_1_args": {"public_name": "Maya", "model_name": "otree"}}
-    game = read("bargaining", TABLES["bargaining"].replace("Alice", "Maya L."), players=named)
+    named_players = {**PEOPLE, "player_1_args": {"public_name": "Maya", "model_name": "otree"}}
+    game = read("bargaining", TABLES["bargaining"].replace("Alice", "Maya L."), players=named_players)
     assert [role for role, _move in game.moves] == ["alice", "bob", "bob", "alice"]
     assert game.names == ("Maya", "Maya L.")
     assert "Maya" not in json.dumps([game.config, game.players, game.moves])

@@ -25,34 +25,36 @@ ILLEGAL = {"wrong sum": "must add up to exactly", "long message": "at most 2000 
 
 
 def test_broken_games_are_reported_and_all_others_read(tmp_path):
-    broken = sample.write_sample(tmp_path, 60, 1, broken=sample.BROKEN)
-    found = list(reading.read_tree(tmp_path))
-    unreadable = {broken[item.path]: item.reason for item in found if isinstance(item, Unreadable)}
+    kinds_by_path = sample.write_sample(tmp_path, 60, 1, broken=sample.BROKEN)
+    outcomes = list(reading.read_tree(tmp_path))
+    unreadable = {
+        kinds_by_path[outcome.path]: outcome.reason for outcome in outcomes if isinstance(outcome, Unreadable)
+    }
     assert set(unreadable) == set(REASONS)
     assert all(REASONS[kind] in reason for kind, reason in unreadable.items())
-    illegal = [item.unverified for item in found if not isinstance(item, Unreadable) and item.unverified]
+    illegal = [outcome.unverified for outcome in outcomes if not isinstance(outcome, Unreadable) and outcome.unverified]
     assert len(illegal) == len(ILLEGAL)
     assert all(any(reason in text for text in illegal) for reason in ILLEGAL.values())
-    assert len(found) == 60 + len(sample.BROKEN)
+    assert len(outcomes) == 60 + len(sample.BROKEN)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_all_sample_games_are_legal_under_our_rules(tmp_path, seed):
     sample.write_sample(tmp_path, 90, seed)
-    found = list(reading.read_tree(tmp_path))
-    assert [item for item in found if isinstance(item, Unreadable) or item.unverified] == []
-    assert {"human", "gemini-1.5-flash"} < {player for item in found for player in item.game.players.values()}
-    assert any(item.game.names for item in found)
+    outcomes = list(reading.read_tree(tmp_path))
+    assert [outcome for outcome in outcomes if isinstance(outcome, Unreadable) or outcome.unverified] == []
+    assert {"human", "gemini-1.5-flash"} < {player for outcome in outcomes for player in outcome.game.players.values()}
+    assert any(outcome.game.names for outcome in outcomes)
 
 
 def test_the_same_seed_writes_the_same_tree(tmp_path):
     sample.write_sample(tmp_path / "a", 12, 5)
     sample.write_sample(tmp_path / "b", 12, 5)
-    written = [
+    trees = [
         {path.relative_to(tmp_path / tree): path.read_bytes() for path in (tmp_path / tree).rglob("*.*")}
         for tree in ("a", "b")
     ]
-    assert written[0] == written[1]
+    assert trees[0] == trees[1]
 
 
 def test_several_processes_yield_the_same_order(tmp_path, monkeypatch):

@@ -20,8 +20,8 @@ from exports.glee.tests.building import FAMILIES, needs_persuasion, read
 from games import registry
 from games.play import configure, script_move, start, submit
 
-WORDS = st.one_of(
-    st.text(max_size=40).filter(lambda words: "\x00" not in words),
+MESSAGES = st.one_of(
+    st.text(max_size=40).filter(lambda text: "\x00" not in text),
     st.sampled_from(
         [
             "None",
@@ -81,15 +81,15 @@ CONFIGS = {
 NAMES = st.sampled_from(["human", "gpt-4o", "gemini-1.5-flash", "vertex_ai/x:y", "script:fair", "otree", "otree_LLM"])
 
 
-def played(family, config, seed, script, words):
-    """Return the log of a random game in which the players say `words` in turn if they may."""
+def played(family, config, seed, script, messages):
+    """Return the log of a random game in which the players say `messages` in turn if they may."""
     game = configure(registry.get(family), config)
     play, events = start(game, seed)
     log = list(events)
     while not play.over:
         (role,) = play.waiting_for()
         move = dict(script_move(play, role, script))
-        message = words[play.last % len(words)] if words else ""
+        message = messages[play.last % len(messages)] if messages else ""
         speaks = "message" in move or ("decision" not in move and config.get("messages_allowed"))
         if speaks and message.strip():
             move["message"] = message
@@ -105,27 +105,27 @@ def test_writing_and_reading_give_the_same_game(family, data):
     config = data.draw(CONFIGS[family])
     script = data.draw(st.sampled_from(sorted(registry.get(family).scripts)))
     players = {"alice": data.draw(NAMES), "bob": data.draw(NAMES)}
-    game, play, log = played(family, config, data.draw(st.integers(0, 99)), script, data.draw(st.lists(WORDS)))
+    game, play, log = played(family, config, data.draw(st.integers(0, 99)), script, data.draw(st.lists(MESSAGES)))
     integer = game.config.model_dump(mode="json")
 
     game_files = writing.game_files(writing.from_log("G1", family, integer, players, log))
-    back = reading.read("G1", game_files.files["config.json"], game_files.files["game.csv"])
-    replayed = replay_game(back)
+    reread = reading.read("G1", game_files.files["config.json"], game_files.files["game.csv"])
+    replayed = replay_game(reread)
 
     drawn = [event.data["value"] for event in log if event.kind == "draw" and event.data["name"] == "quality"]
     assert replayed.game.config == integer | ({"qualities": drawn} if family == "persuasion" else {})
-    assert back.players == players
-    assert back.moves == tuple((event.data["role"], event.data["move"]) for event in log if event.kind == "move")
+    assert reread.players == players
+    assert reread.moves == tuple((event.data["role"], event.data["move"]) for event in log if event.kind == "move")
     assert replayed.payoffs == play.payoffs()
     assert replayed.metrics == play.metrics()
     assert replayed.unverified is None
-    assert back.names == ()
+    assert reread.names == ()
 
 
-@given(st.lists(WORDS, min_size=1, max_size=5))
+@given(st.lists(MESSAGES, min_size=1, max_size=5))
 @settings(deadline=None)
-def test_no_cell_of_a_table_is_a_formula(words):
-    _game, _play, log = played("bargaining", {"rounds": 12, "messages_allowed": True}, 1, "random", words)
+def test_no_cell_of_a_table_is_a_formula(messages):
+    _game, _play, log = played("bargaining", {"rounds": 12, "messages_allowed": True}, 1, "random", messages)
     game = writing.from_log("G1", "bargaining", {}, {"alice": "human", "bob": "human"}, log)
     table = csv.DictReader(io.StringIO(writing.game_files(game).files["game.csv"], newline=""))
     assert all(csvsafe.defused(row["message"]) == row["message"] for row in table)
@@ -153,7 +153,7 @@ def test_a_plain_game_needs_no_extra_keys():
 
 
 @pytest.mark.parametrize(
-    ("rounds", "cap", "most", "ours"),
+    ("rounds", "cap", "max_rounds", "lost_keys"),
     [
         (None, 99, 99, None),
         (None, 40, 40, None),
@@ -163,27 +163,27 @@ def test_a_plain_game_needs_no_extra_keys():
         (30, 99, 30, {"rounds": 30, "cap": 99}),
     ],
 )
-def test_horizons_survive_writing_and_reading(rounds, cap, most, ours):
+def test_horizons_survive_writing_and_reading(rounds, cap, max_rounds, lost_keys):
     game = read("bargaining")
     config = {**game.config, "rounds": rounds, "cap": cap}
     args = json.loads(
         writing.game_files(PublishedGame("G1", "bargaining", config, game.players, game.moves)).files["config.json"]
     )["game_args"]
-    assert args["max_rounds"] == most
-    assert args.get("parley", {}).get("config") == ours
+    assert args["max_rounds"] == max_rounds
+    assert args.get("parley", {}).get("config") == lost_keys
 
 
 @needs_persuasion
 @pytest.mark.parametrize(
-    ("rounds", "qualities", "kept"),
+    ("rounds", "qualities", "drawn_count"),
     [(2, ["high", "low", "low", "high"], 4), (None, ["high"], 3), (None, ["low"] * 5, 5), (2, None, 2)],
 )
-def test_drawn_and_remaining_qualities_are_kept(rounds, qualities, kept):
+def test_drawn_and_remaining_qualities_are_kept(rounds, qualities, drawn_count):
     config = {"rounds": rounds, "cap": 3, "qualities": qualities}
     _game, play, log = played("persuasion", config, 1, "random", [])
     game_files = writing.game_files(writing.from_log("G1", "persuasion", config, {"alice": "human", "bob": "x"}, log))
     replayed = replay_game(reading.read("G1", game_files.files["config.json"], game_files.files["game.csv"]))
-    assert len(replayed.game.config["qualities"]) == kept
+    assert len(replayed.game.config["qualities"]) == drawn_count
     assert replayed.game.config["qualities"][: len(qualities or ())] == (qualities or [])
     assert replayed.metrics == play.metrics()
     assert (replayed.game.config["rounds"], replayed.game.config["cap"]) == (rounds, 3)
@@ -201,9 +201,9 @@ def test_games_that_break_our_rules_are_written_unchanged(family):
     moves = (("alice", {**offer, "message": "long " * 600}), ("bob", {"decision": "accept"}))
     game = PublishedGame("G1", family, {"messages_allowed": False}, {"alice": "human", "bob": "gpt-4o"}, moves)
     files = writing.game_files(game).files
-    back = reading.read("G1", files["config.json"], files["game.csv"])
-    assert back.moves == moves
-    assert replay_game(back).unverified is not None
+    reread = reading.read("G1", files["config.json"], files["game.csv"])
+    assert reread.moves == moves
+    assert replay_game(reread).unverified is not None
 
 
 def test_a_written_game_is_found_in_its_folder(tmp_path):
@@ -212,8 +212,8 @@ def test_a_written_game_is_found_in_its_folder(tmp_path):
     )
     folder = writing.game_files(game).save(tmp_path)
     assert folder.relative_to(tmp_path).as_posix() == "bargaining/A/B/1/ab12CD"
-    (found,) = reading.read_tree(tmp_path)
-    assert found.game.game_id == "ab12CD"
+    (outcome,) = reading.read_tree(tmp_path)
+    assert outcome.game.game_id == "ab12CD"
 
 
 @pytest.mark.parametrize("game_id", ["", "../x", "a/b", ".hidden", "a b"])

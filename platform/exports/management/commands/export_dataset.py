@@ -16,7 +16,7 @@ from exports.errors import ExportError
 from exports.formats import DEFAULT_FORMATS, FORMATS
 from games.errors import GameError
 
-WRONG = 2
+INVALID_ARGUMENTS = 2
 
 
 class Command(BaseCommand):
@@ -43,7 +43,7 @@ class Command(BaseCommand):
             overwrite = options["overwrite"]
             manifest = export(source, options["to"], formats, overwrite=overwrite, excluded=excluded, caller_works=True)
         except (ExportError, GameError) as error:
-            raise CommandError(" ".join(str(error).split()), returncode=WRONG) from None
+            raise CommandError(" ".join(str(error).split()), returncode=INVALID_ARGUMENTS) from None
         audit.record(action=Action.EXPORTED, who=None, target=source.parent)
         flow = manifest.flow
         self.stdout.write(

@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from exports.glee.reading import Unreadable, read_tree
 
-WRONG = 2
+INVALID_ARGUMENTS = 2
 
 
 class Command(BaseCommand):
@@ -30,7 +30,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         folder: Path = options["folder"]
         if not folder.is_dir():
-            raise CommandError(f"{folder} is not a folder.", returncode=WRONG)
+            raise CommandError(f"{folder} is not a folder.", returncode=INVALID_ARGUMENTS)
         if options["dry_run"]:
             self._read(folder, options["json"])
         else:
@@ -38,14 +38,16 @@ class Command(BaseCommand):
 
     def _read(self, folder: Path, as_json: bool) -> None:
         games = unverified = unreadable = 0
-        for one in read_tree(folder):
-            if isinstance(one, Unreadable):
+        for outcome in read_tree(folder):
+            if isinstance(outcome, Unreadable):
                 unreadable += 1
-                self.stderr.write(f"{one.path}: {one.reason}")
+                self.stderr.write(f"{outcome.path}: {outcome.reason}")
                 continue
             games += 1
-            unverified += one.unverified is not None
-            self.stdout.write(json.dumps(one.as_line(), allow_nan=False) if as_json else _as_text(one.as_line()))
+            unverified += outcome.unverified is not None
+            self.stdout.write(
+                json.dumps(outcome.as_line(), allow_nan=False) if as_json else _as_text(outcome.as_line())
+            )
         self._count(games, unverified, unreadable)
 
     def _import(self, folder: Path, options: dict[str, Any]) -> None:
@@ -60,9 +62,9 @@ class Command(BaseCommand):
         try:
             result = import_games(folder, name=options["name"], on_game=print_line)
         except ExportError as error:
-            raise CommandError(str(error), returncode=WRONG) from None
-        for one in result.unreadable:
-            self.stderr.write(f"{one.path}: {one.reason}")
+            raise CommandError(str(error), returncode=INVALID_ARGUMENTS) from None
+        for game in result.unreadable:
+            self.stderr.write(f"{game.path}: {game.reason}")
         self._count(result.games, result.unverified, len(result.unreadable))
         for collection in result.collections.values():
             audit.record(

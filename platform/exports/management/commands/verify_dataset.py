@@ -24,12 +24,14 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         settle()
         try:
-            found = examine(options["folder"])
+            verification = examine(options["folder"])
         except Unreadable as error:
             raise CommandError(str(error), returncode=UNREADABLE) from None
-        for difference in found.differences:
+        for difference in verification.differences:
             self.stdout.write(difference)
-        summary = f"{found.files} files, {found.matches} matches and {found.decisions} decisions checked"
-        if found.differences:
-            raise CommandError(f"{summary}: {len(found.differences)} differences.", returncode=DIFFERENT)
+        summary = (
+            f"{verification.files} files, {verification.matches} matches and {verification.decisions} decisions checked"
+        )
+        if verification.differences:
+            raise CommandError(f"{summary}: {len(verification.differences)} differences.", returncode=DIFFERENT)
         self.stdout.write(f"{summary}: everything agrees.")
