@@ -18,7 +18,7 @@ class AuditedAdmin:
     A page's own actions call `record_action` instead of `log_change`; it writes both.
     """
 
-    def whole_of(self, obj: Model) -> Model | None:
+    def parent_of(self, obj: Model) -> Model | None:
         """Return the study or collection that `obj` belongs to."""
         return None
 
@@ -48,12 +48,12 @@ class AuditedAdmin:
         return super().log_deletions(request, queryset)  # type: ignore[misc]
 
     def _record(self, request: HttpRequest, obj: Model, action: str, details: Mapping[str, Any]) -> None:
-        services.record(action=action, who=request.user, target=obj, of=self.whole_of(obj), details=details)
+        services.record(action=action, who=request.user, target=obj, of=self.parent_of(obj), details=details)
 
 
 def _changed_fields(message: Any) -> dict[str, Any]:
     """Return the names of changed fields, never their values, or a page's message."""
     if isinstance(message, str):
         return {"says": message} if message else {}
-    changed = [part["changed"] for part in message if "changed" in part]
-    return {"fields": [str(name) for part in changed for name in part.get("fields", [])]} if changed else {}
+    changed = [entry["changed"] for entry in message if "changed" in entry]
+    return {"fields": [str(name) for entry in changed for name in entry.get("fields", [])]} if changed else {}

@@ -35,11 +35,11 @@ def record(
         details: plain data. Values are hidden if their name suggests a secret.
     """
     of = of if of is not None else target
-    known = who is not None and who.pk is not None
+    is_signed_in = who is not None and who.pk is not None
     return Record.objects.create(
         action=action,
-        by=who.get_username() if known else "",
-        by_id=who.pk if known else None,
+        by=who.get_username() if is_signed_in else "",
+        by_id=who.pk if is_signed_in else None,
         kind=target._meta.label_lower if target is not None else "",
         key=str(target.pk) if target is not None else "",
         title=str(target)[:200] if target is not None else "",

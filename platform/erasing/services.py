@@ -31,7 +31,7 @@ from participants.models import Enrolment, new_token
 from participants.written_text import with_texts_replaced, written_fields
 from payouts.models import LedgerRow
 from recruiters.models import Identity, LabCode
-from rights.parts import whole_of
+from rights.parts import parent_of
 from studies.models import Study
 
 log = logging.getLogger(__name__)
@@ -110,7 +110,7 @@ def erase(*, enrolment: Enrolment, by: User | None, reason: str) -> ErasureCount
     Raises:
         NotPossible: nothing was changed.
     """
-    study = whole_of(enrolment)
+    study = parent_of(enrolment)
     locked = Enrolment.objects.select_for_update().filter(pk__in=[one.pk for one in enrolments_of(enrolment)])
     enrolments = list(locked.order_by("pk"))
     check_erasable(next(one for one in enrolments if one.pk == enrolment.pk))

@@ -20,14 +20,14 @@ Condition = Callable[[QuerySet[Any]], Q]
 
 @dataclass(frozen=True)
 class _Route:
-    """A route from rows to rows of `whole`: a lookup whose value is their field `at`, or a function."""
+    """A route from rows to rows of `parent`: a lookup whose value is their field `at`, or a function."""
 
-    whole: type[Model]
+    parent: type[Model]
     by: str | Condition
     at: str
 
-    def condition(self, wholes: QuerySet[Any]) -> Q:
-        return self.by(wholes.values("pk")) if callable(self.by) else Q(**{f"{self.by}__in": wholes.values(self.at)})
+    def condition(self, parents: QuerySet[Any]) -> Q:
+        return self.by(parents.values("pk")) if callable(self.by) else Q(**{f"{self.by}__in": parents.values(self.at)})
 
 
 _routes: dict[type[Model], list[_Route]] = {}
@@ -48,9 +48,9 @@ def shared(model: type[Model]) -> bool:
     return model in _routes
 
 
-def wholes() -> list[type[Model]]:
+def parent_models() -> list[type[Model]]:
     """Return the models that have members."""
-    return [model for model, routes in _routes.items() if any(route.whole is model for route in routes)]
+    return [model for model, routes in _routes.items() if any(route.parent is model for route in routes)]
 
 
 def is_staff_member(user: Any) -> bool:
@@ -68,38 +68,38 @@ def visible(user: Any, queryset: QuerySet[Any], *, role: Role = Role.VIEWER) -> 
     reached = Q(pk__in=[])
     for route in _routes.get(model, []):
         # One subquery per route: combined into one condition, they could use no index.
-        found = model._base_manager.filter(route.condition(_own_rows(user, route.whole, role)))
-        reached |= Q(pk__in=found.order_by().values("pk"))
+        rows = model._base_manager.filter(route.condition(_own_rows(user, route.parent, role)))
+        reached |= Q(pk__in=rows.order_by().values("pk"))
     return queryset.filter(reached)
 
 
-def _own_rows(user: Any, whole: type[Model], role: Role) -> QuerySet[Any]:
-    return whole._base_manager.filter(members__user=user.pk, members__role__in=role.and_higher)
+def _own_rows(user: Any, model: type[Model], role: Role) -> QuerySet[Any]:
+    return model._base_manager.filter(members__user=user.pk, members__role__in=role.and_higher)
 
 
-def open_to(user: Any, model: type[Model], *, role: Role) -> list[tuple[Any, Model]]:
+def possible_parents(user: Any, model: type[Model], *, role: Role) -> list[tuple[Any, Model]]:
     """Return (lookup value, study or collection) for each that a new row of `model` by `user` may belong to."""
     if not is_staff_member(user):
         return []
-    found = []
+    choices = []
     for route in _routes.get(model, []):
-        wholes = route.whole._base_manager.all() if user.is_superuser else _own_rows(user, route.whole, role)
-        found += [(getattr(row, route.at), row) for row in wholes.order_by("pk")]
-    return found
+        parents = route.parent._base_manager.all() if user.is_superuser else _own_rows(user, route.parent, role)
+        choices += [(getattr(row, route.at), row) for row in parents.order_by("pk")]
+    return choices
 
 
-def may(user: Any, thing: Model, *, role: Role) -> bool:
-    """Return whether `user` has at least `role` in what `thing` belongs to."""
-    return visible(user, type(thing)._base_manager.filter(pk=thing.pk), role=role).exists()
+def may(user: Any, row: Model, *, role: Role) -> bool:
+    """Return whether `user` has at least `role` in what `row` belongs to."""
+    return visible(user, type(row)._base_manager.filter(pk=row.pk), role=role).exists()
 
 
-def whole_of(thing: Model) -> Model | None:
-    """Return the study or collection that `thing` belongs to by a lookup; `thing` itself if it is one."""
-    rows = type(thing)._base_manager.filter(pk=thing.pk)
-    for route in _routes.get(type(thing), []):
-        if isinstance(thing, route.whole):
-            return thing
+def parent_of(row: Model) -> Model | None:
+    """Return the study or collection that `row` belongs to by a lookup; `row` itself if it is one."""
+    rows = type(row)._base_manager.filter(pk=row.pk)
+    for route in _routes.get(type(row), []):
+        if isinstance(row, route.parent):
+            return row
         key = None if callable(route.by) else rows.values_list(route.by, flat=True).first()
         if key is not None:
-            return route.whole._base_manager.filter(**{route.at: key}).first()
+            return route.parent._base_manager.filter(**{route.at: key}).first()
     return None

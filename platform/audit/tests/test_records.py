@@ -16,8 +16,8 @@ pytestmark = pytest.mark.django_db
 
 def test_a_record_names_user_action_and_object():
     user = User.objects.create_user("ada", is_staff=True)
-    written = record(action=Action.LAUNCHED, who=user, target=user, details={"version": 2})
-    stored = Record.objects.get(pk=written.pk)
+    new_record = record(action=Action.LAUNCHED, who=user, target=user, details={"version": 2})
+    stored = Record.objects.get(pk=new_record.pk)
     assert (stored.what, stored.by, stored.by_id, stored.title) == ("launched", "ada", user.pk, "ada")
     assert (stored.kind, stored.key, stored.of_kind, stored.of_key) == (
         "auth.user",
@@ -41,14 +41,14 @@ def test_secrets_are_not_stored():
 
 
 def test_code_can_neither_change_nor_delete_a_record():
-    written = record(action=Action.PAID, who=None)
-    written.action = "made"
+    new_record = record(action=Action.PAID, who=None)
+    new_record.action = "made"
     for attempt in (
-        written.save,
-        written.delete,
+        new_record.save,
+        new_record.delete,
         Record.objects.all().delete,
         lambda: Record.objects.update(action="made"),
-        lambda: Record.objects.bulk_update([written], ["action"]),
+        lambda: Record.objects.bulk_update([new_record], ["action"]),
     ):
         with pytest.raises(Unchangeable):
             attempt()

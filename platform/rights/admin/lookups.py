@@ -22,15 +22,15 @@ class DeclaredLookups:
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
         page: Any = self
-        if page.date_hierarchy and lookup in {f"{page.date_hierarchy}{part}" for part in _DATE_LOOKUPS}:
+        if page.date_hierarchy and lookup in {f"{page.date_hierarchy}{suffix}" for suffix in _DATE_LOOKUPS}:
             return re.fullmatch("[0-9]{1,4}", str(value)) is not None
         allowed = set()
-        for one in page.get_list_filter(request):
-            if isinstance(one, type) and issubclass(one, SimpleListFilter):
-                allowed.add(one.parameter_name)
+        for list_filter in page.get_list_filter(request):
+            if isinstance(list_filter, type) and issubclass(list_filter, SimpleListFilter):
+                allowed.add(list_filter.parameter_name)
             else:
-                field = one if isinstance(one, str) else one[0]
-                allowed |= {f"{field}{end}" for end in _FIELD_LOOKUPS}
+                field = list_filter if isinstance(list_filter, str) else list_filter[0]
+                allowed |= {f"{field}{ending}" for ending in _FIELD_LOOKUPS}
         return lookup in allowed
 
 

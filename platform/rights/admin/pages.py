@@ -62,8 +62,8 @@ class PartAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
             raise PermissionDenied
         return obj
 
-    def whole_of(self, obj: Model) -> Model | None:
-        return parts.whole_of(obj)
+    def parent_of(self, obj: Model) -> Model | None:
+        return parts.parent_of(obj)
 
     def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> NoReturn:
         raise Http404

@@ -28,12 +28,12 @@ class ByStudyOrCollection(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         pairs = model_admin.get_queryset(request).order_by().values_list("of_kind", "of_key").distinct()
-        found = []
-        for whole in parts.wholes():
-            kind = whole._meta.label_lower
+        choices = []
+        for model in parts.parent_models():
+            kind = model._meta.label_lower
             keys = [key for of_kind, key in pairs if of_kind == kind]
-            found += [(f"{kind}:{row.pk}", str(row)) for row in whole._base_manager.filter(pk__in=keys)]
-        return sorted(found, key=lambda choice: choice[1])
+            choices += [(f"{kind}:{row.pk}", str(row)) for row in model._base_manager.filter(pk__in=keys)]
+        return sorted(choices, key=lambda choice: choice[1])
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
         kind, _colon, key = (self.value() or "").partition(":")

@@ -43,8 +43,8 @@ def test_a_new_member_gets_an_account_and_a_single_use_link(client, owner):
     assert person.is_staff and not person.is_superuser and not person.has_usable_password()
     guest = Client()
     form = guest.get(link, follow=True)
-    words = {"new_password1": "correct horse 7", "new_password2": "correct horse 7"}
-    assert guest.post(form.request["PATH_INFO"], words).status_code == 302
+    passwords = {"new_password1": "correct horse 7", "new_password2": "correct horse 7"}
+    assert guest.post(form.request["PATH_INFO"], passwords).status_code == 302
     assert signed_in(guest, "new@example.org")
     assert guest.get(members_page()).status_code == 200
     assert "has already been used" in Client().get(link, follow=True).content.decode()
@@ -79,8 +79,8 @@ def test_existing_users_are_listed_and_become_staff_when_added(client, owner):
 
 def test_an_administrator_creates_a_user_who_can_sign_in(client):
     client.force_login(User.objects.create_superuser("admin", password="long enough 123"))
-    words = {"username": "new", "email": "new@example.org", "usable_password": "true"}
-    client.post("/admin/auth/user/add/", {**words, "password1": "correct horse 7", "password2": "correct horse 7"})
+    account = {"username": "new", "email": "new@example.org", "usable_password": "true"}
+    client.post("/admin/auth/user/add/", {**account, "password1": "correct horse 7", "password2": "correct horse 7"})
     client.logout()
     assert signed_in(client, "new")
     assert client.get("/admin/studies/study/").status_code == 200

@@ -24,10 +24,10 @@ def owner(client: Client) -> User:
     return user
 
 
-def actions(of: Study) -> list[str]:
-    found = Record.objects.filter(of_kind="studies.study", of_key=of.pk).order_by("pk")
-    assert {record.by for record in found} <= {"boss"}
-    return [record.action for record in found]
+def actions(study: Study) -> list[str]:
+    records = Record.objects.filter(of_kind="studies.study", of_key=study.pk).order_by("pk")
+    assert {record.by for record in records} <= {"boss"}
+    return [record.action for record in records]
 
 
 def test_a_studys_whole_life_cycle_is_recorded(client, owner):
@@ -62,14 +62,14 @@ def test_a_deleted_draft_leaves_its_record(client, owner):
 
 
 def test_no_record_contains_endpoint_keys(client, owner):
-    given = {
+    fields = {
         "name": "lab", "protocol": "openai", "base_url": "https://models.example.org/v1", "structured": "none",
         "concurrency": "4", "enabled": "on", "new_key": "sk-very-secret-key", "prices": "{}",
     }  # fmt: skip
-    assert client.post(reverse("admin:opponents_endpoint_add"), given).status_code == 302
+    assert client.post(reverse("admin:opponents_endpoint_add"), fields).status_code == 302
     endpoint = Endpoint.objects.get()
-    change = reverse("admin:opponents_endpoint_change", args=[endpoint.pk])
-    assert client.post(change, {**given, "new_key": "sk-another-key"}).status_code == 302
+    change_url = reverse("admin:opponents_endpoint_change", args=[endpoint.pk])
+    assert client.post(change_url, {**fields, "new_key": "sk-another-key"}).status_code == 302
     records = Record.objects.filter(kind="opponents.endpoint").order_by("pk")
     assert [record.action for record in records] == ["made", "changed"]
     assert "sk-" not in str([(record.title, record.details) for record in records])
