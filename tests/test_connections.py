@@ -56,7 +56,7 @@ def second_worker(stack: LiveStack, folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        children.stop(process, how=signal.SIGTERM, patience=15)
+        children.stop(process, stop_signal=signal.SIGTERM, patience=15)
 
 
 async def play_all(url: str, postgres: PrivatePostgres) -> tuple[int, list[str], int]:

@@ -32,9 +32,9 @@ def answer(line: str, stream: TextIO) -> None:
     """Call the function that the line names; write its result or the traceback of its exception."""
     from django.utils.module_loading import import_string
 
-    name, positional, named = json.loads(line)
+    name, arguments, keywords = json.loads(line)
     try:
-        output = json.dumps({"result": import_string(name)(*positional, **named)}, default=plain)
+        output = json.dumps({"result": import_string(name)(*arguments, **keywords)}, default=plain)
     except Exception:  # noqa: BLE001  (the caller receives the traceback)
         output = json.dumps({"error": traceback.format_exc()})
     stream.write(output + "\n")

@@ -64,10 +64,10 @@ def die_with_parent() -> None:
     _libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL))
 
 
-def stop(process: subprocess.Popen[Any], *, how: signal.Signals = signal.SIGTERM, patience: float = 5) -> None:
+def stop(process: subprocess.Popen[Any], *, stop_signal: signal.Signals = signal.SIGTERM, patience: float = 5) -> None:
     """Ask a process to stop; kill it after `patience` seconds."""
     if process.poll() is None:
-        process.send_signal(how)
+        process.send_signal(stop_signal)
         try:
             process.wait(patience)
         except subprocess.TimeoutExpired:

@@ -85,7 +85,7 @@ class PrivatePostgres:
 
     def stop(self) -> None:
         if self.process is not None:
-            children.stop(self.process, how=signal.SIGINT, patience=10)
+            children.stop(self.process, stop_signal=signal.SIGINT, patience=10)
             self.process = None
         shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -48,7 +48,7 @@ class PrivateRedis:
             "daemonize": "no",
             "loglevel": "warning",
         }
-        return [str(get_binary_path()), *(part for name, value in options.items() for part in (f"--{name}", value))]
+        return [str(get_binary_path()), *(word for name, value in options.items() for word in (f"--{name}", value))]
 
     def answers(self) -> bool:
         with closing(redis.Redis.from_url(self.url)) as client:

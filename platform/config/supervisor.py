@@ -41,11 +41,11 @@ class StackError(RuntimeError):
 class Service:
     """One child process that should be running."""
 
-    def __init__(self, name: str, command: list[str], *, how: signal.Signals = signal.SIGTERM) -> None:
+    def __init__(self, name: str, command: list[str], *, stop_signal: signal.Signals = signal.SIGTERM) -> None:
         self.name = name
         self.command = command
-        self.how = how
-        self.wanted = False
+        self.stop_signal = stop_signal
+        self.should_run = False
         self.process: subprocess.Popen[Any] | None = None
         self.started_at = 0.0
         self.wait = FIRST_DELAY
@@ -185,9 +185,9 @@ class Stack:
             self._supervisor_thread.join()
         self.close_calls()
         for service in reversed(self.services.values()):
-            service.wanted = False
+            service.should_run = False
             if service.process is not None:
-                children.stop(service.process, how=service.how)
+                children.stop(service.process, stop_signal=service.stop_signal)
         if self._redis is not None:
             self._redis.stop()
         if self._held_port is not None:
@@ -207,9 +207,9 @@ class Stack:
         """Stop one service and keep it down until `restart`."""
         with self._change:
             service = self.services[name]
-            service.wanted = False
+            service.should_run = False
             if service.process is not None:
-                children.stop(service.process, how=service.how)
+                children.stop(service.process, stop_signal=service.stop_signal)
 
     def restart(self, name: str) -> None:
         """Stop one service, if it is running, and start it immediately."""
@@ -253,7 +253,7 @@ class Stack:
             raise StackError(f"{command} exited with {finished.returncode}: {output}")
         return finished.stdout
 
-    def call(self, name: str, *positional: Any, **named: Any) -> Any:
+    def call(self, name: str, *arguments: Any, **keywords: Any) -> Any:
         """Call a function by its dotted name with the stack's data, JSON in and out.
 
         Raises:
@@ -271,7 +271,7 @@ class Stack:
         call_process = self._call_process
         assert call_process.stdin is not None
         assert call_process.stdout is not None
-        call_process.stdin.write(json.dumps([name, positional, named]) + "\n")
+        call_process.stdin.write(json.dumps([name, arguments, keywords]) + "\n")
         call_process.stdin.flush()
         line = call_process.stdout.readline()
         if not line:
@@ -331,7 +331,7 @@ class Stack:
             )
             service.started_at = time.monotonic()
             service.restart_at = None
-            service.wanted = True
+            service.should_run = True
 
     def _supervise(self) -> None:
         """Restart services that died, after longer waits the sooner they died."""
@@ -342,7 +342,7 @@ class Stack:
 
     def _restart_if_dead(self, service: Service) -> None:
         process, now = service.process, time.monotonic()
-        if not service.wanted or process is None or process.poll() is None:
+        if not service.should_run or process is None or process.poll() is None:
             return
         if service.restart_at is None:
             if now - service.started_at > STABLE_SECONDS:
@@ -375,9 +375,9 @@ class Stack:
             raise StackError(f"Parley is already running on {self.data_dir}.") from None
 
 
-def free_port(wanted: int = 0) -> int:
+def free_port(first_port: int = 0) -> int:
     """Return the first free port from `wanted` on; with 0, any below those that outgoing connections use."""
-    candidates = range(wanted, wanted + 100) if wanted else random.sample(range(20_000, 30_000), 100)
+    candidates = range(first_port, first_port + 100) if first_port else random.sample(range(20_000, 30_000), 100)
     for port in candidates:
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -386,22 +386,22 @@ def free_port(wanted: int = 0) -> int:
             except OSError:
                 continue
             return port
-    raise StackError(f"no free port from {wanted} on")
+    raise StackError(f"no free port from {first_port} on")
 
 
-def hold_port(wanted: int = 0) -> tuple[int, socket.socket]:
+def hold_port(first_port: int = 0) -> tuple[int, socket.socket]:
     """Return a free port, and a socket that reserves it among stacks until it is closed.
 
     The web server binds its port only seconds later. Until then an abstract kernel socket name reserves
     the port; it disappears when the process ends, even after a crash.
     """
     while True:
-        port = free_port(wanted)
+        port = free_port(first_port)
         reservation = socket.socket(socket.AF_UNIX)
         try:
             reservation.bind(f"\0parley-port-{port}")
         except OSError:
             reservation.close()
-            wanted = wanted and port + 1
+            first_port = first_port and port + 1
             continue
         return port, reservation

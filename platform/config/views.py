@@ -27,7 +27,7 @@ def health(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "ok"})
 
 
-def not_found(request: HttpRequest, exception: Exception | None, **named: str) -> HttpResponse:
+def not_found(request: HttpRequest, exception: Exception | None, **_url_values: str) -> HttpResponse:
     return render(request, "404.html", status=404)
 
 
