@@ -214,7 +214,7 @@ class AgentSettings(BaseModel):
             BadAgent
         """
         return Ladder(
-            agents=(self.spec(agent), *(self.spec(other) for other in self.fallbacks)),
+            agents=(self.spec(agent), *(self.spec(fallback) for fallback in self.fallbacks)),
             tries_after_first=self.tries_after_first,
             call_seconds=self.call_seconds,
             retries=self.retries,
@@ -250,9 +250,9 @@ class AgentSettings(BaseModel):
             problems |= self._problem_of_omitted_calls(strategy_named(self.strategy, game))
         except AgentError as error:
             problems["strategy"] = str(error)
-        for other in self.fallbacks:
+        for fallback in self.fallbacks:
             try:
-                parse_spec(other, game)
+                parse_spec(fallback, game)
             except AgentError as error:
                 problems["fallbacks"] = str(error)
         try:

@@ -124,8 +124,10 @@ def _parse_agent(label: str, data: Json, default: AgentSettings) -> Agent:
     try:
         if not isinstance(data, Mapping) or not isinstance(data.get("settings") or {}, Mapping):
             return Agent.model_validate(data)
-        own = data.get("settings") or {}
-        settings = default if not own else settings_of(own if default is DEFAULT else {**_dump(default), **own})
+        own_settings = data.get("settings") or {}
+        if own_settings and default is not DEFAULT:
+            own_settings = {**_dump(default), **own_settings}
+        settings = settings_of(own_settings) if own_settings else default
         return Agent.model_validate({**data, "settings": settings})
     except ValidationError as error:
         raise ValueError(_message(label, *_first_error(error))) from None
@@ -176,23 +178,23 @@ def counted_movers(agents: Iterable[Agent]) -> frozenset[str]:
 
 def labels_in(seats: Seats) -> list[str]:
     """Return the labels in a line-up, in order."""
-    return list(dict.fromkeys(label for who in seats.values() for label in candidates(who) if label != PERSON))
+    return list(dict.fromkeys(label for seat in seats.values() for label in candidates(seat) if label != PERSON))
 
 
 def people_in(seats: Seats) -> list[Role]:
     """Return the seats that people take."""
-    return [role for role, who in seats.items() if who == PERSON]
+    return [role for role, seat in seats.items() if seat == PERSON]
 
 
-def candidates(who: str | Sequence[str]) -> Sequence[str]:
+def candidates(seat: str | Sequence[str]) -> Sequence[str]:
     """Return the labels from which a seat is drawn."""
-    return (who,) if isinstance(who, str) else who
+    return (seat,) if isinstance(seat, str) else seat
 
 
 def draw_lineup(seats: Seats, seed: int) -> dict[Role, str]:
     """Return the agent's label in each seat of the match with this seed, drawing from lists."""
     return {
-        role: who if isinstance(who, str) else Random(f"{seed}/seat/{role}").choice(list(who))
-        for role, who in seats.items()
-        if who != PERSON
+        role: seat if isinstance(seat, str) else Random(f"{seed}/seat/{role}").choice(list(seat))
+        for role, seat in seats.items()
+        if seat != PERSON
     }

@@ -61,12 +61,12 @@ def apply_changes() -> None:
             _changes.note(name, is_open=False, at=circuit.changed_at)
 
 
-def write(name: str, state: State, at: datetime) -> None:
+def write(name: str, state: State, changed_at: datetime) -> None:
     """Record a change for the other processes, unless a later one has been recorded."""
-    values = {"open_until": at + PAUSE if state == "open" else None, "changed_at": at}
+    values = {"open_until": changed_at + PAUSE if state == "open" else None, "changed_at": changed_at}
     circuit, created = Circuit.objects.get_or_create(endpoint=name, defaults=values)
     if not created:
-        Circuit.objects.filter(pk=circuit.pk, changed_at__lt=at).update(**values)
+        Circuit.objects.filter(pk=circuit.pk, changed_at__lt=changed_at).update(**values)
 
 
 def open_circuits() -> dict[str, datetime]:
@@ -86,19 +86,19 @@ def forget() -> None:
 
 
 def _changed(name: str, state: State) -> None:
-    at = timezone.now()
-    _changes.note(name, is_open=state == "open", at=at)
-    _writer.submit(_write_and_disconnect, name, state, at).add_done_callback(_log_failure)
+    changed_at = timezone.now()
+    _changes.note(name, is_open=state == "open", at=changed_at)
+    _writer.submit(_write_and_disconnect, name, state, changed_at).add_done_callback(_log_failure)
 
 
-def _write_and_disconnect(name: str, state: State, at: datetime) -> None:
+def _write_and_disconnect(name: str, state: State, changed_at: datetime) -> None:
     try:
-        write(name, state, at)
+        write(name, state, changed_at)
     finally:
         connection.close()
 
 
-def _log_failure(written: Future[None]) -> None:
-    failure = written.exception()
+def _log_failure(future: Future[None]) -> None:
+    failure = future.exception()
     if failure is not None:
         log.warning("a circuit could not be shared: %s", type(failure).__name__)

@@ -19,7 +19,7 @@ from django.core.exceptions import ValidationError
 from django.db import Error as DatabaseFailure
 from django.utils.translation import gettext as _
 
-from llm_agents import endpoints as known
+from llm_agents import endpoints as agent_endpoints
 from llm_agents.endpoints import Price
 from llm_agents.errors import NotConfigured
 from llm_agents.pricing import PriceList
@@ -34,7 +34,7 @@ MAX_AGE_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
-class StoredEndpoint(known.Endpoint):
+class StoredEndpoint(agent_endpoints.Endpoint):
     """An endpoint from the admin.
 
     Attributes:
@@ -141,7 +141,7 @@ def refresh_if_old() -> bool:
 
 def use_stored_endpoints() -> None:
     """Make `llm_agents` look up endpoints in this process's memory first."""
-    known.use_endpoints(MEMORY.get)
+    agent_endpoints.use_endpoints(MEMORY.get)
 
 
 def current_prices() -> PriceList:

@@ -85,10 +85,10 @@ class EndpointForm(forms.ModelForm):
     @sensitive_variables()
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        new, forget = cleaned.get("new_key"), cleaned.get("forget_key")
-        if new and forget:
+        new_key, forget = cleaned.get("new_key"), cleaned.get("forget_key")
+        if new_key and forget:
             self.add_error("forget_key", _("Enter a new key or delete the stored one, not both."))
-        keeps_key = bool(self.instance.sealed_key) and not new and not forget
+        keeps_key = bool(self.instance.sealed_key) and not new_key and not forget
         if keeps_key and any(name in self.changed_data for name in ADDRESS_FIELDS):
             self.add_error("new_key", _("The stored key belongs to the old address. Enter it again, or delete it."))
         return cleaned

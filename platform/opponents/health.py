@@ -108,6 +108,6 @@ def _times(calls: QuerySet[Call]) -> dict[tuple[str, str], list[float]]:
     times: dict[tuple[str, str], list[float]] = defaultdict(list)
     for endpoint, model, latency in answered.order_by("-at").values_list("endpoint", "model", "latency")[:MAX_TIMED]:
         times[endpoint, model].append(latency)
-    for kept in times.values():
-        kept.sort()
+    for seconds in times.values():
+        seconds.sort()
     return times

@@ -46,15 +46,15 @@ def listed_models(name: str) -> list[str]:
 
 @sensitive_variables()
 def _fetched(endpoint: Endpoint) -> list[str]:
-    found: list[str] = []
-    thread = threading.Thread(target=_ask, args=(endpoint, found), name="listing", daemon=True)
+    models: list[str] = []
+    thread = threading.Thread(target=_ask, args=(endpoint, models), name="listing", daemon=True)
     thread.start()
     thread.join(TIMEOUT_SECONDS + 1)
-    return sorted(found)[:MAX_MODELS]
+    return sorted(models)[:MAX_MODELS]
 
 
 @sensitive_variables()
-def _ask(endpoint: Endpoint, found: list[str]) -> None:
+def _ask(endpoint: Endpoint, models: list[str]) -> None:
     async def ask() -> Iterable[str]:
         provider = provider_of(endpoint)
         try:
@@ -63,6 +63,6 @@ def _ask(endpoint: Endpoint, found: list[str]) -> None:
             await provider.close()
 
     try:
-        found += [model for model in asyncio.run(ask()) if isinstance(model, str) and 0 < len(model) <= 150]
+        models += [model for model in asyncio.run(ask()) if isinstance(model, str) and 0 < len(model) <= 150]
     except (AgentError, TimeoutError):
         return

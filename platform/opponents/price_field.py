@@ -31,8 +31,8 @@ class PricesWidget(forms.Widget):
 
     def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
         context = super().get_context(name, value, attrs)
-        known = _parsed(value)
-        rows = [(model, [price.get(amount, "") for amount in AMOUNTS]) for model, price in known.items()]
+        prices = _parsed(value)
+        rows = [(model, [price.get(amount, "") for amount in AMOUNTS]) for model, price in prices.items()]
         context["widget"] |= {
             "of": _("Agent") if self.of == "agent" else _("Model"),
             "rows": [*rows, *[("", [""] * len(AMOUNTS))] * EMPTY_ROWS],
@@ -61,8 +61,8 @@ class PricesWidget(forms.Widget):
 
 
 def _price(amounts: list[str]) -> str:
-    given = [(name, amount) for name, amount in zip(AMOUNTS, amounts, strict=False) if amount]
-    return "{" + ", ".join(f"{json.dumps(name)}: {_literal(amount)}" for name, amount in given) + "}"
+    prices = [(name, amount) for name, amount in zip(AMOUNTS, amounts, strict=False) if amount]
+    return "{" + ", ".join(f"{json.dumps(name)}: {_literal(amount)}" for name, amount in prices) + "}"
 
 
 def _literal(amount: str) -> str:
@@ -72,9 +72,9 @@ def _literal(amount: str) -> str:
 
 def _parsed(value: Any) -> dict[str, Any]:
     try:
-        found = json.loads(value, parse_float=str) if isinstance(value, str) else value
+        prices = json.loads(value, parse_float=str) if isinstance(value, str) else value
     except ValueError:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(prices, dict):
         return {}
-    return {model: price for model, price in found.items() if isinstance(price, dict)}
+    return {model: price for model, price in prices.items() if isinstance(price, dict)}

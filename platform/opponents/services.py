@@ -34,7 +34,7 @@ def record_calls(
     Returns:
         The primary key of the last call whose answer is a move; None if there is none.
     """
-    kept = Call.objects.bulk_create(
+    recorded = Call.objects.bulk_create(
         Call(
             match_uid=match_uid,
             role=role,
@@ -51,7 +51,7 @@ def record_calls(
         )
         for call in calls
     )
-    moves = (call for call in reversed(kept) if call.outcome in _MOVES and call.purpose == "move")
+    moves = (call for call in reversed(recorded) if call.outcome in _MOVES and call.purpose == "move")
     return next((call.pk for call in moves), None)
 
 
@@ -84,8 +84,8 @@ def outcome_of(error: str | None, problem: str | None, *, played: bool = True) -
 
 def records_of(match_uid: uuid.UUID) -> dict[tuple[str, int], list[dict[str, Any]]]:
     """Return the records of a match's calls, each with its `outcome`, by role and answering event, in order."""
-    found: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    records: dict[tuple[str, int], list[dict[str, Any]]] = {}
     calls = Call.objects.filter(match_uid=match_uid).order_by("pk")
     for role, answering, outcome, record in calls.values_list("role", "answering", "outcome", "record"):
-        found.setdefault((role, answering), []).append({**record, "outcome": outcome})
-    return found
+        records.setdefault((role, answering), []).append({**record, "outcome": outcome})
+    return records

@@ -45,13 +45,13 @@ class CapReached(AgentError):
         kind: which limit it is.
     """
 
-    def __init__(self, kind: Kind, cap: Decimal, so_far: Decimal):
+    def __init__(self, kind: Kind, cap: Decimal, spent_so_far: Decimal):
         messages = {
             "match": _("The match has cost ${spent}; its limit is ${cap}."),
             "study": _("The study has cost ${spent}; its limit is ${cap}."),
             "day": _("Today's calls have cost ${spent}; the daily limit is ${cap}."),
         }
-        super().__init__(messages[kind].format(spent=f"{so_far:,.4f}", cap=f"{cap:,.2f}"))
+        super().__init__(messages[kind].format(spent=f"{spent_so_far:,.4f}", cap=f"{cap:,.2f}"))
         self.kind = kind
 
 
@@ -74,9 +74,9 @@ def check_caps(
     if match_uid is not None and (reached := cap_of_match(caps, match_uid)):
         raise reached
     if caps.per_study is not None and (budget_of or study_match_uids is not None):
-        so_far = spent_by_label(budget_of) if budget_of else spent_in_study(study_match_uids or ())
-        if so_far >= caps.per_study:
-            raise CapReached("study", caps.per_study, so_far)
+        spent_so_far = spent_by_label(budget_of) if budget_of else spent_in_study(study_match_uids or ())
+        if spent_so_far >= caps.per_study:
+            raise CapReached("study", caps.per_study, spent_so_far)
     if reached := cap_of_today(caps.per_day):
         raise reached
 
@@ -84,22 +84,22 @@ def check_caps(
 def cap_of_today(per_day: Decimal | None = None) -> CapReached | None:
     """Return the daily limit that is reached, if any; the installation's own always applies."""
     caps = [cap for cap in (per_day, cap_per_day()) if cap is not None]
-    if caps and (so_far := spent_today()) >= min(caps):
-        return CapReached("day", min(caps), so_far)
+    if caps and (spent_so_far := spent_today()) >= min(caps):
+        return CapReached("day", min(caps), spent_so_far)
     return None
 
 
 def cap_of_match(caps: Caps, match: uuid.UUID) -> CapReached | None:
     """Return the match's limit if it is reached."""
-    if caps.per_match is not None and (so_far := spent(match=match)) >= caps.per_match:
-        return CapReached("match", caps.per_match, so_far)
+    if caps.per_match is not None and (spent_so_far := spent(match=match)) >= caps.per_match:
+        return CapReached("match", caps.per_match, spent_so_far)
     return None
 
 
 def cap_of_study(caps: Caps, budget_of: str) -> CapReached | None:
     """Return the study's limit if it is reached; its calls have the label `budget_of`."""
-    if caps.per_study is not None and (so_far := spent_by_label(budget_of)) >= caps.per_study:
-        return CapReached("study", caps.per_study, so_far)
+    if caps.per_study is not None and (spent_so_far := spent_by_label(budget_of)) >= caps.per_study:
+        return CapReached("study", caps.per_study, spent_so_far)
     return None
 
 
@@ -134,11 +134,11 @@ def cap_per_day() -> Decimal | None:
     Raises:
         ImproperlyConfigured: SPEND_CAP_PER_DAY is not an amount.
     """
-    written = str(getattr(settings, "SPEND_CAP_PER_DAY", "") or "").strip()
-    if not written:
+    text = str(getattr(settings, "SPEND_CAP_PER_DAY", "") or "").strip()
+    if not text:
         return None
     try:
-        cap = Decimal(written)
+        cap = Decimal(text)
     except InvalidOperation:
         cap = Decimal("NaN")
     if not cap.is_finite() or cap < 0:

@@ -51,11 +51,11 @@ def try_out(endpoint: Endpoint, model: str, *, seconds: float = SECONDS) -> Tria
     An answer closes the endpoint's circuit.
     """
     outcome: list[tuple[Completion, bool | None] | Exception] = []
-    began = time.monotonic()
+    started_at = time.monotonic()
     thread = threading.Thread(target=_ask, args=(endpoint, model, seconds, outcome), name="trying", daemon=True)
     thread.start()
     thread.join(seconds + 1)
-    elapsed = time.monotonic() - began
+    elapsed = time.monotonic() - started_at
     result = outcome[0] if outcome else TimedOut(_("No answer within {seconds:g} seconds.").format(seconds=seconds))
     if isinstance(result, Exception):
         return Trial(elapsed, model=model, problem=_without_key(_error_message(result), endpoint))
@@ -90,14 +90,14 @@ def _ask(
 
 async def _answer(endpoint: Endpoint, model: str, seconds: float) -> tuple[Completion, bool | None]:
     """Return the model's answer and whether it supports tools, both within `seconds`."""
-    began = time.monotonic()
+    started_at = time.monotonic()
     is_openai = endpoint.protocol == "openai" and endpoint.base_url is None
     limit = {"max_completion_tokens" if is_openai else "max_tokens": DEFAULT_MAX_TOKENS}
     request = Request(model, [{"role": "user", "content": QUESTION}], limit, seconds)
     provider = provider_of(replace(endpoint, structured="none", tools=True))
     try:
         completion = await asyncio.wait_for(provider.complete(request), seconds)
-        remaining = max(0.1, seconds - (time.monotonic() - began))
+        remaining = max(0.1, seconds - (time.monotonic() - started_at))
         return completion, await _supports_tools(provider, replace(request, timeout=remaining))
     except TimeoutError:
         raise TimedOut(_("No answer within {seconds:g} seconds.").format(seconds=seconds)) from None
@@ -116,10 +116,10 @@ async def _supports_tools(provider: Provider, request: Request) -> bool | None:
 
 
 @sensitive_variables()
-def _without_key(words: str, endpoint: Endpoint) -> str:
+def _without_key(text: str, endpoint: Endpoint) -> str:
     """Return at most 300 characters without any part of the key, even if the endpoint repeats it."""
     try:
         key = endpoint.secret()
     except ProviderError:
         key = None
-    return without_key(words, key)[:300]
+    return without_key(text, key)[:300]

@@ -51,8 +51,8 @@ class CallAdmin(ReadOnlyAdmin):
 
     @display(description=_("input / output tokens"))
     def tokens(self, call: Call) -> str:
-        sent, received = call.record.get("input_tokens"), call.record.get("output_tokens")
-        return "–" if sent is None and received is None else f"{sent or 0} / {received or 0}"
+        input_tokens, output_tokens = call.record.get("input_tokens"), call.record.get("output_tokens")
+        return "–" if input_tokens is None and output_tokens is None else f"{input_tokens or 0} / {output_tokens or 0}"
 
     @display(description=_("cost"), ordering="cost")
     def cost_in_dollars(self, call: Call) -> str:

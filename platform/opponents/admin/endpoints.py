@@ -129,21 +129,21 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Endpoint | None = None) -> Any:
         may_write = self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
-        key = ["key_status", *WRITE_ONLY] if obj else ["new_key"]
-        key = key if may_write else ["key_status"]
+        key_fields = ["key_status", *WRITE_ONLY] if obj else ["new_key"]
+        key_fields = key_fields if may_write else ["key_status"]
         return [
             (None, {"fields": ["name", "title", "enabled"]}),
             (_("Where"), {"fields": ["protocol", "base_url", "structured", "tools"]}),
-            (_("Key"), {"fields": [*key, "key_variable"]}),
+            (_("Key"), {"fields": [*key_fields, "key_variable"]}),
             (_("Limits"), {"fields": ["concurrency", "per_minute"]}),
             (_("Prices"), {"fields": ["prices", "prices_as_of"]}),
         ]
 
     def get_form(self, request: HttpRequest, obj: Endpoint | None = None, change: bool = False, **kwargs: Any) -> Any:
         """Don't look up the form's own fields on the model."""
-        named = [name for _title, section in self.get_fieldsets(request, obj) for name in section["fields"]]
+        field_names = [name for _title, section in self.get_fieldsets(request, obj) for name in section["fields"]]
         readonly = self.get_readonly_fields(request, obj)
-        kwargs["fields"] = [name for name in named if name not in readonly and name not in WRITE_ONLY]
+        kwargs["fields"] = [name for name in field_names if name not in readonly and name not in WRITE_ONLY]
         form = super().get_form(request, obj, change=change, **kwargs)
         if request.method == "GET":
             request.session.pop(TYPED_KEY, None)
@@ -163,23 +163,23 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
             raise PermissionDenied
         if endpoint is None:
             raise Http404
-        back = HttpResponseRedirect(reverse("admin:opponents_endpoint_change", args=[endpoint.pk]))
+        redirect = HttpResponseRedirect(reverse("admin:opponents_endpoint_change", args=[endpoint.pk]))
         form = TryForm(request.POST)
         if not form.is_valid():
             self.message_user(request, _("Enter the name of the model to test, such as gpt-4o-mini."), messages.ERROR)
-            return back
+            return redirect
         try:
             spending.check_caps(spending.Caps())
         except spending.CapReached as reached:
             self.message_user(request, str(reached), messages.ERROR)
-            return back
+            return redirect
         trial = try_out(stored_endpoint(endpoint, even_disabled=True), form.cleaned_data["model"])
         message = _result_message(trial)
         self.record_action(
             request, endpoint, Action.TRIED, message, {"model": trial.model, "answered": not trial.problem}
         )
         self.message_user(request, message, messages.ERROR if trial.problem else messages.SUCCESS)
-        return back
+        return redirect
 
 
 def _result_message(trial: Trial) -> str:

@@ -61,8 +61,8 @@ def press_test(client: Client, endpoint: Endpoint, model: str = "small") -> str:
     assert response.status_code == 302
     page = client.get(response.url)
     assert SECRET.encode() not in page.content
-    shown = " ".join(str(message) for message in get_messages(page.wsgi_request))
-    return shown or html.unescape(page.content.decode())
+    message_text = " ".join(str(message) for message in get_messages(page.wsgi_request))
+    return message_text or html.unescape(page.content.decode())
 
 
 def test_list_offers_every_preset(client: Client, superuser: User):
@@ -74,8 +74,8 @@ def test_list_offers_every_preset(client: Client, superuser: User):
 @pytest.mark.parametrize("name", PRESETS)
 def test_preset_is_added_by_saving(client: Client, superuser: User, name):
     assert client.post(f"{ADD}?preset={name}", form_data(client.get(ADD, {"preset": name}))).status_code == 302
-    place = Endpoint.objects.get()
-    assert (place.name, place.base_url) == (name, PRESETS[name].base_url or "")
+    endpoint = Endpoint.objects.get()
+    assert (endpoint.name, endpoint.base_url) == (name, PRESETS[name].base_url or "")
 
 
 def test_unknown_preset_gives_an_empty_form(client: Client, superuser: User):
@@ -85,10 +85,10 @@ def test_unknown_preset_gives_an_empty_form(client: Client, superuser: User):
 @pytest.mark.parametrize("maker", [OpenAIStandIn, AnthropicStandIn])
 def test_trial_shows_model_time_and_tokens(client: Client, superuser: User, maker):
     with maker(["ready", Calls((("look", "{}"),))]) as standin:
-        place = endpoint_at(standin)
-        said = press_test(client, place)
-        assert "small-stand-in answered in" in said and "11 → 7 tokens" in said and "ready" in said
-        assert "It supports tools." in said
+        endpoint = endpoint_at(standin)
+        message = press_test(client, endpoint)
+        assert "small-stand-in answered in" in message and "11 → 7 tokens" in message and "ready" in message
+        assert "It supports tools." in message
         assert len(standin.requests) == 2
     assert "small-stand-in answered" in LogEntry.objects.get().change_message
     assert not Call.objects.exists()
@@ -154,17 +154,17 @@ def test_empty_price_rows_are_ignored(client: Client, superuser: User):
 
 
 def test_missing_endpoint_or_key_is_reported(client: Client, superuser: User):
-    nobody = Endpoint.objects.create(name="nobody", base_url="http://127.0.0.1:9/v1")
-    assert "could not be reached" in press_test(client, nobody)
-    unset = Endpoint.objects.create(name="unset", base_url="http://127.0.0.1:9/v1", key_variable="OURS_API_KEY")
-    assert "OURS_API_KEY is not set" in press_test(client, unset)
+    unreachable = Endpoint.objects.create(name="nobody", base_url="http://127.0.0.1:9/v1")
+    assert "could not be reached" in press_test(client, unreachable)
+    without_key = Endpoint.objects.create(name="unset", base_url="http://127.0.0.1:9/v1", key_variable="OURS_API_KEY")
+    assert "OURS_API_KEY is not set" in press_test(client, without_key)
 
 
 def test_unreadable_key_blocks_the_test(client: Client, superuser: User):
     with OpenAIStandIn(["ready"]) as standin:
-        place = endpoint_at(standin, sealed_key="")
-        Endpoint.objects.filter(pk=place.pk).update(sealed_key="gAAAAA")
-        assert "Enter it again" in press_test(client, place)
+        endpoint = endpoint_at(standin, sealed_key="")
+        Endpoint.objects.filter(pk=endpoint.pk).update(sealed_key="gAAAAA")
+        assert "Enter it again" in press_test(client, endpoint)
         assert not standin.requests
 
 
@@ -189,17 +189,17 @@ def test_daily_cap_blocks_the_test(client: Client, superuser: User, settings):
 
 
 def test_trial_needs_post_and_a_model(client: Client, superuser: User):
-    place = Endpoint.objects.create(name="ours")
-    assert client.get(f"{LIST}{place.pk}/try/").status_code == 405
-    assert "the name of the model" in press_test(client, place, model="")
+    endpoint = Endpoint.objects.create(name="ours")
+    assert client.get(f"{LIST}{endpoint.pk}/try/").status_code == 405
+    assert "the name of the model" in press_test(client, endpoint, model="")
     assert client.post(f"{LIST}999/try/", {"model": "small"}).status_code == 404
 
 
 def test_trial_is_protected_against_forged_requests(superuser: User):
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(superuser)
-    place = Endpoint.objects.create(name="ours")
-    assert strict.post(f"{LIST}{place.pk}/try/", {"model": "small"}).status_code == 403
+    endpoint = Endpoint.objects.create(name="ours")
+    assert strict.post(f"{LIST}{endpoint.pk}/try/", {"model": "small"}).status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -213,23 +213,23 @@ def test_trial_is_protected_against_forged_requests(superuser: User):
     ],
 )
 def test_roles_have_their_permissions(client: Client, permissions, sees, adds, changes):
-    place = Endpoint.objects.create(name="ours", base_url="http://127.0.0.1:9/v1")
+    endpoint = Endpoint.objects.create(name="ours", base_url="http://127.0.0.1:9/v1")
     staff(client, *permissions)
-    page = f"{LIST}{place.pk}/change/"
+    page = f"{LIST}{endpoint.pk}/change/"
     assert client.get(LIST).status_code == client.get(page).status_code == (200 if sees else 403)
     assert client.get(ADD).status_code == (200 if adds else 403)
-    assert client.post(f"{LIST}{place.pk}/try/", {"model": "small"}).status_code == (302 if changes else 403)
+    assert client.post(f"{LIST}{endpoint.pk}/try/", {"model": "small"}).status_code == (302 if changes else 403)
     client.post(page, typed(title="Theirs", base_url="http://127.0.0.1:9/v1", new_key=SECRET))
-    place.refresh_from_db()
-    assert (place.title == "Theirs", place.key_state == "kept") == (changes, changes)
+    endpoint.refresh_from_db()
+    assert (endpoint.title == "Theirs", endpoint.key_state == "kept") == (changes, changes)
     if sees:
         assert (b"preset=openai" in client.get(LIST).content) is adds
         assert (b"Test endpoint" in client.get(page).content) is changes
 
 
 def test_anonymous_users_are_sent_to_sign_in(client: Client):
-    place = Endpoint.objects.create(name="ours")
-    for address in (LIST, ADD, f"{LIST}{place.pk}/change/", f"{LIST}{place.pk}/try/"):
+    endpoint = Endpoint.objects.create(name="ours")
+    for address in (LIST, ADD, f"{LIST}{endpoint.pk}/change/", f"{LIST}{endpoint.pk}/try/"):
         assert "login" in client.get(address).headers["Location"]
 
 
@@ -239,8 +239,8 @@ def test_calls_are_read_only_with_endpoint_and_price(client: Client, superuser: 
         match_uid="0" * 32, role="alice", answering=1, record=record, endpoint="ours", cost=Decimal("0.0123")
     )
     page = client.get("/admin/opponents/call/").content.decode()
-    for name, shown in {"endpoint": "ours", "fallback": "2", "attempt": "3", "cost_in_dollars": "$0.0123"}.items():
-        assert f">{shown}<" in page.split(f"field-{name}", 1)[1][:900].replace("\n", "")
+    for name, text in {"endpoint": "ours", "fallback": "2", "attempt": "3", "cost_in_dollars": "$0.0123"}.items():
+        assert f">{text}<" in page.split(f"field-{name}", 1)[1][:900].replace("\n", "")
     assert client.get("/admin/opponents/call/add/").status_code == 403
     assert client.post(f"/admin/opponents/call/{call.pk}/delete/", {"post": "yes"}).status_code == 403
     assert client.get(f"/admin/opponents/call/{call.pk}/change/").status_code == 200

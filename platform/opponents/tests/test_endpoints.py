@@ -34,11 +34,12 @@ def test_agents_find_an_endpoint_after_reading():
     create_endpoint(title="Ours", structured="tool", concurrency=3, per_minute=60, prices=PRICES)
     assert not known("ours")
     assert refresh_if_old()
-    place = endpoint("ours")
-    assert (place.protocol, place.address, place.structured) == ("openai", "http://127.0.0.1:9/v1", "tool")
-    assert (place.concurrency, place.per_minute, place.title) == (3, 60, "Ours")
-    assert place.prices == {"small": Price(input=Decimal("0.1"), output=Decimal("0.4"))}
-    assert place.secret() is None
+    found_endpoint = endpoint("ours")
+    assert (found_endpoint.protocol, found_endpoint.structured) == ("openai", "tool")
+    assert found_endpoint.address == "http://127.0.0.1:9/v1"
+    assert (found_endpoint.concurrency, found_endpoint.per_minute, found_endpoint.title) == (3, 60, "Ours")
+    assert found_endpoint.prices == {"small": Price(input=Decimal("0.1"), output=Decimal("0.4"))}
+    assert found_endpoint.secret() is None
 
 
 def test_endpoint_replaces_the_preset_of_the_same_name():
@@ -90,11 +91,11 @@ def test_unreadable_database_keeps_the_old_endpoints(monkeypatch):
 def test_saved_and_deleted_endpoints_are_known_at_the_next_turn(django_capture_on_commit_callbacks):
     refresh_if_old()
     with django_capture_on_commit_callbacks(execute=True):
-        place = create_endpoint()
+        created = create_endpoint()
     refresh_if_old()
     assert known("ours")
     with django_capture_on_commit_callbacks(execute=True):
-        place.delete()
+        created.delete()
     refresh_if_old()
     assert not known("ours")
 
@@ -111,18 +112,19 @@ def test_own_prices_override_the_list():
     create_endpoint(name="openai", base_url="", prices={"gpt-4o-mini": {"input": 1, "output": 2}})
     MEMORY.read()
     assert LISTED.of("openai:gpt-4o-mini").input == 1
-    then = current_prices()
+    earlier_prices = current_prices()
     MEMORY._endpoints = {}
-    assert (LISTED.of("openai:gpt-4o-mini").input, then.of("openai:gpt-4o-mini").input) == (Decimal("0.15"), 1)
+    assert LISTED.of("openai:gpt-4o-mini").input == Decimal("0.15")
+    assert earlier_prices.of("openai:gpt-4o-mini").input == 1
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_is_a_valid_endpoint(name):
-    place = Endpoint(**preset_values(name))
-    place.full_clean()
-    made, preset = stored_endpoint(place), PRESETS[name]
-    for part in ("name", "protocol", "base_url", "key_variable", "structured", "concurrency", "title"):
-        assert getattr(made, part) == getattr(preset, part)
+    preset_endpoint = Endpoint(**preset_values(name))
+    preset_endpoint.full_clean()
+    stored, preset = stored_endpoint(preset_endpoint), PRESETS[name]
+    for attribute in ("name", "protocol", "base_url", "key_variable", "structured", "concurrency", "title"):
+        assert getattr(stored, attribute) == getattr(preset, attribute)
 
 
 @pytest.mark.parametrize(
@@ -163,15 +165,15 @@ def test_every_preset_is_a_valid_endpoint(name):
     ],
 )
 def test_invalid_values_are_refused_at_their_field(field, value):
-    fine = {
+    valid = {
         "name": "ours",
         "base_url": "https://models.example/v1",
         "prices": PRICES,
         "prices_as_of": datetime.date(2026, 1, 1),
     }
-    Endpoint(**fine).full_clean()
+    Endpoint(**valid).full_clean()
     with pytest.raises(ValidationError) as refused:
-        Endpoint(**{**fine, field: value}).full_clean()
+        Endpoint(**{**valid, field: value}).full_clean()
     assert list(refused.value.message_dict) == [field]
 
 

@@ -18,11 +18,11 @@ from opponents.models import Call, Endpoint
 pytestmark = pytest.mark.django_db
 
 
-def calls(number: int = 1, *, ago: float = 0, **changes) -> None:
+def create_calls(number: int = 1, *, minutes_ago: float = 0, **changes) -> None:
     fields = {"endpoint": "ours", "model": "small", "latency": 1.0, "outcome": "move", "cost": Decimal("0.5")}
-    made = {"match_uid": uuid.uuid4(), "role": "alice", "answering": 1, "record": {}, **fields, **changes}
-    at = timezone.now() - timedelta(minutes=ago)
-    Call.objects.bulk_create(Call(**made, at=at) for _ in range(number))
+    values = {"match_uid": uuid.uuid4(), "role": "alice", "answering": 1, "record": {}, **fields, **changes}
+    at = timezone.now() - timedelta(minutes=minutes_ago)
+    Call.objects.bulk_create(Call(**values, at=at) for _ in range(number))
 
 
 def test_no_calls():
@@ -31,12 +31,12 @@ def test_no_calls():
 
 def test_one_row_per_model_and_endpoint():
     for seconds in range(1, 101):
-        calls(latency=seconds / 10)
-    calls(4, outcome="rule_break", latency=20.0, cost=None)
-    calls(6, outcome="failed", latency=60.0, cost=None)
-    calls(model="large", cost=Decimal(2))
-    calls(endpoint="theirs", outcome="failed", cost=None)
-    calls(endpoint="theirs", outcome="failed", cost=None)
+        create_calls(latency=seconds / 10)
+    create_calls(4, outcome="rule_break", latency=20.0, cost=None)
+    create_calls(6, outcome="failed", latency=60.0, cost=None)
+    create_calls(model="large", cost=Decimal(2))
+    create_calls(endpoint="theirs", outcome="failed", cost=None)
+    create_calls(endpoint="theirs", outcome="failed", cost=None)
     assert health() == [
         EndpointHealth("ours", "large", 1, 0, 0, 1.0, 1.0, Decimal(2), 0),
         EndpointHealth("ours", "small", 110, 6, 4, 5.2, 9.9, Decimal(50), 4),
@@ -46,22 +46,22 @@ def test_one_row_per_model_and_endpoint():
 
 
 def test_older_calls_do_not_count():
-    calls(3, ago=61)
-    calls(2, ago=59)
+    create_calls(3, minutes_ago=61)
+    create_calls(2, minutes_ago=59)
     assert [row.calls for row in health()] == [2]
     assert [row.calls for row in health(timedelta(hours=2))] == [5]
 
 
 def test_open_circuits_are_shown():
-    calls()
-    calls(endpoint="theirs")
+    create_calls()
+    create_calls(endpoint="theirs")
     write("ours", "open", timezone.now())
     assert [row.open_until is not None for row in health()] == [True, False]
 
 
 def test_number_of_queries_is_constant(django_assert_num_queries):
     for number in range(30):
-        calls(model=f"model-{number}")
+        create_calls(model=f"model-{number}")
     with django_assert_num_queries(3):
         health()
 
@@ -74,13 +74,13 @@ def test_percentiles_are_observed_values():
 
 def test_list_and_endpoint_page_show_health(client: Client):
     client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
-    ours = Endpoint.objects.create(name="ours")
-    calls(7, latency=1.25)
-    calls(2, outcome="failed", cost=None)
-    calls(endpoint="openai", model="gpt-5")
+    endpoint = Endpoint.objects.create(name="ours")
+    create_calls(7, latency=1.25)
+    create_calls(2, outcome="failed", cost=None)
+    create_calls(endpoint="openai", model="gpt-5")
     write("ours", "open", timezone.now())
     page = client.get("/admin/opponents/endpoint/").content.decode()
     assert "failing, paused" in page and "gpt-5" in page and "$3.50" in page and "open until" in page
     assert ">1.25<" in page and ">9<" in page
-    page = client.get(f"/admin/opponents/endpoint/{ours.pk}/change/").content.decode()
+    page = client.get(f"/admin/opponents/endpoint/{endpoint.pk}/change/").content.decode()
     assert ">1.25<" in page and "gpt-5" not in page

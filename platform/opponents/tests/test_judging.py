@@ -32,8 +32,8 @@ FORM = Form("labels", "Labels", Labels)
 VALID = json.dumps({"labels": ["reciprocity"]})
 
 
-def case(words: str = "I gave because she gave.") -> Case:
-    inquiry = Inquiry("You judge reasons.", f"The reason: {fenced(Said('p1', words))}", FORM)
+def case(text: str = "I gave because she gave.") -> Case:
+    inquiry = Inquiry("You judge reasons.", f"The reason: {fenced(Said('p1', text))}", FORM)
     return Case(inquiry, MATCH, "p1", answering=3)
 
 
@@ -54,10 +54,10 @@ def test_valid_answer_is_a_verdict_with_a_recorded_call(monkeypatch):
     assert verdict.answer == Labels(labels=["reciprocity"])
     schema = json.dumps(request["response_format"])
     assert '"enum": ["reciprocity", "risk aversion"]' in schema
-    kept = Call.objects.get()
-    assert (kept.match_uid, kept.role, kept.answering) == (MATCH, "p1", 3)
-    assert (kept.purpose, kept.budget_of, kept.cost, kept.answer) == ("judge", "judges:1", Decimal(1), VALID)
-    assert kept.record["prompt_sha256"] == case().inquiry.sha256
+    call = Call.objects.get()
+    assert (call.match_uid, call.role, call.answering) == (MATCH, "p1", 3)
+    assert (call.purpose, call.budget_of, call.cost, call.answer) == ("judge", "judges:1", Decimal(1), VALID)
+    assert call.record["prompt_sha256"] == case().inquiry.sha256
 
 
 def test_unknown_label_is_asked_again(monkeypatch):

@@ -33,11 +33,11 @@ def superuser(client: Client) -> User:
     return user
 
 
-def keyed(**changes) -> Endpoint:
-    place = Endpoint(**{"name": "ours", "title": "Ours", "base_url": "https://models.example/v1", **changes})
-    place.keep_key(SECRET)
-    place.save()
-    return place
+def endpoint_with_key(**changes) -> Endpoint:
+    endpoint = Endpoint(**{"name": "ours", "title": "Ours", "base_url": "https://models.example/v1", **changes})
+    endpoint.keep_key(SECRET)
+    endpoint.save()
+    return endpoint
 
 
 def typed(**changes) -> dict[str, str]:
@@ -60,7 +60,7 @@ def typed(**changes) -> dict[str, str]:
 
 
 def test_keys_are_encrypted_with_a_fresh_nonce():
-    first, second = keyed(), keyed(name="theirs")
+    first, second = endpoint_with_key(), endpoint_with_key(name="theirs")
     with connection.cursor() as cursor:
         cursor.execute("SELECT * FROM opponents_endpoint")
         assert SECRET not in repr(cursor.fetchall())
@@ -69,83 +69,84 @@ def test_keys_are_encrypted_with_a_fresh_nonce():
 
 
 def test_key_is_not_in_a_database_dump():
-    keyed()
+    endpoint_with_key()
     out = io.StringIO()
     call_command("dumpdata", "opponents", stdout=out)
     assert "ours" in out.getvalue() and SECRET not in out.getvalue()
 
 
 def test_key_is_not_in_a_repr():
-    place = keyed()
-    assert SECRET not in repr(place) + repr(vars(place)) + repr(stored_endpoint(place)) + str(stored_endpoint(place))
-    assert stored_endpoint(place).secret() == SECRET
+    endpoint = endpoint_with_key()
+    stored = stored_endpoint(endpoint)
+    assert SECRET not in repr(endpoint) + repr(vars(endpoint)) + repr(stored) + str(stored)
+    assert stored.secret() == SECRET
 
 
 def test_key_is_unreadable_with_another_secret_key(settings):
-    place = keyed()
+    endpoint = endpoint_with_key()
     settings.SECRET_KEY = "another"
-    assert place.key_state == Endpoint.KeyState.UNREADABLE
+    assert endpoint.key_state == Endpoint.KeyState.UNREADABLE
     MEMORY.read()
     with pytest.raises(NotConfigured, match="Enter it again"):
         endpoint_called("ours").secret()
 
 
 def test_secret_key_can_be_rotated(settings):
-    place = keyed()
+    endpoint = endpoint_with_key()
     settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
     settings.SECRET_KEY = "another"
-    assert stored_endpoint(place).secret() == SECRET
+    assert stored_endpoint(endpoint).secret() == SECRET
 
 
 def test_tampered_keys_are_refused():
-    place = keyed()
-    place.sealed_key = place.sealed_key[:-8] + "AAAAAAA="
-    assert place.key_state == Endpoint.KeyState.UNREADABLE
+    endpoint = endpoint_with_key()
+    endpoint.sealed_key = endpoint.sealed_key[:-8] + "AAAAAAA="
+    assert endpoint.key_state == Endpoint.KeyState.UNREADABLE
 
 
 def test_key_is_on_no_page_and_in_no_log(client: Client, superuser: User, caplog):
     caplog.set_level(logging.DEBUG)
     bodies = []
 
-    def see(response) -> None:
+    def keep(response) -> None:
         bodies.append(response.content + repr(response.headers).encode() + repr(client.cookies).encode())
 
-    see(client.post(ADD, typed(new_key=SECRET, name="Not a slug")))
-    see(client.post(ADD, typed(new_key=SECRET), follow=True))
-    place = Endpoint.objects.get()
-    assert keys.unseal(place.sealed_key) == SECRET
-    page = f"{LIST}{place.pk}/change/"
-    see(client.post(page, typed(new_key=SECRET, concurrency="0"), follow=True))
-    see(client.post(page, typed(new_key=SECRET, concurrency="9"), follow=True))
-    for address in (LIST, page, f"{LIST}{place.pk}/history/", f"{LIST}{place.pk}/delete/", "/admin/", ADD):
-        see(client.get(address))
+    keep(client.post(ADD, typed(new_key=SECRET, name="Not a slug")))
+    keep(client.post(ADD, typed(new_key=SECRET), follow=True))
+    endpoint = Endpoint.objects.get()
+    assert keys.unseal(endpoint.sealed_key) == SECRET
+    page = f"{LIST}{endpoint.pk}/change/"
+    keep(client.post(page, typed(new_key=SECRET, concurrency="0"), follow=True))
+    keep(client.post(page, typed(new_key=SECRET, concurrency="9"), follow=True))
+    for address in (LIST, page, f"{LIST}{endpoint.pk}/history/", f"{LIST}{endpoint.pk}/delete/", "/admin/", ADD):
+        keep(client.get(address))
     assert b"a key is stored" in client.get(page).content
-    assert all(SECRET.encode() not in body and place.sealed_key.encode() not in body for body in bodies)
+    assert all(SECRET.encode() not in body and endpoint.sealed_key.encode() not in body for body in bodies)
     assert SECRET not in caplog.text
     assert SECRET not in json.dumps(list(LogEntry.objects.values("change_message", "object_repr")))
 
 
 def test_empty_key_field_keeps_the_key(client: Client, superuser: User):
-    place = keyed()
-    page = f"{LIST}{place.pk}/change/"
+    endpoint = endpoint_with_key()
+    page = f"{LIST}{endpoint.pk}/change/"
     client.post(page, typed(title="Renamed"))
-    place.refresh_from_db()
-    assert (place.title, keys.unseal(place.sealed_key)) == ("Renamed", SECRET)
+    endpoint.refresh_from_db()
+    assert (endpoint.title, keys.unseal(endpoint.sealed_key)) == ("Renamed", SECRET)
     client.post(page, typed(forget_key="on"))
-    place.refresh_from_db()
-    assert place.key_state == Endpoint.KeyState.NONE
+    endpoint.refresh_from_db()
+    assert endpoint.key_state == Endpoint.KeyState.NONE
 
 
 @pytest.mark.parametrize("changes", [{"base_url": "https://elsewhere.example/v1"}, {"protocol": "anthropic"}])
 def test_key_is_not_sent_to_a_changed_address(client: Client, superuser: User, changes):
-    place = keyed()
-    response = client.post(f"{LIST}{place.pk}/change/", typed(**changes))
+    endpoint = endpoint_with_key()
+    response = client.post(f"{LIST}{endpoint.pk}/change/", typed(**changes))
     assert "new_key" in response.context["adminform"].form.errors
-    place.refresh_from_db()
-    assert (place.base_url, place.protocol) == ("https://models.example/v1", "openai")
-    client.post(f"{LIST}{place.pk}/change/", typed(**changes, new_key="another-key"))
-    place.refresh_from_db()
-    assert keys.unseal(place.sealed_key) == "another-key"
+    endpoint.refresh_from_db()
+    assert (endpoint.base_url, endpoint.protocol) == ("https://models.example/v1", "openai")
+    client.post(f"{LIST}{endpoint.pk}/change/", typed(**changes, new_key="another-key"))
+    endpoint.refresh_from_db()
+    assert keys.unseal(endpoint.sealed_key) == "another-key"
 
 
 @pytest.mark.parametrize(
@@ -165,13 +166,13 @@ def test_key_in_the_wrong_field_is_not_shown(client: Client, superuser: User, fi
 
 
 def test_viewers_see_only_that_a_key_exists(client: Client):
-    place = keyed()
+    endpoint = endpoint_with_key()
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename="view_endpoint"))
     client.force_login(user)
-    page = client.get(f"{LIST}{place.pk}/change/").content
+    page = client.get(f"{LIST}{endpoint.pk}/change/").content
     assert b"a key is stored" in page and b"Ours" in page
-    assert SECRET.encode() not in page and place.sealed_key.encode() not in page and b"new_key" not in page
+    assert SECRET.encode() not in page and endpoint.sealed_key.encode() not in page and b"new_key" not in page
 
 
 def test_environment_variable_is_shown_without_its_value(client: Client, superuser: User, monkeypatch):
@@ -183,6 +184,6 @@ def test_environment_variable_is_shown_without_its_value(client: Client, superus
 
 
 def test_lists_cannot_be_searched_by_key(client: Client, superuser: User):
-    keyed()
+    endpoint_with_key()
     assert client.get(LIST, {"enabled__exact": "1"}).status_code == 200
     assert client.get(LIST, {"sealed_key__startswith": "gAAAAA"}).status_code == 400

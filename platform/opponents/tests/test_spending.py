@@ -29,11 +29,11 @@ from opponents.spending import (
 
 pytestmark = pytest.mark.django_db
 
-ONE, OTHER = uuid.uuid4(), uuid.uuid4()
+MATCH, OTHER_MATCH = uuid.uuid4(), uuid.uuid4()
 DOLLAR = PriceList({"ours:small": Price(input=Decimal(1), output=Decimal(0))})
 
 
-def call(*, match: uuid.UUID = ONE, dollars: int = 1, budget_of: str = "", model: str = "small", **changes) -> None:
+def call(*, match: uuid.UUID = MATCH, dollars: int = 1, budget_of: str = "", model: str = "small", **changes) -> None:
     """Record a call with this cost."""
     record = CallRecord("openai", model, [], {}, 1, 0.5, input_tokens=dollars * 1_000_000, output_tokens=0)
     record = CallRecord(**{**vars(record), "endpoint": "ours", **changes})
@@ -42,12 +42,12 @@ def call(*, match: uuid.UUID = ONE, dollars: int = 1, budget_of: str = "", model
 
 def test_sums_by_match_study_label_and_day():
     call(dollars=1, budget_of="study:a")
-    call(dollars=2, budget_of="study:a", match=OTHER)
+    call(dollars=2, budget_of="study:a", match=OTHER_MATCH)
     call(dollars=4, budget_of="study:b")
     call(model="unpriced")
-    assert (spent(match=ONE), spent(match=OTHER)) == (5, 2)
-    assert spent_in_study([ONE, OTHER]) == 7
-    assert spent_in_study(Match.objects.filter(uid=ONE).values("uid")) == 0
+    assert (spent(match=MATCH), spent(match=OTHER_MATCH)) == (5, 2)
+    assert spent_in_study([MATCH, OTHER_MATCH]) == 7
+    assert spent_in_study(Match.objects.filter(uid=MATCH).values("uid")) == 0
     assert (spent_by_label("study:a"), spent_by_label("study:c")) == (3, 0)
     assert spent_today() == 7
     Call.objects.filter(budget_of="study:b").update(at=timezone.now() - timedelta(days=1, minutes=1))
@@ -58,14 +58,14 @@ def test_calls_are_recorded_with_their_outcome():
     call()
     call(problem="too much")
     call(error="Unavailable: HTTP 500")
-    kept = Call.objects.order_by("pk").values_list("endpoint", "model", "latency", "outcome")
-    assert list(kept) == [("ours", "small", 0.5, outcome) for outcome in ("move", "rule_break", "failed")]
+    rows = Call.objects.order_by("pk").values_list("endpoint", "model", "latency", "outcome")
+    assert list(rows) == [("ours", "small", 0.5, outcome) for outcome in ("move", "rule_break", "failed")]
 
 
 def test_without_caps_nothing_is_refused(django_assert_num_queries):
     call(dollars=1000)
     with django_assert_num_queries(0):
-        check_caps(Caps(), match_uid=ONE, study_match_uids=[ONE], budget_of="study:a")
+        check_caps(Caps(), match_uid=MATCH, study_match_uids=[MATCH], budget_of="study:a")
 
 
 @pytest.mark.parametrize(
@@ -78,10 +78,10 @@ def test_without_caps_nothing_is_refused(django_assert_num_queries):
 )
 def test_cap_allows_calls_until_reached(caps, kind):
     def ask():
-        check_caps(caps, match_uid=ONE, study_match_uids=[ONE, OTHER])
+        check_caps(caps, match_uid=MATCH, study_match_uids=[MATCH, OTHER_MATCH])
 
     call(dollars=2)
-    call(dollars=2, match=OTHER)
+    call(dollars=2, match=OTHER_MATCH)
     ask()
     call(dollars=2)
     if kind == "day":
@@ -94,8 +94,8 @@ def test_cap_allows_calls_until_reached(caps, kind):
 
 
 def test_caps_of_matches_are_independent():
-    call(dollars=9, match=OTHER, budget_of="study:b")
-    check_caps(Caps(per_match=Decimal(1), per_study=Decimal(1)), match_uid=ONE, budget_of="study:a")
+    call(dollars=9, match=OTHER_MATCH, budget_of="study:b")
+    check_caps(Caps(per_match=Decimal(1), per_study=Decimal(1)), match_uid=MATCH, budget_of="study:a")
 
 
 def test_study_spending_is_found_by_label():
@@ -126,9 +126,9 @@ def test_zero_cap_refuses_the_first_call(settings):
         check_caps(Caps())
 
 
-@pytest.mark.parametrize("written", ["lots", "-1", "NaN", "Infinity"])
-def test_invalid_cap_prevents_startup(settings, written):
-    settings.SPEND_CAP_PER_DAY = written
+@pytest.mark.parametrize("text", ["lots", "-1", "NaN", "Infinity"])
+def test_invalid_cap_prevents_startup(settings, text):
+    settings.SPEND_CAP_PER_DAY = text
     with pytest.raises(ImproperlyConfigured, match="SPEND_CAP_PER_DAY"):
         cap_per_day()
 
@@ -136,6 +136,6 @@ def test_invalid_cap_prevents_startup(settings, written):
 def test_reached_cap_keeps_the_records():
     call(dollars=5)
     with pytest.raises(CapReached):
-        check_caps(Caps(per_match=Decimal(1)), match_uid=ONE)
+        check_caps(Caps(per_match=Decimal(1)), match_uid=MATCH)
     call(dollars=5)
-    assert spent(match=ONE) == 10
+    assert spent(match=MATCH) == 10
