@@ -18,9 +18,9 @@ def free() -> Q:
     return Q(until=None) | Q(until__lte=timezone.now())
 
 
-def take(rows: QuerySet[Any], holder: str, length: timedelta, **also: Any) -> int:
-    """Lease the free rows; return how many. `also` holds further columns to write."""
-    return rows.filter(free()).update(holder=holder, until=timezone.now() + length, **also)
+def take(rows: QuerySet[Any], holder: str, length: timedelta, **changes: Any) -> int:
+    """Lease the free rows; return how many. `changes` holds further columns to write."""
+    return rows.filter(free()).update(holder=holder, until=timezone.now() + length, **changes)
 
 
 def renew(rows: QuerySet[Any], holder: str, length: timedelta) -> int:
@@ -28,6 +28,6 @@ def renew(rows: QuerySet[Any], holder: str, length: timedelta) -> int:
     return rows.filter(holder=holder).update(until=timezone.now() + length)
 
 
-def release(rows: QuerySet[Any], holder: str, /, **also: Any) -> int:
-    """Release the rows leased by `holder` at once. `also` holds further columns to write."""
-    return rows.filter(holder=holder).update(**{"until": timezone.now(), **also})
+def release(rows: QuerySet[Any], holder: str, /, **changes: Any) -> int:
+    """Release the rows leased by `holder` at once. `changes` holds further columns to write."""
+    return rows.filter(holder=holder).update(**{"until": timezone.now(), **changes})

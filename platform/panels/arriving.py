@@ -45,7 +45,7 @@ class NotInvited(EntryRefused):
 class Expired(ExpiredLink):
     def __init__(self) -> None:
         EntryRefused.__init__(self, _("Please go back to the page that invited you and follow the new link there."))
-        self.back = ""
+        self.return_url = ""
 
 
 def arrive(study: str, link: Mapping[str, str]) -> Arrival:

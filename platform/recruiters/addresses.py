@@ -19,15 +19,15 @@ def address_of(request: HttpRequest) -> str | None:
     entries further left.
     """
     connection_address = request.META.get("REMOTE_ADDR") or None
-    forwarded = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if part.strip()]
+    forwarded = [entry.strip() for entry in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if entry.strip()]
     proxies = settings.TRUSTED_PROXIES
     return forwarded[-proxies] if 0 < proxies <= len(forwarded) else connection_address
 
 
-def counted(request: HttpRequest, what: str) -> int:
-    """Count one more `what` from this address; return the count of this hour. The address itself is not stored."""
+def counted(request: HttpRequest, event: str) -> int:
+    """Count one more `event` from this address; return the count of this hour. The address itself is not stored."""
     secret = salted_hmac("recruiters.addresses", address_of(request) or "").hexdigest()[:24]
-    key = f"{what}/{secret}/{int(time.time() // _HOUR)}"
+    key = f"{event}/{secret}/{int(time.time() // _HOUR)}"
     cache.add(key, 0, timeout=2 * _HOUR)
     try:
         return cache.incr(key)

@@ -109,7 +109,7 @@ class OtreeServerAdmin(PartAdmin):
         """Offer only studies that the user owns."""
         if db_field.name != "study":
             return super().formfield_for_dbfield(db_field, request, **kwargs)
-        own_servers = parts.open_to(request.user, OtreeServer, role=Role.OWNER)
+        own_servers = parts.possible_parents(request.user, OtreeServer, role=Role.OWNER)
         choices = [("", "–"), *((slug, f"{study} ({slug})") for slug, study in own_servers)]
         return forms.ChoiceField(label=gettext_lazy("Study"), choices=choices, widget=UnfoldAdminSelectWidget)
 

@@ -71,14 +71,14 @@ def by_lab_code(study: str, link: Mapping[str, str]) -> Arrival:
     code = link.get("code", "").strip()
     if not code:
         raise IncompleteLink(_("Please enter the personal code you were given."))
-    found = LabCode.objects.filter(study=study, code=code).first() if code.isprintable() else None
-    if found is None:
+    lab_code = LabCode.objects.filter(study=study, code=code).first() if code.isprintable() else None
+    if lab_code is None:
         raise WrongCode(_("Please check the code for typos, or ask the person who gave it to you."))
-    begun = Identity.objects.filter(study=study, recruiter="codes", proof=code)
-    if found.expired and not begun.exists():
+    identities = Identity.objects.filter(study=study, recruiter="codes", proof=code)
+    if lab_code.expired and not identities.exists():
         raise ExpiredCode(_("This code is no longer valid. Please ask for a new one."))
-    once = found.kind == LabCode.Kind.ONCE
-    return Arrival("codes", worker=code, proof=code, lasting=not once and not found.expired, checked=True, once=once)
+    once = lab_code.kind == LabCode.Kind.ONCE
+    return Arrival("codes", worker=code, proof=code, lasting=not once and not lab_code.expired, checked=True, once=once)
 
 
 def by_open_link(study: str, link: Mapping[str, str]) -> Arrival:
@@ -92,9 +92,14 @@ def by_otree(study: str, link: Mapping[str, str]) -> Arrival:
     Raises:
         IncompleteLink, ExpiredLink, ForgedLink
     """
-    found = otree.visitor_by(study, link)
+    visitor = otree.visitor_by(study, link)
     return Arrival(
-        otree.KIND, worker=found.subject, proof=found.subject, role=found.role, return_to=found.back, checked=True
+        otree.KIND,
+        worker=visitor.subject,
+        proof=visitor.subject,
+        role=visitor.role,
+        return_to=visitor.return_url,
+        checked=True,
     )
 
 

@@ -71,14 +71,14 @@ class TooSoon(EntryRefused):
 
 
 class ExpiredLink(EntryRefused):
-    """`back` is the page that creates new links, if the expired link is genuine."""
+    """`return_url` is the page that creates new links, if the expired link is genuine."""
 
     status = 410
     title = _("This link has expired")
 
-    def __init__(self, *, back: str = "") -> None:
+    def __init__(self, *, return_url: str = "") -> None:
         super().__init__(_("Please go back to the experiment's page and use the new link there."))
-        self.back = back
+        self.return_url = return_url
 
 
 class RepeatedParameter(IncompleteLink):

@@ -30,16 +30,16 @@ def read_keys(text: str) -> list[Any]:
     """Return the RS256 keys in a PEM text or a JSON Web Key Set; other keys are ignored."""
     if text.lstrip().startswith("{"):
         try:
-            jwk = json.loads(text).get("keys")
+            key_set = json.loads(text).get("keys")
         except (ValueError, RecursionError):
             return []
-        return [key for one in jwk if (key := read_key(one)) is not None] if isinstance(jwk, list) else []
-    found = []
-    for part in text.split("-----END PUBLIC KEY-----")[:-1]:
+        return [key for jwk in key_set if (key := read_key(jwk)) is not None] if isinstance(key_set, list) else []
+    keys = []
+    for block in text.split("-----END PUBLIC KEY-----")[:-1]:
         try:
-            key = load_pem_public_key(f"{part.strip()}\n-----END PUBLIC KEY-----\n".encode())
+            key = load_pem_public_key(f"{block.strip()}\n-----END PUBLIC KEY-----\n".encode())
         except ValueError:
             continue
         if isinstance(key, RSAPublicKey) and key.key_size >= LEAST_BITS:
-            found.append(key)
-    return found
+            keys.append(key)
+    return keys

@@ -71,37 +71,37 @@ def read(data: bytes, *, shortest: int = SHORTEST) -> list[UploadedCode]:
         BadFile: naming every invalid line.
     """
     rows = rows_of(text_of(data))
-    first, header = next(rows, (0, []))
+    header_line, header = next(rows, (0, []))
     if header and header[0].strip().casefold().startswith("sep="):
-        first, header = next(rows, (0, []))
+        header_line, header = next(rows, (0, []))
     names = [name.strip().casefold() for name in header]
     if not names:
         raise BadFile([Problem(0, _("The file is empty."))])
     if "code" not in names or len(set(names)) < len(names) or set(names) - {"code", "label"}:
-        says = _("The first line must name the columns: “code” and optionally “label”, and no others.")
-        raise BadFile([Problem(first, says)])
-    found, problems = [], []
-    seen: dict[str, int] = {}
+        message = _("The first line must name the columns: “code” and optionally “label”, and no others.")
+        raise BadFile([Problem(header_line, message)])
+    codes, problems = [], []
+    first_lines: dict[str, int] = {}
     for line, cells in rows:
         if not any(cell.strip() for cell in cells):
             continue
-        if len(found) + len(problems) >= MOST:
+        if len(codes) + len(problems) >= MOST:
             raise BadFile([Problem(line, _("A file can have at most {most} codes.").format(most=f"{MOST:,}"))])
         cells_by_name = dict(zip(names, (cell.strip() for cell in cells), strict=False))
         uploaded = UploadedCode(line, cells_by_name.get("code", ""), cells_by_name.get("label", ""))
         reason = _more_cells(cells, names) or _wrong_code(uploaded.code, shortest) or _wrong_label(uploaded.label)
-        before = seen.setdefault(uploaded.code.casefold(), line)
-        if not reason and before != line:
-            reason = _("Line {line} has the same code.").format(line=before)
+        first_line = first_lines.setdefault(uploaded.code.casefold(), line)
+        if not reason and first_line != line:
+            reason = _("Line {line} has the same code.").format(line=first_line)
         if reason:
             problems.append(Problem(line, reason))
         else:
-            found.append(uploaded)
-    if not found and not problems:
+            codes.append(uploaded)
+    if not codes and not problems:
         problems = [Problem(0, _("The file contains no codes."))]
     if problems:
         raise BadFile(problems)
-    return found
+    return codes
 
 
 def add_codes(*, study: str, codes: Sequence[UploadedCode], kind: str, expires_at: datetime | None) -> int:
@@ -110,17 +110,24 @@ def add_codes(*, study: str, codes: Sequence[UploadedCode], kind: str, expires_a
     Raises:
         BadFile: naming the codes that the study already has.
     """
-    there = {code.casefold() for code in LabCode.objects.filter(study=study).values_list("code", flat=True)}
-    known = [Problem(one.line, _("The study already has this code.")) for one in codes if one.code.casefold() in there]
-    if known:
-        raise BadFile(known)
-    rows = [LabCode(study=study, code=one.code, label=one.label, kind=kind, expires_at=expires_at) for one in codes]
+    stored_codes = {code.casefold() for code in LabCode.objects.filter(study=study).values_list("code", flat=True)}
+    problems = [
+        Problem(uploaded.line, _("The study already has this code."))
+        for uploaded in codes
+        if uploaded.code.casefold() in stored_codes
+    ]
+    if problems:
+        raise BadFile(problems)
+    rows = [
+        LabCode(study=study, code=uploaded.code, label=uploaded.label, kind=kind, expires_at=expires_at)
+        for uploaded in codes
+    ]
     try:
         with transaction.atomic():
             LabCode.objects.bulk_create(rows, batch_size=_CHUNK)
     except IntegrityError:
-        says = _("Someone else just added one of these codes. Please upload the file again.")
-        raise BadFile([Problem(0, says)]) from None
+        message = _("Someone else just added one of these codes. Please upload the file again.")
+        raise BadFile([Problem(0, message)]) from None
     return len(rows)
 
 
@@ -168,8 +175,8 @@ def codes_of(study: str) -> QuerySet[LabCode]:
 
 def with_states(codes: Iterable[LabCode]) -> Iterator[ListedCode]:
     """Yield each code with the state of the last enrolment it started."""
-    rest = iter(codes)
-    while chunk := list(islice(rest, _CHUNK)):
+    iterator = iter(codes)
+    while chunk := list(islice(iterator, _CHUNK)):
         identities = Identity.objects.filter(
             study=chunk[0].study, recruiter=RECRUITER, proof__in=[code.code for code in chunk]
         ).order_by("occasion")

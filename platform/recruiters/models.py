@@ -84,9 +84,9 @@ def check_addresses(text: str) -> None:
     for line in lines:
         try:
             check_address(line)
-        except ValidationError as wrong:
-            says = _("“%(line)s”: %(reason)s")
-            raise ValidationError(says, params={"line": line, "reason": wrong.messages[0]}) from None
+        except ValidationError as error:
+            message = _("“%(line)s”: %(reason)s")
+            raise ValidationError(message, params={"line": line, "reason": error.messages[0]}) from None
     if not lines:
         raise ValidationError(_("Please enter at least one address."))
 

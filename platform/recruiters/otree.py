@@ -37,7 +37,7 @@ class Visitor:
     """The participant whom a link admits."""
 
     subject: str
-    back: str
+    return_url: str
     role: str | None
 
 
@@ -75,11 +75,11 @@ def visitor_by(study: str, link: Mapping[str, str]) -> Visitor:
     try:
         claims = _claims(token, server, audience=PLAY)
     except ExpiredLink:
-        raise ExpiredLink(back=_return_address(token, server)) from None
+        raise ExpiredLink(return_url=_return_address(token, server)) from None
     if claims.get("study") != study:
         raise ForgedLink
-    back, role = claims.get("back"), claims.get("role")
-    if not isinstance(back, str) or server is None or not is_allowed(back, server):
+    return_url, role = claims.get("back"), claims.get("role")
+    if not isinstance(return_url, str) or server is None or not is_allowed(return_url, server):
         raise ForgedLink(
             _(
                 "The study doesn't accept links from this address. Please tell the people who invited you; they can "
@@ -88,7 +88,7 @@ def visitor_by(study: str, link: Mapping[str, str]) -> Visitor:
         )
     if role is not None and not isinstance(role, str):
         raise ForgedLink
-    return Visitor(subject=claims["sub"], back=back, role=role or None)
+    return Visitor(subject=claims["sub"], return_url=return_url, role=role or None)
 
 
 def question_of(token: str) -> Question:
@@ -102,8 +102,8 @@ def question_of(token: str) -> Question:
     except jwt.InvalidTokenError:
         raise ForgedLink from None
     # The token is not yet verified: ignore names that the database cannot hold.
-    named = isinstance(study, str) and study.isprintable()
-    server = OtreeServer.objects.filter(study=study).first() if named else None
+    is_storable = isinstance(study, str) and study.isprintable()
+    server = OtreeServer.objects.filter(study=study).first() if is_storable else None
     return Question(study=str(study), subject=_claims(token, server, audience=RESULT)["sub"])
 
 
@@ -124,27 +124,27 @@ def _claims(token: str, server: OtreeServer | None, *, audience: str, expired: b
 
 def _return_address(token: str, server: OtreeServer | None) -> str:
     """Return the participant's page named by an expired link if the study accepts it, else an empty string."""
-    back = _claims(token, server, audience=PLAY, expired=True).get("back")
-    return back if isinstance(back, str) and server is not None and is_allowed(back, server) else ""
+    return_url = _claims(token, server, audience=PLAY, expired=True).get("back")
+    return return_url if isinstance(return_url, str) and server is not None and is_allowed(return_url, server) else ""
 
 
-def is_allowed(back: str, server: OtreeServer) -> bool:
-    """Return whether `back` is a participant's page below one of the study's oTree addresses."""
-    if len(back) > 300 or not back.isprintable() or "\\" in back:
+def is_allowed(return_url: str, server: OtreeServer) -> bool:
+    """Return whether `return_url` is a participant's page below one of the study's oTree addresses."""
+    if len(return_url) > 300 or not return_url.isprintable() or "\\" in return_url:
         return False
     try:
-        found = urlsplit(back)
+        url = urlsplit(return_url)
     except ValueError:  # e.g. an unclosed bracket
         return False
     for address in server.allowed():
-        wanted = urlsplit(address)
-        page = wanted.path.rstrip("/") + RETURN_PATH
-        if (found.scheme, found.netloc) == (wanted.scheme, wanted.netloc) and found.path.startswith(page):
-            return found.path.removeprefix(page).isalnum() and not found.query and not found.fragment
+        allowed_url = urlsplit(address)
+        page_path = allowed_url.path.rstrip("/") + RETURN_PATH
+        if (url.scheme, url.netloc) == (allowed_url.scheme, allowed_url.netloc) and url.path.startswith(page_path):
+            return url.path.removeprefix(page_path).isalnum() and not url.query and not url.fragment
     return False
 
 
-def rest_address(back: str) -> str:
+def rest_address(return_url: str) -> str:
     """Return the URL to which the participant's results are sent."""
-    server, _path, participant = back.rpartition(RETURN_PATH)
+    server, _path, participant = return_url.rpartition(RETURN_PATH)
     return f"{server}{REST_PATH}{participant}"

@@ -33,12 +33,12 @@ def text_of(data: bytes) -> str:
     """Return the text of an uploaded file. Raise BadFile for an invalid file."""
     if len(data) > LARGEST:
         raise BadFile([Problem(0, _("The file is larger than {most} MB.").format(most=LARGEST // 1024**2))])
-    coding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
-        return data.decode(coding)
+        return data.decode(encoding)
     except UnicodeDecodeError:
-        says = _("The file is not encoded in UTF-8. In your spreadsheet program, save it as “CSV UTF-8”.")
-        raise BadFile([Problem(0, says)]) from None
+        message = _("The file is not encoded in UTF-8. In your spreadsheet program, save it as “CSV UTF-8”.")
+        raise BadFile([Problem(0, message)]) from None
 
 
 def rows_of(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -52,8 +52,8 @@ def rows_of(text: str) -> Iterator[tuple[int, list[str]]]:
         try:
             cells = next(reader, None)
         except csv.Error:
-            says = _("From here on, the file is not valid CSV. Is a quotation mark missing?")
-            raise BadFile([Problem(reader.line_num, says)]) from None
+            message = _("From here on, the file is not valid CSV. Is a quotation mark missing?")
+            raise BadFile([Problem(reader.line_num, message)]) from None
         if cells is None:
             return
         yield reader.line_num, cells

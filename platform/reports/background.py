@@ -77,14 +77,14 @@ def write_report(report_id: int) -> None:
 def _write_report(report: Report, folder: Path) -> None:
     with report.dataset.file.open("rb") as file, zipfile.ZipFile(file) as archive:
         archive.extractall(folder)
-    to = folder / "report"
-    code, message = _analyse(report, folder / str(report.dataset), to)
-    if not (to / "report.html").exists():
+    report_folder = folder / "report"
+    code, message = _analyse(report, folder / str(report.dataset), report_folder)
+    if not (report_folder / "report.html").exists():
         return _fail(report, message or _("The analysis failed with exit code {code}.").format(code=code))
     archive_path = folder / "report.zip"
     with zipfile.ZipFile(archive_path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(path for path in to.rglob("*") if path.is_file()):
-            archive.write(path, f"{report}/{path.relative_to(to)}")
+        for path in sorted(path for path in report_folder.rglob("*") if path.is_file()):
+            archive.write(path, f"{report}/{path.relative_to(report_folder)}")
     with archive_path.open("rb") as file:
         report.file.save(f"{report.dataset.uid}-report.zip", File(file), save=False)
     ready = {"state": Report.State.READY, "file": report.file.name, "size": archive_path.stat().st_size}
@@ -92,11 +92,11 @@ def _write_report(report: Report, folder: Path) -> None:
         report.file.delete(save=False)  # stopped in the meantime
 
 
-def _analyse(report: Report, dataset: Path, to: Path) -> tuple[int, str]:
+def _analyse(report: Report, dataset_folder: Path, report_folder: Path) -> tuple[int, str]:
     """Run the command; return its exit code and its last message other than progress."""
     root = Path(settings.BASE_DIR)
     process = subprocess.Popen(
-        [sys.executable, "-m", "analysis", str(dataset), "--to", str(to)],
+        [sys.executable, "-m", "analysis", str(dataset_folder), "--to", str(report_folder)],
         env={**_safe_environment(os.environ), "PYTHONPATH": f"{root / 'platform'}{os.pathsep}{root}"},
         cwd=root,
         stdout=subprocess.DEVNULL,
@@ -117,9 +117,9 @@ def _follow_progress(report: Report, lines: IO[str]) -> str:
         if (progress := _PROGRESS.match(line)) is None:
             message = line.strip() or message
             continue
-        number, of, name = int(progress[1]), int(progress[2]), progress[3]
+        number, total, name = int(progress[1]), int(progress[2]), progress[3]
         running = Report.objects.filter(pk=report.pk, state=Report.State.RUNNING)
-        if not running.update(done=number - 1, expected=of, now=name[:60], alive_at=timezone.now()):
+        if not running.update(done=number - 1, expected=total, now=name[:60], alive_at=timezone.now()):
             raise Stopped
     return message
 

@@ -82,10 +82,10 @@ def download(request: HttpRequest, parent: Study | Collection, uid: UUID) -> Htt
 
 
 def _dataset(parent: Study | Collection, uid: UUID) -> Dataset:
-    found = Dataset.objects.filter(**lookup(parent), uid=uid, state=Dataset.State.READY).first()
-    if found is None:
+    dataset = Dataset.objects.filter(**lookup(parent), uid=uid, state=Dataset.State.READY).first()
+    if dataset is None:
         raise Http404
-    return found
+    return dataset
 
 
 def _ready(parent: Study | Collection, uid: UUID) -> Report | None:

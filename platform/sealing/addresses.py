@@ -27,15 +27,15 @@ def check_address(address: str, *, private: bool = False) -> None:
         ValidationError
     """
     try:
-        parts = urlsplit(address)
-        host, _port = parts.hostname, parts.port
+        url = urlsplit(address)
+        host, _port = url.hostname, url.port
     except ValueError:
         raise ValidationError(_("Invalid address.")) from None
-    if parts.scheme not in ("http", "https") or not host or re.search(r"[\s\\]", address):
+    if url.scheme not in ("http", "https") or not host or re.search(r"[\s\\]", address):
         raise ValidationError(_("The address must begin with http:// or https:// and a host."))
-    if parts.username is not None or parts.password is not None:
+    if url.username is not None or url.password is not None:
         raise ValidationError(_("Remove the user name, password or key from the address: keys have their own field."))
-    if parts.query or parts.fragment or "?" in address or "#" in address:
+    if url.query or url.fragment or "?" in address or "#" in address:
         raise ValidationError(_("The address must end with its path: no “?” or “#”."))
     if is_special(host):
         raise ValidationError(_("This kind of address is not allowed."))
@@ -47,28 +47,30 @@ def check_address(address: str, *, private: bool = False) -> None:
 
 def is_special(host: str) -> bool:
     """Return whether this address cannot belong to an ordinary host, like those that serve cloud credentials."""
-    found = _number(host)
-    if found is None:
+    ip_address = _ip_address(host)
+    if ip_address is None:
         return host.rstrip(".").startswith("metadata.") or host.rstrip(".") == "metadata"
-    return found.is_link_local or found.is_multicast or found.is_unspecified or str(found) in _METADATA
+    return (
+        ip_address.is_link_local or ip_address.is_multicast or ip_address.is_unspecified or str(ip_address) in _METADATA
+    )
 
 
 def is_private(host: str) -> bool:
     """Return whether this is an address or name on a private network."""
-    found = _number(host)
-    if found is None:
+    ip_address = _ip_address(host)
+    if ip_address is None:
         name = host.rstrip(".")
         return "." not in name or name.endswith(_PRIVATE_NAMES)
-    return not found.is_global
+    return not ip_address.is_global
 
 
-def _number(host: str) -> _Address | None:
+def _ip_address(host: str) -> _Address | None:
     """Return `host` as an address, in any notation that systems accept (127.1, 0x7f000001); None for a name."""
     try:
-        found: _Address = ipaddress.ip_address(host)
+        ip_address: _Address = ipaddress.ip_address(host)
     except ValueError:
         try:
             return ipaddress.IPv4Address(socket.inet_aton(host))
         except (OSError, ValueError):
             return None
-    return getattr(found, "ipv4_mapped", None) or found
+    return getattr(ip_address, "ipv4_mapped", None) or ip_address

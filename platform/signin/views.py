@@ -57,8 +57,8 @@ def setup_page(request: HttpRequest) -> HttpResponse:
     if do == "confirm" and form.is_valid():
         try:
             return _codes(request, second_factor.confirm(request, form.cleaned_data["code"]))
-        except second_factor.WrongCode as wrong:
-            form.add_error("code", _error_text(wrong))
+        except second_factor.WrongCode as error:
+            form.add_error("code", _error_text(error))
     return _render_setup(request, form)
 
 
@@ -92,8 +92,8 @@ def verify_page(request: HttpRequest) -> HttpResponse:
         try:
             second_factor.verify(request, form.cleaned_data["code"])
             return _continue(request)
-        except second_factor.WrongCode as wrong:
-            form.add_error("code", _error_text(wrong))
+        except second_factor.WrongCode as error:
+            form.add_error("code", _error_text(error))
     return _page(request, "signin/verify.html", _("Enter your code"), {"form": form, "next": _next(request)})
 
 
@@ -104,23 +104,23 @@ def _page(request: HttpRequest, template: str, title: str, context: dict[str, An
 
 def _next(request: HttpRequest) -> str:
     """Return the page the user requested if it is on this site, else the admin's first page."""
-    wanted = request.POST.get("next") or request.GET.get("next") or ""
-    is_local = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
-    return wanted if is_local else reverse("admin:index")
+    next_url = request.POST.get("next") or request.GET.get("next") or ""
+    is_local = url_has_allowed_host_and_scheme(next_url, {request.get_host()}, require_https=request.is_secure())
+    return next_url if is_local else reverse("admin:index")
 
 
 def _continue(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(_next(request))
 
 
-def _error_text(wrong: second_factor.WrongCode) -> str:
-    if not wrong.seconds:
+def _error_text(error: second_factor.WrongCode) -> str:
+    if not error.seconds:
         return _("That code isn't valid right now. Check it again, or wait for the next one.")
     return ngettext(
         "That code isn't valid. Please wait {seconds} second before you try again.",
         "That code isn't valid. Please wait {seconds} seconds before you try again.",
-        wrong.seconds,
-    ).format(seconds=wrong.seconds)
+        error.seconds,
+    ).format(seconds=error.seconds)
 
 
 class ChoosePassword(PasswordResetConfirmView):
@@ -136,5 +136,5 @@ class ChoosePassword(PasswordResetConfirmView):
             field.widget = UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"})
         return form
 
-    def get_context_data(self, **more: Any) -> dict[str, Any]:
-        return {**admin.site.each_context(self.request), **super().get_context_data(**more)}
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        return {**admin.site.each_context(self.request), **super().get_context_data(**context)}

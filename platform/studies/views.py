@@ -69,7 +69,7 @@ def _not_admitted(
 ) -> HttpResponse:
     """Explain why someone is not admitted, and how they can go back."""
     back = arrival.return_to if arrival else ""
-    about = {"study": study, "refusal": refusal, "back": back or getattr(refusal, "back", "")}
+    about = {"study": study, "refusal": refusal, "back": back or getattr(refusal, "return_url", "")}
     if arrival is not None and (isinstance(refusal, enrolling.Full) or study.status == Study.Status.CLOSED):
         about["return_instructions"] = arrival.turned_away
     return allow_form(

@@ -54,8 +54,8 @@ class TestLabCodes:
         assert join(code=code)["Location"] == first
 
     def test_each_code_is_one_participant(self, code):
-        other = LabCode.objects.create(study="splitting").code
-        assert join(code=code)["Location"] != join(code=other)["Location"]
+        other_code = LabCode.objects.create(study="splitting").code
+        assert join(code=code)["Location"] != join(code=other_code)["Location"]
 
     @pytest.mark.parametrize("link", [{}, {"code": ""}, {"code": "  "}])
     def test_missing_code_is_asked_for(self, link):
@@ -111,10 +111,10 @@ class TestMechanicalTurk:
         assert Enrolment.objects.count() == 1
 
     @pytest.mark.parametrize("missing", COMPLETE)
-    @pytest.mark.parametrize("how", ["absent", "empty", "too long", "unstorable"])
-    def test_incomplete_link_says_where_to_open_the_study(self, missing, how):
-        link = {**COMPLETE, missing: {"empty": " ", "too long": "x" * 500, "unstorable": "a\x00"}.get(how, "")}
-        if how == "absent":
+    @pytest.mark.parametrize("fault", ["absent", "empty", "too long", "unstorable"])
+    def test_incomplete_link_says_where_to_open_the_study(self, missing, fault):
+        link = {**COMPLETE, missing: {"empty": " ", "too long": "x" * 500, "unstorable": "a\x00"}.get(fault, "")}
+        if fault == "absent":
             del link[missing]
         answer = join(**link)
         assert answer.status_code == 400
@@ -159,12 +159,12 @@ class TestMechanicalTurk:
 class TestOpenLinks:
     def test_each_browser_is_a_participant_and_resumes_its_enrolment(self):
         launched_study(entry=Study.Entry.OPEN)
-        one, other = Client(), Client()
-        assert one.get("/join/splitting").status_code == 200
+        browser, other_browser = Client(), Client()
+        assert browser.get("/join/splitting").status_code == 200
         assert nothing_kept()
-        first = one.post("/join/splitting")["Location"]
-        assert other.post("/join/splitting")["Location"] != first
-        assert one.get("/join/splitting")["Location"] == first
+        address = browser.post("/join/splitting")["Location"]
+        assert other_browser.post("/join/splitting")["Location"] != address
+        assert browser.get("/join/splitting")["Location"] == address
         assert not Identity.objects.exists()
 
     def test_demonstration_lets_visitors_choose_their_role(self):
@@ -188,7 +188,7 @@ class TestOpenLinks:
 
     def test_forged_cookie_opens_no_enrolment(self):
         launched_study(entry=Study.Entry.OPEN)
-        mine, forger = Client(), Client()
-        token = mine.post("/join/splitting")["Location"].split("/")[2]
+        participant, forger = Client(), Client()
+        token = participant.post("/join/splitting")["Location"].split("/")[2]
         forger.cookies["parley-splitting"] = token
         assert forger.get("/join/splitting").status_code == 200

@@ -19,7 +19,7 @@ from recruiters.models import LabCode
 from studies.models import Study
 from tests.visitors import Visitor, heading_of, launched_study, text_of
 
-GOOD = b"code,label\r\nANTON-01,row 1\r\nBERTA-02,\r\n"
+VALID_FILE = b"code,label\r\nANTON-01,row 1\r\nBERTA-02,\r\n"
 
 
 def problems_of(data: bytes) -> list[tuple[int, str]]:
@@ -31,23 +31,26 @@ def problems_of(data: bytes) -> list[tuple[int, str]]:
 @pytest.mark.parametrize(
     "data",
     [
-        GOOD,
-        b"\xef\xbb\xbf" + GOOD,
-        GOOD.decode().encode("utf-16"),
-        GOOD.replace(b",", b";"),
-        GOOD.replace(b",", b"\t"),
-        b"sep=;\r\n" + GOOD.replace(b",", b";"),
+        VALID_FILE,
+        b"\xef\xbb\xbf" + VALID_FILE,
+        VALID_FILE.decode().encode("utf-16"),
+        VALID_FILE.replace(b",", b";"),
+        VALID_FILE.replace(b",", b"\t"),
+        b"sep=;\r\n" + VALID_FILE.replace(b",", b";"),
         b'"Label","Code"\n"row 1","ANTON-01"\n\n,BERTA-02\n,\n',
     ],
     ids=["plain", "BOM", "UTF-16", "semicolons", "tabs", "sep=", "other order and empty lines"],
 )
 def test_csv_dialects_of_spreadsheets_are_read(data):
-    assert [(one.code, one.label) for one in lab_codes.read(data)] == [("ANTON-01", "row 1"), ("BERTA-02", "")]
+    assert [(uploaded.code, uploaded.label) for uploaded in lab_codes.read(data)] == [
+        ("ANTON-01", "row 1"),
+        ("BERTA-02", ""),
+    ]
 
 
 def test_labels_may_contain_any_text():
-    (found,) = lab_codes.read("code;label\nANTON-01;Zoë, „Platz 3“ <b>\n".encode())
-    assert found == UploadedCode(2, "ANTON-01", "Zoë, „Platz 3“ <b>")
+    (uploaded,) = lab_codes.read("code;label\nANTON-01;Zoë, „Platz 3“ <b>\n".encode())
+    assert uploaded == UploadedCode(2, "ANTON-01", "Zoë, „Platz 3“ <b>")
 
 
 @pytest.mark.parametrize(
@@ -79,9 +82,9 @@ def test_invalid_line_is_reported_with_its_reason(line, reason):
 
 
 def test_all_problems_are_reported_at_once():
-    found = problems_of(b"code\nGOODCODE1\nx\ngoodcode1\nGOODCODE2\n=1+1\n")
-    assert [line for line, _reason in found] == [3, 4, 6]
-    assert "Line 2 has the same code" in found[1][1]
+    problems = problems_of(b"code\nGOODCODE1\nx\ngoodcode1\nGOODCODE2\n=1+1\n")
+    assert [line for line, _reason in problems] == [3, 4, 6]
+    assert "Line 2 has the same code" in problems[1][1]
 
 
 @pytest.mark.parametrize(
@@ -108,13 +111,13 @@ def test_invalid_file_is_refused(data, reason):
 def test_file_has_at_most_ten_thousand_codes():
     lines = [f"CODE{i:06}" for i in range(lab_codes.MOST)]
     assert len(lab_codes.read("\n".join(["code", *lines]).encode())) == lab_codes.MOST
-    (found,) = problems_of("\n".join(["code", *lines, "ONE-MORE"]).encode())
-    assert found[0] == lab_codes.MOST + 2 and "at most 10,000 codes" in found[1]
+    (problem,) = problems_of("\n".join(["code", *lines, "ONE-MORE"]).encode())
+    assert problem[0] == lab_codes.MOST + 2 and "at most 10,000 codes" in problem[1]
 
 
 @pytest.mark.django_db
 class TestTaking:
-    def take(self, data: bytes = GOOD, study: str = "splitting") -> int:
+    def take(self, data: bytes = VALID_FILE, study: str = "splitting") -> int:
         return lab_codes.add_codes(study=study, codes=lab_codes.read(data), kind=LabCode.Kind.ONCE, expires_at=None)
 
     def test_list_is_stored_with_labels_and_kind(self):
@@ -139,11 +142,11 @@ class TestTaking:
 
     def test_ten_thousand_codes_are_stored_and_listed(self):
         data = "\n".join(["code,label", *(f"CODE{i:06},seat {i}" for i in range(lab_codes.MOST))]).encode()
-        began = time.monotonic()
+        started_at = time.monotonic()
         assert self.take(data) == lab_codes.MOST
         rows = list(lab_codes.as_csv("splitting", "https://x.example/join/splitting/"))
         assert len(rows) == lab_codes.MOST + 1
-        assert time.monotonic() - began < 60
+        assert time.monotonic() - started_at < 60
 
     def test_downloaded_file_has_links_and_states_but_no_labels(self):
         study = launched_study(entry=Study.Entry.CODES)
@@ -256,6 +259,6 @@ def test_labels_are_in_no_dataset(tmp_path):
     Client().get(DOOR)
     Visitor(Enrolment.objects.get()).walk_to("quiz").send(loss_rate="10%")
     export(study, tmp_path / "data")
-    written = b"".join(path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file())
-    assert b"Meierchen" not in written and b"ANTON-01" not in written
-    assert b"participant" in written
+    exported = b"".join(path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file())
+    assert b"Meierchen" not in exported and b"ANTON-01" not in exported
+    assert b"participant" in exported

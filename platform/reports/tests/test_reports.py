@@ -102,10 +102,10 @@ def test_report_of_a_dead_process_can_be_requested_again(client, dataset, queued
 def test_unreadable_dataset_fails_with_the_reason(client, dataset, queued_reports):
     path = f"{dataset}/manifest.json"
     with zipfile.ZipFile(dataset.file.path) as archive:
-        others = {name: archive.read(name) for name in archive.namelist() if name != path}
+        other_files = {name: archive.read(name) for name in archive.namelist() if name != path}
     dataset.file.save("changed.zip", ContentFile(b""))
     with zipfile.ZipFile(dataset.file.path, "w") as archive:
-        for name, content in others.items():
+        for name, content in other_files.items():
             archive.writestr(name, content)
     client.post(address("analyse", dataset))
     background.write_report(queued_reports[0])

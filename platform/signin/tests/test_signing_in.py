@@ -42,8 +42,8 @@ def required(settings) -> None:
     settings.REQUIRE_SECOND_FACTOR = True
 
 
-def sign_in(client: Client, password: str = PASSWORD, **more):
-    return client.post(LOGIN, {"username": "ada", "password": password, "next": INDEX}, **more)
+def sign_in(client: Client, password: str = PASSWORD, **environ):
+    return client.post(LOGIN, {"username": "ada", "password": password, "next": INDEX}, **environ)
 
 
 def code_of(device: TOTPDevice, ahead: int = 0) -> str:
@@ -101,7 +101,7 @@ def test_username_tried_from_many_addresses_is_blocked(client, ada):
 
 
 @pytest.mark.parametrize(
-    ("proxies", "told", "address"),
+    ("proxies", "forwarded", "address"),
     [
         (0, "203.0.113.7", "127.0.0.1"),
         (1, "203.0.113.7", "203.0.113.7"),
@@ -111,8 +111,8 @@ def test_username_tried_from_many_addresses_is_blocked(client, ada):
         (1, "", "127.0.0.1"),
     ],
 )
-def test_address_behind_proxies_comes_from_trusted_proxies(proxies, told, address):
-    request = RequestFactory().get("/", HTTP_X_FORWARDED_FOR=told)
+def test_address_behind_proxies_comes_from_trusted_proxies(proxies, forwarded, address):
+    request = RequestFactory().get("/", HTTP_X_FORWARDED_FOR=forwarded)
     with override_settings(TRUSTED_PROXIES=proxies):
         assert address_of(request) == address
 
@@ -153,8 +153,8 @@ def test_setup_shows_qr_code_secret_and_recovery_codes(client, ada, required):
     client.post(SET_UP, {"do": "begin"})
     page = client.get(SET_UP).content.decode()
     assert "<svg" in page and re.search(r"<code>(\w{4} ){7}\w{4}</code>", page)
-    wrong = client.post(SET_UP, {"do": "confirm", "code": SIX_DIGITS}).content.decode()
-    assert "Please wait" in wrong or "valid right now" in wrong
+    error_page = client.post(SET_UP, {"do": "confirm", "code": SIX_DIGITS}).content.decode()
+    assert "Please wait" in error_page or "valid right now" in error_page
     assert not TOTPDevice.objects.filter(confirmed=True).exists()
     TOTPDevice.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None)
     _device, codes = set_up(client)
@@ -167,33 +167,33 @@ def test_setup_shows_qr_code_secret_and_recovery_codes(client, ada, required):
 def test_app_code_is_asked_for_and_works_once(client, ada, required):
     sign_in(client)
     device, _codes = set_up(client)
-    again = Client()
-    sign_in(again)
-    response = again.get("/admin/studies/study/")
+    second_client = Client()
+    sign_in(second_client)
+    response = second_client.get("/admin/studies/study/")
     assert response["Location"] == f"{VERIFY}?next=/admin/studies/study/"
-    assert again.get(SET_UP)["Location"] == VERIFY, "a password alone sets up no other app"
-    assert again.post(SET_UP, {"do": "begin"})["Location"] == VERIFY
+    assert second_client.get(SET_UP)["Location"] == VERIFY, "a password alone sets up no other app"
+    assert second_client.post(SET_UP, {"do": "begin"})["Location"] == VERIFY
     TOTPDevice.objects.update(last_t=-1)
     code = code_of(device)
-    redirected = again.post(VERIFY, {"code": code, "next": "/admin/studies/study/"})
+    redirected = second_client.post(VERIFY, {"code": code, "next": "/admin/studies/study/"})
     assert redirected["Location"] == "/admin/studies/study/"
-    assert again.get("/admin/studies/study/").status_code == 200
-    third = Client()
-    sign_in(third)
-    assert third.post(VERIFY, {"code": code}).status_code == 200, "not a second time"
-    assert third.get(INDEX).status_code == 302
+    assert second_client.get("/admin/studies/study/").status_code == 200
+    third_client = Client()
+    sign_in(third_client)
+    assert third_client.post(VERIFY, {"code": code}).status_code == 200, "not a second time"
+    assert third_client.get(INDEX).status_code == 302
 
 
 def test_guessing_codes_is_slowed_down(client, ada, required):
     sign_in(client)
     device, _codes = set_up(client)
-    again = Client()
-    sign_in(again)
+    second_client = Client()
+    sign_in(second_client)
     for _i in range(4):
-        page = again.post(VERIFY, {"code": SIX_DIGITS}).content.decode()
+        page = second_client.post(VERIFY, {"code": SIX_DIGITS}).content.decode()
     assert "Please wait" in page
     TOTPDevice.objects.update(last_t=-1)
-    assert again.post(VERIFY, {"code": code_of(device)}).status_code == 200, "even the right one must wait"
+    assert second_client.post(VERIFY, {"code": code_of(device)}).status_code == 200, "even the right one must wait"
     assert Record.objects.filter(action="second_factor_failed").count() == 5
 
 
@@ -201,9 +201,9 @@ def test_recovery_code_works_once(client, ada, required):
     sign_in(client)
     _device, codes = set_up(client)
     for status in (302, 200):
-        again = Client()
-        sign_in(again)
-        assert again.post(VERIFY, {"code": codes[0].upper()}).status_code == status
+        second_client = Client()
+        sign_in(second_client)
+        assert second_client.post(VERIFY, {"code": codes[0].upper()}).status_code == status
     assert StaticToken.objects.count() == 9
     client.post(SET_UP, {"do": "codes"})
     assert StaticToken.objects.count() == 10
@@ -213,18 +213,18 @@ def test_recovery_code_works_once(client, ada, required):
 def test_next_page_must_be_on_this_site(client, ada, required):
     sign_in(client)
     _device, codes = set_up(client)
-    again = Client()
-    sign_in(again)
-    assert again.post(VERIFY, {"code": codes[0], "next": "https://elsewhere.example/"})["Location"] == INDEX
+    second_client = Client()
+    sign_in(second_client)
+    assert second_client.post(VERIFY, {"code": codes[0], "next": "https://elsewhere.example/"})["Location"] == INDEX
 
 
 def test_optional_second_factor_is_asked_for_if_set_up(client, ada):
     sign_in(client)
     assert client.get(INDEX).status_code == 200
     set_up(client)
-    again = Client()
-    sign_in(again)
-    assert again.get(INDEX)["Location"] == f"{VERIFY}?next=/admin/"
+    second_client = Client()
+    sign_in(second_client)
+    assert second_client.get(INDEX)["Location"] == f"{VERIFY}?next=/admin/"
 
 
 def test_administrator_resets_a_lost_second_factor(client, ada, required):
